@@ -15,6 +15,8 @@ In order: each imports only what stands before it.
     matched.py          what a rule bound when it made a rewrite, and how long it takes
     measurement.py      how long one run takes, item by item, beside the estimates
     measure.py          a program is run a few times, every item of its schedule timed
+    sampling.py         where in its machine code a thread is, asked thousands of times a second
+    hot.py              which instructions and blocks of a kernel its time goes to
     seen.py             what a value inside a kernel was, over all the times that it was computed
     values.py           the value of every node of a program, for a person to look at
 """

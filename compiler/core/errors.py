@@ -1,4 +1,5 @@
-"""Errors, each a small page: operation, what is wrong, got / expected, the user's line, a hint.
+"""Errors, each a small page: operation, what is wrong, got / expected, the calls that led to the
+user's line, that line, a hint.
 
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
@@ -15,10 +16,11 @@ with its traceback.
 
 import functools
 from collections.abc import Callable
+from itertools import groupby
 from typing import ParamSpec, TypeVar
 
 from compiler.core.origin import Origin, caller, current, users_lines
-from compiler.core.printable import printout
+from compiler.core.printable import printable, printout
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,11 +61,24 @@ class CompileError(Exception):
         rows = (
             ("got", self.got),
             ("expected", self.expected),
+            ("calls", _calls(self.origin)),
             ("line", f"{where}  {text}".rstrip()),
             ("hint", self.hint),
         )
         parts += [f"  {name + ':':<10}{value}" for name, value in rows if value]
         return printout(line for part in parts for line in part.split("\n"))
+
+
+def _calls(origin: Origin | None) -> str:
+    """The lines that led to one, the innermost last, as Python tells them: a recursion once."""
+    if origin is None:
+        return ""
+    told = (printable(f"{it.address}  {it.text}".rstrip()) for it in origin.callers)
+    rows = []
+    for row, same in groupby(told):
+        count = len(list(same))
+        rows.append(f"{row}  (× {count})" if count > 1 else row)
+    return f"\n{' ' * 12}".join(rows)
 
 
 class Mistake(CompileError):
@@ -72,7 +87,8 @@ class Mistake(CompileError):
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython shows instead of a traceback; `%debug` still has all of it."""
         calls = {it.address: it.text for it in reversed(users_lines(self.__traceback__))}
-        calls.pop(self.origin.address if self.origin else "", None)
+        for it in (self.origin, *self.origin.callers) if self.origin else ():
+            calls.pop(it.address, None)  # the page has it
         rows = printout(f"  called at {place}  {text}" for place, text in calls.items())
         return [f"{type(self).__name__}: {self}", rows][: 1 + bool(calls)]
 

@@ -88,6 +88,11 @@ class Origin:
         return "/".join(name for name in names if name)
 
     @property
+    def callers(self) -> "tuple[Origin, ...]":
+        """The places that led to this one, from the outermost."""
+        return tuple(Origin(frame.file, frame.line, frame.function) for frame in self.frames)
+
+    @property
     def lines(self) -> tuple[tuple[str, int], ...]:
         """File and line of this place, then of those that led to it, from the innermost."""
         outer = ((frame.file, frame.line) for frame in reversed(self.frames))

@@ -46,6 +46,13 @@ def microseconds(ns: float, digits: int = 2) -> str:
     return f"{ns / 1000:,.{digits}f} µs"
 
 
+def percent(share: float) -> str:
+    """`39 %`; `0.4 %` and `< 0.1 %` of what is hardly there."""
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.0f} %" if share >= 0.0095 else f"{100 * share:.1g} %"
+
+
 def binary(nbytes: int) -> str:
     """`48 KiB`, `1.5 MiB`"""
     unit, size = next((it for it in SIZES if nbytes >= it[1]), ("bytes", 1))

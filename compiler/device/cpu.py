@@ -84,25 +84,42 @@ class CpuProgram(OfSpec):
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
         """A call that runs it on these buffers and values, as often as it is called."""
-        if self._is_misaligned(buffers):
+        if self.is_misaligned(buffers):
             return self.unstreamed().bound(buffers, values)
         if self.task is None:
-            return partial(self._run_in_turn, buffers, values)
+            return self.in_turn(buffers, values)
         known = known_values(self._spec.metadata, values)
         words = [*buffers, *(known[name] for name in self.task.parameters)]
         return Launch(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
 
-    def _run_in_turn(self, buffers: Sequence[int], values: Sequence[int]) -> None:
-        """All runs, one after the other: what launch indices tell apart has no thunk."""
+    def in_turn(self, buffers: Sequence[int], values: Sequence[int]) -> Callable[[], None]:
+        """A call that does all runs, one after the other, on its thread: what launch indices tell
+        apart has no thunk."""
         memory = scratch_memory(self._spec.scratch) if self._spec.scratch else None
         last = [] if memory is None else [memory.ctypes.data]
-        for row in runs(self._spec, values):
-            self._loaded.entry(*buffers, *(row[name] for name in self._parameters), *last)
+        rows = [
+            (*buffers, *(row[name] for name in self._parameters), *last)
+            for row in runs(self._spec, values)
+        ]
+        return partial(self._run_all, rows, memory)
 
-    def _is_misaligned(self, buffers: Sequence[int]) -> bool:
+    def _run_all(self, rows: Sequence[Sequence[int]], kept: object) -> None:
+        """Calls the code with the arguments of each row; what they point to is kept alive."""
+        for row in rows:
+            self._loaded.entry(*row)
+
+    def is_misaligned(self, buffers: Sequence[int]) -> bool:
         """Whether a buffer that is streamed to does not begin with a line."""
         pairs = zip(self.slots, buffers, strict=True) if self.aligned else ()
         return any(slot in self.aligned and address % LINE for slot, address in pairs)
+
+    def of_code(self, binary: bytes) -> "CpuProgram":
+        """The same program with other machine code, which has no thunk: to be run in turn."""
+        return CpuProgram(replace(self._compiled, binary=binary))
+
+    def address_of(self, name: str) -> int:
+        """The address of a function or mark in its machine code; 0 where there is none."""
+        return self._loaded.address_of(name)
 
     def unstreamed(self) -> "CpuProgram":
         """The program that stores all in the ordinary way; compiled when it is asked for first."""

@@ -69,17 +69,17 @@ def _finding(subject: Subject, part: Part, worst: Access, lost: float) -> Findin
     name = subject.buffer_name(part.name, worst.slot)
     apart = abs(worst.stride or 0) * worst.itemsize
     folded = [it for it in subject.nodes_of(part.items[0]) if isinstance(it, Reduce)]
-    kind = folded[0].op if folded else "reduction"
+    kind = subject.call_of(folded[0], folded[0].op) if folded else "reduction"
     return Finding(
         "crosswise",
-        f"The {kind} in kernel {part.times} reads {name} crosswise: neighbours of the inner loop "
-        f"are {apart:,} bytes apart.",
+        f"{subject.takes(part)}. Its {kind} reads {name} crosswise: from one element to the next "
+        f"are {apart:,} bytes, so each comes from a line of the cache of its own.",
         subject.or_plain(
-            part.name, f"fold the axis of {name} whose elements are neighbours in memory: keep it "
-            "transposed, made so once before the program",
+            part.name, f"keep {name} transposed, made so once before the program "
+            "(.T.contiguous()): the elements of one result are then neighbours in memory.",
         ),
         lost, part.first, "schedule", "timeline",
         (Number("bytes from one read to the next", apart, "bytes", "a line of the cache", LINE),
-         Number("time lost by it", lost, "ns", "time of the kernel", part.ns)),
-        *subject.line_of(folded or subject.nodes_of(part.items[0])),
+         Number("lost by it (estimated)", lost, "ns", f"the kernel ({subject.how})", part.ns)),
+        *subject.line_of(folded or subject.nodes_of(part.items[0])), subject.brings(lost),
     )  # fmt: skip

@@ -2,7 +2,8 @@
 
 The roof is what the same operations and the same bytes would take on as many cores, all of it in
 vectors and every access one after the other; what data decide, as where a gather reads, stays as
-it is. Told of kernels that take `FAR` times as long, where that is worth it. Reads that cross
+it is. Told of kernels that take `FAR` times as long, measured where they are, where that is worth
+it and the model sees a cause. Reads that cross
 memory in a reduction have a rule of their own, and updates come one after the other by what they
 mean.
 """
@@ -10,10 +11,12 @@ mean.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from compiler.core.node import toposort
 from compiler.core.reason import Number
 from compiler.findings.crosswise import crossed
 from compiler.findings.finding import Finding
 from compiler.findings.subject import Part, Subject
+from compiler.graph.nodes import Reduce as TensorReduce
 from compiler.loops.nodes import Load, Reduce, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.printer import Loops
@@ -24,6 +27,9 @@ FAR = 4.0
 """How many times as long as its roof a kernel takes that is told: a quarter of what is there is
 more than the model is off. A choice."""
 
+VECTORS = 0.9
+"""The share of operations in vectors above which the rest is no cause. A choice."""
+
 
 def far_from_roof(subject: Subject) -> Iterator[Finding]:
     """Kernels that take much longer than their operations and bytes have to."""
@@ -31,13 +37,15 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
         work, loops = subject.works.get(name), subject.loops.get(name)
         if work is None or loops is None or not subject.is_worth(part.ns):
             continue
-        launch = subject.model.launch_ns
-        took = estimate(work, subject.model, subject.resident) - launch
-        roof = estimate(at_best(work), subject.model, subject.resident) - launch
+        took = (part.ns - part.launches) / len(part.items)
+        roof = estimate(at_best(work), subject.model, subject.resident) - subject.model.launch_ns
         gain = (took - roof) * len(part.items)
         is_far = took >= FAR * max(roof, 1.0) and subject.is_worth(gain)
-        if is_far and not crossed(loops.body) and not _updates(loops):
-            yield _finding(subject, part, work, (took, roof), gain)
+        if not is_far or crossed(loops.body) or _updates(loops):
+            continue
+        cause = _why(subject, part, work)
+        if cause:
+            yield _finding(subject, part, work, (took, roof), cause)
 
 
 def at_best(work: Work) -> Work:
@@ -51,44 +59,70 @@ def _stretch(stretch: Stretch) -> Stretch:
 
 
 def _finding(
-    subject: Subject, part: Part, work: Work, times: tuple[float, float], gain: float
+    subject: Subject, part: Part, work: Work, times: tuple[float, float], cause: tuple[str, str]
 ) -> Finding:
-    took, roof = times
-    why, instead = _why(subject, part, work)
+    (took, roof), (why, instead) = times, cause
+    gain = (took - roof) * len(part.items)
     return Finding(
         "roofline",
-        f"Kernel {part.times} takes {took / max(roof, 1.0):.1f} times as long as its roof: {why}.",
+        f"{subject.takes(part)}: {times_as_long(took, roof)} what its operations and bytes need at "
+        f"this machine's best. The cause: {why}.",
         subject.or_plain(part.name, instead), gain, part.first, "schedule", "timeline",
-        (Number("estimated", took, "ns", "at its roof", roof),
+        (Number(f"each run ({subject.how})", took, "ns", "at its roof", roof),
          Number("of it in vectors", round(100 * work.occupancy), "%", "all", 100)),
-        *subject.line_of_item(part.items[0]),
+        *subject.line_of_item(part.items[0]), subject.brings(gain),
     )  # fmt: skip
+
+
+def times_as_long(took: float, roof: float) -> str:
+    """`44 times`, `6.6 times`"""
+    ratio = took / max(roof, 1.0)
+    return f"{ratio:,.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times"
 
 
 def _updates(loops: Loops) -> bool:
     return any(isinstance(node, Update) for node in loops.nodes)
 
 
-def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str]:
-    """What most of the time goes to, and what to write instead."""
+def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str] | None:
+    """What most of the time goes to, and what to write instead; None where the model sees none."""
     alone = sorted({o.name for s in work.stretches for o in s.operations} & NEVER_VECTOR)
     if alone:
-        words = f"{', '.join(alone)} keeps its loop from becoming vectors"
-        return words, f"the program without {alone[0]}, or with it on fewer elements"
+        words = f"there are no vector instructions for {' and '.join(alone)}"
+        return words, f"the line without {alone[0]}, or with it on fewer elements."
     if _is_nested(subject.loops[part.name]):
-        return ("one of its reductions is inside another, so neither has tiles or lanes",
-                ".contiguous() behind the inner one: each then has loops of its own")  # fmt: skip
+        inner, outer = _reductions(subject, part)
+        return (f"{inner} is computed inside the loop of {outer}, so neither has tiles or lanes",
+                f"put .contiguous() behind {inner}: each then has loops of its own.")
     if _asks_where(subject.loops[part.name]):
         return ("each read in its reduction asks whether it is inside what zeros were put around",
-                ".contiguous() behind what is padded or shifted: zeros are then in memory")
+                "put .contiguous() behind what pads or shifts (pad, roll, cumsum): the zeros are "
+                "then in memory, and nothing is asked.")  # fmt: skip
     apart = [(_apart_ns(subject, s, a), a) for s in work.stretches for a in s.accesses]
     worst = max(apart, key=lambda row: row[0], default=None)
     if worst and worst[0] > 0:
         name = subject.buffer_name(part.name, worst[1].slot)
-        return (f"it reads or writes {name} at places that are no neighbours",
-                f"{name} laid out, once, in the order in which it is read")  # fmt: skip
-    return (f"{100 * work.occupancy:.0f} % of it runs in vectors",
-            "a long last axis: loops over the last axis become vectors")  # fmt: skip
+        verb = "writes" if worst[1].is_write else "reads"
+        gap = (worst[1].stride or 0) * worst[1].itemsize
+        return (f"from one element of {name} that it {verb} to the next are {gap:,} bytes",
+                f"keep {name} in the order in which it is used: {name}.T.contiguous() once, before "
+                "the program, and its .T here.")  # fmt: skip
+    if work.occupancy > VECTORS:
+        return None
+    return (f"only {100 * work.occupancy:.0f} % of it runs in vectors",
+            "give it a long last axis, the longest where the order is yours: loops over the last "
+            "axis become vectors.")  # fmt: skip
+
+
+def _reductions(subject: Subject, part: Part) -> tuple[str, str]:
+    """What the user calls a reduction of a kernel, and the one whose loop it is computed in."""
+    folds = [it for it in subject.nodes_of(part.items[0]) if isinstance(it, TensorReduce)]
+    for outer in folds:
+        below = set(toposort([outer])) - {outer}
+        inner = next((it for it in folds if it in below), None)
+        if inner is not None:
+            return subject.call_of(inner, inner.op), subject.call_of(outer, outer.op)
+    return "one reduction", "another"
 
 
 def _is_nested(loops: Loops) -> bool:

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 
 from compiler.core.dtypes import float64
 from compiler.core.node import toposort
+from compiler.core.origin import Origin
 from compiler.core.reason import Number
+from compiler.core.text import duration
 from compiler.findings.finding import Finding
 from compiler.findings.subject import Subject
-from compiler.findings.widening import AT_MOST, Widening, widenings
+from compiler.findings.widening import AT_MOST, Widening, named, widenings
 from compiler.graph.nodes import Buffer, Cast, Const, TensorNode
 
 HALF = 0.5
@@ -32,10 +34,10 @@ def _time_behind(subject: Subject, widening: Widening) -> float:
     """Nanoseconds of the nodes that are float64 because of it, launches aside."""
     behind = _behind(subject, widening)
     found = 0.0
-    for row, shares in zip(subject.schedule.analysis, subject.schedule.shares, strict=True):
+    for time, shares in zip(subject.times, subject.schedule.shares, strict=True):
         whole = sum(own.time for _, own in shares)
         wide = sum(own.time for entity, own in shares if entity in behind)
-        found += max(row.cost - subject.model.launch_ns, 0.0) * wide / max(whole, 1)
+        found += max(time - subject.model.launch_ns, 0.0) * wide / max(whole, 1)
     return found
 
 
@@ -63,14 +65,23 @@ def _is_result(subject: Subject, widening: Widening) -> bool:
 
 
 def _finding(subject: Subject, widening: Widening, inside: float, gain: float) -> Finding:
-    where, origin = str(widening).partition(" at ")[2], widening.origin
-    share = f"{100 * inside / subject.total:.0f} % of the program's time follows in float64"
+    origin, beside = widening.origin, widening.beside
+    met = f", because it meets {_met(beside, origin)}" if beside else ""
+    follows = f"{duration(inside)} ({subject.how}), {subject.part_of(inside)}, in float64"
     return Finding(
-        "float64", f"float32 becomes float64 in {where.partition(' in ')[2]}: {share}.",
+        "float64",
+        f"float32 becomes float64 in {origin.method}{met}. What follows takes {follows}; float32 "
+        "has twice the lanes and half the bytes.",
         _instead(widening), gain, subject.program.entity(widening.cast), "graph", "graph",
         (Number("time in float64", inside, "ns", "the whole program", subject.total),),
-        *subject.line_at(origin),
+        *subject.line_at(origin), subject.brings(gain),
     )  # fmt: skip
+
+
+def _met(beside: TensorNode, here: Origin) -> str:
+    if isinstance(beside, Const):
+        return f"a {beside.dtype} constant (zeros, ones and NumPy's numbers are such)"
+    return named(beside, here)
 
 
 def _instead(widening: Widening) -> str:
@@ -79,10 +90,10 @@ def _instead(widening: Widening) -> str:
     if isinstance(beside, Const):
         made = beside.origin
         where = f" at {made.place}" if made and made.place != widening.origin.place else ""
-        return (f'a Python number or np.float32(…){where}, or zeros and ones with dtype="float32": '
-                "these keep float32 what it is")  # fmt: skip
+        return (f'write a Python number or np.float32(…){where}, or zeros and ones with '
+                'dtype="float32": these keep float32 what it is.')  # fmt: skip
     while isinstance(beside, Cast):
         beside = beside.sources[0]
     if isinstance(beside, Buffer) and beside.name:
-        return f'{beside.name}.cast("float32"), or make {beside.name} float32 from the start'
-    return 'cast the other operand: .cast("float32"), or compiler.set_default_dtype("float32")'
+        return f'write {beside.name}.cast("float32"), or make {beside.name} float32 from the start.'
+    return 'cast the other operand: .cast("float32"), or compiler.set_default_dtype("float32").'

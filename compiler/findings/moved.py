@@ -2,12 +2,14 @@
 
 Told of a kernel without arithmetic that is worth it, writes no result of the program, and is there
 because the program says so: by a conversion, or by a method of `COPIES`. What the compiler copies
-by itself, to have zeros around a picture or rows beside each other, it does where that pays.
+by itself, to have zeros around a picture or rows beside each other, it does where that pays; nor
+is a copy told that has zeros put around, as what reads it asks for none then.
 """
 
 from collections.abc import Iterator
 
 from compiler.core.reason import Number
+from compiler.core.text import binary
 from compiler.findings.finding import Finding
 from compiler.findings.subject import Part, Subject
 from compiler.graph.nodes import Cast, Contiguous, TensorNode
@@ -25,7 +27,8 @@ def moved_only(subject: Subject) -> Iterator[Finding]:
         rows = [subject.schedule.analysis[it] for it in part.items]
         is_kept = any(buffer in results for it in items for buffer in it.operation.writes)
         nodes = [it for it in subject.nodes_of(part.items[0]) if _is_asked(subject, it)]
-        is_idle = not any(row.flops for row in rows) and not is_kept
+        is_wanted = is_kept or subject.is_padding(part.name)
+        is_idle = not any(row.flops for row in rows) and not is_wanted
         if nodes and is_idle and subject.is_worth(part.ns):
             moved = sum(row.bytes_read + row.bytes_written for row in rows)
             yield _finding(subject, part, nodes, moved)
@@ -41,20 +44,19 @@ def _is_asked(subject: Subject, node: TensorNode) -> bool:
 
 def _finding(subject: Subject, part: Part, nodes: list[TensorNode], moved: int) -> Finding:
     casts = [node for node in nodes if isinstance(node, Cast)]
-    what = (
-        f"converts {casts[0].sources[0].dtype} to {casts[0].dtype}" if casts else "copies elements"
-    )
+    what = f"converts {casts[0].sources[0].dtype} to {casts[0].dtype}" if casts else "copies"
     return Finding(
-        "copy", f"Kernel {part.times} computes nothing: it {what}.", _instead(casts),
-        part.ns, part.first, "schedule", "timeline",
-        (Number("time of it", part.ns, "ns", "the whole program", subject.total),
+        "copy",
+        f"{subject.takes(part)}, and computes nothing: it {what} ({binary(moved)} moved).",
+        _instead(casts), part.ns, part.first, "schedule", "timeline",
+        (Number(f"time of it ({subject.how})", part.ns, "ns", "the whole program", subject.total),
          Number("bytes moved", moved, "bytes")),
-        *subject.line_of(casts or nodes),
+        *subject.line_of(casts or nodes), subject.brings(part.ns),
     )  # fmt: skip
 
 
 def _instead(casts: list[Cast]) -> str:
     if casts:
-        return (f"data that are {casts[0].dtype} from the start, converted once before the program;"
-                " or both operands of one type")  # fmt: skip
-    return "leave the copy out: what reads the value can read through its movement"
+        return (f"convert the data to {casts[0].dtype} once, before the program, or make both "
+                "operands of one type from the start.")  # fmt: skip
+    return "leave the copy out: what reads the value then reads it where it is, in another order."

@@ -42,12 +42,14 @@ def _finding(
     cores = subject.model.cores
     return Finding(
         "one core",
-        f"Kernel {part.times} runs on one of {cores} cores: {refused.because}.",
+        f"{subject.takes(part)}, on one of {cores} cores. It was not shared out: "
+        f"{refused.because}.",
         subject.or_plain(
-            part.name, "a longer outer axis: more rows or a larger batch, which cores can share"
+            part.name,
+            "give it a longer outer axis, more rows or a larger batch, which cores can share.",
         ),
         gain, part.first, "schedule", "timeline",
-        (*numbers_of(refused.because), Number("on one core", inside, "ns", f"on {cores}",
-                                              inside / cores)),
-        *subject.line_of_item(part.items[0]),
+        (*numbers_of(refused.because), Number(f"on one core ({subject.how})", inside, "ns",
+                                              f"on {cores}", inside / cores)),
+        *subject.line_of_item(part.items[0]), subject.brings(gain),
     )  # fmt: skip

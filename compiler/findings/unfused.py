@@ -3,12 +3,14 @@
 Told of values that pass through memory from one kernel to the next where one kernel would be worth
 it by the cost model (`schedule/analysis/opportunities.py`), and where the program has a say: a
 value that it asks for in memory, or that would be computed in its reader if `.fuse()` said so.
-Kernels that merely read the same, or that are two stages of one reduction, are not told.
+Kernels that merely read the same, or that are two stages of one reduction, are not told, nor is a
+value that has zeros put around: what computes them where it reads asks for them at each read.
 """
 
 from collections.abc import Iterator
 
 from compiler.core.reason import numbers_of
+from compiler.core.text import binary
 from compiler.findings.finding import Finding
 from compiler.findings.moved import COPIES
 from compiler.findings.subject import Subject
@@ -22,9 +24,8 @@ def unfused(subject: Subject) -> Iterator[Finding]:
     for number, found in enumerate(subject.schedule.opportunities):
         names = _names(subject, found)
         key = (*names, str(found.reason))
-        if found.taken or key in told or not (
-            _is_passed_on(subject, found) and _instead(subject, found)
-        ):
+        is_told = _is_passed_on(subject, found) and not subject.is_padding(names[0])
+        if found.taken or key in told or not is_told or not _instead(subject, found):
             continue
         told.add(key)
         again = [it for it in subject.schedule.opportunities
@@ -48,11 +49,13 @@ def _is_passed_on(subject: Subject, found: FusionOpportunity) -> bool:
 def _finding(
     subject: Subject, number: int, found: FusionOpportunity, names: tuple[str, str], gain: float
 ) -> Finding:
-    first, second = names
+    first, second = (subject.parts[it].title.short for it in names)
     return Finding(
-        "fusion", f"Kernels {first} and {second} could be one: {found.reason}.",
+        "fusion",
+        f"{first} and {second} could be one kernel: {binary(found.bytes_saved)} would not pass "
+        f"through memory. Why they are two: {found.reason}.",
         _instead(subject, found), gain, f"schedule:fusion {number}", "schedule", "fusion",
-        numbers_of(found.reason), *subject.line_of_item(found.first),
+        numbers_of(found.reason), *subject.line_of_item(found.first), subject.brings(gain),
     )  # fmt: skip
 
 
@@ -61,9 +64,9 @@ def _instead(subject: Subject, found: FusionOpportunity) -> str:
     nodes = subject.nodes_of(found.first)
     origins = (it for node in nodes for it in origins_of(node, subject.program.provenance))
     if any(it.method in COPIES for it in origins):
-        return "leave .contiguous() out: the value is then computed where it is read"
+        return "leave .contiguous() out: the value is then computed where it is read."
     if "is a result of the program" in found.reason:
-        return "leave it out of the results where it is not needed: it can then stay in registers"
+        return "leave it out of the results where it is not needed: it can then stay in registers."
     if "different iteration spaces" in found.reason:
         return ""
-    return ".fuse() behind the value computes it where it is read, whatever it repeats"
+    return "put .fuse() behind the value: it is then computed where it is read."

@@ -34,7 +34,7 @@ class Widening:
 
     def __str__(self) -> str:
         where = f"float32 becomes float64 at {self.origin.place} in {self.origin.method}"
-        return f"{where}, beside {_named(self.beside, self.origin)}" if self.beside else where
+        return f"{where}, beside {named(self.beside, self.origin)}" if self.beside else where
 
 
 def widenings(written: nodes.Sink) -> list[Widening]:
@@ -88,7 +88,7 @@ def _made(node: TensorNode, here: Origin | None) -> TensorNode:
     return node
 
 
-def _named(node: TensorNode, here: Origin) -> str:
+def named(node: TensorNode, here: Origin) -> str:
     """`float64 div (mlp.py:8)`, `int64 x (mlp.py:3)`, `a float64 constant`"""
     if isinstance(node, nodes.Const):
         return f"a {node.dtype} constant, as zeros and ones are, and NumPy's numbers"

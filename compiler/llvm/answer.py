@@ -4,6 +4,7 @@ The question is JSON on standard input, the answer JSON on standard output; what
 its passes goes to standard error.
 """
 
+import base64
 import json
 import sys
 from collections.abc import Callable
@@ -39,6 +40,16 @@ def assembly(question: dict[str, Any]) -> dict[str, Any]:
         return {"problem": str(error).strip()}
     pairs = zip(question["texts"], question["levels"], strict=True)
     return {"texts": [_assembly(target, question, text, _level(level)) for text, level in pairs]}
+
+
+def assembled(question: dict[str, Any]) -> dict[str, Any]:
+    """The object code of assembly for this host, in base 64."""
+    jit.host_features()
+    llvm.initialize_native_asmparser()
+    text = question["text"].replace("\\", "\\5C").replace('"', "\\22")
+    module = llvm.parse_assembly("\n".join(f'module asm "{it}"' for it in text.splitlines()))
+    with jit.borrowed_machine(int(question["level"][0])) as machine:
+        return {"code": base64.b64encode(machine.emit_object(module)).decode()}
 
 
 def _prepare_all() -> None:
@@ -77,6 +88,7 @@ def _level(row: list[Any]) -> Level:
 JOBS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "passes": passes,
     "assembly": assembly,
+    "assembled": assembled,
 }
 
 

@@ -6,7 +6,9 @@ program needs makes LLVM end the process. So a new one is started for each quest
     question   {"job": "passes", "text", "level": [number, passes], "options": [option]}
                {"job": "assembly", "texts": [text], "levels": [[number, passes]],
                 "triple", "cpu", "features"}
-    answer     {"start": text}, {"texts": [text]}, or {"problem": words}; and what LLVM printed
+               {"job": "assembled", "text", "level": [number, passes]}
+    answer     {"start": text}, {"texts": [text]}, {"code": base 64}, or {"problem": words}; and
+               what LLVM printed
 """
 
 import json

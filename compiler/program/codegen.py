@@ -4,8 +4,9 @@ What only a reader asks for is loaded with the question.
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from compiler.core.errors import DataError
@@ -20,11 +21,14 @@ from compiler.pipeline.kernels import CompiledKernel
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from compiler.ask.hot import Hot, Runnable
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
 
 OriginOf: TypeAlias = Callable[[CompiledKernel, Node], Origin | None]
 """The user's line of a scalar of a kernel, if it has one."""
+LEAST_SHARE = 1e-6
+"""Of a kernel's time, from which a line is told: less is rounding."""
 Texts = tuple[Listing, Listing]
 """A kernel's LLVM IR after LLVM's passes, and its assembly."""
 
@@ -82,6 +86,11 @@ def debug_ir(found: Generated, origin_of: OriginOf) -> str:
     """The IR of a kernel with the user's lines; see `Compilation.debug_ir`."""
     from compiler.llvm.looking.debug_info import with_call_stacks
 
+    return with_call_stacks(found.source, _latest_of(found, origin_of))
+
+
+def _latest_of(found: Generated, origin_of: OriginOf) -> dict[int, Origin]:
+    """The latest of the user's lines that each line of a kernel's IR comes from, from 0."""
     scalars = found.kernel.linear.origins
     known: dict[Node, Origin | None] = {it: origin_of(found.kernel, it) for it in set(scalars)}
     lines = {}
@@ -89,7 +98,7 @@ def debug_ir(found: Generated, origin_of: OriginOf) -> str:
         origins = [it for n in row.instructions if (it := known[scalars[n]]) is not None]
         if origins:
             lines[position] = max(origins)
-    return with_call_stacks(found.source, lines)
+    return lines
 
 
 def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "PassRun":
@@ -113,6 +122,32 @@ def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: s
         raise DataError("latencies", "no such kernel", got=repr(name), expected=expected)
     made = kernels[names.index(name)]
     return latencies(made.source, made.kernel.level, listings[names.index(name)])
+
+
+def hot(
+    program: "Runnable", kernels: Sequence[Generated], listings: Sequence[Listing], name: str,
+    origin_of: OriginOf,
+) -> "Hot":
+    """The shares of instructions in the time of one of the kernels; see `Compilation.hot`."""
+    from compiler.ask.hot import Watched, hot
+
+    found = named("hot", kernels, name)
+    listing = listings[kernels.index(found)]
+    made = hot(program, Watched(found.source, found.kernel.level, listing,
+                                lambda: latencies(kernels, listings, name)))  # fmt: skip
+    latest = _latest_of(found, origin_of)
+    shares: defaultdict[tuple[str, int] | None, float] = defaultdict(float)
+    origins: dict[tuple[str, int] | None, Origin] = {}
+    for line, share in made.ir_lines.items():
+        at = latest.get(line - 1)
+        key = (at.file, at.line) if at else None
+        shares[key] += share
+        if at:
+            origins[key] = at
+    shares[None] += 1 - sum(shares.values())
+    ordered = sorted(shares.items(), key=lambda row: -row[1])
+    rows = ((origins.get(key), share) for key, share in ordered if share > LEAST_SHARE)
+    return replace(made, lines=tuple(rows))
 
 
 def assembly_for(kernels: Sequence[Generated], machine: str) -> tuple[Listing, ...]:

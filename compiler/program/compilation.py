@@ -52,6 +52,7 @@ from compiler.schedule.titles import KernelTitle, title
 from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
+    from compiler.ask.hot import Hot
     from compiler.ask.measurement import Measurement
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
@@ -103,6 +104,7 @@ class Compilation:
         self._build = Build(self.written, options, self.provenance)
         self._running = Running(self._build, self._bindings)
         self.simplest = self._build.simplest
+        self._measured: dict[int, float] | None = None
         self.seconds = self._build.seconds
 
     def build(self) -> None:
@@ -353,6 +355,17 @@ class Compilation:
         return codegen.latencies(self._generated, self.assembly, kernel)
 
     @located
+    def hot(self, kernel: str = "k0") -> "Hot":
+        """The instructions and blocks of a kernel's machine code that its time goes to.
+
+        The program is run up to the kernel, on its own data. The shares are measured where the
+        system lets a thread be sampled, else estimated from how often each block is run; `how`
+        says which. Raises `DataError` where there is no such kernel, or as `run()` does, and
+        `DeviceError` where neither can be had.
+        """
+        return codegen.hot(self, self._generated, self.assembly, kernel, self._latest)
+
+    @located
     def debug_ir(self, kernel: str = "k0") -> str:
         """The generated LLVM IR of one kernel with the user's lines as debug information.
 
@@ -454,7 +467,10 @@ class Compilation:
         """
         from compiler.ask.measure import measure  # only who measures loads it
 
-        return measure(self, inputs, variables, seconds)
+        found = measure(self, inputs, variables, seconds)
+        self._measured = {it.item_id: it.ns for it in found.times}
+        self.__dict__.pop("findings", None)  # they rest on these times now
+        return found
 
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -482,12 +498,13 @@ class Compilation:
     def findings(self) -> Findings:
         """What the program could do better, in the order of what it would bring.
 
-        Each has its rule, its numbers, the line of the program and what to write instead; they rest
-        on estimates, and what was compiled so far. `print` explains them.
+        Each has its rule, its numbers, the line of the program and what to write instead. They rest
+        on the times of the last `measure()`, on estimates where there was none, and on what was
+        compiled so far. `print` explains them.
         """
         from compiler.findings.rules import findings  # only who looks loads it
 
-        return findings(self)
+        return findings(self, self._measured)
 
     # -- text ----------------------------------------------------------------------------------
 

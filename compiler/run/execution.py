@@ -66,7 +66,7 @@ def bind(
     operation = item.operation
     if not isinstance(operation, Kernel):
         return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])
-    program, addresses, known = _arguments(operation, programs, held, values)
+    program, addresses, known = arguments(operation, programs, held, values)
     return program.bound(addresses, known)
 
 
@@ -74,15 +74,15 @@ def _launch(
     kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array], values: Mapping[str, int]
 ) -> None:
     """Run the machine code of a kernel on its device."""
-    program, addresses, known = _arguments(kernel, programs, held, values)
+    program, addresses, known = arguments(kernel, programs, held, values)
     program.execute(addresses, known)
 
 
-def _arguments(
+def arguments(
     kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array], values: Mapping[str, int]
 ) -> tuple[Program, list[int], list[int]]:
     """The program of a kernel, where its buffers are, and the values of its variables."""
-    program, arguments = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
+    program, slots = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
     known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
-    addresses = [held[arguments[slot]].ctypes.data for slot in program.slots]
+    addresses = [held[slots[slot]].ctypes.data for slot in program.slots]
     return program, addresses, [known[name] for name in program.variables]

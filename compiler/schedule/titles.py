@@ -40,6 +40,11 @@ class KernelTitle:
         return "+".join(found)
 
     @property
+    def short(self) -> str:
+        """`k7 matmul+relu`: in sentences, and where there is little room."""
+        return f"{self.name} {self.work}".rstrip()
+
+    @property
     def symbol(self) -> str:
         """`k7_matmul_relu`: the title as far as a symbol of assembly can hold it."""
         words = (re.sub(r"\W+", "_", it, flags=re.ASCII) for it in self.operators[:MOST_OPERATORS])

@@ -247,7 +247,9 @@ def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
 def _export(found: list[Found], chosen: argparse.Namespace) -> int:
     form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
     with told(f"making stage {chosen.stage} as {form}"):
-        data = encode(found[-1].compilation, chosen.stage, form, kernel=chosen.kernel)
+        data = encode(
+            found[-1].compilation, chosen.stage, form, kernel=chosen.kernel, maker="command line"
+        )
     if chosen.output:
         _write(Path(chosen.output), data)
     elif form == "png":

@@ -68,6 +68,8 @@ class Found:
         if isinstance(shown, Explorer):
             if measure:
                 shown.record_run()
+            if measure and machine_code:
+                shown.record_hot()
             return shown.export_html(machine_code=machine_code, maker="command line")
         return shown.export_html(maker="command line")
 

@@ -1,8 +1,17 @@
 """The answers that a page asks of Python, and exports record, as types (see `records`)."""
 
-from typing import Annotated, Literal, TypeAlias, TypedDict
+from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
 
-from svodviz.data.records import Digits, Flow, Number, Perhaps, Position, SourceLine, Value
+from svodviz.data.records import (
+    Digits,
+    Findings,
+    Flow,
+    Number,
+    Perhaps,
+    Position,
+    SourceLine,
+    Value,
+)
 
 # -- one run ---------------------------------------------------------------------------------------
 
@@ -42,6 +51,8 @@ class Measurement(TypedDict):
     """Notes on what was left out or done otherwise."""
     results: list[Value]
     seconds: Number
+    findings: NotRequired[Findings]
+    """What the program could do better, by these times."""
 
 
 # -- machine code ----------------------------------------------------------------------------------
@@ -102,6 +113,28 @@ class Latencies(TypedDict):
     """For each line of the assembly; -1 where it is not known."""
 
 
+HotLine: TypeAlias = tuple[Number, str, str, str]
+"""The share of a line of the program, its place, its text, its entity; these are empty for what no
+line was found for."""
+
+
+class Hot(TypedDict):
+    """The shares of one kernel's time."""
+
+    kernel: str
+    number: int
+    measured: bool
+    """Whether they are; else they are estimated."""
+    how: str
+    rows: list[Number]
+    """For each line of the assembly; together 1."""
+    blocks: list[Number]
+    runs: list[Position]
+    """How often each block is run; empty where it was not counted."""
+    lines: list[HotLine]
+    """The greatest first."""
+
+
 # -- answers that exports have ---------------------------------------------------------------------
 
 
@@ -118,12 +151,13 @@ class Problem(TypedDict):
     problem: str
 
 
-Answer: TypeAlias = LlvmPasses | Assembly | Latencies | Measurement | Matches | Problem
+Answer: TypeAlias = LlvmPasses | Assembly | Latencies | Hot | Measurement | Matches | Problem
 Recorded: TypeAlias = Annotated[
     dict[str, Answer],
     ("^llvm_passes ", LlvmPasses | Problem),
     ("^assembly_for ", Assembly | Problem),
     ("^latencies ", Latencies | Problem),
+    ("^hot ", Hot | Problem),
     ("^measure ", Measurement | Problem),
     ("^matched ", Matches),
 ]

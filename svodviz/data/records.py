@@ -286,10 +286,10 @@ class FindingRow(TypedDict):
     words: str
     instead: str
     """What to write instead."""
-    gain: float
-    """What that would bring, in estimated nanoseconds of one run."""
-    e: Perhaps
-    """What shows it."""
+    brings: str
+    """What that would bring, in words."""
+    subject: str
+    """The entity that shows it."""
     stage: str
     view: str
     numbers: Numbers
@@ -297,8 +297,8 @@ class FindingRow(TypedDict):
     """File and line of the program; empty where it is not known."""
     text: str
     """That line."""
-    line: Perhaps
-    """The line among those of the stage "source"."""
+    line: str
+    """The entity of the line among those of the stage "source"; empty where it is none."""
 
 
 class Findings(TypedDict):
@@ -321,6 +321,8 @@ class Titled(TypedDict):
 
     title: NotRequired[str]
     """Its name, what it does, the shape of its result, lines; of a kernel's first call."""
+    short: NotRequired[str]
+    """Its name and what it does."""
 
 
 class KernelRow(Titled):

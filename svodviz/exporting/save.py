@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.core import isolated
-from svodviz.exporting.export import FORMATS, export_html, export_stage
+from svodviz.exporting.export import FORMATS, Maker, export_html, export_stage
 from svodviz.exporting.picture import still
 from svodviz.foundation.subject import compilation_of
 from svodviz.wire.payload import wire
@@ -55,12 +55,15 @@ def form_of(path: str | Path) -> str:
     return ending
 
 
-def encode(compilation: "Compilation", stage: str, form: str, *, kernel: str = "") -> bytes:
-    """The content of such a file."""
+def encode(
+    compilation: "Compilation", stage: str, form: str, *, kernel: str = "", maker: Maker = "Python"
+) -> bytes:
+    """The content of such a file; a page speaks to its `maker`."""
     match form:
         case "html":
             picture = still(compilation)
-            page = export_html(wire(compilation), state={"stage": stage}, picture=picture)
+            state = {"stage": stage}
+            page = export_html(wire(compilation), state=state, picture=picture, maker=maker)
             return page.encode()
         case "png":
             return rasterize(export_stage(compilation, stage, "dot", kernel=kernel))

@@ -27,7 +27,7 @@ from svodviz.wire.checks import Checks, check_all
 from svodviz.wire.checks import tried as bisected
 from svodviz.wire.grounds import recorded as tried
 from svodviz.wire.later import is_large, is_later, joined
-from svodviz.wire.machine_code import recorded
+from svodviz.wire.machine_code import recorded, recorded_hot
 from svodviz.wire.matched import recorded_matches
 from svodviz.wire.measured import SECONDS, recorded_run
 
@@ -291,6 +291,10 @@ class Explorer(PageWidget):
         """Runs the program for about so long: the page shows what each item takes, exports too."""
         self.recorded = {**self.recorded, **recorded_run(self.compilation, seconds)}
 
+    def record_hot(self) -> None:
+        """Runs each kernel: its machine code shows which instructions its time goes to."""
+        self.recorded = {**self.recorded, **recorded_hot(self.compilation)}
+
     def export_html(
         self, path: str | Path | None = None, *, machine_code: bool = False,
         maker: Maker = "Python",
@@ -365,6 +369,8 @@ def explore(
         shown.record_machine_code()
     if measure and isinstance(shown, Explorer):
         shown.record_run(SECONDS if measure is True else measure)
+        if machine_code:
+            shown.record_hot()
     for listener in list(_listeners):
         listener(shown)
     if not _listeners and is_script():

@@ -24,7 +24,7 @@ def kernel_rows(compilation: "Compilation", entities: Entities) -> "list[records
     choices, levels = compilation.choices, compilation.levels
     titles: dict[str, records.Titled] = {}
     for it in compilation.schedule.titles.values():
-        titles.setdefault(it.name, {"title": visible(str(it))})
+        titles.setdefault(it.name, {"title": visible(str(it)), "short": visible(it.short)})
     return [
         {**_row(loops, choices[loops.name], levels[loops.name], entities),
          **titles.get(loops.name, {})}

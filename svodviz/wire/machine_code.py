@@ -3,6 +3,7 @@
     llvm_passes   {"kernel": name, "level": 0 … 3 or -1 for the kernel's own}
     assembly_for  {"machine": id}
     latencies     {"kernel": name}
+    hot           {"kernel": name}        runs the program, up to the kernel
 
 The heads of a block are the blocks at the heads of the loops around it, outermost first. Edits
 apply to the text before, which is that of the change before of the same kind ("IR" begins
@@ -48,6 +49,24 @@ def latencies(explorer: Asked, arguments: Arguments, progress: Progress) -> "ans
     """What each instruction of a kernel's loops costs."""
     progress("LLVM is scheduling the kernel in a process of its own …")
     return _latencies(explorer.compilation, str(arguments["kernel"]))
+
+
+@request("hot", is_kept=True)
+def hot(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Hot":
+    """Which instructions a kernel's time goes to; the kernel is run now."""
+    progress("running the kernel …")
+    return _hot(explorer.compilation, str(arguments["kernel"]))
+
+
+def recorded_hot(compilation: "Compilation") -> "answers.Recorded":
+    """Where the time of every kernel goes, for an export. Runs the program once for each."""
+    found: answers.Recorded = {}
+    for name in (visible(loops.name) for loops in compilation.loops):
+        try:
+            found[key_of("hot", {"kernel": name})] = _hot(compilation, name)
+        except Exception as error:  # a program without its data is still worth exploring
+            found[key_of("hot", {"kernel": name})] = {"problem": visible(f"{error}")}
+    return found
 
 
 def machine_rows() -> "list[pages.Machine]":
@@ -121,6 +140,27 @@ def _latencies(compilation: "Compilation", kernel: str) -> "answers.Latencies":
         "processor": visible(found.processor),
         "cycles": [-1 if it is None else it for it in found.cycles],
     }
+
+
+def _hot(compilation: "Compilation", kernel: str) -> "answers.Hot":
+    names = {visible(loops.name): loops.name for loops in compilation.loops}
+    found = compilation.hot(names.get(kernel, kernel))
+    source = compilation.user_source
+    return {
+        "kernel": visible(found.kernel),
+        "number": found.number,
+        "measured": found.is_measured,
+        "how": visible(found.how),
+        "rows": [number(it) for it in found.shares],
+        "blocks": [number(it) for it in found.blocks],
+        "runs": list(found.runs),
+        "lines": [
+            (number(share), visible(at.place), visible(at.text.strip()),
+             visible(source.entities.get((at.file, at.line), "")))
+            if at else (number(share), "", "", "")
+            for at, share in found.lines
+        ],
+    }  # fmt: skip
 
 
 def _change(change: "Change") -> "answers.LlvmChange":

@@ -12,6 +12,7 @@ from svodviz.foundation.escape import visible
 from svodviz.foundation.requests import Arguments, Asked, Progress, key_of, request
 from svodviz.foundation.subject import compilation_of
 from svodviz.foundation.values import preview
+from svodviz.wire.findings import finding_rows
 from svodviz.wire.scene import number
 
 if TYPE_CHECKING:
@@ -27,16 +28,23 @@ SECONDS = 1.0
 def measured(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Measurement":
     """The program is run a few times, now."""
     progress("running the program a few times …")
-    return measured_row(explorer.compilation.measure(seconds=SECONDS))
+    return _answer(explorer.compilation, SECONDS)
 
 
 def recorded_run(compilation: "Compilation", seconds: float = SECONDS) -> "answers.Recorded":
     """The question and its answer, for pages without Python."""
     try:
-        answer: answers.Answer = measured_row(compilation.measure(seconds=seconds))
+        answer: answers.Answer = _answer(compilation, seconds)
     except Exception as error:  # a program without its data is still worth exploring
         answer = {"problem": visible(f"{error}")}
     return {key_of("measure", {}): answer}
+
+
+def _answer(compilation: "Compilation", seconds: float) -> "answers.Measurement":
+    """A program measured now, with the findings that rest on its times."""
+    row = measured_row(compilation.measure(seconds=seconds))
+    row["findings"] = finding_rows(compilation)
+    return row
 
 
 def measure(subject: object, *inputs: object, seconds: float = SECONDS) -> "Measurement":

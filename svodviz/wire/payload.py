@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMAT: Final = "svodviz"
-VERSION: Final = 5
+VERSION: Final = 6
 PACKAGES = Path(__file__).parents[2]
 
 
@@ -79,7 +79,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "rules": rules,
         "rulebook": rulebook(compilation),
         "checks": check_rows(checks, compilation) if checks else None,
-        "findings": finding_rows(compilation, entities),
+        "findings": finding_rows(compilation),
         "decisions": reasons["decisions"],
         "plain": reasons["plain"],
         "values": {},
@@ -175,3 +175,5 @@ def place(source: str) -> str:
 #      numbers that were looked at; "plain", "unseen"; schedules have "cores".
 #   5  the schedule has "shares": what each node does of an item's work; fusions have "change";
 #      "findings"; "scopes", and "scope" of the graph's nodes.
+#   6  findings name what shows them, and say what they bring in words; a measurement has those
+#      that rest on its times.

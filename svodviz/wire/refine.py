@@ -2,7 +2,8 @@
 
     kernel graph   each op gets its own kind, what a loop repeats is a group that says how often;
                    a buffer that one call fills stands below it, calls have their titles
-    schedule, run  all kinds of dependency between two items, fusion opportunities, loops as groups
+    schedule, run  all kinds of dependency between two items, fusion opportunities, loops as groups,
+                   what kernels do
     LLVM, assembly jumps told apart, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on; of tensor
                    nodes also the user's functions that made them ("module")
@@ -129,7 +130,7 @@ def _kernel_graph(graph: "Picture", stage: "KernelGraph") -> "Picture":
             graph.nodes[stage.entity(member)]["group"] = label
     for call, title in stage.titles.items():
         facts = graph.nodes[stage.entity(call)]
-        facts |= {"argument": f"{title.name} {title.work}".rstrip(), "note": title.place}
+        facts |= {"argument": title.short, "note": title.place}
     _results_below(graph, stage)
     return graph
 
@@ -191,6 +192,9 @@ def _schedule(graph: "Picture", schedule: "Schedule") -> "Picture":
     for _, facts in graph.nodes(data=True):
         # The argument of an item begins with its name, which the label has already.
         facts["argument"] = str(facts.get("argument", "")).removeprefix(facts.get("name", ""))
+    for position, title in schedule.titles.items():
+        facts = graph.nodes[entities[schedule.items[position].item_id]]
+        facts["argument"] = f" {title.work}{facts['argument']}"
     for edge in schedule.dependencies:
         facts = graph.edges[entities[edge.producer], entities[edge.consumer]]
         facts["kinds"] = tuple(dict.fromkeys((*facts.get("kinds", ()), edge.kind)))

@@ -23,6 +23,7 @@ from compiler.core.errors import (
 )
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
+from tests.pages import without_calls
 
 HERE = Path(__file__)
 
@@ -31,7 +32,7 @@ def page(call: Callable[[], object]) -> str:
     """The message of the error `call` raises; the user's line is cut to its last part."""
     with pytest.raises(CompileError) as caught:
         call()
-    return str(caught.value).replace(f"{HERE.parent}/", "")
+    return without_calls(str(caught.value)).replace(f"{HERE.parent}/", "")
 
 
 def line_of(text: str) -> int:
@@ -288,3 +289,28 @@ def test_calls_that_make_no_node_name_their_line(
     assert message.startswith(beginning)
     assert "  got:" in message and "  expected:" in message
     without_line(message)
+
+
+def joined(x: Tensor, times: int) -> Tensor:
+    return joined(x, times - 1) if times else x @ x
+
+
+def test_the_calls_that_led_to_a_line_stand_before_it_the_innermost_last() -> None:
+    here = inspect.currentframe().f_lineno  # type: ignore[union-attr]
+    with pytest.raises(ShapeError) as found:
+        joined(Tensor(np.ones((2, 3))), 3)
+    inner = joined.__code__.co_firstlineno + 1
+    code = "return joined(x, times - 1) if times else x @ x"
+    rows = str(found.value).splitlines()
+    first = next(place for place, row in enumerate(rows) if row.startswith("  calls:"))
+    assert rows[first : first + 3] == [
+        f"  calls:    {__file__}:{here + 2}  joined(Tensor(np.ones((2, 3))), 3)",
+        f"            {__file__}:{inner}  {code}  (× 3)",
+        f"  line:     {__file__}:{inner}  {code}",
+    ]
+
+
+def test_a_line_that_nothing_led_to_has_no_calls() -> None:
+    with pytest.raises(ShapeError) as found:
+        Tensor(np.ones((2, 3))) @ Tensor(np.ones((2, 3)))
+    assert "calls:" not in str(found.value)

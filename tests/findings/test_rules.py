@@ -1,6 +1,6 @@
 """Each rule fires on a program made for it, with its numbers, its line, what to write instead."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,9 @@ import pytest
 
 import compiler
 from compiler import Compilation, Options, Tensor
+from compiler.core.text import duration
 from compiler.findings.finding import Finding, Findings
-from compiler.findings.rules import RULES, TOLD_FROM
+from compiler.findings.rules import RULES, TOLD_FROM, findings
 from compiler.findings.subject import LEAST, WORTH
 from compiler.run.recompiled import MANY
 from tests.findings.corpus import block, data, training
@@ -21,7 +22,8 @@ def found(program: Any, rule: str, options: Options | None = None) -> tuple[Comp
     rows = [each for each in made.findings if each.rule == rule]
     assert rows, made.findings
     (first, *_) = rows
-    assert first.instead and first.words.endswith(".") and first.gain > 0
+    assert first.instead.endswith(".") and first.words.endswith(".") and first.gain > 0
+    assert first.brings.startswith(f"about {duration(first.gain)} less")
     assert first.place.startswith(("test_rules.py:", "corpus.py:")), first.place
     assert first.line in made.user_source.entities.values()
     return made, first
@@ -36,7 +38,7 @@ def total(made: Compilation) -> float:
 
 def test_a_number_of_numpys_makes_a_program_float64() -> None:
     made, row = found(block(np.sqrt(64)), "float64")
-    assert "beside a float64 constant" in row.words and "Python number" in row.instead
+    assert "because it meets a float64 constant" in row.words and "Python number" in row.instead
     assert "/ scale" in row.text
     (time,) = row.numbers
     assert time.limit == total(made) and row.gain == pytest.approx(time.value / 2)
@@ -51,7 +53,7 @@ def test_zeros_of_the_default_type_do_so_too() -> None:
 def test_a_named_operand_is_what_to_cast() -> None:
     wide = data("wide", 512, 512, dtype=np.float64)
     _, row = found((data("x", 512, 512) * wide).exp().sum(1), "float64")
-    assert row.instead.startswith('wide.cast("float32")')
+    assert 'wide.cast("float32")' in row.instead
 
 
 # -- copies ----------------------------------------------------------------------------------------
@@ -59,7 +61,8 @@ def test_a_named_operand_is_what_to_cast() -> None:
 
 def test_a_copy_that_is_no_result_is_told() -> None:
     made, row = found(data("x", 2048, 2048).T.contiguous().exp().sum(1), "copy")
-    assert "copies elements" in row.words and row.stage == "schedule"
+    assert row.words.startswith("k0 contiguous takes ") and "it copies (32 MiB moved)" in row.words
+    assert row.stage == "schedule"
     analysis = made.schedule.analysis[int(row.subject.partition(":")[2])]
     assert row.gain == analysis.cost and analysis.flops == 0
 
@@ -99,13 +102,19 @@ def test_a_reduction_inside_another_is_far_from_its_roof() -> None:
     took, vectors = row.numbers
     assert took.limit is not None and took.value >= 4 * took.limit
     assert vectors.value < 100
-    assert "inside another" in row.words and ".contiguous()" in row.instead
+    assert "matmul is computed inside the loop of sum" in row.words
+    assert ".contiguous() behind matmul" in row.instead
     assert compiler.compile((x @ x).contiguous().exp().sum(1)).findings.rows == ()
 
 
 def test_reads_that_ask_whether_they_are_inside_are_a_cause() -> None:
     _, row = found(data("x", 256, 1024).pad(((0, 0), (64, 64))).unfold(1, 64).max(2), "roofline")
     assert "asks whether it is inside" in row.words
+
+
+def test_nobody_is_told_to_take_back_what_was_advised() -> None:
+    padded = data("x", 256, 1024).pad(((0, 0), (64, 64))).contiguous()
+    assert not compiler.compile(padded.unfold(1, 64).max(2)).findings.rows
 
 
 def test_a_column_alone_is_read_crosswise() -> None:
@@ -145,6 +154,52 @@ def test_a_value_that_is_asked_for_in_memory_could_be_fused() -> None:
     assert not compiler.compile(((data("x", 1 << 20) * 2) + 1).exp()).findings.rows
 
 
+# -- times -----------------------------------------------------------------------------------------
+
+
+def with_times(made: Compilation, times: Sequence[float]) -> Findings:
+    return findings(made, dict(enumerate(times)))
+
+
+def test_a_kernel_is_named_and_its_time_is_said_to_be_an_estimate() -> None:
+    x = data("x", 2048, 2048)
+    made, row = found(x.T.contiguous().exp().sum(1), "copy")
+    cost = made.schedule.analysis[0].cost
+    share = f"{100 * cost / total(made):.0f} % of the program"
+    assert row.words.startswith(f"k0 contiguous takes {duration(cost)} (estimated), {share}")
+    assert row.brings.endswith("of the estimated time")
+
+
+def test_measured_times_take_the_place_of_estimates() -> None:
+    made, row = found(data("x", 2048, 2048).T.contiguous().exp().sum(1), "copy")
+    again = next(it for it in with_times(made, [1e6, 3e6]) if it.rule == "copy")
+    assert "takes 1 ms (measured), 25 % of the program" in again.words and again.gain == 1e6
+    assert again.brings == "about 1 ms less, 25 % of the measured time"
+    assert "copy" not in {it.rule for it in with_times(made, [1e5, 9e6])}  # 1 %: not worth it
+    assert next(iter(with_times(made, [1e6]))) == made.findings[0]  # not all were measured
+    assert row in made.findings
+
+
+def test_a_kernel_that_ran_near_its_roof_is_not_told_to_be_far_from_it() -> None:
+    made, row = found((data("x", 256, 256) @ data("y", 256, 256)).exp().sum(1), "roofline")
+    roof = row.numbers[0].limit
+    assert roof is not None
+    assert not with_times(made, [3 * roof]).rows and with_times(made, [9 * roof]).rows
+
+
+def test_a_slow_run_for_which_the_model_sees_no_cause_is_not_explained() -> None:
+    made = compiler.compile(data("x", 1024, 1024).exp() + 1)
+    assert not with_times(made, [1e9]).rows
+
+
+def test_a_measurement_is_what_findings_rest_on_from_then_on() -> None:
+    x = data("x", 1024, 512)
+    made = compiler.compile(x.T.contiguous().exp().sum(1), Options(threads=2))
+    assert "estimated" in made.findings[0].brings
+    made.measure(seconds=0.05)
+    assert all("measured" in row.brings for row in made.findings)
+
+
 # -- all of them -----------------------------------------------------------------------------------
 
 
@@ -156,7 +211,7 @@ def test_findings_stand_in_the_order_of_what_they_would_bring() -> None:
     assert made.findings[0].gain == gains[0] and len(made.findings[:2]) == 2
     text = str(made.findings)
     assert text.startswith(f"1  {made.findings[0].rule}") and "\n2  " in text
-    assert text.count("instead: ") == len(gains)
+    assert text.count("Instead: ") == len(gains)
 
 
 def test_where_nothing_is_found_it_says_what_was_looked_for() -> None:
@@ -171,7 +226,7 @@ def test_what_a_program_is_called_cannot_speak_to_a_terminal() -> None:
                   place="c\u202e.py:1", text="d\x07")  # fmt: skip
     text = str(Findings((row,)))
     assert text.isprintable() or set(text) - set("\n") == {c for c in text if c.isprintable()}
-    assert len(text.splitlines()) == 3
+    assert len(text.splitlines()) == 4
 
 
 RULE_TESTS: dict[str, Callable[[], None]] = {

@@ -12,5 +12,6 @@ In order: each imports only what stands before it.
     pass_words.py    what each of LLVM's passes is for, in one line of plain words
     translate.py     kernels as the assembly of another machine, to be read
     latencies.py     what each instruction of a kernel's loops costs, by LLVM's scheduling model
+    marked.py        a kernel's machine code with a mark or a counter at its blocks
     watch.py         LLVM's own passes on one kernel, one by one, those that changed something
 """

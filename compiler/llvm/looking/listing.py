@@ -240,6 +240,12 @@ def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[i
     return tuple(lines)
 
 
+def printed(source: Source, level: Level) -> str:
+    """The machine code of `source` as LLVM prints it, with all that an assembler has to know."""
+    with _passed(source, level) as (module, machine):
+        return unlocked.emit_assembly(machine, module)
+
+
 def assembly(source: Source, level: Level) -> Listing:
     """The machine code of `source`, as assembly for this host."""
     start = time.perf_counter()
@@ -268,22 +274,28 @@ def linked_assembly(text: str, comment: str) -> tuple[list[str], list[tuple[int,
 
     `comment` is what begins a comment in the assembly of that machine.
     """
-    rows: list[str] = []
-    sources: list[tuple[int, ...]] = []
+    found = [(row, of) for _, row, of in code_lines(text, comment) if row]
+    return [row for row, _ in found], [of for _, of in found]
+
+
+def code_lines(text: str, comment: str) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Each printed line up to what is for debuggers alone, with the row that it is in a listing
+    ("" where it is none), and the source lines that `.loc` says.
+    """
     current: tuple[int, ...] = ()
+    has_rows = False
     for line in text.splitlines():
         location = _LOC.search(line)
         if location:
             current = (int(location.group(1)),) if int(location.group(1)) else ()
-        elif line.strip().startswith(".section") and rows and _is_debug(line):
-            break
+        elif line.strip().startswith(".section") and has_rows and _is_debug(line):
+            return
         code = line.split(comment, 1)[0].strip().expandtabs(8)
         if _NO_INSTRUCTION.match(line) or location or code.strip("(){},") == "":
+            yield line, "", ()
             continue
-        is_label = code.endswith(":")
-        rows.append(code if is_label else f"  {code}")
-        sources.append(() if is_label else current)
-    return rows, sources
+        has_rows, is_label = True, code.endswith(":")
+        yield line, code if is_label else f"  {code}", () if is_label else current
 
 
 def _is_debug(line: str) -> bool:

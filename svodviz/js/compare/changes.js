@@ -82,9 +82,10 @@ export class ChangesTab {
     const { kernels } = this.comparison.wire;
     if (!kernels.length) return h("p", { class: "hint" }, "Neither has a kernel.");
     const names = kernels[0].figures.map(([name]) => name);
+    const called = (pair) => this.comparison.models.map((model, side) =>
+      h("th", { scope: "row" }, model.shortOf([pair.a, pair.b][side] ?? "–")));
     return this.table(["", "a", "b", ...names, ""], kernels.map((pair, at) => h(
-      "tr", { "data-mark": pair.mark }, signOf(pair.mark),
-      h("th", { scope: "row" }, pair.a ?? "–"), h("th", { scope: "row" }, pair.b ?? "–"),
+      "tr", { "data-mark": pair.mark }, signOf(pair.mark), ...called(pair),
       ...pair.figures.map((row) => h("td", { class: "figure" }, ...figureWords(row))),
       h("td", {}, this.lead("loops", at, `loops of ${pair.b ?? pair.a}`)),
     )), names.map((_, at) => at + 3));
@@ -104,7 +105,8 @@ export class ChangesTab {
     return h("div", {},
       rows.length > 0 && this.table(["", "over", "pass", "a", "b", "rules"], rows.map(
         ([stage, kernel, name, a, b, mark, rules]) => h("tr", { "data-mark": mark }, signOf(mark),
-          h("td", {}, `${stage} ${kernel}`.trim()), h("th", { scope: "row" }, name),
+          h("td", {}, `${stage} ${this.comparison.shortOf(kernel)}`.trim()),
+          h("th", { scope: "row" }, name),
           h("td", {}, a || "–"), h("td", {}, b || "–"), h("td", { class: "why" }, rules)))),
       same > 0 && h("p", {}, button(
         `${this.all ? "hide" : "show"} ${same} ${same === 1 ? "pass" : "passes"} that did the same`,

@@ -29,6 +29,12 @@ export class Comparison {
     this.mark();
   }
 
+  /** What a kernel is called in b, or in a where b has none of that name. */
+  shortOf(name) {
+    const [a, b] = this.models.map((model) => model.shortOf(name));
+    return b === name ? a : b;
+  }
+
   differs(stage) {
     return this.wire.stages[stage].some((pair) => !pair.same);
   }
@@ -144,7 +150,8 @@ class Page {
       { value: id, selected: id === state.stage },
       `${comparison.differs(id) ? "~" : "="} ${label}`)));
     this.units.replaceChildren(...comparison.pairs.map((pair, unit) => h("option",
-      { value: unit, selected: unit === state.unit }, `${markOf(pair)} ${pair.name}`)));
+      { value: unit, selected: unit === state.unit },
+      `${markOf(pair)} ${comparison.shortOf(pair.name)}`)));
     const isTables = state.tab === "changes";
     [this.stages, this.steps].forEach((it) => { it.hidden = isTables; });
     this.units.hidden = isTables || comparison.pairs.length < 2;

@@ -4,7 +4,7 @@ import { arrow } from "../kit/geometry.js";
 import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
-const VERSION = 5;
+const VERSION = 6;
 export const COMING = "This is still being made. It appears here by itself.";
 
 /**
@@ -296,6 +296,24 @@ export class Model {
   }
 
   /**
+   * What a kernel is called, "k7 matmul+relu"; of anything else its name.
+   * @param {string} name
+   * @returns {string}
+   */
+  shortOf(name) {
+    return this.kernelByName.get(name)?.short ?? name;
+  }
+
+  /**
+   * The same in a text that has its name.
+   * @param {string} text
+   * @param {string} name
+   */
+  withShort(text, name) {
+    return name ? text.replace(name, () => this.shortOf(name)) : text;
+  }
+
+  /**
    * @param {string} id
    * @returns {TextRow[]}
    */
@@ -304,7 +322,8 @@ export class Model {
     const why = later ? this.waiting : later === false && missing;
     if (why) return [{ text: why, entity: -1, number: 0, heading: true, unit: 0 }];
     return units.flatMap((unit, position) => {
-      const title = { text: unit.title || unit.name, entity: -1, number: 0, heading: true,
+      const words = this.withShort(unit.title || unit.name, unit.name);
+      const title = { text: words, entity: -1, number: 0, heading: true,
         unit: position };
       const rows = unit.lines.map(([text, entity, alone = ""], index) =>
         ({ text, entity, alone, number: index + 1, heading: false, unit: position }));

@@ -56,6 +56,8 @@ export class Store {
     const wanted = { ...start, ...saved };
     if (!saved.view) wanted.view = "";
     this.state = this.sound(wanted, start);
+    /** Whether the columns are those that any page opens with. */
+    this.hasOwnColumns = this.state.columns.join() === start.columns.join();
     this.requests.onLive(() => this.wantCosts());
   }
 

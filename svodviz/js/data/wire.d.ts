@@ -226,14 +226,14 @@ export interface FindingRow {
   rule: string;
   words: string;
   instead: string;
-  gain: number;
-  e: Perhaps;
+  brings: string;
+  subject: string;
   stage: string;
   view: string;
   numbers: Numbers;
   place: string;
   text: string;
-  line: Perhaps;
+  line: string;
 }
 
 /** Those that would bring most first, and what was looked for */
@@ -251,6 +251,7 @@ export type RefusedRow = [string, string, Numbers];
 /** What a kernel is called */
 export interface Titled {
   title?: string;
+  short?: string;
 }
 
 /** How a kernel's loops were transformed, what LLVM did, and why */
@@ -422,6 +423,7 @@ export interface Measurement {
   notes: string[];
   results: Value[];
   seconds: Number;
+  findings?: Findings;
 }
 
 /** One pass of LLVM that changed something */
@@ -470,6 +472,24 @@ export interface Latencies {
   cycles: Perhaps[];
 }
 
+/**
+ * The share of a line of the program, its place, its text, its entity; these are empty for what no
+ * line was found for
+ */
+export type HotLine = [Number, string, string, string];
+
+/** The shares of one kernel's time */
+export interface Hot {
+  kernel: string;
+  number: number;
+  measured: boolean;
+  how: string;
+  rows: Number[];
+  blocks: Number[];
+  runs: Position[];
+  lines: HotLine[];
+}
+
 /** The names that the rule of a rewrite bound, and the nanoseconds of one run of it */
 export interface Matches {
   bindings: [string, string][];
@@ -483,7 +503,7 @@ export interface Problem {
   text: string;
 }
 
-export type Answer = LlvmPasses | Assembly | Latencies | Measurement | Matches | Problem;
+export type Answer = LlvmPasses | Assembly | Latencies | Hot | Measurement | Matches | Problem;
 
 /** Answers that exports have, by question: the name of the request and its arguments */
 export type Recorded = Record<string, Answer>;
@@ -622,7 +642,7 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 5;
+  version: 6;
   name: string;
   stages: Stage[];
   scopes: ScopeRow[];

@@ -180,7 +180,9 @@ class Explorer {
     const { stage, state } = this.store;
     this.units.hidden = stage.units.length < 2 || state.view === "columns";
     this.units.replaceChildren(...stage.units.map((unit, position) =>
-      h("option", { value: position, selected: position === state.unit }, unit.name)));
+      h("option", { value: position, selected: position === state.unit,
+        title: this.store.model.kernelByName.get(unit.name)?.title },
+      this.store.model.shortOf(unit.name))));
   }
 
   updateStatus() {

@@ -2,6 +2,7 @@
 
 import { PANELS, SMALLEST } from "../data/room.js";
 import { h } from "../kit/dom.js";
+import { followPress } from "../kit/pointer.js";
 import { arrangement } from "./arrangement.js";
 
 const STEP = 16; // pixels for a press of an arrow key
@@ -125,8 +126,6 @@ export class Panels {
 
   /** Follows the pointer until it lets go; a panel made very small closes. */
   press(event, name) {
-    if (event.button !== 0) return;
-    const edge = this.edges[name];
     const area = this.root.getBoundingClientRect();
     const wanted = ({ clientX, clientY }) => (this.isFlat(name) ? area.bottom - clientY
       : name === "passes" ? clientX - area.left : area.right - clientX);
@@ -137,14 +136,10 @@ export class Panels {
       this.root.style.setProperty(property, `${this.within(name, size)}px`);
     };
     const end = () => {
-      for (const kind of ["pointerup", "pointercancel"]) edge.removeEventListener(kind, end);
-      edge.removeEventListener("pointermove", move);
       if (size && size < SMALLEST / 2) this.open(name, false);
       else if (size) this.resize(name, size);
     };
-    edge.setPointerCapture(event.pointerId);
-    edge.addEventListener("pointermove", move);
-    for (const kind of ["pointerup", "pointercancel"]) edge.addEventListener(kind, end);
+    followPress(event, move, end);
   }
 
   close() {

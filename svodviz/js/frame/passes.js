@@ -38,7 +38,8 @@ export class Passes {
       const words = record.stage === "graph" ? "tensor level" : "machine level";
       if (words !== level) this.list.append(h("li", { class: "pass-level" }, words));
       level = words;
-      const title = record.kernel ? `${record.stage} · ${record.kernel}` : record.stage;
+      const short = this.store.model.shortOf(record.kernel);
+      const title = record.kernel ? `${record.stage} · ${short}` : record.stage;
       if (title !== place) this.list.append(h("li", { class: "pass-group" }, title));
       place = title;
       this.list.append(this.row(record, pass));
@@ -75,7 +76,8 @@ export class Passes {
   sift() {
     const text = this.filter.value.toLowerCase();
     for (const { record, item } of this.rows) {
-      const words = `${record.name} ${record.stage} ${record.kernel}`.toLowerCase();
+      const kernel = this.store.model.shortOf(record.kernel);
+      const words = `${record.name} ${record.stage} ${kernel}`.toLowerCase();
       const isNamed = words.includes(text);
       item.hidden = !isNamed || (this.onlyChanged.checked && !record.changed);
     }

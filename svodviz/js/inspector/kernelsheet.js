@@ -49,7 +49,7 @@ function machineCode(inspector, row) {
     ["tasks", row.tasks > 1 ? `${row.tasks}, which may run at once` : "1: one thread runs it"],
     ["scratch", row.scratch ? `${bytes(row.scratch)} for each task` : ""],
   ].filter(([, value]) => value);
-  return inspector.section(`How ${row.name} runs`, inspector.facts(facts),
+  return inspector.section(`How ${row.short ?? row.name} runs`, inspector.facts(facts),
     numbersTable(row.numbers));
 }
 
@@ -58,12 +58,12 @@ function transformations(inspector, row) {
   const refused = (row.refused || []).map(([name, reason, numbers]) =>
     decisionRow([row.e, name, false, reason, numbers]));
   if (!row.choices.length) {
-    return inspector.section(`Loops of ${row.name}`,
+    return inspector.section(`Loops of ${row.short ?? row.name}`,
       h("p", { class: "hint" }, "Left as they are: no choice was made for this kernel."),
       ...refused);
   }
   return inspector.section(
-    `Loops of ${row.name}: ${row.choices.length} choices`,
+    `Loops of ${row.short ?? row.name}: ${row.choices.length} choices`,
     ...groups(row.choices).map(([reason, choices]) => h(
       "div", { class: "choices" },
       ...choices.map(([name, text]) => choice(inspector, model, row.name, name, text)),

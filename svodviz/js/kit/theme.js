@@ -1,6 +1,10 @@
-// Light or dark: as the notebook says, else as the system says; exported pages have a button.
+// Light or dark: as the notebook says, else as the system says; exported pages have a button, and
+// remember what it chose.
 
 import { button } from "./dom.js";
+import { keep, kept } from "./kept.js";
+
+const KEY = "svodviz theme";
 
 /**
  * What notebooks say: a selector that holds where they are dark, and one where they are light.
@@ -29,7 +33,7 @@ function isNotebookDark() {
  */
 export function followTheme(root, tools, onChange) {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
+  let chosen = tools && ["dark", "light"].includes(kept(KEY)) ? kept(KEY) : null;
   let toggle = null;
   let isPrinting = false;
   const isDark = () => {
@@ -45,6 +49,7 @@ export function followTheme(root, tools, onChange) {
   if (tools) {
     toggle = button("", () => {
       chosen = isDark() ? "light" : "dark";
+      keep(KEY, chosen);
       apply();
     }, { class: "theme-toggle", title: "Switch between light and dark" });
     tools.append(toggle);

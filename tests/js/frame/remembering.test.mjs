@@ -39,6 +39,21 @@ test("what one page was told the next one takes over", () => {
   assert.deepEqual(next.taken, [{ panels: {}, sizes: { passes: 300 } }]);
 });
 
+test("columns that a page was made with come before those that were remembered", () => {
+  const kept = storage();
+  const first = storeWith({ columns: ["source", "asm"], shares: [] });
+  rememberRoom(first);
+  first.become({ columns: ["loops", "asm"], shares: [1, 2] });
+  assert.equal("svodviz room" in kept, true);
+  const plain = { ...storeWith({}), hasOwnColumns: true };
+  rememberRoom(plain);
+  assert.deepEqual(plain.taken[0].columns, ["loops", "asm"]);
+  assert.deepEqual(plain.taken[0].shares, [1, 2]);
+  const made = { ...storeWith({}), hasOwnColumns: false };
+  rememberRoom(made);
+  assert.deepEqual(Object.keys(made.taken[0]).filter((it) => it === "columns"), []);
+});
+
 test("other changes are not written", () => {
   const kept = storage();
   const store = storeWith({ panels: {}, sizes: {}, stage: "graph" });

@@ -71,6 +71,13 @@ def written(folder: Path, text: str) -> str:
     return str(folder / "program.py")
 
 
+@pytest.mark.parametrize("command", ["explore", "export"])
+def test_a_page_speaks_to_who_made_it_at_the_command_line(tmp_path: Path, command: str) -> None:
+    page = tmp_path / "page.html"
+    assert main([command, written(tmp_path, RIGHT), "-o", str(page)]) == 0
+    assert '<body data-maker="command line"' in page.read_text("utf-8")
+
+
 def test_show_prints_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wide.py"
     path.write_text(
@@ -79,8 +86,9 @@ def test_show_prints_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     )
     assert main(["show", str(path), "--findings"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("1  float64   wide.py:4  y = (x * np.float64(2)) @ x")
-    assert "instead: a Python number or np.float32(…)" in text
+    assert text.startswith("1  float64   about ")
+    assert text.splitlines()[1] == "   wide.py:4  y = (x * np.float64(2)) @ x"
+    assert "Instead: write a Python number or np.float32(…)" in text
     assert main(["show", str(path), "--stage", "findings"]) == 0
     assert capsys.readouterr().out == text
 

@@ -92,6 +92,20 @@ def test_a_program_without_findings_says_what_was_looked_for(
     assert page.locator(CARD).count() == 0
 
 
+def test_after_a_measurement_they_rest_on_its_times(open_page: Open, exported: Exported) -> None:
+    program = three()
+    estimated = [row.brings for row in program.findings]
+    explorer = Explorer(program)
+    explorer.record_run(seconds=0.1)
+    assert [row.brings for row in program.findings] != estimated
+    page = open_page(exported(explorer))
+    cards = page.locator(CARD)
+    assert cards.count() == len(program.findings) > 0
+    for place, row in enumerate(program.findings):
+        assert row.brings.endswith("of the measured time")
+        assert cards.nth(place).locator("summary").inner_text() == f"{row.rule} · {row.brings}"
+
+
 def test_findings_are_opened_by_the_keyboard(open_page: Open, found_page: Path) -> None:
     page = open_page(found_page)
     summary = page.locator(f"{CARD} summary").first

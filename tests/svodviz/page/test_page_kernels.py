@@ -35,6 +35,17 @@ def test_a_choice_leads_to_its_pass(page: Any) -> None:
     assert "pack 2 i0.0" in page.locator(".rule-card").inner_text()
 
 
+def test_kernels_have_their_names_wherever_they_are_named(page: Any) -> None:
+    short = "k0 matmul"
+    words = page.locator(".inspector").inner_text()
+    assert f"Loops of {short}" in words and f"How {short} runs" in words
+    assert f"loops · {short}" in page.locator(".pass-group").all_inner_texts()
+    page.evaluate("svodviz.model.set('state', {stage: 'schedule', view: 'graph'})")
+    assert f"kernel {short}" in page.locator(".graph-view .node").first.text_content()
+    page.get_by_label("Filter passes").fill("matmul")
+    assert page.locator(".pass:visible").count() > 3
+
+
 def test_levels_are_in_the_legend(page: Any) -> None:
     page.evaluate("svodviz.model.set('state', {stage: 'loops', view: 'graph'})")
     legend = page.locator(".legend").inner_text()

@@ -185,6 +185,51 @@ def test_costs_are_asked_for_where_python_answers(chromium: Any, tmp_path: Path)
         assert page.get_by_role("button", name="Instruction costs").count() == 0
 
 
+def test_where_the_time_goes_is_asked_for_and_shown(chromium: Any, tmp_path: Path) -> None:
+    x = Tensor.arange(4096).cast("float32").reshape(64, 64)
+    explorer = Explorer(compile((x @ x).relu(), name="hot"))
+    with answered_page(explorer, chromium, tmp_path) as page:
+        set_state(page, stage="asm", view="machine")
+        assert page.locator(".block-share, .line-share").count() == 0
+        page.get_by_role("button", name="Where the time goes").click()
+        page.wait_for_selector(".block-share.is-most", state="attached", timeout=30_000)
+        found = explorer.recorded['hot {"kernel":"k0"}']
+        assert sum(found["blocks"]) == pytest.approx(1, abs=1e-4)
+        assert sum(found["rows"]) == pytest.approx(1, abs=1e-3)
+        how = page.locator(".machine-words").inner_text()
+        assert found["how"] in how and found["how"].startswith(("measured", "estimated"))
+        ways = page.locator(".hot-lines li")
+        assert "in block" in ways.first.inner_text()
+        ways.first.locator("button").click()  # leads to the block that takes most
+        most = page.locator(".block-share.is-most")
+        assert most.count() == 1 and "of the time, the most" in most.inner_text()
+        assert most.is_visible()
+        for width in (700, 993, 1440):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            box = page.locator(".machine-head").bounding_box()
+            inside = page.locator(".hot-lines li").evaluate_all(
+                "(all) => Math.max(...all.map((it) => it.getBoundingClientRect().right))")
+            assert inside <= box["x"] + box["width"] + 1
+        ways.nth(1).locator("button").click()
+        now = state(page)
+        assert (now["stage"], now["selected"]) == ("source", found["lines"][0][3])
+
+
+def test_an_export_has_where_the_time_goes_if_it_was_asked(
+    open_page: Open, exported: Exported
+) -> None:
+    x = Tensor.arange(4096).cast("float32").reshape(64, 64)
+    explorer = Explorer(compile(x.exp().sum(1), name="hot"))
+    explorer.record_hot()
+    page = open_page(exported(explorer), scheme="dark")
+    set_state(page, stage="asm", view="machine")
+    assert page.locator(".block-share").count() > 0
+    assert page.get_by_role("button", name="Where the time goes").count() == 0
+    shares = page.locator(".line-share:not(:empty)")
+    assert shares.count() > 0 and "of the kernel's time, " in shares.first.get_attribute("title")
+
+
 def test_an_instruction_finds_its_llvm_ir(open_page: Open, chain_page: Path) -> None:
     page = open_page(chain_page)
     set_state(page, stage="asm", view="machine")

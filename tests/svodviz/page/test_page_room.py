@@ -80,6 +80,16 @@ def test_the_next_page_remembers_panels(open_page: Open, sample_page: Path) -> N
     assert page.locator(".passes .panel-toggle").get_attribute("aria-expanded") == "false"
 
 
+def test_the_next_page_remembers_light_and_columns(open_page: Open, sample_page: Path) -> None:
+    page = open_page(sample_page, is_kept=False)
+    page.locator(".theme-toggle").click()
+    set_state(page, stage="loops", view="columns", columns=["loops", "asm"], shares=[1, 2])
+    page.reload()
+    page.wait_for_selector(".svodviz[data-ready=true]")
+    assert page.locator(".svodviz").get_attribute("data-theme") == "dark"
+    assert (state(page)["columns"], state(page)["shares"]) == (["loops", "asm"], [1, 2])
+
+
 def test_a_widget_has_the_room_in_its_state(open_page: Open, tmp_path: Path) -> None:
     explorer = Explorer(sample(), view="columns", columns=["source", "asm"], shares=[1.0, 3.0],
                         panels={"inspector": False}, sizes={"passes": 300.0})  # fmt: skip

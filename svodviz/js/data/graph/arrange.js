@@ -10,10 +10,19 @@ import { placeInLayers, route } from "./layers.js";
  * @property {{frame: number, x: number, y: number, w: number, h: number}[]} frames
  */
 
+/**
+ * @typedef {Object} Crossing a link that leads into a frame, or out of one
+ * @property {number} frame
+ * @property {number} item in it, where the link goes on
+ * @property {boolean} isIn
+ */
+
 const INSET = 14; // between a frame and what stands in it
 const HEAD = 22; // room for a frame's words
 /** @type {Point} */
 const CORNER = [INSET, HEAD]; // where the inside of a frame begins
+/** @type {Point} */
+const DOOR = [1, 0]; // the place where links come into a frame or leave it
 
 /**
  * @param {Point[]} boxes width and height of each part
@@ -68,12 +77,18 @@ function arrangeDown(boxes, links, frameOf, { parentOf = () => -1, near = [], ac
   const inset = across ? turn(CORNER) : CORNER;
   const tree = treeOf(frameOf, parentOf);
   const edges = links.map(({ from, to }) => meeting(tree, from, to));
+  const crossed = links.map(({ from, to }, link) => [
+    ...crossings(tree, from, edges[link].frame).map((it) => ({ ...it, isIn: false })),
+    ...crossings(tree, to, edges[link].frame).reverse().map((it) => ({ ...it, isIn: true })),
+  ]);
+  const doors = doorsOf(crossed.flat(), edges);
   /** @type {Map<number, Placed>} */
   const placed = new Map();
   for (const frame of [...tree.order].reverse()) {
     const sizes = itemsIn(tree, frame).map((item) =>
       (item >= 0 ? boxes[item] : framed(placed.get(~item), inset)));
-    placed.set(frame, placeInside(tree, frame, sizes, edges, tree.order.length > 1 ? [] : near));
+    placed.set(frame, placeInside(tree, frame, sizes, edges, doors.get(frame) ?? new Map(),
+      tree.order.length > 1 ? [] : near));
   }
   const corners = cornersOf(tree, placed, inset);
   const at = (/** @type {number} */ item) => /** @type {Point} */ (corners.get(item));
@@ -81,11 +96,18 @@ function arrangeDown(boxes, links, frameOf, { parentOf = () => -1, near = [], ac
     [...at(part), at(part)[0] + boxes[part][0], at(part)[1] + boxes[part][1]];
   const routes = links.map(({ from, to }, link) => {
     const { frame, ends } = edges[link];
-    const inner = /** @type {Placed} */ (placed.get(frame));
-    const bends = inner.bends[inner.edgeAt.get(`${ends[0]} ${ends[1]}`) ?? -1] ?? [];
-    const [x, y] = originOf(frame, corners, inset);
-    return route(box(from), box(to),
-      bends.map(([dx, dy]) => /** @type {Point} */ ([x + dx, y + dy])));
+    /** @type {(frame: number, key: string) => Point[]} */
+    const bendsOf = (where, key) => {
+      const inner = /** @type {Placed} */ (placed.get(where));
+      const [x, y] = originOf(where, corners, inset);
+      const found = inner.bends[inner.edgeAt.get(key) ?? -1] ?? [];
+      return found.map(([dx, dy]) => /** @type {Point} */ ([x + dx, y + dy]));
+    };
+    const outer = bendsOf(frame, `${ends[0]} ${ends[1]}`);
+    if (box(from)[1] > box(to)[1]) return route(box(from), box(to), outer);
+    const inside = (/** @type {boolean} */ isIn) => crossed[link]
+      .filter((it) => it.isIn === isIn).flatMap((it) => bendsOf(it.frame, doorKey(it)));
+    return route(box(from), box(to), [...inside(false), ...outer, ...inside(true)]);
   });
   const frames = tree.order.filter((frame) => frame >= 0).map((frame) => {
     const [[x, y], [w, h]] = [at(~frame), framed(placed.get(frame), inset)];
@@ -154,12 +176,49 @@ function meeting({ home }, from, to) {
 }
 
 /**
+ * The frames around an item up to one around them all, from the innermost, and the items in them.
+ * @param {Tree} tree @param {number} start @param {number} end
+ */
+function crossings({ home }, start, end) {
+  const found = [];
+  for (let item = start; home.get(item) !== end; item = ~(home.get(item) ?? -1)) {
+    found.push({ frame: /** @type {number} */ (home.get(item)), item });
+  }
+  return found;
+}
+
+/** @param {Crossing} crossing */
+const doorKey = ({ item, isIn }) => (isIn ? `in ${item}` : `out ${item}`);
+
+/**
+ * Where links come into a frame and leave it, so that they lead around what stands in it. Those to
+ * what stands first need none, nor do those from what stands last.
+ * @param {Crossing[]} crossed @param {{frame: number, ends: [number, number]}[]} edges
+ * @returns {Map<number, Map<string, Crossing>>} by frame
+ */
+function doorsOf(crossed, edges) {
+  const hasAbove = new Set(edges.filter(({ ends }) => ends[0] !== ends[1])
+    .map(({ frame, ends }) => `${frame} ${ends[1]}`));
+  const hasBelow = new Set(edges.filter(({ ends }) => ends[0] !== ends[1])
+    .map(({ frame, ends }) => `${frame} ${ends[0]}`));
+  /** @type {Map<number, Map<string, Crossing>>} */
+  const doors = new Map();
+  for (const it of crossed) {
+    if (!(it.isIn ? hasAbove : hasBelow).has(`${it.frame} ${it.item}`)) continue;
+    if (!doors.has(it.frame)) doors.set(it.frame, new Map());
+    doors.get(it.frame)?.set(doorKey(it), it);
+  }
+  return doors;
+}
+
+/**
  * @param {Tree} tree @param {number} frame @param {Point[]} sizes of its items
  * @param {{frame: number, ends: [number, number]}[]} edges
+ * @param {Map<string, Crossing>} doors
  * @param {(Point | undefined)[]} near where parts stood in another layout
  * @returns {Placed}
  */
-function placeInside(tree, frame, sizes, edges, near) {
+function placeInside(tree, frame, sizes, edges, doors, near) {
   const at = new Map(itemsIn(tree, frame).map((item, i) => [item, i]));
   /** @type {Map<string, number>} */
   const edgeAt = new Map();
@@ -171,7 +230,27 @@ function placeInside(tree, frame, sizes, edges, near) {
     edgeAt.set(key, inner.push([at.get(from) ?? 0, at.get(to) ?? 0]) - 1);
   }
   const stood = near.length ? itemsIn(tree, frame).map((item) => near[item]) : [];
-  return { ...placeInLayers(sizes, inner, stood), edgeAt };
+  /** @type {{first: number[], last: number[]}} */
+  const ends = { first: [], last: [] };
+  /** @type {Point[]} */
+  const boxes = [...sizes];
+  for (const [key, { item, isIn }] of doors) {
+    const door = boxes.push(DOOR) - 1;
+    const end = at.get(item) ?? 0;
+    edgeAt.set(key, inner.push(isIn ? [door, end] : [end, door]) - 1);
+    (isIn ? ends.first : ends.last).push(door);
+  }
+  const made = placeInLayers(boxes, inner, { near: stood, ...ends });
+  for (const [key, { isIn }] of doors) {
+    const edge = edgeAt.get(key) ?? 0;
+    const [x, y] = made.places[inner[edge][isIn ? 0 : 1]];
+    const bottom = made.size[1];
+    // A door stands half way down its layer: the way leads through all of it.
+    /** @type {Point[]} */
+    const through = isIn ? [[x, -HEAD], [x, 2 * y]] : [[x, 2 * y - bottom], [x, bottom + INSET]];
+    made.bends[edge] = isIn ? [...through, ...made.bends[edge]] : [...made.bends[edge], ...through];
+  }
+  return { ...made, edgeAt };
 }
 
 /**

@@ -27,15 +27,20 @@ const MOST_BENDS = 40_000; // above, long edges run straight through what is in 
 
 /**
  * Places boxes [width, height] under each other along edges [from, to]. Those whose middle stood
- * `near` some place in another layout stand in the same order and about there again.
+ * `near` some place in another layout stand in the same order and about there again. Those of
+ * `first` and `last` stand in the first and the last layer.
  * @param {Point[]} boxes
  * @param {Point[]} edges
- * @param {(Point | undefined)[]} near
+ * @param {{near?: (Point | undefined)[], first?: number[], last?: number[]}} where
  * @returns {Placed}
  */
-export function placeInLayers(boxes, edges, near = []) {
+export function placeInLayers(boxes, edges, { near = [], first = [], last = [] } = {}) {
   const flow = edges.filter(([from, to]) => from !== to);
-  const rank = ranksOf(boxes.length, flow, levelsOf(near));
+  const levels = levelsOf(near);
+  first.forEach((node) => { levels[node] = 0; });
+  const rank = ranksOf(boxes.length, flow, levels);
+  const lowest = rank.reduce((most, it) => Math.max(most, it), 0);
+  last.forEach((node) => { rank[node] = lowest; });
   const graph = withBends(boxes, edges, rank);
   const wished = near.length ? wishedColumns(graph, near) : null;
   const layers = wished ? sortedBy(graph, wished) : ordered(graph);

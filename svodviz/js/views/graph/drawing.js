@@ -93,14 +93,16 @@ export function number(edge) {
 
 /** The frame around the nodes of one group. */
 export function groupFrame([label, x, y, width, height]) {
+  return s("g", { class: "group" },
+    s("rect", { x, y, width, height, rx: 6 }), s("title", {}, label));
+}
+
+/** What a group is called: over the arrows that lead into its frame. */
+export function groupLabel([label, x, y, width]) {
   const most = Math.max(2, Math.floor((width - 14) / 6.4));
   const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
-  return s(
-    "g", { class: "group" },
-    s("rect", { x, y, width, height, rx: 6 }),
-    s("title", {}, label),
-    s("text", { x: x + 8, y: y + 13 }, words),
-  );
+  return s("g", { class: "group" },
+    s("title", {}, label), s("text", { x: x + 8, y: y + 13 }, words));
 }
 
 /**

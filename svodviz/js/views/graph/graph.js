@@ -10,7 +10,9 @@ import { button, count, counted, duration, h, s } from "../../kit/dom.js";
 import { Camera, crowded, fit, holds, READABLE, touches, union } from "../../kit/geometry.js";
 import { rove } from "../../kit/roving.js";
 import { handleCamera } from "./camerawork.js";
-import { drawOverview, edgeCurve, fullWords, groupFrame, nodeElement, number } from "./drawing.js";
+import {
+  drawOverview, edgeCurve, fullWords, groupFrame, groupLabel, nodeElement, number,
+} from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
 import { Minimap } from "./minimap.js";
 import { paperOf } from "./paper.js";
@@ -31,9 +33,11 @@ export class GraphView {
     this.critical = false;
     this.groupLayer = s("g", { class: "groups" });
     this.edgeLayer = s("g", { class: "edges" });
+    this.labelLayer = s("g", { class: "labels" });
     this.nodeLayer = s("g", { class: "nodes" });
     this.numberLayer = s("g", { class: "numbers", "aria-hidden": "true" });
-    this.world = s("g", {}, this.groupLayer, this.edgeLayer, this.nodeLayer, this.numberLayer);
+    this.world = s("g", {}, this.groupLayer, this.edgeLayer, this.labelLayer, this.nodeLayer,
+      this.numberLayer);
     this.overview = h("canvas", { class: "overview", "aria-hidden": "true" });
     this.svg = s("svg", { class: "graph", role: "group", tabindex: "0" }, this.world);
     this.minimap = new Minimap((x, y) => this.centre(x, y));
@@ -433,6 +437,7 @@ export class GraphView {
       ? (edge) => this.store.model.schedule.edgeWords(edge) : () => "";
     const groups = this.isOverview ? [] : this.picture.groups;
     this.groupLayer.replaceChildren(...groups.map((group) => groupFrame(group)));
+    this.labelLayer.replaceChildren(...groups.map((group) => groupLabel(group)));
     const { across } = this.picture;
     this.edgeLayer.replaceChildren(...edges.map((edge) => edgeCurve(edge, words(edge), across)),
       ...(this.isOverview ? [] : this.replaced.map(replacementArrow)));

@@ -6,8 +6,9 @@ import { TextPane } from "../text/textpane.js";
 
 /**
  * Rows have `text`, `entity` and `number`; besides them a `sign` ("+", "−") for lines that differ,
- * an `aside` of words and what they mean, or null, which stands before the text, or `node()`, which
- * makes an element to stand in place of a line.
+ * an `aside` of words and what they mean, or null, which stands before the text, a `share`, which
+ * is words, what they mean, and how much that is, or null, before it, or `node()`, which makes an
+ * element to stand in place of a line.
  */
 export class CodePane extends TextPane {
   constructor(store, { label }) {
@@ -39,6 +40,10 @@ export class CodePane extends TextPane {
         "data-entity": row.entity, "data-index": index,
       },
       h("span", { class: "number" }, row.number ? String(row.number) : ""),
+      row.share !== undefined && h("span", {
+        class: "line-share", title: row.share?.[1] ?? null,
+        style: row.share && `--share:${row.share[2]}`,
+      }, row.share?.[0] ?? ""),
       row.aside !== undefined && h("span", { class: "line-cost", title: row.aside?.[1] ?? null },
         row.aside?.[0] ?? ""),
       row.sign !== undefined && h("span", { class: "sign" }, row.sign),

@@ -131,7 +131,7 @@ export class LlvmPassesView {
     const ir = run.changes.filter((it) => it.kind === "IR").length;
     const unseen = run.unseen
       ? `; ${run.unseen} more changed only what is not shown (attributes, metadata).` : ".";
-    return `${run.kernel}: ${run.level}, because ${run.because}. `
+    return `${this.store.model.shortOf(run.kernel)}: ${run.level}, because ${run.because}. `
       + `${ir} ${ir === 1 ? "pass" : "passes"} changed LLVM IR, ${run.changes.length - ir} changed `
       + `machine instructions${unseen} LLVM took ${duration(run.seconds)}, its start included.`;
   }
@@ -206,7 +206,8 @@ export class LlvmPassesView {
       if (isChosen) node.scrollIntoView({ block: "nearest" });
     }
     this.title.textContent = `${this.position + 1} of ${run.changes.length}  ${change.title}`;
-    this.purpose.textContent = `${change.purpose} · ${change.name} on ${change.on || run.kernel}`;
+    this.purpose.textContent = `${change.purpose} · ${change.name} on ${
+      change.on || this.store.model.shortOf(run.kernel)}`;
     const { before } = run.texts[this.position];
     const rows = differing(before, change.edits, this.isWhole ? Infinity : CONTEXT)
       .map((row) => this.row(row, run));

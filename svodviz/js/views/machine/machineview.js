@@ -5,6 +5,7 @@ import { assemblyOf } from "../../kit/tokens.js";
 import { ROW, TextPane } from "../text/textpane.js";
 import { blockRows, loopsOf, tracks, wordsOf } from "./blocks.js";
 import { CodePane, lineOfIr } from "./codepane.js";
+import { Hot } from "./hot.js";
 import { Latencies } from "./latencies.js";
 
 const TRACK = 9;
@@ -33,13 +34,14 @@ export class MachineView {
     this.choice.hidden = machines.length === 0;
     this.words = h("p", { class: "machine-words", role: "status" });
     this.latencies = new Latencies(this.store, () => this.show());
+    this.hot = new Hot(this.store, () => this.show());
     this.pane = new CodePane(this.store, { label: "Machine code" });
     this.gutter = s("svg", { class: "jumps", "aria-hidden": "true" });
     this.pane.body.before(this.gutter);
     this.source = new TextPane(this.store);
     this.root = h("div", { class: "machine-view" },
-      h("div", { class: "machine-head" }, this.choice, this.latencies.button,
-        this.words),
+      h("div", { class: "machine-head" }, this.choice, this.hot.button, this.latencies.button,
+        this.words, this.hot.list),
       h("div", { class: "machine-panes" },
         h("section", { class: "machine-code" }, this.pane.root),
         h("section", { class: "machine-source" }, h("h4", {}, "LLVM IR it was made from"),
@@ -52,6 +54,8 @@ export class MachineView {
     if (this.machine === HERE) this.presentOwn();
     else {
       this.latencies.hide();
+      this.hot.hide();
+      this.hot.showWays(null);
       this.ask();
     }
     this.source.revealSelection();
@@ -65,14 +69,17 @@ export class MachineView {
       return;
     }
     const costs = this.latencies.of(unit.name);
+    const hot = this.hot.of(unit.name);
+    this.hot.showWays(hot, unit.flow, (block) => this.pane.scrollTo(this.tops[block]));
     const lines = unit.lines.map(([text, entity], index) => ({
       text, entity, number: index + 1, aside: this.latencies.aside(costs, index),
+      share: hot ? this.hot.share(hot, index) : undefined,
     }));
     const level = model.kernelByName.get(unit.name);
     const how = level?.level ? ` Made by ${level.level}.` : "";
-    const words = this.latencies.words(unit.name);
+    const words = `${this.hot.words(unit.name)}${this.latencies.words(unit.name)}`;
     this.display(`own ${state.unit} ${words}`, lines, unit.flow,
-      `The code that runs here.${how}${words}`);
+      `The code that runs here.${how}${words}`, hot);
   }
 
   ask() {
@@ -118,7 +125,7 @@ export class MachineView {
     this.look.onStatus();
   }
 
-  display(key, lines, flow, words) {
+  display(key, lines, flow, words, hot = null) {
     if (this.key === key) {
       this.pane.draw();
       this.pane.mark();
@@ -132,7 +139,7 @@ export class MachineView {
     this.tops = tops;
     this.words.textContent = `${this.figures(lines, flow)} ${words}`;
     this.drawJumps(flow, tops, ends, rows.length);
-    this.pane.showRows(rows.map((row) => this.row(row, lines, flow)),
+    this.pane.showRows(rows.map((row) => this.row(row, lines, flow, hot)),
       { language: assemblyOf(this.machine || this.store.model.host) });
     this.pane.revealSelection();
     this.look.onStatus();
@@ -146,10 +153,11 @@ export class MachineView {
       + `${counted(loops, "loop")}.`;
   }
 
-  row({ block, kind, line }, lines, flow) {
+  row({ block, kind, line }, lines, flow, hot) {
     if (kind === "code") return lines[line];
-    const text = kind === "head" ? this.headWords(flow, block) : "";
-    const node = () => (kind === "head" ? this.head(flow, block) : this.foot(flow, block));
+    const words = [this.headWords(flow, block), this.hot.blockWords(hot, block)];
+    const text = kind === "head" ? words.filter(Boolean).join("  ") : "";
+    const node = () => (kind === "head" ? this.head(flow, block, hot) : this.foot(flow, block));
     return { text, entity: -1, number: 0, node };
   }
 
@@ -162,10 +170,10 @@ export class MachineView {
       : `${label}  in the loop of ${flow.blocks[inner][0]}${depth}`;
   }
 
-  head(flow, block) {
+  head(flow, block, hot) {
     const [, , , around] = flow.blocks[block];
     return h("span", { class: "block-head", "data-depth": Math.min(3, around.length) },
-      this.headWords(flow, block));
+      this.headWords(flow, block), this.hot.block(hot, block));
   }
 
   foot(flow, block) {

@@ -33,6 +33,11 @@ export class PlaygroundView {
     return this.store.stage.units[this.store.state.unit]?.name ?? "";
   }
 
+  /** The same with what it does: "k7 matmul+relu". */
+  get called() {
+    return this.store.model.shortOf(this.name);
+  }
+
   get kernel() {
     return this.recorded.kernels[this.name];
   }
@@ -69,7 +74,7 @@ export class PlaygroundView {
 
   showNothing() {
     const words = this.isLive ? "Looking at the kernel …"
-      : `Nothing was tried for ${this.name || "this kernel"} when this page was made. To try `
+      : `Nothing was tried for ${this.called || "this kernel"} when this page was made. To try `
       + "choices a Python kernel has to run; svodviz.playground(x) tries some, and keeps them for "
       + "exports.";
     const tuning = this.tuning();
@@ -154,7 +159,7 @@ export class PlaygroundView {
       : [this.roofs(point), section("Caches", ...cacheBars(point, this.before)), this.film(point),
         this.texts(point)];
     keepFocus(this.results, () => this.results.replaceChildren(
-      headline(point, this.kernel), this.history(), ...sections, this.tuning() ?? ""));
+      headline(point, this.called), this.history(), ...sections, this.tuning() ?? ""));
     if (this.root.firstChild !== this.controls.root) {
       this.root.replaceChildren(this.controls.root, h("div", { class: "play-main" },
         this.notice, this.state, this.results));
@@ -309,7 +314,7 @@ export class PlaygroundView {
   status() {
     if (!this.kernel) return "nothing tried yet";
     const { points } = this.kernel;
-    return `${this.name}: ${counted(points.length, "point")} tried`;
+    return `${this.called}: ${counted(points.length, "point")} tried`;
   }
 }
 
@@ -325,9 +330,9 @@ function timeWords({ time, refused, unmeasured }) {
 /** The outcome, in a line or two. */
 function headline(point, kernel) {
   const name = point.label || `point ${point.number}`;
-  if (point.refused) return h("h3", { class: "play-head" }, `${kernel.name}: ${name}`);
+  if (point.refused) return h("h3", { class: "play-head" }, `${kernel}: ${name}`);
   if (!point.time) {
-    return h("div", { class: "play-head" }, h("h3", {}, `${kernel.name}: ${name}`),
+    return h("div", { class: "play-head" }, h("h3", {}, `${kernel}: ${name}`),
       h("p", {}, `Not measured: ${point.unmeasured}.`));
   }
   const { seconds, low, high, usual, samples } = point.time;
@@ -337,7 +342,7 @@ function headline(point, kernel) {
       : `${(1 / ratio).toPrecision(3)} times as slow as the compiler's own choices`;
   return h(
     "div", { class: "play-head" },
-    h("h3", {}, `${kernel.name}: ${name}: ${duration(seconds)}`),
+    h("h3", {}, `${kernel}: ${name}: ${duration(seconds)}`),
     h("p", {}, `${beside}, measured by turns with them: the median of ${samples} samples, half of `
       + `them between ${duration(low)} and ${duration(high)}. The results agree.`));
 }

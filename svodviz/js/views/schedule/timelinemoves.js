@@ -1,6 +1,7 @@
 // Moving about the timeline: the wheel, dragging, and keys, as in the tracing tools.
 
-const DRAG = 4; // pixels before a press becomes a drag
+import { drag, turned, turnedToZoom } from "../../kit/pointer.js";
+
 const STEP = 0.2; // of the view: one press of a key that moves
 const ZOOM = 0.7; // of the time in view: one press of a key, or a button, that zooms in
 const WHEEL = 0.0025; // by which power of e a pixel of the wheel zooms
@@ -32,17 +33,16 @@ export function listenToMoves(view) {
 
 /** With Ctrl the wheel zooms around the pointer, sideways (or with Shift) it moves. */
 function turn(view, event) {
-  const unit = event.deltaMode === 1 ? 16 : 1;
+  const [across, down] = turned(event);
   const isZoom = event.ctrlKey || event.metaKey;
-  const sideways = event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX;
-  if (!isZoom && Math.abs(sideways) <= Math.abs(event.shiftKey ? 0 : event.deltaY)) return;
+  const sideways = event.shiftKey && !across ? down : across;
+  if (!isZoom && Math.abs(sideways) <= Math.abs(event.shiftKey ? 0 : down)) return;
   event.preventDefault();
   event.stopPropagation();
   if (isZoom) {
-    const by = Math.max(-120, Math.min(120, event.deltaY * unit));
-    view.zoomBy(Math.exp(by * WHEEL), view.timeAt(event));
+    view.zoomBy(Math.exp(turnedToZoom(event) * WHEEL), view.timeAt(event));
   } else {
-    view.moveBy((sideways * unit) / view.width);
+    view.moveBy(sideways / view.width);
   }
 }
 
@@ -74,36 +74,4 @@ function mark(view, event) {
     const end = view.timeAt(now);
     view.markStretch(Math.min(start, end), Math.max(start, end));
   };
-}
-
-/** Calls what `start` gives with the way from the press; the click that ends a drag is none. */
-function drag(surface, start) {
-  let press = null;
-  let isAfterDrag = false;
-  surface.addEventListener("pointerdown", (event) => {
-    const move = event.button === 0 && start(event);
-    press = move ? { move, x: event.clientX, y: event.clientY, isDrag: false } : null;
-  });
-  surface.addEventListener("pointermove", (event) => {
-    if (!press) return;
-    const [dx, dy] = [event.clientX - press.x, event.clientY - press.y];
-    if (!press.isDrag && Math.hypot(dx, dy) < DRAG) return;
-    if (!press.isDrag) surface.setPointerCapture(event.pointerId);
-    press.isDrag = true;
-    surface.classList.add("dragging");
-    press.move(dx, dy, event);
-  });
-  const release = () => {
-    surface.classList.remove("dragging");
-    press = null;
-  };
-  surface.addEventListener("pointerup", () => {
-    isAfterDrag = Boolean(press?.isDrag);
-    setTimeout(() => { isAfterDrag = false; }, 0);
-    release();
-  });
-  surface.addEventListener("pointercancel", release);
-  surface.addEventListener("click", (event) => {
-    if (isAfterDrag) event.stopImmediatePropagation();
-  }, { capture: true });
 }

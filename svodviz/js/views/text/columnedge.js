@@ -1,6 +1,7 @@
 // The line between two columns, which makes one wider and the other narrower.
 
 import { h } from "../../kit/dom.js";
+import { followPress } from "../../kit/pointer.js";
 
 const STEP = 16; // pixels for a press of an arrow key
 const LEAST = 80; // pixels of a column
@@ -45,20 +46,13 @@ function step(event, view, position) {
 }
 
 function follow(event, view, position) {
-  if (event.button !== 0) return;
-  const edge = event.currentTarget;
   const widths = view.widths();
   let shares = null;
   const move = ({ clientX }) => {
     shares = movedEdge(widths, position, clientX - event.clientX);
     view.columns.forEach(({ root }, at) => { root.style.flexGrow = String(shares[at]); });
   };
-  const end = () => {
-    edge.removeEventListener("pointermove", move);
-    for (const kind of ["pointerup", "pointercancel"]) edge.removeEventListener(kind, end);
+  followPress(event, move, () => {
     if (shares) view.store.set({ shares });
-  };
-  edge.setPointerCapture(event.pointerId);
-  edge.addEventListener("pointermove", move);
-  for (const kind of ["pointerup", "pointercancel"]) edge.addEventListener(kind, end);
+  });
 }

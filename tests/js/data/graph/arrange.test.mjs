@@ -75,3 +75,38 @@ test("across, producers stand to the left, frames have their words above", () =>
   }
   assert.match(routeAlone([0, 0, 10, 10], [50, 0, 60, 10], true), /^M10 5C.* 50 5$/);
 });
+
+/** Points of a path of lines and curves, close to each other. */
+function pointsOf(path) {
+  const points = [];
+  for (const [, kind, text] of path.matchAll(/([MLC])([^MLC]*)/g)) {
+    const at = text.trim().split(/\s+/).map(Number);
+    const end = at.slice(-2);
+    const start = points.at(-1) ?? end;
+    const [a, b] = kind === "C" ? [at.slice(0, 2), at.slice(2, 4)] : [start, end];
+    for (let t = 0; t <= 1; t += 0.02) {
+      points.push([0, 1].map((i) => (kind === "C"
+        ? (1 - t) ** 3 * start[i] + 3 * (1 - t) ** 2 * t * a[i] + 3 * (1 - t) * t ** 2 * b[i]
+          + t ** 3 * end[i]
+        : (1 - t) * start[i] + t * end[i])));
+    }
+  }
+  return points;
+}
+
+test("links into frames, and out of them, lead around what stands there", () => {
+  // 0 outside; 1 … 4 in a frame, of which 2 and 3 in another inside; 5 outside
+  const links = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [0, 4], [0, 3], [1, 5], [2, 5], [2, 4]]
+    .map(([from, to]) => ({ from, to }));
+  const sizes = links.slice(0, 6).map(() => [120, 30]);
+  const { places, routes } = arrange(sizes, links, [-1, 0, 1, 1, 0, -1],
+    { parentOf: (frame) => (frame === 1 ? 0 : -1) });
+  links.forEach(({ from, to }, link) => {
+    const others = places.flatMap((at, part) => (part === from || part === to ? [] : [at]));
+    for (const [x, y] of pointsOf(routes[link])) {
+      const hit = others.findIndex(([left, top]) =>
+        x > left && x < left + 120 && y > top && y < top + 30);
+      assert.equal(hit, -1, `${from} → ${to} crosses a box at ${x}, ${y}`);
+    }
+  });
+});

@@ -105,7 +105,7 @@ test("what stood in another layout stands there again, in the same order", () =>
   const boxes = Array(5).fill([60, 20]);
   const edges = [[0, 2], [1, 2], [2, 3]];
   const near = [[400, 10], [100, 10], [250, 80], [250, 150]];
-  const { places } = placeInLayers(boxes, [...edges, [2, 4], [4, 3]], near);
+  const { places } = placeInLayers(boxes, [...edges, [2, 4], [4, 3]], { near });
   const middle = (node) => places[node][0] + 30;
   assert.ok(middle(1) < middle(2) && middle(2) < middle(0), "mirrored nowhere");
   assert.equal(middle(0) - middle(1), 300);
