@@ -130,7 +130,7 @@ class Explorer(PageWidget):
         beside = changes(self._shown, compilation, call)
         number = self.editions[-1].number + 1
         made = opened(compilation, checks, waits=waits, number=number, beside=beside)
-        if not is_same(self._shown, made, call):
+        if not is_same(self._shown, made, beside, call):
             self.editions = (*self.editions, made)[-MOST_EDITIONS:]
             self._current = number
             self._turn_to(made)
