@@ -349,6 +349,9 @@ def explore(
     many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
     where there is nothing to explore, TraitError for a state that it cannot be in.
 
+    In a notebook it follows the names of what it was given (see `following`), and the same call in
+    a cell that is run again gives the same explorer, with what is new as its next edition.
+
     In a plain script it is written as a page, which the browser opens if there is a screen; where
     it stands is said on standard error.
     """
