@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Graph: TypeAlias = "nx.DiGraph[str]"
 SAME, CHANGED, ONLY = "", "changed", "only"
-_WORDS = ("op", "argument", "dtype", "shape", "name")
+_WORDS = ("op", "argument", "dtype", "shape")
 
 
 @dataclass
@@ -53,7 +53,9 @@ class _Side:
 
     def words(self, node: str) -> tuple[str, ...]:
         facts = self.graph.nodes[node]
-        return (*(str(facts.get(name, "")) for name in _WORDS), str(facts.get("text", "")))
+        # What is computed has the name of the variable that the program gave it to, if any.
+        name = "" if self.graph.in_degree(node) else str(facts.get("name", ""))
+        return (*(str(facts.get(word, "")) for word in _WORDS), name, str(facts.get("text", "")))
 
     def op(self, node: str) -> str:
         return str(self.graph.nodes[node].get("op", ""))

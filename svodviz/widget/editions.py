@@ -101,15 +101,15 @@ class Edition:
         return f"Edition({', '.join(it for it in (str(self.number), self.words) if it)})"
 
 
-def is_same(before: Edition, now: Edition, call: str = "") -> bool:
+def is_same(before: Edition, now: Edition, beside: Changes, call: str = "") -> bool:
     """Whether nothing that an explorer shows has changed, the text of the cells included.
 
-    The cell of the `call` of explore is none of them.
+    The cell of the `call` of explore is none of them; `beside` are the changes between both.
     """
     known = {it["text"] for it in before.cells}
     files = files_of(now.compilation)
     new = (it for it, file in zip(now.cells, files, strict=True) if file != call)
-    return all(it["text"] in known for it in new) and changes(before, now.compilation, call).is_none
+    return all(it["text"] in known for it in new) and beside.is_none
 
 
 def changes(before: Edition, now: "Compilation", call: str = "") -> Changes:

@@ -132,7 +132,7 @@ class Explorer(PageWidget):
         beside = changes(self._shown, compilation, call)
         number = self.editions[-1].number + 1
         made = opened(compilation, checks, waits=waits, number=number, beside=beside)
-        if not is_same(self._shown, made, call):
+        if not is_same(self._shown, made, beside, call):
             self.editions = (*self.editions, made)[-MOST_EDITIONS:]
             self._current = number
             self._turn_to(made)
@@ -356,6 +356,9 @@ def explore(
     the page could ask later, so that a saved notebook has the answers. With `measure`, True or how
     many seconds, the program is run and every item timed; of two, one run of each. Raises TypeError
     where there is nothing to explore, TraitError for a state that it cannot be in.
+
+    In a notebook it follows the names of what it was given (see `following`), and the same call in
+    a cell that is run again gives the same explorer, with what is new as its next edition.
 
     In a plain script it is written as a page, which the browser opens if there is a screen; where
     it stands is said on standard error.

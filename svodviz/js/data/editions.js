@@ -5,9 +5,8 @@ import { Cells } from "./cells.js";
 import { markChanges } from "./changes.js";
 import { unpacked } from "./packed.js";
 
-const NOTHING = {
-  first: 1, count: 1, current: 1, words: "", names: [], cells: [], cell: -1, problem: null,
-};
+const NOTHING = { first: 1, count: 1, current: 1, words: "", names: [], cells: [], cell: -1,
+  problem: null };
 const UNMOVED = "The cell ran. What this explorer shows did not change";
 const PASTE = "Copy the text, paste it into its cell and run that: this explorer follows.";
 const ELSEWHERE = "The notebook's cell has another text by now. Copy this one, paste it there and "
