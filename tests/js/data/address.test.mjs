@@ -34,7 +34,8 @@ test("an address says what matters of a place in words", () => {
 test("an address leads to the same place from anywhere", () => {
   const places = [
     {}, { stage: "loops", view: "columns", columns: ["graph", "asm"] }, { stage: "source" },
-    { stage: "passes", pass: 1, step: 0 }, { selected: "graph:3", folding: "none", overlay: "bytes" },
+    { stage: "passes", pass: 1, step: 0 },
+    { selected: "graph:3", path: "graph:5", folding: "none", overlay: "bytes", across: true },
     { stage: "graph", only: ["graph:2", "graph:3"], critical: true },
     { stage: "graph", open: ["a & b=c #1", "größe"] }, { stage: "loops", unit: 1 },
   ];

@@ -160,6 +160,23 @@ def test_what_is_typed_into_cells_is_not_ours(lab: Shown, first: Any) -> None:
     lab.page.keyboard.press("Delete")
 
 
+def test_a_right_click_is_ours_in_the_view_and_the_notebooks_beside_it(
+    lab: Shown, first: Any
+) -> None:
+    lab.page.keyboard.press("g")
+    line = first.locator(".line.linked").nth(2)
+    line.click(button="right")
+    menu = first.locator(".copy-menu")
+    assert menu.is_visible() and lab.page.locator(".lm-Menu").count() == 0
+    assert "Link to this place" not in menu.inner_text()
+    menu.get_by_role("menuitem", name="This line: copy").click()
+    assert first.locator(".said").inner_text() == "copied: This line"
+    first.locator(".status").click(button="right")
+    lab.page.locator(".lm-Menu").wait_for()
+    assert not menu.is_visible()
+    lab.page.keyboard.press("Escape")
+
+
 def test_the_theme_of_the_notebook_is_followed(lab: Shown, first: Any) -> None:
     assert first.get_attribute("data-theme") == "light"
     assert first.locator(".theme-toggle").count() == 0
