@@ -225,7 +225,10 @@ def written(compilation: "Compilation", random: Random) -> Iterator[Draft]:
     picture = pictured(graph)
     texts = {line.entity: line.text.partition("   ")[0].strip() for line in graph.lines}
     rows = [it for it in compilation.decisions if it.kind == "fuse" and it.subject in texts]
-    fused = {it.subject: it for it in rows if it.taken and _is_read(picture, it.subject)}
+    calls = [set(nodes) for nodes in compilation.kernels.links.values() if nodes]
+    fused = {it.subject: it for it in rows if it.taken
+             and any(it.subject in nodes and _is_read(picture, it.subject, nodes)
+                     for nodes in calls)}  # fmt: skip
     refused = {it.subject: it for it in rows if not it.taken and it.subject not in fused}
     for subject, decision in shuffled(refused.items(), random):
         near = sorted(fused.values(), key=lambda it: _distance(it.subject, subject))
@@ -241,10 +244,17 @@ def written(compilation: "Compilation", random: Random) -> Iterator[Draft]:
         )  # fmt: skip
 
 
-def _is_read(picture: "nx.DiGraph[str]", entity: str) -> bool:
-    """Whether something computes with a value: one that is only moved may be stored, moved."""
-    kinds = (picture.nodes[it]["kind"] for it in picture.successors(entity))
-    return any(it in COMPUTED for it in kinds)
+def _is_read(picture: "nx.DiGraph[str]", entity: str, together: set[str]) -> bool:
+    """Whether a kernel, of the nodes `together`, computes with a value, maybe moved: such as are
+    only moved may be stored, moved."""
+    stack, seen = [entity], {entity}
+    while stack:
+        for reader in set(picture.successors(stack.pop())) & together - seen:
+            if picture.nodes[reader]["kind"] in COMPUTED:
+                return True
+            seen.add(reader)
+            stack.append(reader)
+    return False
 
 
 def _distance(entity: str, other: str) -> int:

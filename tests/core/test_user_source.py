@@ -1,5 +1,6 @@
 """The user's program as a stage: a file, several files, and the cells of a notebook."""
 
+import linecache
 import subprocess
 import sys
 from pathlib import Path
@@ -84,3 +85,10 @@ def test_files_are_not_cells() -> None:
 def test_origins_sort_by_file_then_line_then_call() -> None:
     origins = [Origin("b.py", 1, "exp"), Origin("a.py", 10, "exp"), Origin("a.py", 9, "mul")]
     assert [o.place for o in sorted(origins)] == ["a.py:9", "a.py:10", "b.py:1"]
+
+
+def test_cells_of_marimo_are_numbered_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [f"/tmp/marimo_7/__marimo__cell_{name}_.py" for name in ("Hbol", "MJUe")]
+    monkeypatch.setattr(linecache, "cache", dict.fromkeys(["a.py", *files]))
+    assert [short_name(it) for it in files] == ["cell 1", "cell 2"]
+    assert short_name("/tmp/marimo_7/__marimo__cell_vblA_.py") == "cell"

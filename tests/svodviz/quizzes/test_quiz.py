@@ -9,6 +9,7 @@ import traitlets
 import svodviz
 from compiler import Tensor, compile
 from svodviz.offline import page_of
+from svodviz.quizzes.pose import KINDS
 from svodviz.quizzes.questions import Choice, Grade, Question
 from svodviz.quizzes.quiz import Quiz
 from svodviz.quizzes.results import Results
@@ -199,6 +200,23 @@ def test_by_keyboard_alone(open_page: Open, path: Path, made: Quiz) -> None:
     page.keyboard.press("Space")
     page.keyboard.press("ArrowDown")
     assert page.get_by_role("radio").nth(1).is_checked()
+
+
+@pytest.mark.browser
+def test_every_kind_of_question_is_asked_with_four_choices(
+    open_page: Open, tmp_path: Path
+) -> None:
+    asked = [svodviz.quiz(compiled(it)) for it in ("training", "mlp", "statistics", "integers")]
+    assert {each.kind for quiz in asked for each in quiz.questions} == set(KINDS)
+    for quiz in asked:
+        quiz.export_html(tmp_path / "quiz.html")
+        page = open_page(tmp_path / "quiz.html")
+        for at, question in enumerate(quiz.questions):
+            page.evaluate("(at) => window.svodviz.model.set('state', {at})", at)
+            texts = page.locator(".quiz-choice > span:nth-child(3)").all_inner_texts()
+            assert [" ".join(it.split()) for it in texts] == [
+                " ".join(it.text.split()) for it in question.choices]  # fmt: skip
+            assert page.get_by_role("radio").count() == 4
 
 
 @pytest.mark.browser
