@@ -10,7 +10,9 @@ import { button, count, counted, duration, h, s } from "../../kit/dom.js";
 import { Camera, crowded, fit, holds, READABLE, touches, union } from "../../kit/geometry.js";
 import { rove } from "../../kit/roving.js";
 import { handleCamera } from "./camerawork.js";
-import { drawOverview, edgeCurve, fullWords, groupFrame, groupLabel, nodeElement, number } from "./drawing.js";
+import {
+  drawOverview, edgeCurve, fullWords, groupFrame, groupLabel, nodeElement, number,
+} from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
 import { Minimap } from "./minimap.js";
 import { replacementArrow, replacementsOf } from "./replaced.js";
