@@ -9,10 +9,7 @@ from compiler import Tensor, compile
 from compiler.graph.alike import runs
 from compiler.graph.nodes import Buffer, Sink
 from compiler.graph.scopes import MOST_CHILDREN, Scope, Scopes
-
-
-def tensor(*shape: int, name: str = "") -> Tensor:
-    return Tensor(np.ones(shape, np.float32), name=name)
+from tests.programs_of_users import fft, layernorm, tensor
 
 
 def scopes(*tensors: Tensor) -> Scopes:
@@ -31,26 +28,12 @@ def outline(found: Scopes, parent: int = -1, depth: int = 2) -> list[str]:
     return rows
 
 
-def layernorm(x: Tensor) -> Tensor:
-    mean = x.mean(axis=-1, keepdim=True)
-    variance = ((x - mean) ** 2).mean(axis=-1, keepdim=True)
-    return (x - mean) / (variance + 1e-5).sqrt()
-
-
 class Block:
     def __init__(self) -> None:
         self.weight = tensor(8, 8)
 
     def __call__(self, x: Tensor) -> Tensor:
         return x + layernorm(x) @ self.weight
-
-
-def fft(x: Tensor) -> Tensor:
-    if x.shape[0] == 1:
-        return x
-    even, odd = fft(x[0::2]), fft(x[1::2])
-    twist = odd * tensor(odd.shape[0])
-    return Tensor.cat(even + twist, even - twist)
 
 
 def test_a_public_call_is_one_scope_with_all_its_nodes() -> None:

@@ -4,14 +4,11 @@ import re
 
 import numpy as np
 
-from compiler import Tensor, compile
+from compiler import compile
 from compiler.llvm import jit
 from compiler.program.compilation import Compilation
 from compiler.schedule.titles import KernelTitle
-
-
-def tensor(*shape: int, name: str = "") -> Tensor:
-    return Tensor(np.ones(shape, np.float32), name=name)
+from tests.programs_of_users import tensor
 
 
 def titles(compiled: Compilation) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from compiler import Tensor, compile
 from svodviz.widget.explorer import Explorer
+from tests.programs_of_users import fft, layernorm, tensor
 from tests.svodviz.conftest import Open
 
 pytestmark = pytest.mark.browser
@@ -18,22 +19,11 @@ SIZES = """(texts) => texts.filter((it) => it.getBoundingClientRect().width)
 LEAST = 9.99  # pixels: 10, less what a matrix is rounded by
 
 
-def tensor(*shape: int, name: str = "") -> Tensor:
-    draw = np.random.default_rng(1)
-    return Tensor(draw.normal(size=shape).astype(np.float32), name=name)
-
-
 def cnn() -> Tensor:
     x = tensor(4, 1, 8, 8, name="images")
     h = x.conv2d(tensor(8, 1, 3, 3), padding=1).relu().max_pool2d(2)
     h = h.conv2d(tensor(16, 8, 3, 3), padding=1).relu().max_pool2d(2)
     return (h.flatten(1) @ tensor(64, 10)).softmax(axis=1)
-
-
-def layernorm(x: Tensor) -> Tensor:
-    mean = x.mean(axis=-1, keepdim=True)
-    variance = ((x - mean) ** 2).mean(axis=-1, keepdim=True)
-    return (x - mean) / (variance + 1e-5).sqrt()
 
 
 def attention(x: Tensor) -> Tensor:
@@ -68,14 +58,6 @@ def stencil() -> Tensor:
         around = u.roll(1, 0) + u.roll(-1, 0) + u.roll(1, 1) + u.roll(-1, 1) - 4 * u
         u = u + 0.1 * around
     return u
-
-
-def fft(x: Tensor) -> Tensor:
-    if x.shape[0] == 1:
-        return x
-    even, odd = fft(x[0::2]), fft(x[1::2])
-    twist = odd * tensor(odd.shape[0])
-    return Tensor.cat(even + twist, even - twist)
 
 
 PROGRAMS: dict[str, Callable[[], Tensor]] = {
@@ -157,6 +139,34 @@ def test_a_network_opens_as_its_blocks(open_page: Open, pages: Callable[[str], P
     labels = page.locator(".group text").all_text_contents()
     assert any(it.startswith("iteration 1:") for it in labels)
     assert "layernorm" in titles(page) and "attention" in titles(page)
+
+
+CROSSED = """() => {
+  const world = document.querySelector(".graph .nodes");
+  const boxes = [...world.querySelectorAll(".node")].map((it) => it.getBoundingClientRect());
+  const isInside = ({ x, y }, box) => x > box.left + 6 && x < box.right - 6
+    && y > box.top + 6 && y < box.bottom - 6;
+  return [...document.querySelectorAll(".graph .edges path:not(.loose)")].filter((path) => {
+    const toScreen = path.getScreenCTM();
+    const length = path.getTotalLength();
+    const points = Array.from({ length: 60 }, (_, i) =>
+      path.getPointAtLength(length * i / 59).matrixTransform(toScreen));
+    return boxes.some((box) => points.some((point) => isInside(point, box)));
+  }).length;
+}"""
+
+
+def test_arrows_into_a_group_lead_around_what_stands_in_it(
+    open_page: Open, pages: Callable[[str], Path]
+) -> None:
+    page = open_page(pages("transformer"))
+    box(page, "block × 12").dblclick()
+    press(page, " ")
+    assert page.locator(".graph .group rect").count() > 0
+    assert page.locator(".graph .edges path").count() > 5
+    assert page.evaluate(CROSSED) == 0
+    # What the group is called is drawn over them.
+    assert page.locator(".graph .edges ~ .labels .group text").count() > 0
 
 
 def test_a_hundred_steps_are_one_box(open_page: Open, pages: Callable[[str], Path]) -> None:
