@@ -165,6 +165,52 @@ def doubles() -> Tensor:
     return (x @ x).exp().sum(1)
 
 
+def ranks(pages: int = 500) -> Tensor:
+    """The ranks of pages by the links between them."""
+    links = data("links", pages, pages)
+    moves = (links / links.sum(1, keepdim=True).maximum(1)).T
+    rank = data("rank", pages)
+    for _ in range(10):
+        rank = 0.85 * (moves @ rank) + 0.15 / pages
+    return rank
+
+
+def edges(rows: int = 240, columns: int = 320) -> Tensor:
+    """Where an image that was blurred twice is steep."""
+    x = data("image", 1, 1, rows, columns)
+    blur, across, down = (data(name, 1, 1, 3, 3) for name in ("blur", "across", "down"))
+    x = x.conv2d(blur, padding=1).conv2d(blur, padding=1)
+    steep = (x.conv2d(across, padding=1) ** 2 + x.conv2d(down, padding=1) ** 2).sqrt()
+    return (steep > steep.mean()).cast("float32")
+
+
+def options(count: int = 100_000) -> list[Tensor]:
+    """What options are worth."""
+    spot, strike, years = (data(name, count) for name in ("spot", "strike", "years"))
+
+    def below(x: Tensor) -> Tensor:
+        return 0.5 * (1 + (x / 2**0.5).erf())
+
+    spread = 0.2 * years.sqrt()
+    first = ((spot / strike).log() + 0.05 * years) / spread
+    price = spot * below(first) - strike * (-0.03 * years).exp() * below(first - spread)
+    return [price, price.mean(), price.max()]
+
+
+def gated(steps: int = 12, width: int = 64) -> Tensor:
+    """A recurrent network with gates."""
+    names = "wz", "wr", "wn", "uz", "ur", "un"
+    w = {name: data(name, width, width) for name in names}
+    h, xs = data("h", 8, width), data("xs", steps, 8, width)
+    for step in range(steps):
+        x = xs[step]
+        z = (x @ w["wz"] + h @ w["uz"]).sigmoid()
+        r = (x @ w["wr"] + h @ w["ur"]).sigmoid()
+        n = (x @ w["wn"] + r * (h @ w["un"])).tanh()
+        h = (1 - z) * n + z * h
+    return h
+
+
 PROGRAMS: dict[str, Program] = {
     "ew_chain": lambda: (data("a", 1 << 20) * data("b", 1 << 20) + data("c", 1 << 20)).relu() * 0.5,
     "gelu": lambda: data("x", 1 << 20).gelu(),
@@ -211,6 +257,10 @@ PROGRAMS: dict[str, Program] = {
     "random walk": lambda: Tensor.rand(256, 1024).cumsum(1).max(1),
     "half": lambda: (data("x", 1 << 18, dtype=np.float16) * 2).sum(),
     "integers": lambda: (Tensor(np.ones(1 << 18, np.int64)) % 7).sum(),
+    "ranks": ranks,
+    "edges": edges,
+    "options": options,
+    "gated": gated,
     "slash": lambda: data("x", 3, 4).T.reshape(12) * 6,
 }  # fmt: skip
 """By name."""
