@@ -15,7 +15,7 @@ from tests.loops.random_choices import random_choices
 from tests.loops.transformed import PROGRAMS, SIZES, assert_same, body_of, transform
 
 ROOT = Path(__file__).resolve().parents[2]
-COUNT = 25
+COUNT = 15
 """Cases of one process."""
 
 

@@ -14,7 +14,7 @@ const LINE = /line (\d+)/g;
  *   executionState?: string}} Shared
  * @typedef {{toJSON: () => {data?: Record<string, any>}[], clear: (wait?: boolean) => void,
  *   add: (output: object) => void}} Outputs
- * @typedef {{id: string, type: string, sharedModel: Shared, outputs?: Outputs,
+ * @typedef {{"id": string, type: string, sharedModel: Shared, outputs?: Outputs,
  *   executionCount?: number | null}} Cell
  * @typedef {{done: Promise<any>, onIOPub: (message: any) => void}} Future
  * @typedef {Object} Kernel

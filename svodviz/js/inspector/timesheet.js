@@ -36,12 +36,12 @@ function lineTime(store, { entity, time, share, item }) {
   const showItem = () => store.set({ stage: "schedule", view: "timeline",
     selected: model.entities[item.e] });
   return h("li", { style: `--share: ${100 * share}%` },
-    h("span", { class: "line-share" }, percent(share)),
-    entity < 0 ? h("span", { class: "line-text" }, "no line of the program")
-      : button(`${number}  ${text}`, show, { class: "entity-link line-text", title: text }),
-    button(item.title ?? item.name, showItem, { class: "entity-link line-kernel",
+    h("span", { class: "time-share" }, percent(share)),
+    entity < 0 ? h("span", { class: "time-line" }, "no line of the program")
+      : button(`${number}  ${text}`, show, { class: "entity-link time-line", title: text }),
+    button(item.title ?? item.name, showItem, { class: "entity-link time-kernel",
       title: "The kernel that takes most of it: when it runs, and why it takes so long" }),
-    h("span", { class: "line-why" },
+    h("span", { class: "time-why" },
       [nanoseconds(time), item.bound && `bound by ${BOUND[item.bound] ?? item.bound}`]
         .filter(Boolean).join(", ")));
 }

@@ -22,7 +22,7 @@ export function rowsOf(wire, state) {
   return wire.questions.map((question, place) => {
     const tried = triedOf(state.answers[place]);
     return {
-      student: state.student, quiz: wire.name, id: question.id, kind: question.kind,
+      student: state.student, quiz: wire.name, "id": question.id, kind: question.kind,
       level: question.level, question: question.prompt,
       given: tried.length > 0 ? question.choices[tried[0]][0] : "",
       answer: question.choices[question.answer][0], right: tried[0] === question.answer,

@@ -42,28 +42,28 @@ def page(open_page: Open, path: Path) -> Any:
 
 
 def percent(row: Any) -> float:
-    return float(row.locator(".line-share").inner_text().removesuffix("%"))
+    return float(row.locator(".time-share").inner_text().removesuffix("%"))
 
 
 def test_the_most_costly_line_is_first_and_all_are_the_whole(page: Any, made: Any) -> None:
     rows = page.locator(ROWS).all()
     shares = [percent(it) for it in rows]
     assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(100, abs=1)
-    assert "(x @ y)" in rows[0].locator(".line-text").inner_text() and shares[0] > 50
-    assert "(x * 2.0)" in rows[1].locator(".line-text").inner_text()  # not the lines that call it
+    assert "(x @ y)" in rows[0].locator(".time-line").inner_text() and shares[0] > 50
+    assert "(x * 2.0)" in rows[1].locator(".time-line").inner_text()  # not the lines that call it
     words = page.locator(".time-section h4").inner_text()
     assert words.startswith("Estimated time by line: ")
     item = max(made.schedule.analysis, key=lambda it: it.cost)
-    assert rows[0].locator(".line-why").inner_text().endswith(f"bound by {item.bound}")
+    assert rows[0].locator(".time-why").inner_text().endswith(f"bound by {item.bound}")
 
 
 def test_a_line_and_its_kernel_are_a_click_away(page: Any, made: Any) -> None:
     row = page.locator(ROWS).first
-    number = row.locator(".line-text").inner_text().split()[0]
-    row.locator(".line-text").click()
+    number = row.locator(".time-line").inner_text().split()[0]
+    row.locator(".time-line").click()
     assert (state(page)["stage"], state(page)["selected"]) == ("source", f"source:{number}")
     set_state(page, selected="")
-    page.locator(ROWS).first.locator(".line-kernel").click()
+    page.locator(ROWS).first.locator(".time-kernel").click()
     assert (state(page)["stage"], state(page)["view"]) == ("schedule", "timeline")
     costs = [it.cost for it in made.schedule.analysis]
     assert state(page)["selected"] == f"schedule:{costs.index(max(costs))}"

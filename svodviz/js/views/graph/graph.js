@@ -10,9 +10,8 @@ import { button, count, counted, duration, h, s } from "../../kit/dom.js";
 import { Camera, crowded, fit, holds, READABLE, touches, union } from "../../kit/geometry.js";
 import { rove } from "../../kit/roving.js";
 import { handleCamera } from "./camerawork.js";
-import {
-  drawOverview, edgeCurve, fullWords, groupFrame, groupLabel, nodeElement, number,
-} from "./drawing.js";
+import { drawOverview, edgeCurve, fullWords, groupFrame, groupLabel } from "./drawing.js";
+import { nodeElement, number } from "./drawing.js";
 import { GraphTools } from "./graphtools.js";
 import { Minimap } from "./minimap.js";
 import { paperOf } from "./paper.js";

@@ -57,7 +57,7 @@ export class TextPane {
 
   /** Which text is shown, from where on. */
   get place() {
-    return { id: this.id, top: this.root.scrollTop };
+    return { stage: this.id, top: this.root.scrollTop };
   }
 
   /** Opens at the place of a text of another edition. */
@@ -79,7 +79,7 @@ export class TextPane {
     this.body.replaceChildren();
     const { resumed } = this;
     this.resumed = null;
-    this.root.scrollTop = resumed?.id && resumed.id === this.id ? resumed.top
+    this.root.scrollTop = resumed?.stage && resumed.stage === this.id ? resumed.top
       : this.firstLine() * ROW;
   }
 
