@@ -14,7 +14,7 @@ from svodviz.exporting.picture import svg
 from svodviz.exporting.script import page_script, style_sheet
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import markup, script_json, visible, xml_text
-from svodviz.foundation.packing import pack_text
+from svodviz.foundation.packing import FOR_FILES, pack_text
 from svodviz.foundation.stages import BY_ID, EXPORTED, StageRow, Unit, printed, units
 from svodviz.foundation.subject import compilation_of, name_of
 from svodviz.wire.measured import measured_row
@@ -114,7 +114,7 @@ def export_html(
         picture=picture,
         packed="gzip" if is_packed else "no",
         maker=maker,
-        data=pack_text(data) if is_packed else data,
+        data=pack_text(data, FOR_FILES) if is_packed else data,
         state=script_json(state or {}),
         script=f"{page_script()}{_START}",
     )
