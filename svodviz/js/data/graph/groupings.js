@@ -16,7 +16,7 @@ import { BUDGETS, openWithin, SCOPED, scopeGroups, scopeOf, scopeWords } from ".
  * @type {[string, string][]}
  */
 export const FOLDINGS = [
-  ["path", "function and operator"], ["call", "operator"], ["repeat", "repetition"],
+  ["path", "call stack"], ["call", "operator"], ["repeat", "repetition"],
   ["line", "source line"], ["module", "function of the program"], ["kernel", "kernel"],
   ["pass", "pass that made it"], ["depth", "depth"],
 ];
