@@ -63,6 +63,10 @@ MEASURE = r"""async ([widths, words]) => {
                 && it.scrollWidth > it.clientWidth + 1.5 && clips(it, "x") === "hidden";
             if (isShort) found.push(`shortened without a title: ${name(it)}`);
         }
+        for (const it of [...root.querySelectorAll("td, th")].filter(visible)) {
+            const isCell = getComputedStyle(it).display === "table-cell";
+            if (!isCell) found.push(`no cell of its table: ${name(it)}`);
+        }
         const whole = parts.filter(([it, { part }]) =>
             part.right - part.left > 2 && part.bottom - part.top > 2);
         whole.forEach(([one, { part: a }], i) => {
