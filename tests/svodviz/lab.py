@@ -116,7 +116,11 @@ def serve(
             yield server
         finally:
             process.terminate()
-            process.wait(60)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()  # a kernel that does not end holds its server up
+                process.wait(60)
 
 
 def _configure(folder: Path, settings: Mapping[str, Any]) -> None:

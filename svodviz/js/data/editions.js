@@ -35,6 +35,8 @@ export class Editions {
     this.failure = null;
     this.words = "";
     this.isRunning = false;
+    /** Whether what is typed is to run when the present run is over. */
+    this.isAwaited = false;
     /** Resolves when Python has told all: who asks it says how. */
     this.settle = async () => {};
     /** @type {Set<() => void>} */
@@ -140,10 +142,12 @@ export class Editions {
   }
 
   /**
-   * Runs the edited text as the notebook's cell; the kernel then tells us what it made.
+   * Runs the edited text as the notebook's cell; the kernel then tells us what it made. While it
+   * runs, another call has what is typed by then run afterwards.
    * @param {CellRow} cell
    */
   async run(cell) {
+    this.isAwaited = this.isRunning;
     const found = this.cells.find(cell.text);
     if (this.isRunning || !found) return;
     const text = this.draftOf(cell);
@@ -157,12 +161,24 @@ export class Editions {
       await this.settle().catch(() => {}); // the page of an edition that gave way asks no more
       const isStill = this.number === before && !this.row.problem;
       this.words = this.failure || !isStill ? "" : this.unmoved();
-      if (!isStill && !this.failure) this.drafts.delete(cell.text);
+      if (this.number !== before && !this.failure) this.passOn(cell, text);
     } catch (error) {
       this.words = `It could not be run: ${/** @type {Error} */ (error).message}`;
     }
     this.isRunning = false;
     this.tell();
+    const next = this.isAwaited && this.edited;
+    if (next && this.drafts.has(next.text)) await this.run(next);
+  }
+
+  /**
+   * The draft of a cell that ran; what was typed since is one of the cell with its new text.
+   * @param {CellRow} cell @param {string} text
+   */
+  passOn(cell, text) {
+    const typed = this.draftOf(cell);
+    this.drafts.delete(cell.text);
+    if (typed !== text) this.drafts.set(text, typed);
   }
 
   /** In words, why the run of a cell was no new edition. */

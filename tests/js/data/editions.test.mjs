@@ -81,6 +81,44 @@ test("an error leaves the draft, and the cell is found all the same", async () =
   assert.equal(editions.obstacle(CELL), "");
 });
 
+test("what is typed and run while another text runs is run after it", async () => {
+  const texts = [];
+  const given = host({}, (it) => {
+    texts.push(it.shared.text);
+    if (it.shared.text === "f = g") return { status: "error", ename: "NameError", evalue: "g" };
+    const count = it.values.live.count + 1;
+    Object.assign(it.values, { edition: count,
+      live: { ...it.values.live, count, cells: [{ ...CELL, text: it.shared.text }] } });
+    return { status: "ok" };
+  });
+  const editions = new Editions(given);
+  editions.edit(CELL);
+  for (const text of ["f = g", "f = 2", "f = 3"]) {
+    const [cell] = editions.row.cells;
+    editions.keep(cell, text);
+    const first = editions.run(cell);
+    editions.keep(cell, `${text} + 1`);
+    editions.run(cell);
+    await first;
+  }
+  assert.deepEqual(texts, ["f = g", "f = g + 1", "f = 2", "f = 2 + 1", "f = 3", "f = 3 + 1"]);
+  assert.equal(editions.drafts.size, 0);
+});
+
+test("where Python made nothing of it, what is typed by then is kept", async () => {
+  const given = host({}, (it) => {
+    it.values.live = { ...it.values.live, problem: { place: "cell 3:1", text: "", words: "no" } };
+    return { status: "ok" };
+  });
+  const editions = new Editions(given);
+  editions.edit(CELL);
+  editions.keep(CELL, "f = x @ x");
+  const run = editions.run(CELL);
+  editions.keep(CELL, "f = 4");
+  await run;
+  assert.deepEqual([editions.draftOf(CELL), editions.edited, editions.words], ["f = 4", CELL, ""]);
+});
+
 test("a run that changed nothing says so; what cannot run says what to do", async () => {
   const given = host();
   const editions = new Editions(given);

@@ -74,9 +74,9 @@ export class Editor {
 
   /** What may be done, and what has become of the last run. */
   tell() {
-    const { isRunning, failure, words } = this.editions;
-    const obstacle = this.store.requests.obstacle || this.editions.obstacle(this.cell);
-    this.runButton.disabled = isRunning || Boolean(obstacle);
+    const { failure, words } = this.editions;
+    const { obstacle } = this;
+    this.runButton.disabled = Boolean(obstacle);
     this.words.textContent = words || obstacle || "Ctrl+Enter runs it in the notebook, Esc leaves";
     this.failure.hidden = !failure;
     this.failure.textContent = failure ? `✗ ${failure.words}` : "";
@@ -133,8 +133,13 @@ export class Editor {
     this.typed();
   }
 
+  /** Why the text cannot run; "" where it can, which may be when the present run is over. */
+  get obstacle() {
+    return this.store.requests.obstacle || this.editions.obstacle(this.cell);
+  }
+
   run() {
-    if (this.runButton.disabled) return;
+    if (this.obstacle) return;
     this.remember();
     this.editions.run(this.cell);
   }
