@@ -73,6 +73,7 @@ def test_functions_of_the_program_are_groups(layer: Any) -> None:
 def test_enter_opens_a_group_and_folds_it_again(layer: Any) -> None:
     set_state(layer, folding="module")
     press(layer, " ")  # all of it is in view
+    layer.evaluate("new Promise((it) => requestAnimationFrame(() => requestAnimationFrame(it)))")
     before = layer.locator(".node.folded").count()
     click_node(layer, "perceptron / linear")
     press(layer, "Enter")
@@ -81,7 +82,9 @@ def test_enter_opens_a_group_and_folds_it_again(layer: Any) -> None:
     assert layer.locator(".node.selected.folded").count() == 0
     layer.get_by_role("button", name="Fold", exact=True).click()
     assert layer.locator(".group").count() == 0
-    assert layer.locator(".node.folded").count() == before
+    press(layer, " ")
+    layer.wait_for_function(
+        "(count) => document.querySelectorAll('.node.folded').length === count", arg=before)
     assert layer.locator(".node.selected.folded").count() == 1
 
 
