@@ -20,6 +20,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops import interpret as loops_interpreter
 from compiler.lowered.run_tasks import run_tasks
 from compiler.pipeline.kernels import CompiledKernel
+from compiler.run.allocation import with_copies
 from compiler.run.bindings import Values, graph_inputs, sliced
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
@@ -180,9 +181,7 @@ def run_bodies(compilation: Checkable, engine: str, variables: Values | None = N
 def copies(compilation: Checkable) -> dict[Buffer, Array]:
     """The inputs, with copies of those that the program writes: each engine finds them as they
     are."""
-    inputs = compilation.inputs()
-    written = {b for i in compilation.schedule.items for b in i.operation.writes}
-    return {b: array.copy() if b in written else array for b, array in inputs.items()}
+    return with_copies(compilation.inputs(), compilation.schedule.items)
 
 
 def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:

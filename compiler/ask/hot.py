@@ -35,7 +35,7 @@ from compiler.llvm.looking.latencies import Latencies
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
 from compiler.run import bindings, execution
-from compiler.run.allocation import allocate
+from compiler.run.allocation import allocate, with_copies
 from compiler.run.feeding import Given
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
@@ -163,8 +163,7 @@ class _StandIn:
         plan: MemoryPlan | None = None,
     ) -> list[Array]:
         """Run the items up to the kernel, watch it, and leave it at that."""
-        written = {b for item in items for b in item.operation.writes} & inputs.keys()
-        held = {**inputs, **{b: inputs[b].copy() for b in written}, **allocate(items, plan)}
+        held = with_copies(inputs, items) | allocate(items, plan)
         host = Host()
         for item in items:
             operation = item.operation

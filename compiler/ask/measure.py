@@ -26,7 +26,7 @@ from compiler.device import device
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.llvm import jit
 from compiler.run import bindings, execution
-from compiler.run.allocation import allocate
+from compiler.run.allocation import allocate, with_copies
 from compiler.run.feeding import Given
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
@@ -148,9 +148,8 @@ class _Rounds:
     ) -> list[Array]:
         """Run the items, again and again; the results of the last round, flat."""
         self._items, self._took = items, [[] for _ in items]
-        written = {b for item in items for b in item.operation.writes} & inputs.keys()
-        copies = {b: inputs[b].copy() for b in written}
-        given = dict(inputs) | copies
+        given = with_copies(inputs, items)
+        copies = {b: array for b, array in given.items() if array is not inputs[b]}
         held = given | allocate(items, plan)
         host = Host()
         runs = [execution.bind(item, held, programs, values, host) for item in items]

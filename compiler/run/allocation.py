@@ -1,6 +1,6 @@
 """Memory for the buffers a schedule makes: one arena where a plan says so, else one block each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -29,6 +29,14 @@ def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> Mem
         waves = tuple((i,) for i in order)
     plan = share(items, results, waves)
     return plan if plan.peak < plan.unshared else None
+
+
+def with_copies(
+    inputs: Mapping[Buffer, Array], items: Iterable[ScheduleItem]
+) -> dict[Buffer, Array]:
+    """The inputs, with copies of those that the items write: the originals stay as they are."""
+    written = {b for item in items for b in item.operation.writes}
+    return {b: array.copy() if b in written else array for b, array in inputs.items()}
 
 
 def allocate(items: Sequence[ScheduleItem], plan: MemoryPlan | None) -> dict[Buffer, Array]:

@@ -132,12 +132,12 @@ def opened(
     return Edition(number, compilation, checks, *opening(compilation, checks), beside)
 
 
-def place_in(state: "State", old: Edition, new: Edition) -> "State":
+def place_in(state: "State", old: Edition, new: Edition, between: Changes) -> "State":
     """The state of an explorer's reader in another edition: the same place, as far as it is there.
 
-    The pass is found by its name, the kernel by its work, the selection by its counterpart.
+    The pass is found by its name, the kernel by its work, the selection by its counterpart in the
+    changes `between` both.
     """
-    between = Changes(old.compilation, new.compilation)
 
     def after(entity: str) -> str:
         found = between.counterpart(entity) if entity else ""

@@ -9,6 +9,7 @@ import traitlets
 from IPython import get_ipython
 
 from compiler.core.garbage import put_off
+from svodviz.comparing.changes import Changes
 from svodviz.data.states import State, names_of
 from svodviz.drawing import layout_jobs  # noqa: F401 - the page asks it
 from svodviz.exporting.export import Maker, export_html
@@ -135,23 +136,23 @@ class Explorer(PageWidget):
         if not is_same(self._shown, made, beside, call):
             self.editions = (*self.editions, made)[-MOST_EDITIONS:]
             self._current = number
-            self._turn_to(made)
+            self._turn_to(made, beside)
         elif in_cell:
-            self._renew(made)
+            self._renew(made, beside)
         else:
             self._current = self._shown.number
             self.live = self._live_row()
         if not in_cell:
             self.arrive()
 
-    def _renew(self, made: Edition) -> None:
+    def _renew(self, made: Edition, between: Changes) -> None:
         """Shows the same program as it was made again: with checks, or with more that was tried."""
         before = self._shown
         made.number, made.changes = before.number, before.changes
         self.editions = tuple(made if it is before else it for it in self.editions)
         self._current = made.number
         recorded = self.recorded
-        self._turn_to(made)
+        self._turn_to(made, between)
         self.recorded = recorded
 
     def stumble(self, problem: "pages.Problem | None") -> None:
@@ -159,11 +160,11 @@ class Explorer(PageWidget):
         self._problem = problem
         self.live = self._live_row()
 
-    def _turn_to(self, edition: Edition) -> None:
-        """Shows an edition, at the place where the reader is."""
+    def _turn_to(self, edition: Edition, between: Changes) -> None:
+        """Shows an edition, at the place where the reader is: by the changes from this one."""
         before, self._shown = self._shown, edition
         before.recorded = self.recorded
-        state = place_in(cast("State", self.state), before, edition)
+        state = place_in(cast("State", self.state), before, edition, between)
         # In one message: the page never has the data of one edition and the state of another.
         with self.hold_sync():
             self.wire, self.later = dict(edition.data), edition.later
@@ -195,7 +196,9 @@ class Explorer(PageWidget):
     @traitlets.observe("edition")
     def _show_edition(self, change: "Bunch") -> None:
         if change["new"] != self._shown.number:
-            self._turn_to(next(it for it in self.editions if it.number == change["new"]))
+            edition = next(it for it in self.editions if it.number == change["new"])
+            between = Changes(self.compilation, edition.compilation)
+            self._turn_to(edition, between)
 
     def close(self) -> None:
         """Answers no more, and follows no more (see `PageWidget.close`)."""
