@@ -8,9 +8,9 @@ In order: each imports only what stands before it.
     machine_code.py  the last rows: the source of a kernel becomes a program that a device runs
     rows.py          the whole compiler, as ordered rows
     driver.py        runs the rows of the pipeline on what goes through them
+    kernels.py       one kernel from body to LLVM IR
     scheduling.py    a program, and an iteration of a loop
     costing.py       what a schedule costs and could save
-    kernels.py       one kernel from body to LLVM IR
     naming.py        the user's variables, as names of the nodes that were assigned to them
     user_rule.py     rule: a function on a node, as a rewrite of one's own: in a notebook cell, say
 """

@@ -4,9 +4,9 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from compiler.core.kept import Kept
 from compiler.core.passes import StageName, Step
@@ -18,11 +18,13 @@ from compiler.graph.nodes import Sink, TensorNode
 from compiler.llvm.level import Level
 from compiler.llvm.writer import SourceLine
 from compiler.loops.choices import PLAIN, Choices, parse, show, word
+from compiler.loops.count import count
 from compiler.loops.nodes import Body
 from compiler.loops.printer import scalar_facts
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.values import Linear
 from compiler.pipeline import driver, dropped
+from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel, Operation
 from compiler.settings.machine import MachineModel
 from compiler.settings.options import Mode, Options
@@ -95,22 +97,46 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
 
     What the compiler chose and cannot be done is left out (`dropped.py`).
     """
-    known, attempt = _asked_for(name, options), 1
-    choices = None if isinstance(known, MachineModel) else known
+    known = _asked_for(name, options)
+    given = None if isinstance(known, MachineModel) else known
+    unit, choices = _through(
+        ("lowered", "llvm"), given, body=body, name=name, options=options, prefix=f"loops:{number}:"
+    )
+    return _compiled(unit, choices)
+
+
+def _through(
+    stages: Sequence[StageName], choices: Choices | None, options: Options, **fields: Any
+) -> tuple[KernelUnit, Choices]:
+    """A kernel with its loops, as it went through the rows of `stages`, and what was chosen."""
+    attempt = 1
     while True:
-        unit = KernelUnit(
-            body=body, name=name, options=options, prefix=f"loops:{number}:", choices=choices
-        )
+        unit = KernelUnit(options=options, choices=choices, **fields)
         driver.run(unit, "loops", until="choose")
         assert unit.choices is not None
         try:
             driver.run(unit, "loops", after="choose")
-            driver.run(unit, "lowered")
-            driver.run(unit, "llvm")
+            for stage in stages:
+                driver.run(unit, stage)
         except Exception as error:  # whatever it is: with other choices it need not be
             choices, attempt = dropped.again(unit.choices, error, options, attempt), attempt + 1
         else:
-            return _compiled(unit, unit.choices)
+            return unit, unit.choices
+
+
+ESTIMATES: Kept[tuple[Sink, "Asked"], float] = Kept(KEPT)
+"""The estimates made so far: to make one takes a kernel through all passes on loops."""
+
+
+def estimated(body: Sink, options: Options) -> float:
+    """The nanoseconds that a kernel of this body is estimated to take, its loops as chosen."""
+    how = replace(options, loops="auto", trace=False, verify=False)
+    key = body, asked("", how)
+    known = ESTIMATES.held(key)
+    if known is not None:
+        return known
+    unit, _ = _through((), None, body=body, options=how)
+    return ESTIMATES.keep(key, estimate(count(unit.loops), machine_of(how)))
 
 
 def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:

@@ -40,6 +40,7 @@ from compiler.pipeline.machine_code import compiled, loaded, specify
 from compiler.schedule import verify as verify_schedule
 from compiler.schedule.deduplicate import deduplicate
 from compiler.schedule.hazards import separate
+from compiler.schedule.judge import judge
 from compiler.schedule.order import ordered
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import partition
@@ -71,13 +72,16 @@ PIPELINE: tuple[Step, ...] = (
          "on the simplest graph: fusion is decided by what has to be computed",
          needs=(MERGED, DECOMPOSED, SHARDED),
          takes=("separated.root", "options"), makes="parts"),
+    Step("schedule", "judge", judge,
+         "after partition: it cuts kernels whose loops take longer than those of their parts",
+         takes=("separated.root", "parts", "options", "estimate"), makes="judged"),
     Step("schedule", "outline", outline,
-         "after partition: a kernel body is the region that partition left between two buffers",
-         takes=("separated.root", "parts.realized", "iterations", "separated.originals"),
+         "after judge: a kernel body is the region that is left between two buffers",
+         takes=("separated.root", "judged.realized", "iterations", "separated.originals"),
          makes="outlined"),
     Step("schedule", "deduplicate", deduplicate,
          "after outline: bodies are compared whole; before order: each call says where it reads",
-         takes=("outlined", "separated.root", "parts.realized", "iterations",
+         takes=("outlined", "separated.root", "judged.realized", "iterations",
                 "separated.originals"),
          makes="deduplicated"),
     Step("schedule", "order", ordered,

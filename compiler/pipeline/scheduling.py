@@ -1,6 +1,7 @@
 """A program, and an iteration of a loop, as they go through the rows of graph and schedule."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 from compiler.core.node import toposort
@@ -12,9 +13,11 @@ from compiler.graph.nodes import Buffer, Sink
 from compiler.graph.printer import node_facts
 from compiler.pipeline import driver
 from compiler.pipeline.facts import DECOMPOSED, SHARDED
+from compiler.pipeline.kernels import estimated
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.hazards import Separated
 from compiler.schedule.items import Dependency, ScheduleItem
+from compiler.schedule.judge import Estimate
 from compiler.schedule.kinds import Callable
 from compiler.schedule.order import Ordered
 from compiler.schedule.outlined import Iteration, Outlined
@@ -33,6 +36,7 @@ class ProgramUnit(driver.Unit):
     """The nodes that were found right."""
     separated: Separated = field(init=False)
     parts: Partition = field(init=False)
+    judged: Partition = field(init=False)
     outlined: Outlined = field(init=False)
     deduplicated: Outlined = field(init=False)
     ordered: Ordered = field(init=False)
@@ -48,9 +52,14 @@ class ProgramUnit(driver.Unit):
         return SHARDED in self.facts
 
     @property
+    def estimate(self) -> Estimate:
+        """How long a kernel body takes with the loops that these options choose for it."""
+        return partial(estimated, options=self.options)
+
+    @property
     def iterations(self) -> dict[Sink, Iteration]:
         """One iteration of each loop, of loops inside loops too: each goes through the rows as the
-        program does, up to where its parts are known."""
+        program does, up to where its kernels are known."""
         found: dict[Sink, Iteration] = {}
         stack = [self.separated.root]
         while stack:
@@ -59,9 +68,9 @@ class ProgramUnit(driver.Unit):
                 if body not in found:
                     unit = ProgramUnit(graph=body, options=self.options, prefix="iteration:")
                     driver.run(unit, "graph")
-                    driver.run(unit, "schedule", until="partition")
+                    driver.run(unit, "schedule", until="judge")
                     root = unit.separated.root
-                    found[body] = Iteration(root, unit.parts, unit.records, unit.provenance)
+                    found[body] = Iteration(root, unit.judged, unit.records, unit.provenance)
                     stack.append(root)
         return found
 
@@ -92,8 +101,8 @@ def scheduled(unit: ProgramUnit, seconds: dict[str, float]) -> Scheduled:
     driver.run(unit, "schedule", after="deduplicate")
     seconds |= {"kernels": cut, "schedule": unit.took("schedule") - cut}
     made, separated = unit.ordered, unit.separated
-    choices = [*separated.choices, *_of_originals(unit.parts.choices, separated)]
-    plain = _of_originals(unit.parts.plain, separated)
+    choices = [*separated.choices, *_of_originals(unit.judged.choices, separated)]
+    plain = _of_originals(unit.judged.plain, separated)
     return Scheduled(unit.deduplicated, made.items, made.dependencies, made.calls, choices, plain)
 
 

@@ -81,6 +81,16 @@ def outline(
     return result
 
 
+def body_of(node: TensorNode, realized: Iterable[TensorNode]) -> Sink:
+    """The body of the kernel that would compute `node`, with these values in memory."""
+    result = Outlined(KernelSink(()))
+    held = {each for each in realized if each is not node}
+    region: list[TensorNode] = toposort([node], leaves=held)
+    read = (each for each in region if each in held or isinstance(each, Param))
+    result.buffers = dict.fromkeys(read, result.root)
+    return _body(result, node, region)[0]
+
+
 def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]) -> None:
     """Traces what was outlined back to nodes of the program, also where these were copied first."""
     parents = result.origins.parents

@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -36,11 +37,13 @@ from compiler.loops.printer import Loops
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.lowered.linearize import linearize
 from compiler.lowered.printer import Lowered
+from compiler.pipeline.kernels import estimated
 from compiler.pipeline.rows import PIPELINE, Step
 from compiler.schedule.analysis import costs, footprint
 from compiler.schedule.calls import KernelGraph, KernelSink, buffer_of
 from compiler.schedule.deduplicate import deduplicate
 from compiler.schedule.hazards import separate
+from compiler.schedule.judge import judge
 from compiler.schedule.order import order
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition
@@ -49,6 +52,7 @@ from compiler.settings.machine import DEFAULT
 from compiler.settings.options import Options
 from tests.loops import examples as choices_examples
 from tests.loops.examples import shown
+from tests.loops.programs import matmul
 
 f32 = dtypes.float32
 Texts = tuple[str, str]
@@ -132,6 +136,18 @@ def partition_example() -> Texts:
     realized = {f"%{provenance.numbers[n]} " for n in partition(root, Options()).realized}
     rows = [line for line in before.splitlines() if line.startswith(tuple(realized))]
     return before, "\n".join(rows)
+
+
+def judge_example() -> Texts:
+    product = elementwise("neg", matmul(source("x", 64, 96), source("y", 96, 64)))
+    root = graph.Sink((graph.Pad((product,), ((1, 1), (0, 0))),))
+    options = Options()
+    parts = partition(root, options)
+    provenance: Provenance[Origin] = Provenance()
+    before = graph_text(root, provenance)
+    found = judge(root, parts, options, partial(estimated, options=options)).realized
+    realized = {f"%{provenance.numbers[n]} " for n in found}
+    return before, "\n".join(r for r in before.splitlines() if r.startswith(tuple(realized)))
 
 
 def outlined_example() -> tuple[graph.Sink, Outlined]:
@@ -276,6 +292,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "two_stage"): two_stage_example,
     ("schedule", "hazards"): hazards_example,
     ("schedule", "partition"): partition_example,
+    ("schedule", "judge"): judge_example,
     ("schedule", "outline"): outline_example,
     ("schedule", "deduplicate"): deduplicate_example,
     ("schedule", "order"): order_example,

@@ -1,0 +1,107 @@
+"""Which kernels are cut since the loops of their parts are faster, and which are left whole."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import Options, Tensor
+from compiler.core.reason import numbers_of
+from compiler.graph import nodes
+from compiler.graph.nodes import TensorNode
+from compiler.graph.words import operation
+from compiler.pipeline.kernels import estimated
+from compiler.schedule.judge import judge
+from compiler.schedule.outline import body_of
+from compiler.schedule.partition import partition
+from tests.loops.programs import data, fold, matmul, op
+
+Program = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def pooled(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
+    return x.conv2d(w, padding=1).relu().max_pool2d(3, stride=2, padding=1)
+
+
+def residual(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
+    return (x.conv2d(w, padding=1) + x.conv2d(v)).relu()
+
+
+def averaged(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
+    return (x.conv2d(w, padding=1).relu() + x).mean((2, 3))
+
+
+CUT: dict[str, tuple[Program, int]] = {
+    "padded": (pooled, 1), "of two sums": (residual, 1), "folded": (averaged, 1),
+}  # fmt: skip
+"""Programs that `partition` leaves too large a kernel of, and how many cuts they get."""
+
+
+def inputs(channels: int = 16, side: int = 24) -> tuple[Tensor, Tensor, Tensor]:
+    random = np.random.default_rng(0)
+    shapes = (1, channels, side, side), (channels, channels, 3, 3), (channels, channels, 1, 1)
+    x, w, v = (Tensor(random.standard_normal(s).astype(np.float32)) for s in shapes)
+    return x, w, v
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_kernel_is_cut_where_its_parts_are_faster(name: str) -> None:
+    program, cuts = CUT[name]
+    made = compiler.compile(program(*inputs()), Options(cache=False))
+    found = [d for d in made.decisions if d.kind == "fuse" and "as one kernel" in str(d.numbers)]
+    assert len(found) == cuts
+    for each in found:
+        assert not each.taken
+        (one,) = (n for n in each.numbers if n.name == "as one kernel")
+        assert one.limit is not None and one.value > 1.1 * one.limit
+    whole = compiler.compile(program(*inputs()), Options(cache=False, loops="plain"))
+    assert len(whole._kernels) < len(made._kernels)
+    np.testing.assert_allclose(made.run()[0], whole.run()[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "root",
+    (
+        op("relu", op("add", matmul(data(64, 96), data(96, 64)), data(64, 64))),
+        fold("sum", op("exp", data(64, 96)), 1),
+        matmul(data(64, 96), data(96, 64)),
+    ),
+    ids=operation,
+)
+def test_what_has_good_loops_is_left_whole(root: TensorNode) -> None:
+    parts = partition(nodes.Sink((root,)), Options())
+    asked: list[nodes.Sink] = []
+
+    def estimate(body: nodes.Sink) -> float:
+        asked.append(body)
+        return 1.0
+
+    assert judge(nodes.Sink((root,)), parts, Options(), estimate) is parts
+    assert not asked
+
+
+def test_nothing_is_cut_that_was_asked_for() -> None:
+    x, w, _ = inputs()
+    y = x.conv2d(w, padding=1).fuse().relu().max_pool2d(3, stride=2, padding=1)
+    made = compiler.compile(y, Options(cache=False))
+    asked = [d for d in made.decisions if d.kind == "fuse" and "asked for" in d.reason]
+    assert asked and all(d.taken for d in asked)
+
+
+def test_an_iteration_of_a_loop_is_judged() -> None:
+    x, w, v = inputs()
+    y = compiler.repeat(2, lambda i, h: residual(h, w, v) * 0.1, x)
+    made = compiler.compile(y, Options(cache=False))
+    cut = [d for d in made.decisions if "as one kernel" in str(d.numbers) and not d.taken]
+    assert cut and all(numbers_of(d.reason) for d in cut)
+    plain = compiler.compile(y, Options(cache=False, loops="plain"))
+    np.testing.assert_allclose(made.run()[0], plain.run()[0], rtol=1e-3, atol=1e-3)
+
+
+def test_a_body_is_estimated_once() -> None:
+    root = op("exp", matmul(data(64, 96), data(96, 64)))
+    body = body_of(root, {root: None})
+    first = estimated(body, Options())
+    assert estimated(body_of(root, {root: None}), Options()) == first > 0
+    assert estimated(body_of(root, {}), Options(loops={"k0": ""})) == first
