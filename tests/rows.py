@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from compiler.core.kept import Kept
 from compiler.core.passes import Step
 from compiler.graph.nodes import Sink
 from compiler.loops.choices import Choices
 from compiler.loops.nodes import Body
-from compiler.pipeline import driver, rows
+from compiler.pipeline import driver, kernels, rows
 from compiler.pipeline.kernels import KernelUnit
 from compiler.pipeline.scheduling import ProgramUnit
 from compiler.settings.options import Options
@@ -46,6 +47,8 @@ def replace_row(patch: pytest.MonkeyPatch, place: str, function: Callable[..., o
     )
     assert changed != rows.PIPELINE, f"there is no row {place}"
     patch.setattr(rows, "PIPELINE", changed)
+    patch.setattr(kernels, "LOOPED", Kept(kernels.HELD))  # what other rows made is not met again
+    patch.setattr(kernels, "WORKS", Kept(kernels.KEPT))
 
 
 @contextmanager

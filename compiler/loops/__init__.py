@@ -14,6 +14,7 @@ In order: each imports only what stands before it.
     simplify.py            index arithmetic is brought to sums
     transforms/            the passes over loops: one for each kind of choice
     choosing/              who decides what is done to loops: a function for each kind of kernel
+    split.py               an axis that indices divide becomes several
     collapse.py            two neighbouring loops become one where no index tells them apart
     count.py               the work of a kernel's loops
     index.py               a kernel body becomes scalar expressions

@@ -72,9 +72,12 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         whole = value
         if isinstance(whole, effects.Scatter):
             value = whole.sources[0]
+        while isinstance(value, graph.Reshape) and not (store.parts or any(value.extents)):
+            value = value.sources[0]  # the same elements in the same order
         indices = walk.new_ranges(value.shape, value.extents, "normal", value)
         _check_in_place(store)
-        where = linear(in_parts(indices, store.parts), written.shape)
+        shape = written.shape if store.parts else value.shape
+        where = linear(in_parts(indices, store.parts), shape)
         walk.stored[written] = where
         # An empty result computes nothing: not even what would stand outside its empty loops.
         is_empty = value.size == 0

@@ -4,10 +4,12 @@
              for i0 in 64
                for i1 in 784
                  %17 = in1[0 + (((0 + i0*784 + i1*1)//1)%50176)*1]   f32
-                 out[0 + i0*784 + i1*1] = %17
+                 …
+                 out[0 + i0*784 + i1*1] = %18
     After:   …
                  %17 = in1[i0*784 + i1]   f32
-                 out[i0*784 + i1] = %17
+                 …
+                 out[i0*784 + i1] = %18
 
 Relies on: bounds of ranges; indices are not negative where they are used to divide.
 Ensures: the same value for every value of the ranges; conditions that bounds decide are gone.

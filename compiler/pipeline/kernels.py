@@ -4,7 +4,8 @@ Kernels are kept by body: a body met again, in this program or another, costs no
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -24,8 +25,9 @@ from compiler.loops.printer import scalar_facts
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.values import Linear
 from compiler.pipeline import driver, dropped
-from compiler.schedule.analysis.work import estimate
+from compiler.schedule.analysis.work import Work, estimate
 from compiler.schedule.items import Kernel, Operation
+from compiler.schedule.judge import Estimated
 from compiler.settings.machine import MachineModel
 from compiler.settings.options import Mode, Options
 from compiler.threads.workers import begin, core_count
@@ -86,6 +88,14 @@ class KernelUnit(driver.Unit):
         passes = self.options.passes
         return None if passes is None else {row.name for row in passes.of("loops")}
 
+    def named(self, name: str, prefix: str) -> "KernelUnit":
+        """The same as far as it went, as the kernel of another name."""
+        made = copy(self)
+        made.name, made.prefix = name, prefix
+        made.ran, made.facts = list(self.ran), set(self.facts)
+        made.records = [replace(r, kernel=name, prefix=prefix) for r in self.records]
+        return made
+
     @property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions that it is lowered to."""
@@ -97,46 +107,75 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
 
     What the compiler chose and cannot be done is left out (`dropped.py`).
     """
-    known = _asked_for(name, options)
-    given = None if isinstance(known, MachineModel) else known
-    unit, choices = _through(
-        ("lowered", "llvm"), given, body=body, name=name, options=options, prefix=f"loops:{number}:"
-    )
-    return _compiled(unit, choices)
+    known, number_of = _asked_for(name, options), f"loops:{number}:"
+    fields = {"body": body, "name": name, "options": options, "prefix": number_of}
+    if not isinstance(known, MachineModel):
+        return _compiled(*_through(("lowered", "llvm"), known, None, fields))
+    held = LOOPED.held(_key(body, options))
+    again = None if held is None else held.named(name, number_of)
+    return _compiled(*_through(("lowered", "llvm"), None, again, fields))
 
 
 def _through(
-    stages: Sequence[StageName], choices: Choices | None, options: Options, **fields: Any
+    stages: Sequence[StageName],
+    choices: Choices | None,
+    unit: KernelUnit | None,
+    fields: Mapping[str, Any],
 ) -> tuple[KernelUnit, Choices]:
-    """A kernel with its loops, as it went through the rows of `stages`, and what was chosen."""
+    """A kernel as it went through the rows of loops and of `stages`, and what was chosen for it.
+
+    `unit` is one that went through those of loops already.
+    """
     attempt = 1
     while True:
-        unit = KernelUnit(options=options, choices=choices, **fields)
-        driver.run(unit, "loops", until="choose")
-        assert unit.choices is not None
+        made = unit or KernelUnit(choices=choices, **fields)
+        if unit is None:
+            driver.run(made, "loops", until="choose")
+        assert made.choices is not None
         try:
-            driver.run(unit, "loops", after="choose")
+            if unit is None:
+                driver.run(made, "loops", after="choose")
             for stage in stages:
-                driver.run(unit, stage)
+                driver.run(made, stage)
         except Exception as error:  # whatever it is: with other choices it need not be
-            choices, attempt = dropped.again(unit.choices, error, options, attempt), attempt + 1
+            options: Options = fields["options"]
+            choices, unit = dropped.again(made.choices, error, options, attempt), None
+            attempt += 1
         else:
-            return unit, unit.choices
+            return made, made.choices
 
 
-ESTIMATES: Kept[tuple[Sink, "Asked"], float] = Kept(KEPT)
-"""The estimates made so far: to make one takes a kernel through all passes on loops."""
+HELD = 256
+"""Kernels kept that went through the passes on loops alone: a bound on memory, not measured."""
+Looped: TypeAlias = tuple[Sink, "Asked", bool, bool]
+LOOPED: Kept[Looped, KernelUnit] = Kept(HELD)
+"""Kernels that were estimated: those that a program is then cut into go on from there."""
+WORKS: Kept[tuple[Sink, "Asked"], Work] = Kept(KEPT)
+"""The work of kernels that were estimated."""
 
 
-def estimated(body: Sink, options: Options) -> float:
-    """The nanoseconds that a kernel of this body is estimated to take, its loops as chosen."""
-    how = replace(options, loops="auto", trace=False, verify=False)
+def _key(body: Sink, options: Options) -> Looped:
+    """What the loops that are chosen for a body follow from, and what is recorded of them."""
+    return body, asked("", options), options.trace, options.verify
+
+
+def estimated(body: Sink, options: Options, resident: int = 0, is_tried: bool = False) -> Estimated:
+    """How long a kernel of this body takes with the loops that are chosen for it.
+
+    `resident` are the bytes of the whole program, which runs again and again. What is only tried
+    is neither recorded nor verified: most of it is dropped.
+    """
+    how = replace(options, loops="auto")
     key = body, asked("", how)
-    known = ESTIMATES.held(key)
-    if known is not None:
-        return known
-    unit, _ = _through((), None, body=body, options=how)
-    return ESTIMATES.keep(key, estimate(count(unit.loops), machine_of(how)))
+    work = WORKS.held(key)
+    if work is None:
+        how = replace(how, trace=False, verify=False) if is_tried else how
+        unit, _ = _through((), None, None, {"body": body, "options": how})
+        if not is_tried:
+            LOOPED.keep(_key(body, how), unit)
+        work = WORKS.keep(key, count(unit.loops))
+    times = (estimate(each, machine_of(how), resident) for each in (work, work.in_vectors))
+    return Estimated(*times)
 
 
 def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:

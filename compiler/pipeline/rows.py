@@ -22,6 +22,7 @@ from compiler.loops.collapse import collapse
 from compiler.loops.index import index
 from compiler.loops.simplify import RULES as loop_rules
 from compiler.loops.simplify import simplify as simplify_loops
+from compiler.loops.split import split
 from compiler.loops.transforms.accumulate import accumulate
 from compiler.loops.transforms.keep import keep
 from compiler.loops.transforms.pack import pack
@@ -96,6 +97,10 @@ PIPELINE: tuple[Step, ...] = (
     Step("loops", "simplify", simplify_loops,
          "before collapse: two loops can be told apart only by indices in simplest form", True,
          gives=(SIMPLE,), rules=loop_rules.rules),
+    Step("loops", "split", split,
+         "after simplify: it cuts axes where divisions are left; before collapse: that joins the "
+         "parts which no index tells apart", True,
+         needs=(SIMPLE, WHOLE, LOOPS)),
     Step("loops", "collapse", collapse,
          "after simplify: it needs the simplest indices; before all choices: these name its axes",
          True, needs=(SIMPLE, WHOLE, LOOPS)),

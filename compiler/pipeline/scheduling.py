@@ -54,7 +54,9 @@ class ProgramUnit(driver.Unit):
     @property
     def estimate(self) -> Estimate:
         """How long a kernel body takes with the loops that these options choose for it."""
-        return partial(estimated, options=self.options)
+        held = {n for n in toposort([self.separated.root]) if isinstance(n, Buffer)}
+        resident = sum(node.nbytes for node in held.union(self.parts.realized))
+        return partial(estimated, options=self.options, resident=resident)
 
     @property
     def iterations(self) -> dict[Sink, Iteration]:

@@ -29,7 +29,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
 from compiler.pipeline.asked import program_of
 from compiler.pipeline.dropped import DROPPED
-from compiler.pipeline.kernels import PROGRAMS
+from compiler.pipeline.kernels import LOOPED, PROGRAMS, WORKS
 from compiler.run import numbers, plans, recompiled
 from compiler.run.bindings import Values, bindings_of, sliced
 from compiler.run.budget import RefusedError
@@ -299,6 +299,8 @@ def cache_clear(disk: Cache = False) -> None:
     is in it.
     """
     PROGRAMS.clear()
+    WORKS.clear()
+    LOOPED.clear()
     plans.STRUCTURES.clear()
     numbers.KINDS.clear()
     recompiled.LINES.clear()

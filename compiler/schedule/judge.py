@@ -4,32 +4,27 @@
              …
              %8 = reduce sum %7 axes (2)     f32[64,64,1]
              %9 = reshape %8                 f32[64,64]
-             %10 = neg %9                    f32[64,64]
-             %11 = pad %10 1+1 0+0           f32[66,64]    (in memory)
+             %10 = exp %9                    f32[64,64]
+             %11 = reduce sum %10 axes (1)   f32[64,1]
              sink %11
-    After:   %10 = neg %9                    f32[64,64]    (in memory)
-             %11 = pad %10 1+1 0+0           f32[66,64]
+    After:   %10 = exp %9                    f32[64,64]
+             %11 = reduce sum %10 axes (1)   f32[64,1]
 
-`partition` sees what is computed and what is moved, not the loops that come of it. These are
-computed once and move less in one kernel, and may have far slower loops there:
-
-    a reduction under a gate       zeros are put around its result: what is folded is asked for
-                                   under a condition, and no tile of registers is
-    a sum of products beside       each has loops and tiles of its own, which are not those of the
-    another sum, or inside it      other
-    a sum of products of what is   a tile reads its operands again and again, and computes them
-    computed                       again and again
-
-Kernels with one of these are taken through the loop passes, whole and cut at each such value; the
-times that are estimated decide. What comes of a cut is judged in turn.
+`partition` sees what is computed and moved, not the loops that come of it. So each kernel is
+taken through the loop passes, and the time estimated for its loops compared with that of the same
+work in vectors, one element after the other. Where it is far from it, and where a sum of products,
+which has tiles of its own, is beside or inside another sum, the kernel is cut: tried is each value
+in it that is folded or moved, as what is read crosswise, under a gate, or by a division is fast to
+read from memory only. The best of the cuts is made where it is better than none, by the times
+estimated for the loops of both parts, and these are judged in turn.
 
 Relies on: `partition` left each value in memory or to its readers.
 Ensures: what was in memory still is; values that `fuse` names and users' kernels are left alone.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol
 
 from compiler.core.node import toposort, users
 from compiler.core.reason import Number, Reason
@@ -44,7 +39,6 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
-    Pad,
     Permute,
     Reduce,
     Reshape,
@@ -55,14 +49,46 @@ from compiler.schedule.outline import body_of
 from compiler.schedule.partition import ASKED, Choice, Partition, is_called
 from compiler.settings.options import Options
 
-GAIN = 1.1
+GAIN = 1.3
 """How much longer one kernel must take than its parts to be cut. Not measured: estimates of loops
 alike err alike, and those that cuts are for are 3 to 100 times apart."""
+FAR = 1.5
+"""How much longer than the same work in vectors a kernel must take for cuts of it to be tried: what
+is nearer has little to gain. Not measured."""
+COPIES = 5
+"""How often elements of a value may be in memory at most where it is written as it is moved: four
+times is each pixel as four, with zeros around; windows of 3×3 are nine. Not measured."""
+TRIED = 8
+"""Cuts of one kernel that are tried at most: each takes two kernels through the passes on loops,
+some ten milliseconds."""
+CLEAR = 4
+"""How much longer one kernel must take than two for no other cut to be tried."""
 WHOLE = (Kernel, Repeat, Copy, Scatter, Assign)
 """Kinds of node whose kernels are left whole."""
 
-Estimate: TypeAlias = Callable[[Sink], float]
-"""The nanoseconds that a kernel body is estimated to take, with the loops chosen for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """How long a kernel takes with the loops chosen for it, nanoseconds, by the machine model.
+
+    `ideal` is the time of the same work in vectors, with all data one after the other.
+    """
+
+    ns: float
+    ideal: float
+
+    @property
+    def is_far(self) -> bool:
+        """Whether other loops could be much faster."""
+        return self.ns > FAR * self.ideal
+
+
+class Estimate(Protocol):
+    """What a kernel body is estimated to take; one that is only tried need not be kept."""
+
+    def __call__(self, body: Sink, *, is_tried: bool = False) -> Estimated: ...
+
 
 
 def judge(root: Sink, parts: Partition, options: Options, estimate: Estimate) -> Partition:
@@ -113,23 +139,25 @@ class _Judged:
 
     def _best(self, root: TensorNode) -> TensorNode | None:
         """The value in whose writing to memory most is gained; None where nothing is."""
-        found = [
-            each for each in candidates(root, self.realized)
-            if each.size and each not in self.asked
-        ]  # fmt: skip
-        if not found:
+        inside = [*_inside(root, self.realized), root]
+        if len(inside) == 1:
             return None
         whole = self.estimate(body_of(root, self.realized))
+        if not (whole.is_far or _has_several_sums(inside)):
+            return None
         apart: dict[TensorNode, tuple[float, float]] = {}
-        for each in found:
+        for each in [c for c in candidates(inside) if c not in self.asked][:TRIED]:
             held = {**self.realized, each: None}
-            apart[each] = self.estimate(body_of(each, held)), self.estimate(body_of(root, held))
-        # of equal ones the last: what is behind a sum is then done on its results in registers
-        best = min(reversed(found), key=lambda each: sum(apart[each]))
-        if whole <= GAIN * sum(apart[best]):
+            bodies = body_of(each, held), body_of(root, held)
+            own, reader = (self.estimate(body, is_tried=True).ns for body in bodies)
+            apart[each] = own, reader
+            if whole.ns > CLEAR * (own + reader):
+                break
+        best = min(apart, key=lambda each: sum(apart[each]), default=None)
+        if best is None or whole.ns <= GAIN * sum(apart[best]):
             return None
         self.realized[best] = None
-        self.reasons[best] = _reason(whole, *apart[best])
+        self.reasons[best] = _reason(whole.ns, *apart[best])
         return best
 
 
@@ -142,21 +170,50 @@ def _reason(whole: float, own: float, reader: float) -> Reason:
     )
 
 
-def candidates(root: TensorNode, realized: Collection[TensorNode]) -> list[TensorNode]:
-    """The values inside the kernel of `root` that its loops may be better without."""
+def _inside(root: TensorNode, realized: Collection[TensorNode]) -> Iterator[TensorNode]:
+    """What the kernel of `root` computes but does not write, sources before users."""
     below: list[TensorNode] = toposort(root.sources, leaves=realized)
-    inside = [n for n in below if n not in realized and not isinstance(n, WITHOUT_SOURCES)]
-    order = [*inside, root]
-    folds = [node for node in order if isinstance(node, Reduce)]
-    if not folds:
-        return []
-    products = [node for node in folds if _is_product(node)]
+    return (n for n in below if n not in realized and not isinstance(n, WITHOUT_SOURCES))
+
+
+def candidates(order: Sequence[TensorNode]) -> list[TensorNode]:
+    """The values inside a kernel that its loops may be better without; its root is the last.
+
+    First what is computed, from the root on: of equal ones, what is behind a sum is then done on
+    its results in registers. Then what is only moved.
+    """
+    found: set[TensorNode] = set()
     ends = _Ends(order)
-    found = dict.fromkeys(each for fold in _under_gates(order) for each in (fold, ends.of(fold)))
-    if len(folds) > 1:
-        found |= dict.fromkeys(each for it in products for each in (it, ends.of(it)))
-    found |= dict.fromkeys(each for product in products for each in _computed(product))
-    return [node for node in inside if node in found]
+    for node in order:
+        if isinstance(node, Reduce):
+            found |= {node, ends.of(node)}
+        if not isinstance(node, MOVEMENT):
+            found.update(each for source in node.sources for each in _places(source))
+    found.update(_places(order[-1]))
+    inside = [node for node in reversed(order[:-1]) if node in found and node.size]
+    return sorted(inside, key=lambda node: isinstance(node, MOVEMENT))
+
+
+def _places(top: TensorNode) -> Iterator[TensorNode]:
+    """Where a value that is moved may be written to memory: as it is computed, and moved in part.
+
+    That is wherever there are fewest elements of it. Another shape is the same in memory.
+    """
+    *moved, value = _movement(top)
+    least = top.size
+    for node in moved:
+        if node.size <= min(least, COPIES * value.size):
+            least = node.size
+            if not isinstance(node, Reshape):
+                yield node
+    if moved and not isinstance(value, WITHOUT_SOURCES):
+        yield value
+
+
+def _has_several_sums(order: Sequence[TensorNode]) -> bool:
+    """Whether a sum of products is one of several reductions of a kernel."""
+    folds = [node for node in order if isinstance(node, Reduce)]
+    return len(folds) > 1 and any(map(_is_product, folds))
 
 
 def _is_product(node: Reduce) -> bool:
@@ -166,13 +223,14 @@ def _is_product(node: Reduce) -> bool:
     )
 
 
-def _operands(node: Reduce) -> tuple[TensorNode, ...]:
+def _operands(node: TensorNode) -> tuple[TensorNode, ...]:
     """The operands of the products that `node` adds; none where it is no sum of such."""
+    if not isinstance(node, Reduce) or node.op != "sum":
+        return ()
     value = node.sources[0]
     while isinstance(value, (*MOVEMENT, Cast)):
         value = value.sources[0]
-    is_product = node.op == "sum" and isinstance(value, Elementwise) and value.op == "mul"
-    return value.sources if is_product else ()
+    return value.sources if isinstance(value, Elementwise) and value.op == "mul" else ()
 
 
 def _movement(node: TensorNode) -> Iterator[TensorNode]:
@@ -181,23 +239,6 @@ def _movement(node: TensorNode) -> Iterator[TensorNode]:
         yield node
         node = node.sources[0]
     yield node
-
-
-def _computed(product: Reduce) -> Iterator[TensorNode]:
-    """What the operands of a product are computed from: the zeros around them, or themselves."""
-    for operand in _operands(product):
-        *moved, value = _movement(operand)
-        yield value
-        yield from (each for each in moved if isinstance(each, Pad))
-
-
-def _under_gates(order: Sequence[TensorNode]) -> list[Reduce]:
-    """The reductions of a kernel whose results are padded in it."""
-    gated: set[TensorNode] = set()
-    for node in reversed(order):
-        if node in gated or isinstance(node, Pad):
-            gated.update(node.sources)
-    return [node for node in order if isinstance(node, Reduce) and node in gated]
 
 
 class _Ends:

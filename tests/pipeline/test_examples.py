@@ -35,6 +35,7 @@ from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.loops.printer import Loops
 from compiler.loops.simplify import simplify as simplify_loops
+from compiler.loops.split import split
 from compiler.lowered.linearize import linearize
 from compiler.lowered.printer import Lowered
 from compiler.pipeline.kernels import estimated
@@ -139,8 +140,8 @@ def partition_example() -> Texts:
 
 
 def judge_example() -> Texts:
-    product = elementwise("neg", matmul(source("x", 64, 96), source("y", 96, 64)))
-    root = graph.Sink((graph.Pad((product,), ((1, 1), (0, 0))),))
+    product = elementwise("exp", matmul(source("x", 64, 96), source("y", 96, 64)))
+    root = graph.Sink((graph.Reduce((product,), "sum", (1,)),))
     options = Options()
     parts = partition(root, options)
     provenance: Provenance[Origin] = Provenance()
@@ -230,8 +231,17 @@ def loops_pass(run: Callable[..., Body], body: Body) -> Texts:
 
 
 def simplify_loops_example() -> Texts:
-    body = body_of(lambda x: graph.Reshape((x,), (64, 784)), (50176,))
+    body = body_of(lambda x: elementwise("exp", graph.Reshape((x,), (64, 784))), (50176,))
     return loops_pass(simplify_loops, index(body, Provenance()))
+
+
+def split_example() -> Texts:
+    def padded(x: TensorNode) -> TensorNode:
+        wide = graph.Pad((x,), ((0, 0), (0, 8)))
+        return elementwise("exp", graph.Reshape((wide,), (480,)))
+
+    body = index(body_of(padded, (20, 16)), Provenance())
+    return loops_pass(split, simplify_loops(body, Provenance()))
 
 
 def collapse_example() -> Texts:
@@ -298,6 +308,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("schedule", "order"): order_example,
     ("loops", "index"): index_example,
     ("loops", "simplify"): simplify_loops_example,
+    ("loops", "split"): split_example,
     ("loops", "collapse"): collapse_example,
     ("loops", "choose"): choose_example,
     **{("loops", step.name): chosen_example(step.name) for step in PIPELINE if step.is_chosen},

@@ -43,11 +43,11 @@ def nests(order: Iterable[ScalarNode]) -> list[Nest]:
 
 def remade(nest: Nest, reads: tuple[ScalarNode, ...], ranges: Iterable[ScalarNode]) -> ScalarNode:
     """The same nest on other operands, over other ranges; a gate stays behind these."""
-    first = _fixed(nest)
+    first = fixed(nest)
     return nest.with_sources((*reads[:first], *ranges, *reads[first:]))
 
 
-def _fixed(nest: Nest) -> int:
+def fixed(nest: Nest) -> int:
     """How many operands stand in front of the ranges of a nest."""
     return 1 if isinstance(nest, Reduce) else 4 if isinstance(nest, Update) else 3
 

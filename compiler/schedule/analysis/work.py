@@ -12,10 +12,12 @@ the core that they keep busy longest.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.settings.machine import LEVELS, MachineModel
 
+DIVISIONS = "idiv", "mod"
+"""Operations that find elements: those on values are few."""
 LINE = 64
 """Bytes: what moves between caches at once."""
 
@@ -73,6 +75,14 @@ class Stretch:
         rounds, trips = -(-self.tasks // max(threads, 1)), -(-self.trip_count // self.tasks)
         return min(rounds * trips / max(self.trip_count, 1), 1.0)
 
+    @property
+    def in_vectors(self) -> "Stretch":
+        """The same in vectors, with the next element always behind the last, so none divided for.
+        """
+        near = tuple(a if a.is_contiguous else replace(a, stride=1) for a in self.accesses)
+        done = tuple(o for o in self.operations if o.name not in DIVISIONS)
+        return replace(self, is_vector=True, accesses=near, operations=done)
+
     def busy(self, model: MachineModel) -> tuple[float, float, float]:
         """Nanoseconds of one core for the operations, for what is near, and for what is not.
 
@@ -122,6 +132,11 @@ class Work:
     stretches: tuple[Stretch, ...]
     footprints: tuple[Footprint, ...]
     registers: int
+
+    @property
+    def in_vectors(self) -> "Work":
+        """The same work, all of it in vectors and with elements one after the other."""
+        return replace(self, stretches=tuple(stretch.in_vectors for stretch in self.stretches))
 
     @property
     def tasks(self) -> int:

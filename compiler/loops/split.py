@@ -1,0 +1,137 @@
+"""split: an axis that indices divide becomes several, cut where they divide it.
+
+    Before:  k0(out f32[480], in1 f32[320])
+             for i0 in 480
+               %11 = in1[i0//24*16 + i0%24] if i0%24 < 16 else 0 f32
+               …
+               out[i0] = %12
+    After:   k0(out f32[480], in1 f32[320])
+             for i1 in 20
+               for i2 in 24
+                 %11 = in1[i1*16 + i2] if i2 < 16 else 0 f32
+                 …
+                 out[i1*24 + i2] = %12
+
+Where a program reshapes what it moved before, by padding it, cutting it or reading it in another
+order, one index has to find several. Divisions cost more than most operations, and no load whose
+index is divided is one of elements in a row. So each axis is tried as several, from outside to
+inside, whose widths are what indices divide it by; it is kept so if divisions are gone.
+
+Relies on: `simplify` has run.
+Ensures: the same elements in the same order, and fewer divisions than before.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from compiler.core.dtypes import int64
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
+from compiler.loops.nodes import Alu, Body, Const, Range, ScalarNode, alu, axis, index
+from compiler.loops.placement import NESTS
+from compiler.loops.simplify import simplify
+from compiler.loops.symbolic import as_sum
+from compiler.loops.transforms.axes import fixed, inherit, next_number, rebuilt
+
+NARROWEST = 4
+"""Iterations of the innermost part at least, where the axis is the innermost of its nest: what is
+shorter is left to no vectors, and divisions are in vectors too. Not measured."""
+
+
+def split(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
+    """`body` with axes as several wherever fewer divisions are left."""
+    left = divisions(body)
+    if not left:
+        return body
+    for each in _divided(body):
+        for widths in _tries(body, each):
+            cut = _cut(body, each, widths, provenance)
+            if (now := divisions(cut)) >= left:
+                continue
+            if matches is not None:
+                doc = "an axis that indices divide = several"
+                matches.append(Match("split", doc, "", body, cut))
+            body, left = cut, now
+            break
+    return body
+
+
+def divisions(body: Body) -> int:
+    """How many divisions and remainders the body computes."""
+    return sum(isinstance(n, Alu) and n.op in ("idiv", "mod") for n in toposort([body]))
+
+
+def _divided(body: Body) -> list[Range]:
+    """The axes in what indices divide, in order; those that run to a variable are left."""
+    found: dict[Range, None] = {}
+    for node in toposort([body]):
+        if isinstance(node, Alu) and node.op in ("idiv", "mod") and node.dtype == int64:
+            terms = as_sum(node.sources[0]).terms
+            found |= {t: None for t in terms if isinstance(t, Range)}
+    return [r for r in found if isinstance(r.sources[0], Const) and not r.unroll]
+
+
+def _tries(body: Body, each: Range) -> Iterator[tuple[int, ...]]:
+    """Widths to cut an axis by, greatest first: as many as divide one another, then one of them."""
+    least = NARROWEST if _is_innermost(body, each) else 2
+    found = sorted(w for w in _widths(body, each) if w >= least and each.extent % w == 0)
+    chain: list[int] = []
+    for width in found:
+        if not chain or width % chain[-1] == 0:
+            chain.append(width)
+    if len(chain) > 1:
+        yield tuple(reversed(chain))
+    yield from ((width,) for width in found)
+
+
+def _is_innermost(body: Body, each: Range) -> bool:
+    nests = (node for node in toposort([body]) if isinstance(node, NESTS))
+    return any(nest.ranges and nest.ranges[-1] is each for nest in nests)
+
+
+def _widths(body: Body, each: Range) -> set[int]:
+    """After how many iterations of an axis a division in an index comes to another result."""
+    found: set[int] = set()
+    for node in toposort([body]):
+        if not isinstance(node, Alu) or node.op not in ("idiv", "mod"):
+            continue
+        value, by = node.sources
+        step = as_sum(value).terms.get(each, 0)
+        if step > 0 and isinstance(by, Const) and node.dtype == int64:
+            divisor = int(by.value)
+            if divisor > step and divisor % step == 0 and divisor // step < each.extent:
+                found.add(divisor // step)
+    return found
+
+
+def _cut(body: Body, each: Range, widths: tuple[int, ...], provenance: Provenance[Any]) -> Body:
+    """`body` with an axis as one for each of the widths and one inside, simplified."""
+    number, parts = next_number(body), list[Range]()
+    total: ScalarNode = index(0)
+    for place, (extent, width) in enumerate(_extents(each.extent, widths)):
+        part = axis(extent, number + place, each.role)
+        parts.append(part)
+        total = alu("add", total, alu("mul", part, index(width)))
+    for node in toposort([total]):
+        provenance.made(node, provenance.of(each))
+
+    def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
+        if node is each:
+            return total
+        if not isinstance(node, NESTS) or each not in node.ranges:
+            return node.with_sources(sources)
+        first = fixed(node)
+        loops = [p for r in node.ranges for p in (parts if r is each else (r,))]
+        gates = [s for s in sources[first:] if not isinstance(s, Range) and s is not total]
+        made = node.with_sources((*sources[:first], *loops, *gates))
+        inherit(made, node, provenance)
+        return made
+
+    return simplify(rebuilt(body, change, provenance), provenance)
+
+
+def _extents(extent: int, widths: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """The extent of each part and how many iterations of the axis one of it is, outermost first."""
+    for width in (*widths, 1):
+        yield extent // width, width
+        extent = width
