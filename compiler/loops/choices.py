@@ -183,6 +183,11 @@ class Choices(ShownAsText):
         """Whether there is a choice for the pass `kind`, e.g. "tile"."""
         return any(word(row) == kind for row in self.rows)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether no iterations become lanes: LLVM looks for vectors itself."""
+        return not self.has("vectorize")
+
     def without(self, *starts: str) -> "Choices":
         """These choices but for those whose text begins with one of `starts`: "pack", "tile i1"."""
         wanted = [start.split() for start in starts]

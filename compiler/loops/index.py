@@ -72,8 +72,7 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         whole = value
         if isinstance(whole, effects.Scatter):
             value = whole.sources[0]
-        while isinstance(value, graph.Reshape) and not (store.parts or any(value.extents)):
-            value = value.sources[0]  # the same elements in the same order
+        value = value if store.parts else _unshaped(value)
         indices = walk.new_ranges(value.shape, value.extents, "normal", value)
         _check_in_place(store)
         shape = written.shape if store.parts else value.shape
@@ -92,6 +91,18 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
     root = Body((*stores, *updates))
     provenance.add(root, frozenset(body.sources))
     return root
+
+
+def _unshaped(value: TensorNode) -> TensorNode:
+    """What is written in another shape: the same elements, in the same order, by fewer divisions.
+
+    Axes that a sum of products merges are cut where its tiles are chosen.
+    """
+    if any(isinstance(node, graph.Reduce) for node in toposort([value])):
+        return value
+    while isinstance(value, graph.Reshape) and not any(value.extents):
+        value = value.sources[0]
+    return value
 
 
 def _check_in_place(store: graph.Store) -> None:

@@ -17,6 +17,8 @@ order, one index has to find several. Divisions cost more than most operations, 
 index is divided is one of elements in a row. So each axis is tried as several, from outside to
 inside, whose widths are what indices divide it by; it is kept so if divisions are gone.
 
+The axes of what one sum of products writes are left to `choosing/choose_groups.py`.
+
 Relies on: `simplify` has run.
 Ensures: the same elements in the same order, and fewer divisions than before.
 """
@@ -27,8 +29,8 @@ from typing import Any
 from compiler.core.dtypes import int64
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
-from compiler.loops.nodes import Alu, Body, Const, Range, ScalarNode, alu, axis, index
-from compiler.loops.placement import NESTS
+from compiler.loops.nodes import Alu, Body, Const, Range, Reduce, ScalarNode, alu, axis, index
+from compiler.loops.placement import NESTS, fused_products
 from compiler.loops.simplify import simplify
 from compiler.loops.symbolic import as_sum
 from compiler.loops.transforms.axes import fixed, inherit, next_number, rebuilt
@@ -64,11 +66,15 @@ def divisions(body: Body) -> int:
 def _divided(body: Body) -> list[Range]:
     """The axes in what indices divide, in order; those that run to a variable are left."""
     found: dict[Range, None] = {}
-    for node in toposort([body]):
+    order: list[ScalarNode] = toposort([body])
+    for node in order:
         if isinstance(node, Alu) and node.op in ("idiv", "mod") and node.dtype == int64:
             terms = as_sum(node.sources[0]).terms
             found |= {t: None for t in terms if isinstance(t, Range)}
-    return [r for r in found if isinstance(r.sources[0], Const) and not r.unroll]
+    is_product = sum(isinstance(n, Reduce) for n in order) == 1 and bool(fused_products(body))
+    roles = ("reduction",) if is_product else ("normal", "reduction", "serial")
+    fixed_ones = (r for r in found if isinstance(r.sources[0], Const) and not r.unroll)
+    return [r for r in fixed_ones if r.role in roles]
 
 
 def _tries(body: Body, each: Range) -> Iterator[tuple[int, ...]]:

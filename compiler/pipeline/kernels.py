@@ -150,8 +150,14 @@ HELD = 256
 Looped: TypeAlias = tuple[Sink, "Asked", bool, bool]
 LOOPED: Kept[Looped, KernelUnit] = Kept(HELD)
 """Kernels that were estimated: those that a program is then cut into go on from there."""
-WORKS: Kept[tuple[Sink, "Asked"], Work] = Kept(KEPT)
-"""The work of kernels that were estimated."""
+WORKS: Kept[tuple[Sink, "Asked"], tuple[Work, bool]] = Kept(KEPT)
+"""The work of kernels that were estimated, and whether their loops are plain."""
+
+
+def forget() -> None:
+    """Forget all kernels: programs, and what was estimated."""
+    for each in (PROGRAMS, LOOPED, WORKS):
+        each.clear()
 
 
 def _key(body: Sink, options: Options) -> Looped:
@@ -167,15 +173,16 @@ def estimated(body: Sink, options: Options, resident: int = 0, is_tried: bool = 
     """
     how = replace(options, loops="auto")
     key = body, asked("", how)
-    work = WORKS.held(key)
-    if work is None:
+    held = WORKS.held(key)
+    if held is None:
         how = replace(how, trace=False, verify=False) if is_tried else how
-        unit, _ = _through((), None, None, {"body": body, "options": how})
+        unit, choices = _through((), None, None, {"body": body, "options": how})
         if not is_tried:
             LOOPED.keep(_key(body, how), unit)
-        work = WORKS.keep(key, count(unit.loops))
-    times = (estimate(each, machine_of(how), resident) for each in (work, work.in_vectors))
-    return Estimated(*times)
+        held = WORKS.keep(key, (count(unit.loops), choices.is_plain))
+    work, is_plain = held
+    ns, ideal = (estimate(it, machine_of(how), resident) for it in (work, work.in_vectors))
+    return Estimated(ns, ideal, is_plain)
 
 
 def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:

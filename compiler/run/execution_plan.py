@@ -29,7 +29,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
 from compiler.pipeline.asked import program_of
 from compiler.pipeline.dropped import DROPPED
-from compiler.pipeline.kernels import LOOPED, PROGRAMS, WORKS
+from compiler.pipeline.kernels import PROGRAMS, forget
 from compiler.run import numbers, plans, recompiled
 from compiler.run.bindings import Values, bindings_of, sliced
 from compiler.run.budget import RefusedError
@@ -298,9 +298,7 @@ def cache_clear(disk: Cache = False) -> None:
     `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
     is in it.
     """
-    PROGRAMS.clear()
-    WORKS.clear()
-    LOOPED.clear()
+    forget()
     plans.STRUCTURES.clear()
     numbers.KINDS.clear()
     recompiled.LINES.clear()

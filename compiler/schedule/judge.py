@@ -22,6 +22,7 @@ Relies on: `partition` left each value in memory or to its readers.
 Ensures: what was in memory still is; values that `fuse` names and users' kernels are left alone.
 """
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -31,6 +32,7 @@ from compiler.core.reason import Number, Reason
 from compiler.core.text import microseconds
 from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.kinds.kernel import Kernel
+from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
@@ -46,7 +48,7 @@ from compiler.graph.nodes import (
     TensorNode,
 )
 from compiler.schedule.outline import body_of
-from compiler.schedule.partition import ASKED, Choice, Partition, is_called
+from compiler.schedule.partition import Choice, Partition, is_called
 from compiler.settings.options import Options
 
 GAIN = 1.3
@@ -77,6 +79,8 @@ class Estimated:
 
     ns: float
     ideal: float
+    is_plain: bool
+    """Whether its loops have no vectors but those that LLVM finds."""
 
     @property
     def is_far(self) -> bool:
@@ -95,7 +99,9 @@ def judge(root: Sink, parts: Partition, options: Options, estimate: Estimate) ->
     """`parts`, with more values in memory where that is faster, as `estimate` says."""
     if options.loops == "plain":
         return parts  # all loops are as they come: none are worse than others
-    judged = _Judged(parts, estimate)
+    order: list[TensorNode] = toposort([root])
+    fused = [node.value for node in order if isinstance(node, Fuse)]
+    judged = _Judged(parts, estimate, {each for value in fused for each in _movement(value)})
     for node in parts.realized:
         if not isinstance(node, WHOLE) and not is_called(node):
             judged.cut(node)
@@ -108,14 +114,13 @@ class _Judged:
 
     parts: Partition
     estimate: Estimate
+    asked: Collection[TensorNode]
+    """Values that are to be computed where they are read."""
     realized: dict[TensorNode, None] = field(init=False)
-    asked: frozenset[TensorNode] = field(init=False)
     reasons: dict[TensorNode, Reason] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.realized = dict.fromkeys(self.parts.realized)
-        chosen = self.parts.choices
-        self.asked = frozenset(c.node for c in chosen if c.is_fused and c.reason == ASKED)
 
     def partition(self, root: Sink) -> Partition:
         """The parts with what was cut."""
@@ -146,7 +151,8 @@ class _Judged:
         if not (whole.is_far or _has_several_sums(inside)):
             return None
         apart: dict[TensorNode, tuple[float, float]] = {}
-        for each in [c for c in candidates(inside) if c not in self.asked][:TRIED]:
+        found = (c for c in candidates(inside, whole.is_plain) if c not in self.asked)
+        for each in itertools.islice(found, TRIED):
             held = {**self.realized, each: None}
             bodies = body_of(each, held), body_of(root, held)
             own, reader = (self.estimate(body, is_tried=True).ns for body in bodies)
@@ -166,7 +172,7 @@ def _reason(whole: float, own: float, reader: float) -> Reason:
     return Reason(
         f"the loops of one kernel that computes it where it is read are estimated at "
         f"{microseconds(whole)}; apart they take {microseconds(own)} and {microseconds(reader)}",
-        Number("as one kernel", whole, "ns", "apart", own + reader),
+        Number("loops of one kernel", whole, "ns", "loops of two", own + reader),
     )
 
 
@@ -176,22 +182,25 @@ def _inside(root: TensorNode, realized: Collection[TensorNode]) -> Iterator[Tens
     return (n for n in below if n not in realized and not isinstance(n, WITHOUT_SOURCES))
 
 
-def candidates(order: Sequence[TensorNode]) -> list[TensorNode]:
+def candidates(order: Sequence[TensorNode], is_plain: bool) -> list[TensorNode]:
     """The values inside a kernel that its loops may be better without; its root is the last.
 
     First what is computed, from the root on: of equal ones, what is behind a sum is then done on
-    its results in registers. Then what is only moved.
+    its results in registers. Then, where loops are plain, what is only moved: tiles find their
+    elements themselves.
     """
     found: set[TensorNode] = set()
     ends = _Ends(order)
     for node in order:
         if isinstance(node, Reduce):
             found |= {node, ends.of(node)}
-        if not isinstance(node, MOVEMENT):
+        if not isinstance(node, (*MOVEMENT, Fuse)):
             found.update(each for source in node.sources for each in _places(source))
     found.update(_places(order[-1]))
     inside = [node for node in reversed(order[:-1]) if node in found and node.size]
-    return sorted(inside, key=lambda node: isinstance(node, MOVEMENT))
+    moved = [node for node in inside if isinstance(node, MOVEMENT)]
+    computed = [node for node in inside if not isinstance(node, MOVEMENT)]
+    return [*computed, *moved] if is_plain else computed
 
 
 def _places(top: TensorNode) -> Iterator[TensorNode]:
@@ -200,6 +209,8 @@ def _places(top: TensorNode) -> Iterator[TensorNode]:
     That is wherever there are fewest elements of it. Another shape is the same in memory.
     """
     *moved, value = _movement(top)
+    if any(isinstance(node, Fuse) for node in moved):
+        return
     least = top.size
     for node in moved:
         if node.size <= min(least, COPIES * value.size):
@@ -235,7 +246,7 @@ def _operands(node: TensorNode) -> tuple[TensorNode, ...]:
 
 def _movement(node: TensorNode) -> Iterator[TensorNode]:
     """`node` and what is under it, up to the first value that is not moved elements of another."""
-    while isinstance(node, MOVEMENT):
+    while isinstance(node, (*MOVEMENT, Fuse)):
         yield node
         node = node.sources[0]
     yield node

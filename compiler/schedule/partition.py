@@ -80,7 +80,6 @@ ONCE = Reason(
     Number("times each element is computed", 1, "", "at most", 1),
 )
 EMPTY = Reason("it has no elements")
-ASKED = "asked for by fuse()"
 
 ENDS = (Contiguous, Copy, Repeat, Kernel, Scatter, Assign)
 """Kinds of node that are always in memory."""
@@ -204,7 +203,7 @@ class _Walk:
                 self.plain.append(Choice(node, True, MOVED))
             return False
         if node in self.fused:
-            self.choices.append(Choice(node, True, ASKED))
+            self.choices.append(Choice(node, True, "asked for by fuse()"))
             return False
         demands = list(self.demands[node])
         reason = self._against_fusion(node, demands)

@@ -148,7 +148,7 @@ def stage_calls(work: Callable[[], object]) -> set[tuple[str, str, str]]:
 
 def changes(module: str, name: str) -> bool:
     """Whether a function changes or checks a program."""
-    if not module.startswith(STAGES) or module in ASIDE or name.startswith("<"):
+    if not module.startswith(STAGES) or module in ASIDE or name.startswith(("<", "__")):
         return False
     words = sys.modules[module].__doc__ or ""
     return (

@@ -50,11 +50,11 @@ def inputs(channels: int = 16, side: int = 24) -> tuple[Tensor, Tensor, Tensor]:
 def test_a_kernel_is_cut_where_its_parts_are_faster(name: str) -> None:
     program, cuts = CUT[name]
     made = compiler.compile(program(*inputs()), Options(cache=False))
-    found = [d for d in made.decisions if d.kind == "fuse" and "as one kernel" in str(d.numbers)]
+    found = [d for d in made.decisions if d.kind == "fuse" and "loops of one kernel" in str(d.numbers)]
     assert len(found) == cuts
     for each in found:
         assert not each.taken
-        (one,) = (n for n in each.numbers if n.name == "as one kernel")
+        (one,) = (n for n in each.numbers if n.name == "loops of one kernel")
         assert one.limit is not None and one.value > 1.1 * one.limit
     whole = compiler.compile(program(*inputs()), Options(cache=False, loops="plain"))
     assert len(whole._kernels) < len(made._kernels)
@@ -94,7 +94,7 @@ def test_an_iteration_of_a_loop_is_judged() -> None:
     x, w, v = inputs()
     y = compiler.repeat(2, lambda i, h: residual(h, w, v) * 0.1, x)
     made = compiler.compile(y, Options(cache=False))
-    cut = [d for d in made.decisions if "as one kernel" in str(d.numbers) and not d.taken]
+    cut = [d for d in made.decisions if "loops of one kernel" in str(d.numbers) and not d.taken]
     assert cut and all(numbers_of(d.reason) for d in cut)
     plain = compiler.compile(y, Options(cache=False, loops="plain"))
     np.testing.assert_allclose(made.run()[0], plain.run()[0], rtol=1e-3, atol=1e-3)

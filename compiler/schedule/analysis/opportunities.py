@@ -39,9 +39,9 @@ from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
 from compiler.settings.machine import DEFAULT, MachineModel
 
-COMPARED = ("computed where it is read", "asked by each load")
-"""The names of what the partition compares with a value in memory, see `schedule/repeating.py` and
-`schedule/padding.py`."""
+COMPARED = ("computed where it is read", "asked by each load", "loops of one kernel")
+"""The names of what is compared with a value in memory, see `schedule/repeating.py`,
+`schedule/padding.py` and `schedule/judge.py`."""
 FusionType = Literal["elementwise", "reduction", "mixed"]
 
 
