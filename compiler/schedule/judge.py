@@ -12,11 +12,12 @@
 
 `partition` sees what is computed and moved, not the loops that come of it. So each kernel is
 taken through the loop passes, and the time estimated for its loops compared with that of the same
-work in vectors, one element after the other. Where it is far from it, and where a sum of products,
-which has tiles of its own, is beside or inside another sum, the kernel is cut: tried is each value
-in it that is folded or moved, as what is read crosswise, under a gate, or by a division is fast to
-read from memory only. The best of the cuts is made where it is better than none, by the times
-estimated for the loops of both parts, and these are judged in turn.
+work in vectors, one element after the other. Where it is far from it; where a sum of products,
+which has tiles of its own, is beside or inside another sum; and where zeros are put around a sum,
+which is then computed for them as well, the kernel is cut. Tried is each value in it that is folded
+or moved: what is read crosswise, under a gate, or by a division is fast to read from memory only.
+The best cut is made where it is better than none, by the times estimated for the loops of both
+parts, and these are judged in turn.
 
 Relies on: `partition` left each value in memory or to its readers.
 Ensures: what was in memory still is; values that `fuse` names and users' kernels are left alone.
@@ -41,6 +42,7 @@ from compiler.graph.nodes import (
     Elementwise,
     Expand,
     Flip,
+    Pad,
     Permute,
     Reduce,
     Reshape,
@@ -57,14 +59,15 @@ alike err alike, and those that cuts are for are 3 to 100 times apart."""
 FAR = 1.5
 """How much longer than the same work in vectors a kernel must take for cuts of it to be tried: what
 is nearer has little to gain. Not measured."""
-COPIES = 5
+COPIES = 6
 """How often elements of a value may be in memory at most where it is written as it is moved: four
 times is each pixel as four, with zeros around; windows of 3×3 are nine. Not measured."""
 TRIED = 8
 """Cuts of one kernel that are tried at most: each takes two kernels through the passes on loops,
 some ten milliseconds."""
 CLEAR = 4
-"""How much longer one kernel must take than two for no other cut to be tried."""
+"""How much longer one kernel must take than two for no other cut to be tried, and than the same
+work in vectors for cuts of what tiles read to be."""
 WHOLE = (Kernel, Repeat, Copy, Scatter, Assign)
 """Kinds of node whose kernels are left whole."""
 
@@ -148,10 +151,11 @@ class _Judged:
         if len(inside) == 1:
             return None
         whole = self.estimate(body_of(root, self.realized))
-        if not (whole.is_far or _has_several_sums(inside)):
+        if not (whole.is_far or _has_several_sums(inside) or _is_under_gate(inside)):
             return None
         apart: dict[TensorNode, tuple[float, float]] = {}
-        found = (c for c in candidates(inside, whole.is_plain) if c not in self.asked)
+        is_moved = whole.is_plain or whole.ns > CLEAR * whole.ideal
+        found = (c for c in candidates(inside, is_moved) if c not in self.asked)
         for each in itertools.islice(found, TRIED):
             held = {**self.realized, each: None}
             bodies = body_of(each, held), body_of(root, held)
@@ -182,12 +186,12 @@ def _inside(root: TensorNode, realized: Collection[TensorNode]) -> Iterator[Tens
     return (n for n in below if n not in realized and not isinstance(n, WITHOUT_SOURCES))
 
 
-def candidates(order: Sequence[TensorNode], is_plain: bool) -> list[TensorNode]:
+def candidates(order: Sequence[TensorNode], is_moved: bool) -> list[TensorNode]:
     """The values inside a kernel that its loops may be better without; its root is the last.
 
     First what is computed, from the root on: of equal ones, what is behind a sum is then done on
-    its results in registers. Then, where loops are plain, what is only moved: tiles find their
-    elements themselves.
+    its results in registers. Then, where `is_moved`, what is only moved: tiles that are good find
+    their elements themselves.
     """
     found: set[TensorNode] = set()
     ends = _Ends(order)
@@ -200,7 +204,7 @@ def candidates(order: Sequence[TensorNode], is_plain: bool) -> list[TensorNode]:
     inside = [node for node in reversed(order[:-1]) if node in found and node.size]
     moved = [node for node in inside if isinstance(node, MOVEMENT)]
     computed = [node for node in inside if not isinstance(node, MOVEMENT)]
-    return [*computed, *moved] if is_plain else computed
+    return [*computed, *moved] if is_moved else computed
 
 
 def _places(top: TensorNode) -> Iterator[TensorNode]:
@@ -225,6 +229,15 @@ def _has_several_sums(order: Sequence[TensorNode]) -> bool:
     """Whether a sum of products is one of several reductions of a kernel."""
     folds = [node for node in order if isinstance(node, Reduce)]
     return len(folds) > 1 and any(map(_is_product, folds))
+
+
+def _is_under_gate(order: Sequence[TensorNode]) -> bool:
+    """Whether the result of a reduction is padded: it is folded for zeros as well."""
+    gated: set[TensorNode] = set()
+    for node in reversed(order):
+        if node in gated or isinstance(node, Pad):
+            gated.update(node.sources)
+    return any(isinstance(node, Reduce) and node in gated for node in order)
 
 
 def _is_product(node: Reduce) -> bool:
