@@ -4,7 +4,8 @@ import importlib
 import sys
 
 OTHERS = (
-    "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted", "variables",
+    "choices", "cold_compile", "explorer", "growth", "memory", "networks", "opening", "predicted",
+    "variables",
 )  # fmt: skip
 
 
