@@ -5,8 +5,12 @@ machine's best: all cores in vectors, all bytes once, from the level of the cach
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 
+import compiler
+from benchmarks.peers import on_limits
+from benchmarks.workloads import Limit, Workload
 from compiler import MachineModel
 from compiler.ask.measurement import Measurement
 from compiler.loops.choices import Choices
@@ -42,6 +46,31 @@ class KernelTime:
     def why(self) -> str:
         """The cause of its time, as far as the compiler knows."""
         return f"plain: {self.plain}" if self.plain else f"bound by {self.bound}"
+
+
+def machine(seconds: float = 0.2) -> MachineModel:
+    """The model of this machine, its memory and multiply-adds at least as fast as a run of the
+    limits' kernels: a busy moment while the model was measured lowers no roofline."""
+    model = compiler.calibrate()
+    memory = _limit("copy", seconds) / model.memory_cores
+    read, write = (
+        (*near, max(third, memory), max(last, memory))
+        for *near, third, last in (model.read, model.write)
+    )
+    fma = 2 * model.cores / _limit("fma", seconds)
+    return replace(model, read=read, write=write, fma_ns=min(model.fma_ns, fma))
+
+
+def _limit(kind: Limit, seconds: float) -> float:
+    """Bytes or operations in a nanosecond: the best of several calls."""
+    workload = Workload("limit", "limit", {}, (), 0, kind, 0.0)
+    run = on_limits.programs(workload, {})["limits"]
+    least, end = float("inf"), perf_counter() + seconds
+    while perf_counter() < end or least == float("inf"):
+        start = perf_counter()
+        run()
+        least = min(least, perf_counter() - start)
+    return on_limits.amount(kind) / least / 1e9
 
 
 def kernels(

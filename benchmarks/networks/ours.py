@@ -6,8 +6,7 @@ from typing import Any
 import compiler
 from benchmarks.networks.network import Network
 from benchmarks.networks.on_svodviz import Svodviz
-from compiler.program.compilation import Compilation
-from compiler.settings.options import Options
+from compiler import Compilation, ExecutionPlan, Options
 
 UNTRACED = Options(trace=False)
 """As `prepare` compiles: no record of each rewrite is kept."""
@@ -20,11 +19,10 @@ def compilation(network: Network) -> Compilation:
 
 
 def call(network: Network) -> Callable[[], Any]:
-    """Makes the graph and the plan at its first call, runs the plan at every call."""
+    """Makes graph and plan at its first call, runs the plan at every call."""
     program, inputs = network.on(Svodviz())
     program(*inputs)  # makes the weights, which is no part of compiling
-    given = list(network.inputs().values())
-    plans: list[compiler.ExecutionPlan] = []
+    given, plans = list(network.inputs().values()), list[ExecutionPlan]()
 
     def run() -> Any:
         if not plans:
