@@ -5,7 +5,7 @@ import sys
 
 OTHERS = (
     "choices", "cold_compile", "explorer", "growth", "memory", "networks", "opening", "predicted",
-    "variables",
+    "shapes", "variables",
 )  # fmt: skip
 
 

@@ -53,10 +53,10 @@ def machine(seconds: float = 0.2) -> MachineModel:
     limits' kernels: a busy moment while the model was measured lowers no roofline."""
     model = compiler.calibrate()
     memory = _limit("copy", seconds) / model.memory_cores
-    read, write = (
-        (*near, max(third, memory), max(last, memory))
-        for *near, third, last in (model.read, model.write)
-    )
+    first, second, third, last = model.read
+    read = first, second, max(third, memory), max(last, memory)
+    first, second, third, last = model.write
+    write = first, second, max(third, memory), max(last, memory)
     fma = 2 * model.cores / _limit("fma", seconds)
     return replace(model, read=read, write=write, fma_ns=min(model.fma_ns, fma))
 

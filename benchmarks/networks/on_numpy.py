@@ -20,7 +20,7 @@ class Numpy(Library):
     def conv2d(
         self, x: Value, weight: Value, bias: Value, stride: int, padding: int, groups: int
     ) -> Value:
-        slid = _windows(_bordered(x, padding, 0.0), weight.shape[2], stride)
+        slid = windows(_bordered(x, padding, 0.0), weight.shape[2], stride)
         parts = zip(np.split(slid, groups, 1), np.split(weight, groups, 0), strict=True)
         axes = ((1, 4, 5), (1, 2, 3))
         made = [np.moveaxis(np.tensordot(part, w, axes), 3, 1) for part, w in parts]
@@ -43,7 +43,7 @@ class Numpy(Library):
         return 0.5 * x * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3)))
 
     def max_pool2d(self, x: Value, size: int, stride: int, padding: int) -> Value:
-        return _windows(_bordered(x, padding, -np.inf), size, stride).max((4, 5))
+        return windows(_bordered(x, padding, -np.inf), size, stride).max((4, 5))
 
     def doubled(self, x: Value) -> Value:
         return x.repeat(2, 2).repeat(2, 3)
@@ -85,7 +85,8 @@ def _bordered(x: Array, width: int, value: float) -> Array:
     return np.pad(x, widths, constant_values=value)
 
 
-def _windows(x: Array, size: int, stride: int) -> Array:
+def windows(x: Array, size: int, stride: int) -> Array:
+    """[n, c, rows, columns, size, size]: the windows of the last two axes."""
     return sliding_window_view(x, (size, size), (2, 3))[:, :, ::stride, ::stride]
 
 

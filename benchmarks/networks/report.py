@@ -34,11 +34,11 @@ def row(found: Found) -> tuple[str, ...]:
     ours, compiled = found.entries.get(OURS), found.entries.get("torch.compile")
     return (
         found.name,
-        _figure(ours and 1e3 * ours.seconds),
+        _figure(1e3 * ours.seconds if ours else None),
         *(_figure(found.ratio(peer)) for peer in PEERS),
-        _figure(ours and ours.cold),
+        _figure(ours.cold if ours else None),
         _figure(found.kept),
-        _figure(compiled and compiled.cold),
+        _figure(compiled.cold if compiled else None),
         f"{len(found.kernels)}",
         f"{len(found.plain)}",
         _figure(found.beside_alone),

@@ -40,17 +40,17 @@ def _among(names: str, known: tuple[str, ...], noun: str) -> list[str]:
     return [name for name in known if not wanted or name in wanted]
 
 
-def run(networks: list[Network], peers: list[str], effort: Effort) -> Results:
+def run(networks: list[Network], peers: list[str], effort: Effort, threads: int) -> Results:
     """Measure; progress goes to standard error."""
     made = []
     for network in networks:
         start = time.perf_counter()
-        made.append(found := measure(network, peers, command.cores(), effort))
+        made.append(found := measure(network, peers, threads, effort))
         missing = f"; missing {', '.join(found.missing)}" if found.missing else ""
         took = time.perf_counter() - start
         print(f"{'  '.join(row(found))}{missing} ({took:.0f} s)", file=sys.stderr, flush=True)
     versions = {who: word for found in made for who, word in found.versions.items()}
-    return Results(command.machine(versions), command.cores(), tuple(made))
+    return Results(command.machine(versions), threads, tuple(made))
 
 
 def show_kernels(networks: list[Network], seconds: float) -> None:
@@ -77,14 +77,16 @@ def main(arguments: list[str] | None = None) -> None:
                         help="for each of ours and the peers, in each round")  # fmt: skip
     parser.add_argument("--starts", type=int, default=EFFORT.starts,
                         help="fresh processes for the time of compiling")  # fmt: skip
+    parser.add_argument("--threads", type=int, default=command.cores())
     parser.add_argument("--json", type=Path, metavar="FILE", help="where results are written")
     parser.add_argument("--kernels", action="store_true", help="our kernels alone")
     given = parser.parse_args(arguments)
     networks, peers = chosen(given.networks), _among(given.peers, PEERS, "peer")
     if given.kernels:
         return show_kernels(networks, SECONDS)
-    results = run(networks, peers, Effort(given.rounds, given.seconds, given.starts))
-    is_part = bool(given.networks or given.peers or given.json)
+    effort = Effort(given.rounds, given.seconds, given.starts)
+    results = run(networks, peers, effort, given.threads)
+    is_part = bool(given.networks or given.peers or given.json or given.threads < command.cores())
     place = given.json or (PART if is_part else RESULTS)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(to_json(results))
