@@ -1,13 +1,15 @@
-"""The operations of a network run alone: each a program of its own, equal ones measured once.
+"""The operations of a network run alone: each a program of its own.
 
 A network is run one operation after the other, as eager libraries do: what a method of a tensor or
-an operation of the library computes is compiled, run and kept, and its kernels are timed. Movement
-(`reshape`, slices, …) computes nothing and stays with what reads it.
+an operation of the library computes is compiled, run and kept, and its kernels are timed where they
+are, so that each finds in the caches what those before it left there. Equal operations are compiled
+once. Movement (`reshape`, slices, …) computes nothing and stays with what reads it.
 """
 
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter, perf_counter_ns
 from typing import Any
 
 import numpy as np
@@ -18,28 +20,41 @@ from benchmarks.networks.network import Network
 from benchmarks.networks.on_svodviz import Svodviz
 from benchmarks.networks.ours import UNTRACED
 from compiler import ExecutionPlan, Tensor
+from compiler.device import buffers
+from compiler.run.allocation import allocate
+from compiler.run.execution import bind
 from compiler.run.plans import Structure
+from compiler.schedule.host import Host
 
+PASSES = 20
+"""Passes through a network that are timed, at most."""
 MOVEMENT = frozenset(("T", "chunk", "permute", "reshape", "swapaxes", "unsqueeze"))
 
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """Operations that are equal: what they are, how many, and nanoseconds of one."""
+    """Operations that are equal: what they are, how many in a run, median nanoseconds of one."""
 
     title: str
     times: int
     ns: float
 
 
+@dataclass(slots=True)
+class _Kind:
+    """Equal operations: the times of all runs in the passes so far."""
+
+    title: str
+    times: int = 0
+    took: list[int] = field(default_factory=list)
+
+
 class OneByOne(Svodviz):
     """Each operation is a program that is run at once."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.seconds = seconds
-        self.counts: Counter[Structure] = Counter()
-        self.known: dict[Structure, tuple[str, float]] = {}
+        self.kinds: dict[Structure, _Kind] = {}
 
     def given(self, values: Array, name: str) -> Value:
         return Apart(Tensor(values, name=name), self)
@@ -57,25 +72,38 @@ class OneByOne(Svodviz):
         return self.run(super().doubled(_plain(x)), "doubled")
 
     def run(self, tensor: Tensor, title: str) -> "Apart":
-        """The operation's result; a new operation is measured."""
+        """The operation's result; its kernels are timed."""
         plan = compiler.prepare(tensor, options=UNTRACED)
-        if plan.structure not in self.known:
-            self.known[plan.structure] = f"{title} {_extents(tensor)}", self._measured(tensor)
-        self.counts[plan.structure] += 1
-        return Apart(Tensor(_result(plan)), self)
+        if plan.structure not in self.kinds:
+            self.kinds[plan.structure] = _Kind(f"{title} {_extents(tensor)}")
+        kind = self.kinds[plan.structure]
+        result, ns = _timed(plan)
+        kind.times += 1
+        kind.took.append(ns)
+        return Apart(Tensor(result.reshape(tensor.shape)), self)
 
-    def _measured(self, tensor: Tensor) -> float:
-        made = compiler.compile(tensor, options=UNTRACED)
-        return made.measure(seconds=self.seconds).total
+    def begin(self) -> None:
+        """Forget the runs so far, which compiled and made memory."""
+        for kind in self.kinds.values():
+            kind.times = 0
+            kind.took.clear()
 
-    def found(self) -> tuple[Alone, ...]:
-        """The operations so far, those first that take longest."""
-        rows = (Alone(title, self.counts[key], ns) for key, (title, ns) in self.known.items())
+    def found(self, passes: int = 1) -> tuple[Alone, ...]:
+        """The operations of one of so many passes, those first that take longest."""
+        rows = (Alone(it.title, it.times // passes, median(it.took)) for it in self.kinds.values())
         return tuple(sorted(rows, key=lambda row: -row.times * row.ns))
 
 
-def _result(plan: ExecutionPlan) -> Array:
-    return plan.run()[0]
+def _timed(plan: ExecutionPlan) -> tuple[Array, int]:
+    """The flat result of a program, and the nanoseconds of its kernels."""
+    made, host = plan.structure, Host()
+    data = (buffers.data(buffer).reshape(-1) for buffer in plan.buffers)
+    held = dict(zip(made.inputs, data, strict=True)) | allocate(made.items, made.memory)
+    runs = [bind(item, held, made.programs, {}, host) for item in made.items]
+    start = perf_counter_ns()
+    for run in runs:
+        run()
+    return held[made.results[0]], perf_counter_ns() - start
 
 
 def _extents(tensor: Tensor) -> str:
@@ -130,12 +158,17 @@ def _plain(value: Any) -> Any:
     return type(value)(map(_plain, value)) if isinstance(value, tuple | list) else value
 
 
-def alone(network: Network, seconds: float = 0.2) -> tuple[Alone, ...]:
-    """The operations of a network; each is measured for so many seconds."""
-    library = OneByOne(seconds)
+def alone(network: Network, seconds: float = 3.0) -> tuple[Alone, ...]:
+    """The operations of a network: passes for so many seconds, after one that isn't counted."""
+    library, passes = OneByOne(), 0
     program, inputs = network.on(library)
     program(*inputs)
-    return library.found()
+    library.begin()
+    end = perf_counter() + seconds
+    while not passes or (perf_counter() < end and passes < PASSES):
+        program(*inputs)
+        passes += 1
+    return library.found(passes)
 
 
 def total_ns(found: tuple[Alone, ...]) -> float:

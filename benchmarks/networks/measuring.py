@@ -22,8 +22,8 @@ from benchmarks.networks.results import Found
 from benchmarks.results import OURS, entry
 
 MODULE = "benchmarks.networks.worker"
-SECONDS, SECONDS_ALONE = 3.0, 0.1
-"""For our kernels, and for each operation alone."""
+SECONDS = 3.0
+"""For our kernels, and again for the operations alone."""
 
 
 class _Run:
@@ -78,7 +78,7 @@ class _Run:
             answer = ours.ask("kernels", str(SECONDS))
             self.made.items = answer["items"]
             self.made.kernels = tuple(KernelTime(**it) for it in answer["kernels"])
-            answer = ours.ask("alone", str(SECONDS_ALONE))
+            answer = ours.ask("alone", str(SECONDS))
             self.made.alone = tuple(Alone(**it) for it in answer["alone"])
         except WorkerError as error:
             self.made.missing["kernels"] = str(error)
