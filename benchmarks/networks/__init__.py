@@ -14,9 +14,10 @@
     zoo.py            those that are measured, by name
     ours.py           a network as a program of ours
     kernels.py        its kernels, beside their estimates and rooflines
+    alone.py          its operations, each run alone
+    results.py        what was found, and its file
+    worker.py         ours or a peer in a process of its own
+    measuring.py      one network on all of them, in turns
+    report.py         the results in words, and in the README
     run.py            the command
 """
-
-from benchmarks.networks.run import main
-
-__all__ = ["main"]

@@ -11,6 +11,8 @@ from compiler.core.text import aligned, counted
 BEGIN = "<!-- networks: written by python -m benchmarks networks -->"
 END = "<!-- end of networks -->"
 HEAD = ("network", "ms", *PEERS, "cold s", "again s", "their s", "kernels", "plain", "alone")
+LONGEST = 3
+"""Operations alone that are named."""
 KEY = f"""\
 `ms` is ours, the median over rounds; the columns of the peers say how many times longer they take,
 measured in turns in processes of their own. `cold s`: our compiling, `again s`: in a process that
@@ -63,12 +65,17 @@ def details(found: Found) -> Iterator[str]:
     yield f"{found.name}, {found.about}"
     for who, why in found.missing.items():
         yield f"  missing {who}: {why}"
+    if found.entries:
+        least = (f"{who} {1e3 * it.least:.3g}" for who, it in found.entries.items())
+        yield f"  least of all calls, ms: {', '.join(least)}"
     if not found.kernels:
         return
     operations, kinds = sum(it.times for it in found.alone), len(found.alone)
     yield (f"  {found.items} items of {counted(len(found.kernels), 'kernel')} "
            f"{found.kernels_ns / 1e6:.2f} ms; {operations} operations of {kinds} kinds alone "
            f"{found.alone_ns / 1e6:.2f} ms; far from the roofline: {len(found.far)}")  # fmt: skip
+    longest = (f"{it.title} {it.times} × {it.ns / 1e6:.3f} ms" for it in found.alone[:LONGEST])
+    yield f"  the longest of these: {', '.join(longest)}"
     if found.far:
         yield from (f"  {line}" for line in kernel_table(found.far, found.kernels_ns))
 

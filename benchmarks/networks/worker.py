@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from benchmarks.networks.zoo import NETWORKS
 from benchmarks.peers import adapter
 from benchmarks.results import OURS
 from benchmarks.worker import error, measure, serve, warm
+from compiler import Compilation, MachineModel
 
 
 def torch_call(network: Network, is_compiled: bool) -> Callable[[], Any]:
@@ -68,11 +70,21 @@ class Session:
         warm(self.call)
         return {"entries": {self.peer: {"first": first, "error": distance}}}
 
+    @cached_property
+    def compilation(self) -> Compilation:
+        """Ours with all stages."""
+        return ours.compilation(self.network)
+
+    @cached_property
+    def machine(self) -> MachineModel:
+        """What rooflines rest on."""
+        return machine()
+
     def kernels(self, seconds: float) -> dict[str, Any]:
         """Our kernels, one by one."""
-        made = ours.compilation(self.network)
+        made = self.compilation
         measured = made.measure(list(self.network.inputs().values()), seconds=seconds)
-        found = kernels(made, measured, machine())
+        found = kernels(made, measured, self.machine)
         return {"kernels": [asdict(it) for it in found], "items": len(made.schedule.items)}
 
     def answer(self, command: str) -> dict[str, Any]:

@@ -5,7 +5,3 @@
     results.py    what was found, and its figures
     run.py        the command
 """
-
-from benchmarks.shapes.run import main
-
-__all__ = ["main"]

@@ -1,6 +1,6 @@
 """Whole networks, small: right on ourselves, taken apart, measured; results told."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -140,7 +140,8 @@ def test_the_file_of_results() -> None:
 def test_the_report_names_everything() -> None:
     text = report(results())
     for words in ("torch: geometric mean 3.00 over 1 network, least 3.00", "it broke",
-                  "left to LLVM: why", "4 operations of 1 kinds alone 4.00 ms"):  # fmt: skip
+                  "left to LLVM: why", "4 operations of 1 kinds alone 4.00 ms",
+                  "conv2d 4 × 1.000 ms", "svodviz 1e+03, torch 1e+03"):  # fmt: skip
         assert words in text
     rows = [line.split() for line in text.splitlines() if line.startswith("resnet18 ")]
     assert " ".join(rows[0]) == "resnet18 200 3 0.75 1.8 0.25 1.9 1 1 0.25"
@@ -208,6 +209,25 @@ def test_a_session_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert session.answer("alone\t0.0001")["alone"]
     with pytest.raises(ValueError, match="no such command"):
         session.answer("stop")
+
+
+def test_the_best_look_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = iter(((3.0, 9.0), (2.0, 8.0), (4.0, 7.0)))
+    now = (0.0, 0.0)
+
+    class Ours:
+        """Answers with one time after the other."""
+
+        def ask(self, command: str, _seconds: str) -> dict[str, object]:
+            nonlocal now
+            if command == "alone":
+                return {"alone": [{"title": "sum", "times": 2, "ns": now[1]}]}
+            now = next(looks)
+            return {"kernels": [asdict(replace(KERNEL, ns=now[0]))], "items": 2}
+
+    run_of = measuring.NetworkRun(BY_NAME["covariance"], tmp_path, 1)
+    run_of.looked_into(Ours())  # type: ignore[arg-type]
+    assert (run_of.made.kernels_ns, run_of.made.alone_ns, run_of.made.items) == (2.0, 14.0, 2)
 
 
 @pytest.mark.slow
