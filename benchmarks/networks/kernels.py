@@ -1,7 +1,9 @@
 """The kernels of one network of ours: measured one by one, beside their estimates and rooflines.
 
-The roofline of a kernel is what its arithmetic, or moving its inputs and outputs, takes at this
-machine's best: all cores in vectors, all bytes once, from the level of the caches that holds them.
+Estimates are those of the loops that run, on the model of this machine, not on the one that they
+were chosen for. The roofline of a kernel is what its arithmetic, or moving its inputs and outputs,
+takes at this machine's best: all cores in vectors, all bytes once, from the level of the caches
+that holds them.
 """
 
 from collections.abc import Sequence
@@ -15,7 +17,10 @@ from compiler import MachineModel
 from compiler.ask.measurement import Measurement
 from compiler.loops.choices import Choices
 from compiler.program.compilation import Compilation
+from compiler.schedule.analysis.costs import resident_bytes
+from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import ItemAnalysis, Kernel
+from compiler.schedule.printer import Schedule
 from compiler.schedule.titles import KernelTitle
 
 FAR, WORTH = 0.4, 0.01
@@ -41,6 +46,11 @@ class KernelTime:
     def of_roof(self) -> float:
         """The share of its roofline that it reaches."""
         return self.roof / self.ns if self.ns else 1.0
+
+    @property
+    def off(self) -> float:
+        """How many times the estimate is too long or too short: at least 1."""
+        return max(self.estimated / self.ns, self.ns / self.estimated)
 
     @property
     def why(self) -> str:
@@ -81,17 +91,26 @@ def kernels(
     for item in schedule.items:
         if isinstance(item.operation, Kernel) and item.item_id in measured.by_item:
             found.setdefault(item.operation.name, []).append(item.item_id)
-    choices = compilation.choices
+    choices, estimates = compilation.choices, _estimates(schedule, model)
     made = []
     for name, items in found.items():
         rows = [schedule.analysis[it] for it in items]
         times = [measured.by_item[it] for it in items]
         made.append(KernelTime(
             name, _title(schedule.titles[items[0]]), len(items), sum(t.ns for t in times),
-            sum(row.estimated_ns for row in rows), sum(roof_ns(row, model) for row in rows),
+            sum(estimates[it] for it in items), sum(roof_ns(row, model) for row in rows),
             measured.bound(max(times, key=lambda t: t.ns)), plain(choices[name]),
         ))  # fmt: skip
     return tuple(sorted(made, key=lambda kernel: -kernel.ns))
+
+
+def _estimates(schedule: Schedule, model: MachineModel) -> list[float]:
+    """Nanoseconds of each item on a model of the machine."""
+    resident = resident_bytes(schedule.items)
+    rows = zip(schedule.analysis, schedule.works, strict=True)
+    return [
+        float(row.cost) if work is None else estimate(work, model, resident) for row, work in rows
+    ]
 
 
 def _title(title: KernelTitle) -> str:

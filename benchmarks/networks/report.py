@@ -1,5 +1,6 @@
 """Results as tables of text, and as the README tells them."""
 
+import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def report(results: Results) -> str:
     """Everything that is printed at the end of a run."""
     lines = [f"{key}: {value}" for key, value in results.machine.items()]
     lines += [KEY, "", *aligned([HEAD, *map(row, results.networks)], range(1, len(HEAD)))]
-    lines += ["", *means(results)]
+    lines += ["", *means(results), *estimates(results)]
     for found in results.networks:
         lines += ["", *details(found)]
     return "\n".join(lines)
@@ -60,6 +61,16 @@ def means(results: Results) -> Iterator[str]:
                    f"least {min(ratios):.2f}")  # fmt: skip
 
 
+def estimates(results: Results) -> Iterator[str]:
+    """How far the estimates of all kernels are off, and of which most."""
+    rows = [(it.off, found.name, it.title) for found in results.networks for it in found.kernels]
+    if rows:
+        off, name, title = max(rows)
+        median = statistics.median(row[0] for row in rows)
+        yield (f"estimates of {counted(len(rows), 'kernel')}: off by a median factor of "
+               f"{median:.2f}, at most {off:.1f}: {title} of {name}")  # fmt: skip
+
+
 def details(found: Found) -> Iterator[str]:
     """What is missing, the kernels that are far from their roofline, and the sums."""
     yield f"{found.name}, {found.about}"
@@ -70,9 +81,9 @@ def details(found: Found) -> Iterator[str]:
         yield f"  least of all calls, ms: {', '.join(least)}"
     if not found.kernels:
         return
-    operations, kinds = sum(it.times for it in found.alone), len(found.alone)
+    operations, kinds = sum(it.times for it in found.alone), counted(len(found.alone), "kind")
     yield (f"  {found.items} items of {counted(len(found.kernels), 'kernel')} "
-           f"{found.kernels_ns / 1e6:.2f} ms; {operations} operations of {kinds} kinds alone "
+           f"{found.kernels_ns / 1e6:.2f} ms; {operations} operations of {kinds} alone "
            f"{found.alone_ns / 1e6:.2f} ms; far from the roofline: {len(found.far)}")  # fmt: skip
     longest = (f"{it.title} {it.times} × {it.ns / 1e6:.3f} ms" for it in found.alone[:LONGEST])
     yield f"  the longest of these: {', '.join(longest)}"
@@ -101,7 +112,8 @@ def summary(results: Results) -> str:
     for found in results.networks:
         name, *cells = row(found)
         lines.append(_line([f"`{name}`", *cells]))
-    return "\n".join([*lines, "", *(f"* {line}" for line in means(results))])
+    words = (*means(results), *estimates(results))
+    return "\n".join([*lines, "", *(f"* {line}" for line in words)])
 
 
 def _line(cells: Sequence[str]) -> str:

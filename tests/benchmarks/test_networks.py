@@ -1,15 +1,17 @@
 """Whole networks, small: right on ourselves, taken apart, measured; results told."""
 
+import ast
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.measuring import Effort
+from benchmarks.measuring import ROOT, Effort
 from benchmarks.networks import measuring, ours, run
 from benchmarks.networks.alone import Alone, OneByOne, alone, total_ns
-from benchmarks.networks.kernels import KernelTime, far, kernels, plain, roof_ns
+from benchmarks.networks.kernels import KernelTime, far, kernels, machine, plain, roof_ns
+from benchmarks.networks.library import Library
 from benchmarks.networks.lstm import lstm
 from benchmarks.networks.mobilenet import mobilenet_v2
 from benchmarks.networks.network import Network
@@ -41,6 +43,7 @@ SMALL = (
     covariance(rows=300, columns=7),
     stencil(size=12, steps=3),
 )
+ON_TORCH = ROOT / "benchmarks" / "networks" / "on_torch.py"
 BY_NAME = {network.name: network for network in SMALL}
 
 
@@ -55,6 +58,13 @@ def test_ours_agrees_with_numpy_in_float64(network: Network) -> None:
     assert 1e-3 < np.abs(expected).max() < 1e6, "what vanishes or overflows compares nothing"
     for _ in range(2):
         assert error(call(), expected) < 1e-5
+
+
+def test_pytorch_has_every_operation() -> None:
+    """Read, not imported: the library need not be installed."""
+    (made,) = (it for it in ast.parse(ON_TORCH.read_text()).body if isinstance(it, ast.ClassDef))
+    names = {it.name for it in made.body if isinstance(it, ast.FunctionDef)}
+    assert Library.__abstractmethods__ <= names
 
 
 @pytest.mark.parametrize("name", ["gpt2_token", "lstm", "kmeans", "stencil"])
@@ -97,6 +107,17 @@ def test_a_roof_is_the_slower_of_operations_and_bytes() -> None:
     assert roof_ns(ItemAnalysis(0, 10, 800, 400, 0), model) == pytest.approx(200.0)
 
 
+def test_a_busy_moment_lowers_no_roof(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast = (500.0, 250.0, 1.0, 0.5), (500.0, 250.0, 60.0, 50.0)
+    busy = MachineModel(read=slow, write=fast, fma_ns=1.0, cores=2, memory_cores=2.0)
+    rates = {"copy": 40.0, "fma": 200.0}
+    monkeypatch.setattr("compiler.calibrate", lambda: busy)
+    monkeypatch.setattr("benchmarks.networks.kernels._limit", lambda kind, _: rates[kind])
+    found = machine()
+    assert (found.read, found.write) == ((500.0, 250.0, 20.0, 20.0), fast)
+    assert found.fma_ns == pytest.approx(0.02)
+
+
 def test_plain_has_its_reason() -> None:
     refused = Refused("vectorize", Reason("left to LLVM: it is short"))
     assert plain(chosen([refused])) == "left to LLVM: it is short"
@@ -105,6 +126,10 @@ def test_plain_has_its_reason() -> None:
 
 
 KERNEL = KernelTime("k0", "k0 conv2d 8×8", 2, 1e6, 5e5, 9e5, "memory", "")
+
+
+def test_an_estimate_is_off_either_way() -> None:
+    assert KERNEL.off == 2.0 and replace(KERNEL, estimated=4e6).off == 4.0
 
 
 def test_far_is_below_the_roof_and_worth_telling() -> None:
@@ -140,7 +165,8 @@ def test_the_file_of_results() -> None:
 def test_the_report_names_everything() -> None:
     text = report(results())
     for words in ("torch: geometric mean 3.00 over 1 network, least 3.00", "it broke",
-                  "left to LLVM: why", "4 operations of 1 kinds alone 4.00 ms",
+                  "estimates of 1 kernel: off by a median factor of 2.00, at most 2.0: k0",
+                  "left to LLVM: why", "4 operations of 1 kind alone 4.00 ms",
                   "conv2d 4 × 1.000 ms", "svodviz 1e+03, torch 1e+03"):  # fmt: skip
         assert words in text
     rows = [line.split() for line in text.splitlines() if line.startswith("resnet18 ")]
