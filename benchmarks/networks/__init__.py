@@ -16,6 +16,7 @@
     kernels.py        its kernels, beside their estimates and rooflines
     alone.py          its operations, each run alone
     results.py        what was found, and its file
+    bars.py           the bars to be reached
     worker.py         ours or a peer in a process of its own
     measuring.py      one network on all of them, in turns
     report.py         the results in words, and in the README

@@ -4,8 +4,10 @@ import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.networks.bars import checks
 from benchmarks.networks.kernels import FAR, WORTH, KernelTime
 from benchmarks.networks.results import PEERS, Found, Results
+from benchmarks.report import bars
 from benchmarks.results import OURS
 from compiler.core.text import aligned, counted
 
@@ -29,6 +31,7 @@ def report(results: Results) -> str:
     lines += ["", *means(results), *estimates(results)]
     for found in results.networks:
         lines += ["", *details(found)]
+    lines += ["", bars(checks(results))]
     return "\n".join(lines)
 
 

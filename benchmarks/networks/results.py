@@ -1,9 +1,7 @@
 """What was found for each network, and its file."""
 
 import json
-import math
 import statistics
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -80,12 +78,8 @@ class Results:
 
     def mean(self, peer: str) -> float | None:
         """The geometric mean of the ratios to a peer."""
-        return geometric_mean(self.ratios(peer))
-
-
-def geometric_mean(values: Sequence[float]) -> float | None:
-    """None of nothing."""
-    return math.exp(statistics.fmean(map(math.log, values))) if values else None
+        ratios = self.ratios(peer)
+        return statistics.geometric_mean(ratios) if ratios else None
 
 
 def to_json(results: Results) -> str:

@@ -6,12 +6,16 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
+from benchmarks.bars import Check
+from benchmarks.report import bars
 from compiler.core.text import aligned, counted
 
 SMALL = 50e-6
 """Seconds of PyTorch's below which a shape is a small one: most of it is the call."""
 SLOW = 0.5
 WORST = 20
+MEAN_SMALL = 0.9
+"""The bar for small ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,18 @@ def report(results: Results) -> str:
         f"with {counted(results.threads, 'thread')}: how many times longer PyTorch takes",
         *aligned(rows, range(1, len(head))),
     ]  # fmt: skip
-    return "\n".join([*lines, *_failed(results), *_worst(results)])
+    return "\n".join([*lines, *_failed(results), *_worst(results), bars(checks(results))])
+
+
+def checks(results: Results) -> list[Check]:
+    """The bars: none fails, few are slow, small ones are near PyTorch's."""
+    groups, failed = results.groups(), len(results.shapes) - len(results.measured)
+    whole, small = (Figures.of(groups[name]) for name in ("all", "under 50 µs"))
+    return [
+        Check("all", "failed", 0, failed, False, ""),
+        Check("all", f"% below {SLOW}", 1, 100 * whole.slow, False, " %"),
+        Check("under 50 µs", "torch, geometric mean", MEAN_SMALL, small.mean),
+    ]
 
 
 def _row(name: str, figures: Figures) -> tuple[str, ...]:

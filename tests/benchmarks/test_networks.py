@@ -10,6 +10,7 @@ import pytest
 from benchmarks.measuring import ROOT, Effort
 from benchmarks.networks import measuring, ours, run
 from benchmarks.networks.alone import Alone, OneByOne, alone, total_ns
+from benchmarks.networks.bars import checks
 from benchmarks.networks.kernels import KernelTime, far, kernels, machine, plain, roof_ns
 from benchmarks.networks.library import Library
 from benchmarks.networks.lstm import lstm
@@ -171,6 +172,16 @@ def test_the_report_names_everything() -> None:
         assert words in text
     rows = [line.split() for line in text.splitlines() if line.startswith("resnet18 ")]
     assert " ".join(rows[0]) == "resnet18 200 3 0.75 1.8 0.25 1.9 1 1 0.25"
+
+
+def test_bars_are_decided_from_results() -> None:
+    made = {(it.workload, it.what): it.passed for it in checks(results())}
+    assert made[("all", "torch, geometric mean")] is True
+    assert made[("all", "torch.compile, geometric mean")] is False
+    assert made[("resnet18", "kernels ÷ operations alone")] is True
+    assert made[("resnet18", "compiling ÷ torch.compile's")] is False
+    assert made[("resnet18", "compiling again")] is True
+    assert made[("lstm", "torch")] is None
 
 
 def test_telling_replaces_what_was_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.results import OURS
 from benchmarks.shapes import run
 from benchmarks.shapes.cases import KINDS, Case, case, shape_of
-from benchmarks.shapes.results import Figures, Results, Shape, from_json, report, to_json
+from benchmarks.shapes.results import Figures, Results, Shape, checks, from_json, report, to_json
 from benchmarks.shapes.worker import Session
 from benchmarks.worker import error
 
@@ -93,6 +93,7 @@ def test_groups_and_the_worst() -> None:
 
 def test_the_report_and_the_file() -> None:
     text = report(results())
+    assert [it.passed for it in checks(results())] == [False, False, False]
     for words in ("5 random shapes", "torch is wrong", "plain: why", "25.0%"):
         assert words in text
     assert from_json(to_json(results())) == results()
