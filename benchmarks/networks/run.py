@@ -41,16 +41,24 @@ def _among(names: str, known: tuple[str, ...], noun: str) -> list[str]:
 
 
 def run(networks: list[Network], peers: list[str], effort: Effort, threads: int) -> Results:
-    """Measure; progress goes to standard error."""
-    made = []
+    """Measure; progress goes to standard error, and what is found so far into `build/`."""
+    made = Results(command.machine({}), threads, ())
     for network in networks:
         start = time.perf_counter()
-        made.append(found := measure(network, peers, threads, effort))
+        found = measure(network, peers, threads, effort)
+        versions = made.machine["versions"] | found.versions
+        made = Results(command.machine(versions), threads, (*made.networks, found))
+        write(made, PART)
         missing = f"; missing {', '.join(found.missing)}" if found.missing else ""
         took = time.perf_counter() - start
         print(f"{'  '.join(row(found))}{missing} ({took:.0f} s)", file=sys.stderr, flush=True)
-    versions = {who: word for found in made for who, word in found.versions.items()}
-    return Results(command.machine(versions), threads, tuple(made))
+    return made
+
+
+def write(results: Results, place: Path) -> None:
+    """The results as data."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(to_json(results))
 
 
 def show_kernels(networks: list[Network], seconds: float) -> None:
@@ -88,8 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
     results = run(networks, peers, effort, given.threads)
     is_part = bool(given.networks or given.peers or given.json or given.threads < command.cores())
     place = given.json or (PART if is_part else RESULTS)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_text(to_json(results))
+    write(results, place)
     if not is_part:
         tell(command.README, results)
     print(report(results))

@@ -224,6 +224,22 @@ def test_a_part_leaves_the_results_of_a_whole_run(
     assert (readme.read_text() == untold) == is_part
 
 
+def test_what_is_found_is_kept_network_by_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, kept = tmp_path / "build" / "part.json", list[int]()
+
+    def measured(network: Network, *_: object) -> Found:
+        kept.append(len(from_json(place.read_text()).networks) if place.exists() else 0)
+        return Found(network.name, network.about, versions={OURS: "1"})
+
+    monkeypatch.setattr(run, "PART", place)
+    monkeypatch.setattr(run, "measure", measured)
+    found = run.run([BY_NAME["lstm"], BY_NAME["unet"]], [], run.EFFORT, 1)
+    assert kept == [0, 1] and from_json(place.read_text()) == found
+    assert found.machine["versions"] == {OURS: "1"}
+
+
 def test_kernels_alone_are_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
