@@ -3,9 +3,17 @@
 import importlib
 import sys
 
+FOLDERS = ("networks", "shapes")
+"""Measurements of several files: the command is `run.py`."""
 OTHERS = (
     "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted", "variables",
+    *FOLDERS,
 )  # fmt: skip
+
+
+def module_of(name: str) -> str:
+    """The module that has the `main` of a measurement; "" is the benchmark itself."""
+    return f"benchmarks.{name}.run" if name in FOLDERS else f"benchmarks.{name or 'run'}"
 
 
 def main() -> None:
@@ -13,7 +21,7 @@ def main() -> None:
     name = sys.argv[1] if sys.argv[1:] and sys.argv[1] in OTHERS else ""
     if name:
         del sys.argv[1]
-    importlib.import_module(f"benchmarks.{name or 'run'}").main()
+    importlib.import_module(module_of(name)).main()
 
 
 if __name__ == "__main__":

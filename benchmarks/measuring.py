@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -68,16 +68,27 @@ def _clang() -> str:
     return str(found[-1]) if found else ""
 
 
-class Worker:
-    """A peer's process. `version` is empty where the peer is missing."""
+class Named(Protocol):
+    """What a worker is for: its process finds it by name."""
 
-    def __init__(self, peer: str, workload: Workload, folder: Path, threads: int) -> None:
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+class Worker:
+    """A peer's process: `module` answers; it has empty caches, unless a `cache` is given."""
+
+    def __init__(
+        self, peer: str, workload: Named, folder: Path, threads: int,
+        module: str = "benchmarks.worker", cache: Path | None = None,
+    ) -> None:  # fmt: skip
         self.peer = peer
         self.errors = (folder / f"errors-{uuid.uuid4().hex}").open("w+b")
-        cache = Path(tempfile.mkdtemp(dir=folder))
+        cache = cache or Path(tempfile.mkdtemp(dir=folder))
         arguments = [peer, workload.name, str(folder), str(threads)]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", *arguments],
+            [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, bufsize=1,
             cwd=ROOT, env=environment(cache, threads),
         )  # fmt: skip
@@ -161,7 +172,7 @@ def measure(workload: Workload, peers: Iterable[str], threads: int, effort: Effo
             for worker in workers:
                 stack.callback(worker.close)
             started = {w: a for w in workers if (a := _start(w, workload, made)) is not None}
-            times = _rounds(started, effort, made)
+            times = rounds_of(started, effort, made.missing)
         _finish(workload, started, times, made)
         for peer in [w.peer for w in started if w.peer in COLD and w.peer in made.entries]:
             more = [_first(peer, workload, folder, threads) for _ in range(effort.starts - 1)]
@@ -185,21 +196,21 @@ def _start(worker: Worker, workload: Workload, made: Measured) -> dict[str, Any]
     return answer
 
 
-def _rounds(
-    started: dict[Worker, dict[str, Any]], effort: Effort, made: Measured
+def rounds_of(
+    started: dict[Worker, dict[str, Any]], effort: Effort, missing: dict[str, str]
 ) -> dict[str, list[list[float]]]:
-    """The times of all calls of each entry, by rounds."""
+    """The times of all calls of each entry, by rounds; `missing` says which entries failed."""
     entries = [(worker, name) for worker, answer in started.items() for name in answer["entries"]]
     times: dict[str, list[list[float]]] = {name: [] for _, name in entries}
     for number in range(effort.rounds):
         shift = number % max(1, len(entries))
         for worker, name in entries[shift:] + entries[:shift]:
-            if name in made.missing:
+            if name in missing:
                 continue
             try:
                 answer = worker.ask("measure", name, str(effort.seconds))
             except WorkerError as error:
-                made.missing[name] = str(error)
+                missing[name] = str(error)
                 continue
             times[name].append(answer["seconds"])
     return times

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -95,6 +95,10 @@ class Session:
         self.workload, self.folder = workload, folder
         self.calls: dict[str, Callable[[], Any]] = {}
 
+    def version(self) -> str:
+        """The library's version."""
+        return self.adapter.version()
+
     def start(self) -> dict[str, Any]:
         """Make the calls, time the first of each, compare its result, warm it."""
         names = self.workload.inputs
@@ -128,22 +132,37 @@ class Session:
         raise ValueError(f"no such command: {command!r}")
 
 
-def main(peer: str, workload: str, folder: str, threads: str) -> None:
+class Serving(Protocol):
+    """What answers the commands of a worker."""
+
+    def version(self) -> str:
+        """The library's version."""
+
+    def answer(self, command: str) -> dict[str, Any]:
+        """Do one command."""
+
+
+def serve(threads: str, begin: Callable[[], Serving]) -> None:
     """Answer commands until the input ends. What libraries print goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(threads)])
     try:
-        session = Session(peer, WORKLOADS[workload], Path(folder))
+        session = begin()
     except (ImportError, OSError) as missing:
         print(json.dumps({"missing": f"{type(missing).__name__}: {missing}"}), file=answers)
         return
-    print(json.dumps({"version": session.adapter.version()}), file=answers)
+    print(json.dumps({"version": session.version()}), file=answers)
     for line in sys.stdin:
         result = session.answer(line.rstrip("\n"))
         settle()
         print(json.dumps(result), file=answers)
+
+
+def main(peer: str, workload: str, folder: str, threads: str) -> None:
+    """Serve one workload on one peer."""
+    serve(threads, lambda: Session(peer, WORKLOADS[workload], Path(folder)))
 
 
 if __name__ == "__main__":

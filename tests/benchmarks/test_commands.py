@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import OTHERS
+from benchmarks.__main__ import FOLDERS, OTHERS, module_of
 from benchmarks.measuring import ROOT
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_it_has_a_main(name: str) -> None:
-    assert callable(importlib.import_module(f"benchmarks.{name}").main)
+    assert callable(importlib.import_module(module_of(name)).main)
 
 
 def test_all_are_named() -> None:
-    files = [p for p in Path(ROOT / "benchmarks").glob("*.py") if "def main(" in p.read_text()]
-    assert {p.stem for p in files} - {"__main__", "run", "worker"} == set(OTHERS)
+    folder = Path(ROOT / "benchmarks")
+    files = {p.stem for p in folder.glob("*.py") if "def main(" in p.read_text()}
+    assert (files - {"__main__", "run", "worker"}) | set(FOLDERS) == set(OTHERS)
+    assert {p.parent.name for p in folder.glob("*/run.py")} == set(FOLDERS)
