@@ -526,8 +526,9 @@ class Compilation:
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
-        records = self._build.records
-        return summary(self.name, self.written, records, self._scheduled, self.schedule, kernels)
+        plain = {k.body for k in self._kernels if k.choices.is_plain}
+        records, made = self._build.records, self._scheduled
+        return summary(self.name, self.written, records, made, self.schedule, kernels, plain)
 
     def __repr__(self) -> str:
         return f"Compilation({printable(self.name)}, {len(self._scheduled.items)} items)"

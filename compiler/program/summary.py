@@ -1,7 +1,7 @@
 """A few lines that say what was compiled, for people who look at a program for the first time."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from compiler.core.node import Node, toposort
 from compiler.core.printable import printout
@@ -12,7 +12,11 @@ from compiler.graph.nodes import Sink
 from compiler.llvm.level import Level
 from compiler.pipeline.scheduling import Scheduled
 from compiler.run.sharding import traffic
+from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule, beside, path_of
+
+SHOWN = 6
+"""Kernels with plain loops that are named at most."""
 
 
 def summary(
@@ -22,8 +26,12 @@ def summary(
     scheduled: Scheduled,
     schedule: Schedule,
     kernels: Sequence[tuple[int, int, Level]],
+    plain: Collection[Sink],
 ) -> str:
-    """How much was compiled into how much; `kernels` has instructions, lines, level of each."""
+    """How much was compiled into how much; `kernels` has instructions, lines, level of each.
+
+    `plain` are the bodies of those whose loops have no vectors but LLVM's.
+    """
     changed = [each.name for each in passes if each.changed]
     last: Node = passes[-1].after if passes else written
     after = f", {len(toposort([last])) - 1} after {' and '.join(changed)}"
@@ -38,6 +46,7 @@ def summary(
         f"{sum(count for count, _, _ in kernels)} lowered instructions, "
         f"{sum(lines for _, lines, _ in kernels)} lines of LLVM IR",
         *_machine_code([level for _, _, level in kernels]),
+        *_plain(scheduled, schedule, plain),
     ]
     moved = ", ".join(map(str, traffic(scheduled.items)))
     lines += [f"moved {moved}"] if moved else []
@@ -49,3 +58,20 @@ def _machine_code(levels: Sequence[Level]) -> list[str]:
     found = Counter(level.done for level in levels)
     parts = [f"{what} ({counted(number, 'kernel')})" for what, number in found.items()]
     return [f"machine code by {', '.join(parts)}"] if parts else []
+
+
+def _plain(scheduled: Scheduled, schedule: Schedule, plain: Collection[Sink]) -> list[str]:
+    """The kernels whose loops are left to LLVM, with their shares of the time, the greatest first.
+    """
+    if not plain:
+        return []
+    total = max(sum(row.cost for row in schedule.analysis), 1)
+    shares: Counter[str] = Counter()
+    for item, row in zip(scheduled.items, schedule.analysis, strict=True):
+        if isinstance(item.operation, Kernel) and item.operation.body in plain:
+            shares[item.operation.name] += row.cost
+    names = ", ".join(f"{name} ({cost / total:.0%})" for name, cost in shares.most_common(SHOWN))
+    more = ", …" if len(shares) > SHOWN else ""
+    of = counted(len(scheduled.outlined.bodies), "kernel")
+    words = f"plain loops in {len(shares)} of {of}, with shares of the estimated time"
+    return [f"{words}: {names}{more}"]

@@ -124,6 +124,15 @@ def test_names_times_and_texts(network: Compilation) -> None:
         assert f"== {stage.title} ==\n{stage}" in text
     summary = network.summary()
     assert summary.startswith("network: ") and "3 schedule items" in summary
+    plain = [name for name, choices in network.choices.items() if choices.is_plain]
+    assert all(f"{name} (" in summary for name in plain)
+    assert ("plain loops in" in summary) == bool(plain)
+
+
+def test_plain_loops_are_counted_with_their_share() -> None:
+    x = Tensor(np.ones((3, 10, 7), np.float32))
+    made = compiler.compile(x.flip(2).exp().sum(1) @ np.ones((7, 300), np.float32))
+    assert "plain loops in 1 of 2 kernels, with shares of the estimated time: k0 (" in made.summary()
 
 
 def test_passes_are_in_the_order_of_the_pipeline(network: Compilation) -> None:
