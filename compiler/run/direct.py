@@ -20,7 +20,7 @@ from compiler.device.allocator import Array, Maker, address_of
 from compiler.graph.nodes import Buffer, Shape
 from compiler.run.allocation import maker
 from compiler.run.feeding import Given, Inputs
-from compiler.run.native import NativePlan
+from compiler.run.native import Changed, NativePlan
 from compiler.run.plans import Structure
 
 SMALL = 4096
@@ -34,17 +34,18 @@ Usual: TypeAlias = tuple[int, Shape, "np.dtype[Any]"]
 class Direct:
     """See the module docstring."""
 
-    call: Callable[[list[int]], None]
-    """Runs everything on the addresses of inputs and of what is made."""
+    call: Callable[[list[int], Changed], None]
+    """Runs everything on `own` addresses, some of them changed."""
     feed: Inputs
     usual: Sequence[Usual]
     """The inputs, in the order of the program."""
     own: list[int]
-    """The addresses of their own data, in the order of the structure; 0 where there are none."""
-    needed: tuple[int, ...]
+    """The addresses of their own data, in the order of the structure, and of what is made; 0 where
+    each run has its own."""
+    needed: frozenset[int]
     """The numbers of inputs without data of their own."""
-    makers: Sequence[Maker]
-    """What is made, the memory of the results among it."""
+    makers: Sequence[tuple[int, Maker]]
+    """What is made, the memory of the results among it, by number."""
     results: tuple[int, ...] | None
     """For each result its number there; None where the results are what is made."""
 
@@ -52,7 +53,7 @@ class Direct:
         """The results; None where there is more to be done, or something is to be refused."""
         if cpu.MEMORY.budget is not None:
             return None
-        bases = self.own.copy()
+        changed: Changed = {}
         if type(inputs) is list and len(inputs) <= len(self.usual):
             given = inputs.copy()  # what it holds lives on, whatever becomes of it meanwhile
             # said to be not strict, it takes twice as long
@@ -66,15 +67,14 @@ class Direct:
             flags = array.flags
             if not flags.carray and not (flags.c_contiguous and flags.aligned):
                 return None
-            bases[number] = address_of(array)
-        if self.needed and not all(bases[number] for number in self.needed):
+            changed[number] = address_of(array)
+        if not self.needed <= changed.keys():
             return None
         made: list[Array] = []
-        for make in self.makers:
-            array, address = make()
+        for number, make in self.makers:
+            array, changed[number] = make()
             made.append(array)
-            bases.append(address)
-        self.call(bases)
+        self.call(self.own, changed)
         return made if self.results is None else [made[number] for number in self.results]
 
 
@@ -103,9 +103,10 @@ def direct_of(
         feed=feed,
         usual=[(numbers[place], buffer.shape, buffer.dtype.numpy)
                for place, buffer in enumerate(feed.buffers)],
-        own=list(own),
-        needed=tuple(number for number, address in enumerate(own) if not address),
-        makers=[_maker(buffer, wanted.get(buffer), native) for buffer in made],
+        own=[*own, *[0] * len(made)],
+        needed=frozenset(number for number, address in enumerate(own) if not address),
+        makers=[(number, _maker(buffer, wanted.get(buffer), native))
+                for number, buffer in enumerate(made, len(own))],
         results=None if results == tuple(range(len(made))) else results,
     )  # fmt: skip
 

@@ -12,12 +12,10 @@ they are those of a run before, the words are there already.
     word       input 1 + 0        arena + 65,536        variable n + 0        0 + 7
 """
 
-import struct
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,25 +57,30 @@ KEPT_ARENA = 2**20
 longer than a small kernel. Kept, a run of three kernels took 13 instead of 16 to 17 µs with buffers
 of 4 kB, 19 instead of 22 with 64 kB, 36 instead of 39 with 256 kB, and no less for certain from
 1 MB on (EPYC, AVX2, two busy cores, 2026-11-23)."""
-FEW_WORDS = 16
-"""Of so many words each is worked out by itself: 0.6 µs for three where NumPy takes 2.0, as long
-for 16 (EPYC, AVX2, 2026-11-23)."""
+FEW = 16
+"""Of so many words, or fewer, each is written by itself: that takes 0.1 µs, and NumPy 1.5 to begin
+with (EPYC, AVX2, 2026-11-23)."""
+Changed: TypeAlias = dict[int, int]
+"""Bases of a run, by their numbers behind `INPUTS`, that are others than those of the program."""
 
 
 @dataclass(slots=True, eq=False)
 class _Workspace:
     """The memory of a run besides its results; the next run takes it over.
 
-    `filled` are the bases, those of a run alone, that the words were made of.
+    The words are made of the bases `own`, of which some were `changed`.
     """
 
     words: Array
     address: int
+    each: "memoryview[int]"
+    """The words, one by one."""
     arena: Array | None = None
     scratch: Array | None = None
     places: tuple[int, int] = (0, 0)
     """Where arena and scratch memory are."""
-    filled: list[int] = field(default_factory=list)
+    own: list[int] = field(default_factory=list)
+    changed: Changed = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +114,16 @@ class NativePlan:
     _free: "deque[_Workspace]" = field(default_factory=deque)
 
     @cached_property
-    def direct(self) -> Callable[[list[int]], None] | None:
-        """Runs all of the plan on inputs, blocks and values: one foreign call, whatever the data
-        are. None where there is more to be done, or nothing."""
+    def direct(self) -> Callable[[list[int], Changed], None] | None:
+        """Runs all of the plan on bases (inputs, blocks, values), some of them changed: one foreign
+        call, whatever the data are. None where there is more to be done, or nothing."""
         if len(self.parts) != 1 or len(self.aligned) or not isinstance(self.parts[0], StepRun):
             return None
         part, only, width, free = self.parts[0], self.only, self.threads, self._free
         run = None if only else native().run
 
-        def call(bases: list[int]) -> None:
-            space = self._workspace(bases)
+        def call(own: list[int], changed: Changed) -> None:
+            space = self._workspace(own, changed)
             if only is not None:
                 only(space.address, 0, space.places[1])
             elif run is not None:
@@ -132,27 +135,18 @@ class NativePlan:
         return call
 
     @cached_property
-    def _fill(self) -> Callable[[_Workspace, list[int]], None]:
-        """Makes the words of their bases."""
-        if not 0 < len(self.bases) <= FEW_WORDS:
-            return self._fill_many
-        packed: Callable[..., None] = struct.Struct(f"={len(self.bases)}q").pack_into
-        bases, offsets = self.bases.tolist(), self.offsets.tolist()
-        pairs = list(zip(bases, offsets, strict=True))
-        chosen = itemgetter(*bases, ZERO)  # one more than there are: of one it gives no tuple
+    def _uses(self) -> dict[int, tuple[Array, Array]]:
+        """The words of each base, by its number behind `INPUTS`, and their offsets."""
+        places = {int(base): np.flatnonzero(self.bases == base) for base in np.unique(self.bases)}
+        return {base - INPUTS: (at, self.offsets[at]) for base, at in places.items()}
 
-        def fill_few(space: _Workspace, every: list[int]) -> None:
-            packed(space.words, 0, *[every[base] + offset for base, offset in pairs])
-
-        def fill_plain(space: _Workspace, every: list[int]) -> None:
-            packed(space.words, 0, *chosen(every)[:-1])
-
-        return fill_few if any(offsets) else fill_plain
-
-    def _fill_many(self, space: _Workspace, every: list[int]) -> None:
-        # the numbers are right: "clip" spares a copy that checks them
-        np.take(np.array(every, np.int64), self.bases, out=space.words, mode="clip")
-        np.add(space.words, self.offsets, out=space.words)
+    @cached_property
+    def _few_uses(self) -> dict[int, list[tuple[int, int]]]:
+        """The same of bases with few words."""
+        return {
+            number: list(zip(at.tolist(), offsets.tolist(), strict=True))
+            for number, (at, offsets) in self._uses.items() if len(at) <= FEW
+        }  # fmt: skip
 
     @cached_property
     def _is_kept(self) -> bool:
@@ -177,7 +171,7 @@ class NativePlan:
             made[block.buffer], address = block.make()
             bases.append(address)
         bases += [values[name] for name in self.variables]
-        space = self._workspace(bases)
+        space = self._workspace(bases, {})
         if len(self.aligned) and (space.words[self.aligned] % LINE).any():
             self._leave(space)
             return self.unstreamed().run(data, values, python, bases[: len(self.inputs)])
@@ -212,18 +206,46 @@ class NativePlan:
                 held = dict(zip(self.inputs, data, strict=True)) | made | shared
             python(part, held)
 
-    def _workspace(self, bases: list[int]) -> _Workspace:
+    def _workspace(self, own: list[int], changed: Changed) -> _Workspace:
         """The memory of a run, its words filled."""
         try:
             space = self._free.pop()
         except IndexError:
             words = np.empty(len(self.bases), np.int64)
-            space = _Workspace(words, words.ctypes.data)
+            space = _Workspace(words, words.ctypes.data, words.data)
             self._supply(space)
-        if bases != space.filled:
-            self._fill(space, [0, space.address, space.places[0], *bases])
-            space.filled = bases
+        if space.own is not own or space.changed != changed:
+            if space.own is own:
+                self._change(space, changed)
+            elif space.own != own or space.changed != changed:
+                self._fill(space, own, changed)
+            space.own, space.changed = own, changed
         return space
+
+    def _change(self, space: _Workspace, changed: Changed) -> None:
+        """Write the words of what is another base than in the run before."""
+        before, few, each = space.changed, self._few_uses, space.each
+        now = changed
+        if before.keys() != now.keys():
+            now = {number: space.own[number] for number in before} | changed
+        for number, base in now.items():
+            if before.get(number) == base:
+                continue
+            if number in few:
+                for place, offset in few[number]:
+                    each[place] = base + offset
+            elif number in self._uses:
+                places, offsets = self._uses[number]
+                space.words[places] = offsets + base
+
+    def _fill(self, space: _Workspace, own: list[int], changed: Changed) -> None:
+        """Write all words."""
+        bases = np.array([0, space.address, space.places[0], *own], np.int64)
+        for number, base in changed.items():
+            bases[INPUTS + number] = base
+        # the numbers are right: "clip" spares a copy that checks them
+        np.take(bases, self.bases, out=space.words, mode="clip")
+        np.add(space.words, self.offsets, out=space.words)
 
     def _supply(self, space: _Workspace) -> None:
         """Memory for intermediate values and for tasks."""

@@ -68,7 +68,7 @@ def with_noted(plan: ExecutionPlan, calls: list[str]) -> ExecutionPlan:
     if native.only is not None:
         object.__setattr__(native, "only", noting("foreign", native.only))
     assert plan._direct is not None
-    makers = [noting("memory", make) for make in plan._direct.makers]
+    makers = [(number, noting("memory", make)) for number, make in plan._direct.makers]
     plan.__dict__["_direct"] = replace(plan._direct, makers=makers)
     return plan
 
