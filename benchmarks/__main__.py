@@ -4,7 +4,8 @@ import importlib
 import sys
 
 OTHERS = (
-    "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted", "variables",
+    "calls", "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted",
+    "variables",
 )  # fmt: skip
 
 
