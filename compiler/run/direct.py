@@ -8,6 +8,7 @@ Whether a run can is seen from its data: arrays of the shapes and types of the i
 Anything else is left to the general way, which converts it or says what is wrong with it.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -94,7 +95,8 @@ def direct_of(
     native = structure.native
     made = [block.buffer for block in native.blocks]
     wanted = dict(zip(structure.results, shapes, strict=True))
-    if native.direct is None or not all(buffer in made for buffer in wanted):
+    is_whole = all(b in made and b.size == math.prod(shape) for b, shape in wanted.items())
+    if native.direct is None or not is_whole:
         return None
     numbers = {place: number for number, place in enumerate(order)}
     results = tuple(made.index(buffer) for buffer in structure.results)

@@ -104,6 +104,7 @@ def test_a_run_of_many_kernels_is_one_foreign_call(monkeypatch: pytest.MonkeyPat
         usual.run(*words)
 
     monkeypatch.setattr("compiler.run.native.native", lambda: replace(usual, run=run))
+    monkeypatch.setattr(WORKERS, "_made", None)  # nobody is woken
     compiler.cache_clear()
     plan = prepare(made, Options(kernel_operations=1))
     assert len(plan.structure.items) > 3 and plan.structure.native.threads == 1
