@@ -40,6 +40,9 @@ that were never used take 19 ms, more than most kernels."""
 SMALL = 2**16
 """Bytes: blocks of up to so many are taken back without a lock, one size beside another. A larger
 one may be one of many that have to go."""
+WAITING = 64
+"""Blocks of one size that may wait, free, before all are taken back and what is too much is given
+to the system. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,8 @@ class Allocator:
         large, freed, ndarray = self._freed, self._freed_of(wanted), np.ndarray
 
         def make() -> tuple[Array, int]:
-            if self.budget is None and freed and (freed is large or not large):
+            is_quick = self.budget is None and (freed is large or not large)
+            if is_quick and 0 < len(freed) <= WAITING:
                 block = self._last(freed, wanted) or self._block(wanted, nbytes, name)
             else:
                 block = self._block(wanted, nbytes, name)
