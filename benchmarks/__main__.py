@@ -6,8 +6,8 @@ import sys
 FOLDERS = ("networks", "shapes")
 """Measurements of several files: the command is `run.py`."""
 OTHERS = (
-    "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted", "variables",
-    *FOLDERS,
+    "calls", "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted",
+    "variables", *FOLDERS,
 )  # fmt: skip
 
 

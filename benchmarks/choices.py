@@ -13,15 +13,14 @@ import unittest.mock
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 import compiler
 from compiler import ExecutionPlan, Options, Tensor
-from compiler.run.native import NativePlan
-from compiler.threads.workers import native
+from compiler.run.native import NativePlan, StepRun
+from compiler.threads.workers import WORKERS, native
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Program: TypeAlias = Callable[..., Tensor]
@@ -164,27 +163,28 @@ def kernels_of(plan: ExecutionPlan) -> Callable[[], None]:
 
     One kernel of one task is called without the driver.
     """
-    held, usual = list[Callable[[], None]](), NativePlan.run
+    held, kept, usual = list[Callable[[], None]](), list[Any](), NativePlan._call
 
-    def kept(run: Callable[..., Any]) -> Callable[..., None]:
-        return lambda *words: held.append(partial(run, *words))
+    def noted(made: NativePlan, part: StepRun, space: Any) -> None:
+        kept.append(space)
+        scratch = space.places[1]
+        if made.only is not None:
+            held.append(partial(made.only, space.address, 0, scratch))
+        else:
+            pool = WORKERS.pool(made.threads)
+            words = pool, part.address, part.count, space.address, scratch, made.stride
+            held.append(partial(native().run, *words))
+        usual(made, part, space)
 
-    def noted(made: NativePlan, *given: Any) -> Any:
-        return usual(replace(made, only=kept(made.only)) if made.only else made, *given)
-
-    driver = SimpleNamespace(run=kept(native().run))
-    with (
-        unittest.mock.patch("compiler.run.native.native", lambda: driver),
-        unittest.mock.patch.object(NativePlan, "run", noted),
-    ):
-        results = plan.run()
+    with unittest.mock.patch.object(NativePlan, "_call", noted):
+        results = plan._run(None, None)  # part by part
     assert held, "there is nothing to measure"
 
     def call() -> None:
         for kernels in held:
             kernels()
 
-    call.memory = plan, results  # type: ignore[attr-defined]  # where the words point to
+    call.memory = plan, results, kept  # type: ignore[attr-defined]  # where the words point to
     return call
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from itertools import groupby
 from typing import ParamSpec, TypeVar
 
-from compiler.core.origin import Origin, caller, current, users_lines
+from compiler.core.origin import Origin, caller, current, public_name, users_lines
 from compiler.core.printable import printable, printout
 
 P = ParamSpec("P")
@@ -145,7 +145,7 @@ def located(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except CompileError as error:
-            error.locate(caller(function.__name__))
+            error.locate(caller(public_name(function.__name__)))
             raise
 
     return wrapper

@@ -75,6 +75,16 @@ class Origin:
     outer: Frame | None = None
     function: str = field(default="", compare=False)
     call: int = field(default=0, compare=False)
+    _hash: int = field(init=False, repr=False, compare=False)
+    """Every table of nodes asks for it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "_hash", hash((self.file, self.line, self.method, self.outer))
+        )  # fmt: skip
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def frames(self) -> tuple[Frame, ...]:

@@ -11,6 +11,7 @@ for. The next call of the allocator, under its lock, collects what was noted.
 
 import ctypes
 import functools
+import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,9 @@ from compiler.core.dtypes import DType
 from compiler.core.errors import SizeError
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Freed: TypeAlias = "deque[MemoryBlock]"
+Maker: TypeAlias = "Callable[[], tuple[Array, int]]"
+"""Makes an array, and says where it begins."""
 
 ALIGNMENT = 64
 """Bytes: one cache line, and one 512-bit vector."""
@@ -33,6 +37,12 @@ KEPT = 2**30
 """Bytes of free blocks that an allocator keeps unless told otherwise. A choice; that keeping pays
 was measured on two cores of a Sapphire Rapids class Xeon, at a date not on record: 64 MiB of pages
 that were never used take 19 ms, more than most kernels."""
+SMALL = 2**16
+"""Bytes: blocks of up to so many are taken back without a lock, one size beside another. A larger
+one may be one of many that have to go."""
+WAITING = 64
+"""Blocks of one size that may wait, free, before all are taken back and what is too much is given
+to the system. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +56,36 @@ class MemoryUse:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryBlock:
-    """`size` bytes from `address`, which is a multiple of `ALIGNMENT`; `memory` owns them."""
+    """`size` bytes from `address`, which is a multiple of `ALIGNMENT`; `memory` owns them.
+
+    `freed` is where the block is put when it is free.
+    """
 
     size: int
     address: int
     memory: Array
+    freed: Freed
 
 
 class Lease:
     """The right to use a block: what NumPy keeps as the base of an array and of all its views."""
 
-    __slots__ = ("__array_interface__", "_block", "_freed", "address")
-
-    def __init__(
-        self, block: MemoryBlock, freed: "deque[MemoryBlock]", size: int, dtype: DType
-    ) -> None:
-        self._block = block
-        self._freed = freed
-        self.address = block.address
-        self.__array_interface__ = interface(block.address, size, dtype)
+    __slots__ = ()
+    block: MemoryBlock
 
     def __del__(self) -> None:
-        self._freed.append(self._block)
+        self.block.freed.append(self.block)
+
+
+@functools.cache
+def _leases_of(size: int) -> Any:
+    """The class of leases of blocks of `size` bytes: to NumPy each is those bytes.
+
+    An array over such a buffer is made in a quarter of the time that one takes which is described
+    by a dictionary: 0.7 µs instead of 2.6 (EPYC, AVX2, 2026-11-23).
+    """
+    slots = {"__slots__": ("block",)}
+    return type(f"LeaseOf{size}", (Lease, ctypes.c_char * size), slots)
 
 
 class Memory:
@@ -96,18 +114,33 @@ def array_at(address: int, size: int, dtype: DType) -> Array:
     return np.asarray(Memory(address, size, dtype))
 
 
-_FIRST: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
+_POINTER: Callable[[int], ctypes.c_void_p] = ctypes.c_void_p.from_address
+_BEHIND_HEADER = object.__basicsize__
+"""Where an array object has the address of its elements: NumPy's ABI has it so since 1.0, and every
+extension is compiled for it."""
 
 
 def address_of(array: Array) -> int:
-    """Where an array begins. NumPy is slow to say; of what was allocated here it is known."""
-    lease: object = array.base
-    if isinstance(lease, Lease):
-        return lease.address
-    try:
-        return ctypes.addressof(_FIRST(array))
-    except (TypeError, ValueError):  # read-only, empty, or of a type that Python does not know
-        return int(array.ctypes.data)
+    """Where an array begins. NumPy takes 1.3 µs to say so, to look takes 0.15 (EPYC, AVX2,
+    2026-11-23)."""
+    if _IS_BEHIND_HEADER:
+        return _POINTER(id(array) + _BEHIND_HEADER).value or 0
+    return int(array.ctypes.data)
+
+
+def _is_behind_header() -> bool:
+    """Whether the address is where it is thought to be, in arrays of several kinds."""
+    if sys.implementation.name != "cpython":
+        return False
+    whole = np.zeros((3, 5), np.int16)
+    fixed = np.frombuffer(b"\x01\x02\x03\x04", np.uint8)
+    return all(
+        _POINTER(id(array) + _BEHIND_HEADER).value == array.ctypes.data
+        for array in (whole, whole[1:, 2:], fixed, fixed[1:], np.array(1.5))
+    )
+
+
+_IS_BEHIND_HEADER = _is_behind_header()
 
 
 @functools.lru_cache(256)
@@ -128,7 +161,8 @@ class Allocator:
         self.budget = budget
         self.kept = kept
         self._lock = forking.lock()
-        self._freed: deque[MemoryBlock] = deque()
+        self._freed: Freed = deque()
+        self._small: dict[int, Freed] = {}
         self._free: OrderedDict[int, list[MemoryBlock]] = OrderedDict()
         self._live = self._peak = self._cached = 0
         self._poisoners = 0
@@ -149,33 +183,74 @@ class Allocator:
         Raises `SizeError` with the tensor's `name` where the budget does not allow it, before
         anything is allocated, and where the machine has less memory than that.
         """
-        nbytes = size * dtype.itemsize
-        wanted = block_size(nbytes)
-        with self._lock:
-            block = self._just_freed(wanted)
-            if block is None:
-                self._collect()
-                self._refuse_over_budget(wanted, nbytes, name)
-                block = self._reused(wanted) or self._fresh(wanted, nbytes, name)
-                self._live += wanted
-                self._peak = max(self._peak, self._live)
-        made = np.asarray(Lease(block, self._freed, size, dtype))
-        if self._poisoners:
-            made.view(np.uint8)[...] = 0xFF
-        return made
+        return self.maker(size, dtype, name)()[0]
 
-    def _just_freed(self, wanted: int) -> MemoryBlock | None:
-        """The block that was freed last, if it has this size: most runs follow one like them.
+    def maker(
+        self, size: int, dtype: DType, name: str = "", shape: tuple[int, ...] | None = None
+    ) -> Maker:
+        """What allocates such memory, again and again, as an array of `shape`, or a flat one.
 
-        It counts as live still, which a budget must not see.
+        Most runs follow one like them: the block that was freed last is looked at first. It counts
+        as live still, which a budget must not see; and large blocks that wait to be taken back
+        come before it, as there may be too many of them.
         """
-        if not self._freed or self.budget is not None:
+        nbytes, numpy = size * dtype.itemsize, dtype.numpy
+        wanted = block_size(nbytes)
+        extents = (size,) if shape is None else shape
+        large, freed, ndarray = self._freed, self._freed_of(wanted), np.ndarray
+
+        def make() -> tuple[Array, int]:
+            is_quick = self.budget is None and (freed is large or not large)
+            if is_quick and 0 < len(freed) <= WAITING:
+                block = self._last(freed, wanted) or self._block(wanted, nbytes, name)
+            else:
+                block = self._block(wanted, nbytes, name)
+            lease = _leases_of(wanted).from_address(block.address)
+            lease.block = block
+            made: Array = ndarray(extents, numpy, lease)
+            if self._poisoners:
+                made.reshape(-1).view(np.uint8)[...] = 0xFF
+            return made, block.address
+
+        return make
+
+    def small_maker(self, shape: tuple[int, ...], dtype: DType) -> Maker:
+        """What makes small arrays that need not begin with a line: in NumPy's own memory, which
+        has places for them at hand. They are not counted."""
+        numpy, empty = dtype.numpy, np.empty
+
+        def make() -> tuple[Array, int]:
+            made: Array = empty(shape, numpy)
+            if self._poisoners:
+                made.reshape(-1).view(np.uint8)[...] = 0xFF
+            return made, address_of(made)
+
+        return make
+
+    def _freed_of(self, wanted: int) -> Freed:
+        """Where blocks of this size are put when they are free."""
+        return self._small.setdefault(wanted, deque()) if wanted <= SMALL else self._freed
+
+    def _last(self, freed: Freed, wanted: int) -> MemoryBlock | None:
+        """The block that was freed last, if it has this size."""
+        try:
+            block = freed.pop()
+        except IndexError:  # another thread was faster
             return None
-        block = self._freed.pop()
         if block.size == wanted:
             return block
-        self._freed.append(block)
+        freed.append(block)
         return None
+
+    def _block(self, wanted: int, nbytes: int, name: str) -> MemoryBlock:
+        """A block that is free, or a new one."""
+        with self._lock:
+            self._collect()
+            self._refuse_over_budget(wanted, nbytes, name)
+            block = self._reused(wanted) or self._fresh(wanted, nbytes, name)
+            self._live += wanted
+            self._peak = max(self._peak, self._live)
+            return block
 
     @property
     def use(self) -> MemoryUse:
@@ -192,12 +267,12 @@ class Allocator:
 
     def _collect(self) -> None:
         """Take back the blocks whose leases have ended."""
-        while self._freed:
-            block = self._freed.popleft()
-            self._live -= block.size
-            self._cached += block.size
-            self._free.setdefault(block.size, []).append(block)
-            self._free.move_to_end(block.size)
+        for freed in (self._freed, *self._small.copy().values()):
+            while block := _popped(freed):
+                self._live -= block.size
+                self._cached += block.size
+                self._free.setdefault(block.size, []).append(block)
+                self._free.move_to_end(block.size)
         self._drop(self.kept)
 
     def _drop(self, keep: int) -> int:
@@ -237,11 +312,11 @@ class Allocator:
         if self.budget is not None:
             self._drop(max(self.budget - self._live - wanted, 0))
         try:
-            return _new_block(wanted)
+            return _new_block(wanted, self._freed_of(wanted))
         except MemoryError:
             self._drop(0)
         try:
-            return _new_block(wanted)
+            return _new_block(wanted, self._freed_of(wanted))
         except MemoryError as error:
             raise SizeError(
                 "allocate",
@@ -250,12 +325,20 @@ class Allocator:
             ) from error
 
 
-def _new_block(size: int) -> MemoryBlock:
+def _popped(freed: Freed) -> MemoryBlock | None:
+    """The block that was freed first; another thread may take the last one meanwhile."""
+    try:
+        return freed.popleft()
+    except IndexError:
+        return None
+
+
+def _new_block(size: int, freed: Freed) -> MemoryBlock:
     if size > LARGEST:
         raise MemoryError(size)
     memory = np.empty(size + ALIGNMENT, np.uint8)
     start: int = memory.ctypes.data
-    return MemoryBlock(size, -(-start // ALIGNMENT) * ALIGNMENT, memory)
+    return MemoryBlock(size, -(-start // ALIGNMENT) * ALIGNMENT, memory, freed)
 
 
 def _title(name: str) -> str:

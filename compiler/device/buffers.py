@@ -8,6 +8,7 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.errors import DataError, InternalError
+from compiler.device.allocator import address_of
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import LARGEST, Buffer, Shape, TensorNode
 
@@ -75,7 +76,7 @@ def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Bu
 
 def place_of(array: Array, device: str) -> tuple[Any, ...]:
     """The key that tells one array in memory from another."""
-    return array.ctypes.data, array.shape, array.dtype, device
+    return address_of(array), array.shape, array.dtype, device
 
 
 def data(node: Buffer) -> Array:

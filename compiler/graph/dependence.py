@@ -112,17 +112,32 @@ def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependenc
     An axis that stays keeps its index; axes that split or join share their loops.
     """
     result = [ZERO] * len(old)
+    for place, axes, by in _reshape_steps(new, old):
+        if by is None:
+            result[place] = dependence[axes[0]]
+            continue
+        indices = tuple([dependence[axis] for axis in axes])
+        result[place] = AxisIndex(indices, union(indices), "reshape", by)
+    return tuple(result)
+
+
+Step: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...] | None]
+"""For an old axis the new ones that its index is made of, and how; None where it is the index."""
+
+
+@lru_cache(4096)
+def _reshape_steps(new: Shape, old: Shape) -> tuple[Step, ...]:
+    """The step for each axis of `old` that has an extent other than 1."""
+    steps: list[Step] = []
     for new_axes, old_axes in matching_groups(new, old):
-        indices = tuple(dependence[i] for i in new_axes if new[i] != 1)
+        axes = tuple(i for i in new_axes if new[i] != 1)
         wide = [i for i in old_axes if old[i] != 1]
-        if len(indices) == len(wide) == 1:
-            result[wide[0]] = indices[0]
+        if len(axes) == len(wide) == 1:
+            steps.append((wide[0], axes, None))
             continue
         shapes = (*(new[i] for i in new_axes), *(old[i] for i in old_axes))
-        for i in wide:
-            by = (len(new_axes), i - old_axes[0], *shapes)
-            result[i] = AxisIndex(indices, union(indices), "reshape", by)
-    return tuple(result)
+        steps += [(i, axes, (len(new_axes), i - old_axes[0], *shapes)) for i in wide]
+    return tuple(steps)
 
 
 @lru_cache(4096)

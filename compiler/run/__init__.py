@@ -14,6 +14,7 @@ In order: each imports only what stands before it.
     numbers.py         programs that differ only in numbers share one that takes them when it runs
     recompiled.py      how often each line of the user's had a program compiled
     plans.py           execution plans: a program compiled once, run often, on other data
+    direct.py          runs that one foreign call does
     execution_plan.py  a program as an execution plan: `prepare`
     reading.py         parts of data that are in memory, copied without a program
     sharding.py        sharded tensors as programs

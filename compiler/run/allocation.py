@@ -1,13 +1,13 @@
 """Memory for the buffers a schedule makes: one arena where a plan says so, else one block each."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler.core.dtypes import uint8
 from compiler.device import device
+from compiler.device.allocator import Maker, address_of
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis import footprint
 from compiler.schedule.analysis.share import MemoryPlan, share
@@ -60,10 +60,19 @@ def allocate(items: Sequence[ScheduleItem], plan: MemoryPlan | None) -> dict[Buf
 
 def alone(buffer: Buffer) -> Array:
     """Memory for one buffer."""
-    return maker(buffer)()
+    return maker(buffer)()[0]
 
 
-def maker(buffer: Buffer) -> Callable[[], Array]:
-    """The maker of memory for a buffer, which an error calls by its name or its shape."""
+def maker(buffer: Buffer, shape: tuple[int, ...] | None = None) -> Maker:
+    """What makes memory for a buffer, flat or of a shape; an error calls it by its name or, where
+    it has none, its extents."""
     name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
-    return partial(device.get(buffer.device).allocate, buffer.size, buffer.dtype, name)
+    where = device.get(buffer.device)
+    if where.memory is not None:
+        return where.memory.maker(buffer.size, buffer.dtype, name, shape)
+
+    def make() -> tuple[Array, int]:
+        made = where.allocate(buffer.size, buffer.dtype, name)
+        return made, address_of(made)
+
+    return make

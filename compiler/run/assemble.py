@@ -25,6 +25,7 @@ import numpy as np
 from compiler.device import device
 from compiler.device.program import Program, Task
 from compiler.graph.nodes import Buffer, Sink
+from compiler.lowered.instructions import LINE
 from compiler.run.allocation import maker
 from compiler.run.native import ARENA, INPUTS, WORDS, ZERO, NativePlan, OwnMemory, StepRun
 from compiler.run.overlap import Level
@@ -79,6 +80,8 @@ class _Assembly:
     words: list[Word] = field(default_factory=list)
     parts: list[ScheduleItem | tuple[int, int]] = field(default_factory=list)
     scratch: int = 0
+    inputs: int = 0
+    streamed: set[Buffer] = field(default_factory=set)
     aligned: list[int] = field(default_factory=list)
 
     def name(
@@ -86,6 +89,7 @@ class _Assembly:
     ) -> None:
         """Give each buffer and variable its base."""
         shared = {p.buffer: p.offset for p in memory.places} if memory else {}
+        self.inputs = len(inputs)
         for number, buffer in enumerate(inputs):
             self.places[buffer] = INPUTS + number, 0
         for buffer in made_buffers(items):
@@ -147,14 +151,21 @@ class _Assembly:
         assert isinstance(kernel, Kernel)
         fixed = dict(kernel.fixed)
         first = len(self.words)
-        self.aligned += [first + n for n, s in enumerate(program.slots) if s in program.aligned]
         self.words += [self.places[kernel.arguments[slot]] for slot in program.slots]
+        self.streamed |= {kernel.arguments[slot] for slot in program.aligned}
+        streamed = (first + n for n, s in enumerate(program.slots) if s in program.aligned)
+        self.aligned += [number for number in streamed if not self._is_whole(*self.words[number])]
         self.words += [
             (ZERO, fixed[name]) if name in fixed else (self.variables[name], 0)
             for name in task.parameters
         ]
         self.scratch = max(self.scratch, task.scratch)
         return offset
+
+    def _is_whole(self, base: int, offset: int) -> bool:
+        """Whether a word is an address of whole cache lines in every run: own memory is."""
+        inputs = range(INPUTS, INPUTS + self.inputs)
+        return base not in inputs and offset % LINE == 0
 
     def _add(self, steps: list[Step]) -> None:
         """Append steps to the run of steps that is open, or open one."""
@@ -194,6 +205,7 @@ class _Assembly:
             threads=max((step[4] for step in self.steps), default=1),
             stride=stride_of(self.scratch),
             aligned=np.array(self.aligned, np.int64),
+            streamed=frozenset(self.streamed),
             unstreamed=unstreamed,
             only=only,
         )

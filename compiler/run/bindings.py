@@ -5,7 +5,7 @@ Memory, costs and transfers are counted for the greatest values throughout.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -92,7 +92,7 @@ def bindings_of(root: Sink) -> Bindings:
             _note_value(found, node, binds)
         elif isinstance(node, Prefix) and node.axis == 0 and isinstance(node.sources[0], Buffer):
             inputs.append(node)
-    return replace(found, inputs=tuple(inputs))
+    return Bindings(found.variables, found.bound, tuple(inputs))
 
 
 def _note_variable(found: Bindings, node: Variable) -> None:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from compiler.core.errors import located
+from compiler.core.errors import CompileError, located
 from compiler.core.keywords import program_call
 from compiler.device import buffers
 from compiler.device.allocator import address_of
@@ -33,6 +33,7 @@ from compiler.pipeline.kernels import PROGRAMS, forget
 from compiler.run import numbers, plans, recompiled
 from compiler.run.bindings import Values, bindings_of, sliced
 from compiler.run.budget import RefusedError
+from compiler.run.direct import Direct, direct_of
 from compiler.run.feeding import Given, Inputs, inputs_of, key_of
 from compiler.run.overlap import Level
 from compiler.schedule.analysis.share import MemoryPlan
@@ -83,7 +84,6 @@ class ExecutionPlan:
         """Where intermediate values are; None where memory is not planned."""
         return self.structure.memory
 
-    @located
     def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
         """One array per result: the caller's own, which shares memory with nothing else.
 
@@ -96,6 +96,19 @@ class ExecutionPlan:
         its bounds or contradicts the rows of another input, `ShapeError` and `DTypeError` where
         the data do not fit. No input is written: what the program writes in place is a copy.
         """
+        direct = self._direct
+        if direct is not None and not variables:
+            try:
+                made = direct.run(inputs)
+            except CompileError:
+                made = None  # below it is raised again, with the user's line
+            if made is not None:
+                return made
+        return self._run(inputs, variables)
+
+    @located
+    def _run(self, inputs: Given, variables: Values | None) -> list[Array]:
+        """As `run`, whatever is to be done."""
         given = self.feed.by_place(inputs)
         is_variable = variables or self.feed.bindings.variables
         values = self.feed.values(given, variables or {}) if is_variable else {}
@@ -114,6 +127,15 @@ class ExecutionPlan:
         return sliced(flat, self.root.sources, values)
 
     @cached_property
+    def _direct(self) -> Direct | None:
+        """Runs that need one foreign call; None where each run needs more."""
+        is_more = self.structure.written_inputs or self._rows or self.feed.bindings.variables
+        if is_more or self._shapes is None or any(self._is_shared):
+            return None
+        own = [0 if n in self._unready else at for n, at in enumerate(self._addresses)]
+        return direct_of(self.structure, self.feed, self._order, own, self._shapes)
+
+    @cached_property
     def _shapes(self) -> tuple[tuple[int, ...], ...] | None:
         """The shapes of the results, where each is all of memory of its own."""
         nodes = self.root.sources
@@ -128,7 +150,7 @@ class ExecutionPlan:
 
     def _data(
         self, numbers: Iterable[int], given: Mapping[int, Any], values: Mapping[str, int]
-    ) -> tuple[list[Array], Array]:
+    ) -> tuple[list[Array], list[int]]:
         """The flat data of all inputs, those of `numbers` looked at anew, and where they are."""
         data, addresses = list(self._own), self._addresses.copy()
         for number in numbers:
@@ -170,9 +192,9 @@ class ExecutionPlan:
         )
 
     @cached_property
-    def _addresses(self) -> Array:
+    def _addresses(self) -> list[int]:
         """Where the data are, for a plan that runs often."""
-        return np.array([array.ctypes.data for array in self._own], np.int64)
+        return [address_of(array) for array in self._own]
 
     def _flat(self, number: int, given: Mapping[int, Any], values: Mapping[str, int]) -> Array:
         """The flat data of one input."""

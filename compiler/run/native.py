@@ -6,7 +6,8 @@
 
 Arguments are words of 8 bytes, all in one array. Each is the sum of an offset, which the plan
 knows, and a base, which a run gives: the address of an input, of the arena or of a result, or the
-value of a variable. A run writes its bases, adds two arrays and calls: nothing per kernel.
+value of a variable. A run writes its bases, adds two arrays and calls: nothing per kernel. Where
+they are those of a run before, the words are there already.
 
     word       input 1 + 0        arena + 65,536        variable n + 0        0 + 7
 """
@@ -14,13 +15,14 @@ value of a variable. A run writes its bases, adds two arrays and calls: nothing 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler.core.dtypes import uint8
 from compiler.device import cpu
-from compiler.device.allocator import address_of
+from compiler.device.allocator import Maker, address_of
 from compiler.device.program import Program
 from compiler.graph.nodes import Buffer
 from compiler.lowered.instructions import LINE
@@ -47,31 +49,41 @@ class OwnMemory:
     """A buffer that has memory of its own in each run, and what makes it."""
 
     buffer: Buffer
-    allocate: Callable[[], Array]
+    make: Maker
 
 
 KEPT_ARENA = 2**20
-"""An arena of at most so many bytes stays for the next run: asking for it takes longer than a small
-kernel. Kept, a run of three kernels took 13 instead of 16 to 17 µs with buffers of 4 kB, 19 instead
-of 22 with 64 kB, 36 instead of 39 with 256 kB, and no less for certain from 1 MB on (EPYC, AVX2,
-two busy cores, 2026-11-23)."""
+"""An arena and scratch memory of at most so many bytes stay for the next run: asking for them takes
+longer than a small kernel. Kept, a run of three kernels took 13 instead of 16 to 17 µs with buffers
+of 4 kB, 19 instead of 22 with 64 kB, 36 instead of 39 with 256 kB, and no less for certain from
+1 MB on (EPYC, AVX2, two busy cores, 2026-11-23)."""
+FEW = 16
+"""Of so many words, or fewer, each is written by itself: that takes 0.1 µs, and NumPy 1.5 to begin
+with (EPYC, AVX2, 2026-11-23)."""
+Changed: TypeAlias = dict[int, int]
+"""Bases of a run, by their numbers behind `INPUTS`, that are others than those of the program."""
 
 
 @dataclass(slots=True, eq=False)
 class _Workspace:
-    """The arrays that a run fills; the next run takes them over.
+    """The memory of a run besides its results; the next run takes it over.
 
-    `filled` are the bases that the words were made of: most runs have the same.
+    The words are made of the bases `own`, of which some were `changed`.
     """
 
-    bases: Array
     words: Array
     address: int
+    each: "memoryview[int]"
+    """The words, one by one."""
     arena: Array | None = None
-    filled: bytes = b""
+    scratch: Array | None = None
+    places: tuple[int, int] = (0, 0)
+    """Where arena and scratch memory are."""
+    own: list[int] = field(default_factory=list)
+    changed: Changed = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NativePlan:
     """See the module docstring. It keeps nothing of a run: threads may share it."""
 
@@ -92,103 +104,161 @@ class NativePlan:
     stride: int
     """Bytes of scratch memory for each of them."""
     aligned: Array
-    """The words that have to be addresses of whole cache lines."""
+    """The words that have to be addresses of whole cache lines, and may be others."""
+    streamed: frozenset[Buffer]
+    """The buffers that have to begin with a line."""
     unstreamed: "Callable[[], NativePlan]"
     """The plan for a run where they are not."""
     only: Callable[[int, int, int], None] | None = None
     """All there is to run, where that is one kernel of one task: it needs no driver."""
     _free: "deque[_Workspace]" = field(default_factory=deque)
 
+    @cached_property
+    def direct(self) -> Callable[[list[int], Changed], None] | None:
+        """Runs all of the plan on bases (inputs, blocks, values), some of them changed: one foreign
+        call, whatever the data are. None where there is more to be done, or nothing."""
+        if len(self.parts) != 1 or len(self.aligned) or not isinstance(self.parts[0], StepRun):
+            return None
+        part, only, width, free = self.parts[0], self.only, self.threads, self._free
+        run = None if only else native().run
+
+        def call(own: list[int], changed: Changed) -> None:
+            space = self._workspace(own, changed)
+            if only is not None:
+                only(space.address, 0, space.places[1])
+            elif run is not None:
+                pool = WORKERS.pool(width)
+                run(pool, part.address, part.count, space.address, space.places[1], self.stride)
+            if self._is_kept:
+                free.append(space)
+
+        return call
+
+    @cached_property
+    def _uses(self) -> dict[int, tuple[Array, Array]]:
+        """The words of each base, by its number behind `INPUTS`, and their offsets."""
+        places = {int(base): np.flatnonzero(self.bases == base) for base in np.unique(self.bases)}
+        return {base - INPUTS: (at, self.offsets[at]) for base, at in places.items()}
+
+    @cached_property
+    def _few_uses(self) -> dict[int, list[tuple[int, int]]]:
+        """The same of bases with few words."""
+        return {
+            number: list(zip(at.tolist(), offsets.tolist(), strict=True))
+            for number, (at, offsets) in self._uses.items() if len(at) <= FEW
+        }  # fmt: skip
+
+    @cached_property
+    def _is_kept(self) -> bool:
+        """Whether a run leaves its memory to the next: it is small, and nobody else saw it."""
+        nbytes = self.stride * self.threads + (self.memory.arena if self.memory else 0)
+        return nbytes <= KEPT_ARENA and all(isinstance(part, StepRun) for part in self.parts)
+
     def run(
         self,
         data: Sequence[Array],
         values: Mapping[str, int],
         python: Callable[[ScheduleItem, Held], None],
-        addresses: Array | None = None,
+        addresses: Sequence[int] | None = None,
     ) -> Held:
         """Run everything; `python` runs an item that is no step. Returns what has a block.
 
         `data` has a flat array per input; `addresses` says where they are, if that is known.
         """
-        made = {block.buffer: block.allocate() for block in self.blocks}
-        if addresses is None:
-            addresses = np.array([each.ctypes.data for each in data], np.int64)
-        space = self._workspace()
-        arena = space.arena if space.arena is not None else self._arena()
-        self._fill(space, addresses, arena, made, values)
+        bases = [*(map(address_of, data) if addresses is None else addresses)]
+        made: Held = {}
+        for block in self.blocks:
+            made[block.buffer], address = block.make()
+            bases.append(address)
+        bases += [values[name] for name in self.variables]
+        space = self._workspace(bases, {})
         if len(self.aligned) and (space.words[self.aligned] % LINE).any():
-            self._free.append(space)
-            return self.unstreamed().run(data, values, python, addresses)
-        scratch = cpu.scratch_memory(self.stride * self.threads) if self.stride else None
-        place = 0 if scratch is None else address_of(scratch)
-        if self.only is not None:
-            self.only(space.address, 0, place)
-        else:
-            self._parts(space, place, data, made, arena, python)
-        self._leave(space, arena)
+            self._leave(space)
+            return self.unstreamed().run(data, values, python, bases[: len(self.inputs)])
+        self._parts(space, data, made, python)
+        self._leave(space)
         return made
+
+    def _call(self, part: StepRun, space: _Workspace) -> None:
+        """Run the steps of one part."""
+        scratch = space.places[1]
+        if self.only is not None:
+            self.only(space.address, 0, scratch)
+            return
+        pool = WORKERS.pool(self.threads)
+        native().run(pool, part.address, part.count, space.address, scratch, self.stride)
 
     def _parts(
         self,
         space: _Workspace,
-        scratch: int,
         data: Sequence[Array],
         made: Held,
-        arena: Array | None,
         python: Callable[[ScheduleItem, Held], None],
     ) -> None:
         """Run one part after the other."""
         held: Held | None = None
-        pool, call = WORKERS.pool(self.threads), native().run
         for part in self.parts:
             if isinstance(part, StepRun):
-                call(pool, part.address, part.count, space.address, scratch, self.stride)
+                self._call(part, space)
                 continue
             if held is None:
-                held = dict(zip(self.inputs, data, strict=True)) | made | self._shared(arena)
+                shared = self._shared(space.arena)
+                held = dict(zip(self.inputs, data, strict=True)) | made | shared
             python(part, held)
 
-    def _fill(
-        self,
-        space: _Workspace,
-        addresses: Array,
-        arena: Array | None,
-        made: Held,
-        values: Mapping[str, int],
-    ) -> None:
-        """The words of a run."""
-        bases, end = space.bases, INPUTS + len(addresses)
-        if arena is not None:
-            bases[ARENA] = address_of(arena)
-        bases[INPUTS:end] = addresses
-        for number, array in enumerate(made.values(), end):
-            bases[number] = address_of(array)
-        for number, name in enumerate(self.variables, end + len(made)):
-            bases[number] = values[name]
-        found = bases.tobytes()
-        if found == space.filled:
-            return
+    def _workspace(self, own: list[int], changed: Changed) -> _Workspace:
+        """The memory of a run, its words filled."""
+        try:
+            space = self._free.pop()
+        except IndexError:
+            words = np.empty(len(self.bases), np.int64)
+            space = _Workspace(words, words.ctypes.data, words.data)
+            self._supply(space)
+        if space.own is not own or space.changed != changed:
+            if space.own is own:
+                self._change(space, changed)
+            elif space.own != own or space.changed != changed:
+                self._fill(space, own, changed)
+            space.own, space.changed = own, changed
+        return space
+
+    def _change(self, space: _Workspace, changed: Changed) -> None:
+        """Write the words of what is another base than in the run before."""
+        before, few, each = space.changed, self._few_uses, space.each
+        now = changed
+        if before.keys() != now.keys():
+            now = {number: space.own[number] for number in before} | changed
+        for number, base in now.items():
+            if before.get(number) == base:
+                continue
+            if number in few:
+                for place, offset in few[number]:
+                    each[place] = base + offset
+            elif number in self._uses:
+                places, offsets = self._uses[number]
+                space.words[places] = offsets + base
+
+    def _fill(self, space: _Workspace, own: list[int], changed: Changed) -> None:
+        """Write all words."""
+        bases = np.array([0, space.address, space.places[0], *own], np.int64)
+        for number, base in changed.items():
+            bases[INPUTS + number] = base
         # the numbers are right: "clip" spares a copy that checks them
         np.take(bases, self.bases, out=space.words, mode="clip")
         np.add(space.words, self.offsets, out=space.words)
-        space.filled = found
 
-    def _leave(self, space: _Workspace, arena: Array | None) -> None:
-        """The workspace for the next run, with an arena that is small and that nobody else saw."""
-        is_kept = arena is not None and arena.nbytes <= KEPT_ARENA and cpu.MEMORY.budget is None
-        is_kept = is_kept and all(isinstance(part, StepRun) for part in self.parts)
-        space.arena = arena if is_kept else None
-        self._free.append(space)
+    def _supply(self, space: _Workspace) -> None:
+        """Memory for intermediate values and for tasks."""
+        space.arena = self._arena()
+        size = self.stride * self.threads
+        space.scratch = cpu.scratch_memory(size) if size else None
+        pair = [0 if each is None else address_of(each) for each in (space.arena, space.scratch)]
+        space.places = pair[0], pair[1]
 
-    def _workspace(self) -> _Workspace:
-        try:
-            return self._free.pop()
-        except IndexError:
-            pass
-        count = INPUTS + len(self.inputs) + len(self.blocks) + len(self.variables)
-        bases, words = np.zeros(count, np.int64), np.empty(len(self.bases), np.int64)
-        bases[WORDS] = words.ctypes.data
-        return _Workspace(bases, words, words.ctypes.data)
+    def _leave(self, space: _Workspace) -> None:
+        """The workspace for the next run, unless it is large or somebody else saw the arena."""
+        if self._is_kept and cpu.MEMORY.budget is None:
+            self._free.append(space)
 
     def _arena(self) -> Array | None:
         """Memory that buffers share, one after the other."""

@@ -233,7 +233,7 @@ def run(
     made: Structure,
     data: Sequence[Array],
     values: Mapping[str, int],
-    addresses: Array | None = None,
+    addresses: Sequence[int] | None = None,
 ) -> list[Array]:
     """Run on flat arrays, one per input; one flat array per result. Makes its own memory.
 

@@ -139,6 +139,7 @@ class _Walk:
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
         """Nodes that no reader looks below: leaves, and what is in memory whoever reads it."""
         self.above_reductions = _above_reductions(self.order, self.ends)
+        self.ways_down: dict[TensorNode, list[tuple[int, TensorNode, bool, bool]]] = {}
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         self.copied.update(_operands_in_memory(self.order))
@@ -315,6 +316,16 @@ class _Walk:
                 return Reason(words, *numbers_of(reason))
         return ""
 
+    def _ways_down(self, node: TensorNode) -> list[tuple[int, TensorNode, bool, bool]]:
+        """The sources of a node that lead to reductions, by their numbers: whether each is one, and
+        whether others are below it."""
+        known = self.ways_down.get(node)
+        if known is None:
+            sources = ((n, s, isinstance(s, Reduce), s in self.above_reductions)
+                       for n, s in enumerate(node.sources))  # fmt: skip
+            known = self.ways_down[node] = [way for way in sources if way[2] or way[3]]
+        return known
+
     def _reductions_below(
         self, node: TensorNode, demands: list[Demand]
     ) -> dict[TensorNode, dict[Demand, None]]:
@@ -324,12 +335,9 @@ class _Walk:
         seen = set(stack)
         while stack and len(seen) <= LOOKAHEAD * len(demands):
             at, demand = stack.pop()
-            for operand, source in enumerate(at.sources):
-                goes_on = source in self.above_reductions
-                if not goes_on and not isinstance(source, Reduce):
-                    continue
+            for operand, source, is_reduction, goes_on in self._ways_down(at):
                 below = demand.below(at, operand)
-                if isinstance(source, Reduce):
+                if is_reduction:
                     reached.setdefault(source, {})[below] = None
                 if goes_on and (source, below) not in seen:
                     seen.add((source, below))

@@ -16,6 +16,7 @@ from compiler.core.errors import InternalError
 from compiler.pipeline import kernels
 from compiler.run import assemble, plans
 from compiler.run.bindings import hold
+from compiler.run.direct import Direct
 from compiler.run.execution_plan import ExecutionPlan
 from compiler.schedule import host, pitch
 from compiler.schedule.analysis.share import MemoryPlan, share
@@ -116,12 +117,12 @@ def test_inputs_that_are_swapped_for_machine_code(monkeypatch: pytest.MonkeyPatc
 
 
 def test_inputs_that_a_plan_swaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = ExecutionPlan._data
+    usual = Direct.run
 
-    def swapped(self: Any, places: Any, given: Any, values: Any) -> Any:
-        return usual(self, places, {0: given[1], 1: given[0]}, values)
+    def swapped(self: Any, inputs: Any) -> Any:
+        return usual(self, inputs and inputs[::-1])
 
-    monkeypatch.setattr(ExecutionPlan, "_data", swapped)
+    monkeypatch.setattr(Direct, "run", swapped)
     stage, note = blamed(random(40, 30, name="x") - random(40, 30, name="y"))
     assert stage == "prepare().run(inputs)"
     assert "it is right with inputs 0 (x) and 1 (y) exchanged" in note
@@ -132,7 +133,8 @@ def test_what_a_second_run_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def forgetful(self: Any, inputs: Any = (), variables: Any = None) -> Any:
         found = usual(self, inputs, variables)
-        self.__dict__["_addresses"] = np.roll(self._addresses, 1)
+        own = self._direct.own[::-1]
+        self.__dict__["_direct"] = replace(self._direct, own=[*own[1:], 0])
         return found
 
     monkeypatch.setattr(ExecutionPlan, "run", forgetful)

@@ -14,6 +14,8 @@ from compiler.core.errors import SizeError
 from compiler.device import cpu, device
 from compiler.device.allocator import (
     ALIGNMENT,
+    SMALL,
+    WAITING,
     Allocator,
     MemoryUse,
     address_of,
@@ -108,6 +110,24 @@ def test_what_is_kept_is_limited_and_the_oldest_size_goes_first() -> None:
         made.pop(0)
     assert memory.use.cached == 2560, "1,024 bytes were freed first"
     assert memory.use.live == 0
+
+
+@pytest.mark.parametrize("size", (64, SMALL, SMALL + 1))
+def test_many_free_blocks_are_taken_back_by_the_next_allocation(size: int) -> None:
+    memory = Allocator(kept=0)
+    made = [memory.allocate(size, uint8) for _ in range(WAITING + 2)]
+    del made
+    again = memory.allocate(size, uint8)
+    assert again.size == size
+    assert not memory._freed and not any(memory._small.values())
+
+
+def test_small_blocks_wait_until_large_ones_are_taken_back() -> None:
+    memory = Allocator(kept=0)
+    small, large = memory.allocate(64, uint8), memory.allocate(2**20, uint8)
+    del small, large
+    again = memory.allocate(64, uint8)
+    assert again.size == 64 and not memory._freed
 
 
 def test_over_budget_is_refused_by_name_before_anything_is_allocated() -> None:

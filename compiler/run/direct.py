@@ -1,0 +1,120 @@
+"""direct: runs that one foreign call does, with as little before it as there can be.
+
+    check each array that is given  ·  memory for the results  ·  the call
+
+That a plan can be run so is decided once: machine code does everything there is to do, no input is
+written or of variable extent, no variable has a value, and each result has memory of its own.
+Whether a run can is seen from its data: arrays of the shapes and types of the inputs, row-major.
+Anything else is left to the general way, which converts it or says what is wrong with it.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy import ndarray
+
+from compiler.device import cpu
+from compiler.device.allocator import Array, Maker, address_of
+from compiler.graph.nodes import Buffer, Shape
+from compiler.run.allocation import maker
+from compiler.run.feeding import Given, Inputs
+from compiler.run.native import Changed, NativePlan
+from compiler.run.plans import Structure
+
+SMALL = 4096
+"""Bytes of a result that has no block of the allocator: NumPy finds memory in 0.2 µs, not in 0.9
+(EPYC, AVX2, 2026-11-23)."""
+Usual: TypeAlias = tuple[int, Shape, "np.dtype[Any]"]
+"""An input that can be taken as it is: its number in the structure, its shape and its type."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Direct:
+    """See the module docstring."""
+
+    call: Callable[[list[int], Changed], None]
+    """Runs everything on `own` addresses, some of them changed."""
+    feed: Inputs
+    usual: Sequence[Usual]
+    """The inputs, in the order of the program."""
+    own: list[int]
+    """The addresses of their own data, in the order of the structure, and of what is made; 0 where
+    each run has its own."""
+    needed: frozenset[int]
+    """The numbers of inputs without data of their own."""
+    makers: Sequence[tuple[int, Maker]]
+    """What is made, the memory of the results among it, by number."""
+    results: tuple[int, ...] | None
+    """For each result its number there; None where the results are what is made."""
+
+    def run(self, inputs: Given) -> list[Array] | None:
+        """The results; None where there is more to be done, or something is to be refused."""
+        if cpu.MEMORY.budget is not None:
+            return None
+        changed: Changed = {}
+        if type(inputs) is list and len(inputs) <= len(self.usual):
+            given = inputs.copy()  # what it holds lives on, whatever becomes of it meanwhile
+            # said to be not strict, it takes twice as long
+            pairs: Iterable[tuple[Usual, Any]] = zip(self.usual, given)  # noqa: B905
+        else:
+            found = self.feed.by_place(inputs)
+            pairs = [(self.usual[place], array) for place, array in found.items()]
+        for (number, shape, dtype), array in pairs:
+            if type(array) is not ndarray or array.shape != shape or array.dtype != dtype:
+                return None
+            flags = array.flags
+            if not flags.carray and not (flags.c_contiguous and flags.aligned):
+                return None
+            changed[number] = address_of(array)
+        if not self.needed <= changed.keys():
+            return None
+        made: list[Array] = []
+        for number, make in self.makers:
+            array, changed[number] = make()
+            made.append(array)
+        self.call(self.own, changed)
+        return made if self.results is None else [made[number] for number in self.results]
+
+
+def direct_of(
+    structure: Structure,
+    feed: Inputs,
+    order: Sequence[int],
+    own: Sequence[int],
+    shapes: Sequence[Shape],
+) -> Direct | None:
+    """Runs of `structure` on an `own` address for each input, or 0; None where machine code does
+    not do it all.
+
+    `order` has, for each input of the structure, its place in the program; `shapes` are those of
+    the results.
+    """
+    native = structure.native
+    made = [block.buffer for block in native.blocks]
+    wanted = dict(zip(structure.results, shapes, strict=True))
+    is_whole = all(b in made and b.size == math.prod(shape) for b, shape in wanted.items())
+    if native.direct is None or not is_whole:
+        return None
+    numbers = {place: number for number, place in enumerate(order)}
+    results = tuple(made.index(buffer) for buffer in structure.results)
+    return Direct(
+        call=native.direct,
+        feed=feed,
+        usual=[(numbers[place], buffer.shape, buffer.dtype.numpy)
+               for place, buffer in enumerate(feed.buffers)],
+        own=[*own, *[0] * len(made)],
+        needed=frozenset(number for number, address in enumerate(own) if not address),
+        makers=[(number, _maker(buffer, wanted.get(buffer), native))
+                for number, buffer in enumerate(made, len(own))],
+        results=None if results == tuple(range(len(made))) else results,
+    )  # fmt: skip
+
+
+def _maker(buffer: Buffer, shape: Shape | None, native: NativePlan) -> Maker:
+    """What makes memory for a result, or for what lies between."""
+    if shape is None or buffer.nbytes > SMALL or buffer in native.streamed:
+        return maker(buffer, shape)
+    return cpu.MEMORY.small_maker(shape, buffer.dtype)
