@@ -122,7 +122,7 @@ ORDERS = (
     ("no shard", PASSES.without("shard", "two_stage"), parts,
      "shard gives it, which these passes leave out: they need it before partition"),
     ("no simplest indices", PASSES.without("loops.simplify"), lambda: x.T.reshape(-1).exp(),
-     "simplify gives it, which these passes leave out: they need it before collapse"),
+     "simplify gives it, which these passes leave out: they need it before split"),
     ("lanes before tiles", PASSES.move("tile", after="vectorize"),
      lambda: Tensor(np.ones(100_000, np.float32)).exp(),
      "tile gives it, which comes later: move unroll behind tile"),

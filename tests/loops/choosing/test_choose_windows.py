@@ -1,5 +1,6 @@
 """Convolutions as register tiles: the values at awkward sizes, and what was chosen, and why."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,9 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from compiler import Options, Tensor, Variable, compile
+from compiler.loops.choices import Pack
+from compiler.loops.choosing.choose import choose
+from compiler.settings.machine import DEFAULT
 from tests.evaluate import assert_same, evaluate
 
 Array = np.ndarray[Any, Any]
@@ -133,8 +137,10 @@ def test_groups_are_an_axis_of_their_own() -> None:
 def test_many_weights_are_packed_by_block(images: int, at: str) -> None:
     x, w = np.ones((images, 300, 9, 9), np.float32), np.ones((512, 300, 3, 3), np.float32)
     made = Tensor(x).conv2d(Tensor(w), stride=2)
-    found = compile(made, Options(threads=2)).decisions
-    assert any(d.reason.startswith(f"pack 2 {at}: weights of ") for d in found)
+    (loops,) = compile(made, Options(loops="plain")).loops
+    packs = choose(loops.body, replace(DEFAULT, cores=2)).of(Pack)
+    assert [(p.slot, p.at) for p in packs] == [(2, at)]
+    assert packs[0].because.startswith("weights of ")
 
 
 def test_a_batch_of_variable_size() -> None:

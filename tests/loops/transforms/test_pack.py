@@ -1,6 +1,7 @@
 """Tiles of arguments copied to scratch memory."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ from compiler import Options, Tensor, compile
 from compiler.core.errors import ScheduleError
 from compiler.core.node import toposort
 from compiler.loops.choices import text
+from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body, Load, Local, Range, Reduce, memory
 from compiler.loops.transforms import pack
+from compiler.settings.machine import DEFAULT
 from tests.loops.examples import EXAMPLES
 from tests.loops.transformed import SIZES, assert_same, body_of, transform
 
@@ -100,9 +103,8 @@ def test_products_of_one_argument_are_chosen_as_those_of_two(
 ) -> None:
     a, b = (Tensor(np.broadcast_to(np.float32(0), shape)) for _ in range(2))
     two = a @ b if name == "a @ a" else a @ b.T if name == "a @ a.T" else a.T @ b
-    options = Options(threads=2)
-    one = text(compile(READ_TWICE[name](a), options).choices["k0"])
-    other = text(compile(two, options).choices["k0"])
+    made = (compile(value, Options(loops="plain")) for value in (READ_TWICE[name](a), two))
+    one, other = (text(choose(it.loops[0].body, replace(DEFAULT, cores=2))) for it in made)
     assert "; pack 2 i1.0; " in other
     assert one == other.replace("pack 2 i1.0", "pack 1[i1] i1.0")
 
