@@ -31,6 +31,7 @@ from compiler.loops.nodes import (
     Range,
     Reduce,
     ScalarNode,
+    Scan,
     Store,
     Update,
     memory,
@@ -128,7 +129,7 @@ class _Count:
         accesses = [self._access(i, (*path, *inner), lane) for i in touching]
         if not operations and not accesses:
             return None
-        is_ordered = any(isinstance(i, Update) for i in items)
+        is_ordered = any(isinstance(i, Update | Scan) for i in items)
         is_gated = any(isinstance(i, Load | Store) and i.gate is not None for i in items)
         is_vector = vector is not None or (
             is_inner and lane is not None and lane.extent > 1 and not self.has_lanes
@@ -154,6 +155,8 @@ class _Count:
                 return [_operation(op, item.sources[-1].dtype)]
             case Cast() if item.bounds is None:
                 return [Operation("cast", 1, item.dtype.itemsize)]
+            case Scan(op=op):
+                return [_operation(REDUCTIONS[op].combine, item.dtype)]
             case Update():
                 return [_operation("add", item.sources[2].dtype)]
             case _:

@@ -12,9 +12,9 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, an `Assign`, a
-`Copy` or a `Repeat` and what it reads, what a function from outside reads or writes), or if
-computing it inside its users costs more than memory would; each such choice is recorded with its
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scan`, a `Scatter`, an
+`Assign`, a `Copy` or a `Repeat` and what it reads, what a function from outside reads or writes),
+or if computing it inside its users costs more than memory would; each such choice is recorded with its
 reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its inputs are in memory,
 and its body is left whole: what another kernel would cut in two is computed again inside.
 
@@ -39,6 +39,7 @@ from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, is_computed
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     MOVEMENT,
     Const,
@@ -81,7 +82,7 @@ ONCE = Reason(
 )
 EMPTY = Reason("it has no elements")
 
-ENDS = (Contiguous, Copy, Repeat, Kernel, Scatter, Assign)
+ENDS = (Contiguous, Copy, Repeat, Kernel, Scan, Scatter, Assign)
 """Kinds of node that are always in memory."""
 
 

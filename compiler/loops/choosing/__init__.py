@@ -16,6 +16,7 @@ In order: each imports only what stands before it.
     choose_windows.py         choices for windows that slide past weights
     choose_groups.py          choices for sums whose axes are read in groups
     choose_rows.py            choices for reductions along rows, and what is computed from them
+    choose_scans.py           choices for scans
     choose_short_rows.py      choices for statistics of rows that are shorter than a vector
     choose_transposes.py      choices for copies whose input and output run along different axes
     choose.py                 how the loops of a kernel are transformed by default

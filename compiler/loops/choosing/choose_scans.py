@@ -1,0 +1,86 @@
+"""Choices for scans: running sums, products and extremes.
+
+    out[i0, s1] = Σ s ≤ s1  in1[i0, s]      along rows, each element waits for the one before it
+    out[s0, i1] = Σ s ≤ s0  in1[s, i1]      across rows, vectors of columns do so side by side
+
+Along rows nothing is a vector; several rows side by side hide how long an addition takes. Across
+rows the sums of some vectors of columns stay in registers, from the first row to the last.
+"""
+
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import Choices, Refused, Row, Tile, Unroll, chosen
+from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.lanes import (
+    against_lanes,
+    against_order,
+    in_vectors,
+    is_worth_threads,
+    kept_on_one_core,
+    lane_count,
+    shared_out,
+    trip_count,
+)
+from compiler.loops.nodes import Range, Scan
+from compiler.loops.transforms.levels import length
+from compiler.settings.machine import MachineModel
+
+SIDE = 4
+"""Rows, or vectors of columns, side by side."""
+
+
+def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Rows side by side, or vectors of columns; cores over what is outside."""
+    value = seen.store.node.sources[2]
+    if not isinstance(value, Scan):
+        return Reason("it is no scan")
+    others = [r for r in seen.ranges if r is not value.axis]
+    if seen.reductions or not others or any(length(r) is None for r in others):
+        words = f"each iteration of {value.axis.name} waits for the one before it"
+        return chosen([Refused("vectorize", Reason(words)), *kept_on_one_core(seen, model)])
+    lanes, inner = lane_count(seen, model), others[-1]
+    against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
+    if against:
+        return chosen([Refused("vectorize", against), *_rows(seen, others, model)])
+    return chosen(_columns(seen, others, lanes, model))
+
+
+def _columns(seen: Accesses, others: list[Range], lanes: int, model: MachineModel) -> list[Row]:
+    """Vectors of the innermost axis, whose blocks are shared out where nothing is outside."""
+    inner, what = others[-1], "columns next to each other"
+    name, trips = inner.name, inner.extent
+    block = trips // model.cores // lanes * lanes
+    if len(others) > 1 or block < lanes or not is_worth_threads(seen, model):
+        shared = shared_out(seen, others[0].name, others[0].extent, model)
+        alone = kept_on_one_core(seen, model)
+        return [*in_vectors(name, trips, lanes, SIDE, what), *(shared if others[1:] else alone)]
+    share = trip_count(name, trips, "a vector for each core", lanes * model.cores)
+    words = Reason(f"{trips} columns, a part for each core", share)
+    return [
+        Tile(name, block, "peel", words),
+        *in_vectors(f"{name}.1", block, lanes, SIDE, what),
+        *in_vectors(f"{name}.2", trips - trips // block * block, lanes, SIDE, what),
+        *shared_out(seen, f"{name}.0", trips // block, model),
+    ]
+
+
+def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]:
+    """Rows of the longest other axis side by side."""
+    rows = max(others, key=lambda r: r.extent)
+    name, trips = rows.name, rows.extent
+    is_outside = rows is others[0]
+    cores = model.cores if is_outside and is_worth_threads(seen, model) else 1
+    side = max(min(SIDE, trips // cores), 1)
+    several = Number(f"trip count of {name}", trips, "", "side by side", side)
+    words = Reason(f"{side} rows side by side hide how long one waits for itself", several)
+    if trips <= side:
+        choices: list[Row] = [Unroll(name, words)]
+    else:
+        cut = [Tile(name, side, "peel", words)] if side > 1 else []
+        parts = (f"{name}.1", f"{name}.2")[: 1 + (trips % side > 1)]
+        choices = [*cut, *(Unroll(each, words) for each in parts if side > 1)]
+    outer, count = others[0].name, others[0].extent
+    if is_outside and trips > side > 1:
+        outer, count = f"{name}.0", trips // side
+    if is_outside and trips <= side:
+        return [*choices, *kept_on_one_core(seen, model)]
+    return [*choices, *shared_out(seen, outer, count, model)]
