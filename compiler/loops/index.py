@@ -172,12 +172,14 @@ class _Walk:
         `unroll` is for the innermost of them, axis `serial` is gone along in order.
         """
         last = max((place for place, n in enumerate(shape) if n != 1), default=0)
-        return tuple(
-            index_const(0)
-            if n == 1
-            else self._range(n, "serial" if place == serial else role, node, unroll * (place == last))
-            for place, n in enumerate(symbolic(shape, extents))
-        )
+        made: list[ScalarNode] = []
+        for place, n in enumerate(symbolic(shape, extents)):
+            if n == 1:
+                made.append(index_const(0))
+                continue
+            own: nodes.Role = "serial" if place == serial else role
+            made.append(self._range(n, own, node, unroll * (place == last)))
+        return tuple(made)
 
     def _range(
         self, extent: int | Extent, role: nodes.Role, node: TensorNode, unroll: int

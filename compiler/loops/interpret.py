@@ -105,7 +105,7 @@ class _Run:
         self.blocks = _blocks(self.order, self.needs, limit)
         self.values: dict[ScalarNode, Array] = {}
         self.scratch: dict[Local, Scratch] = {}
-        self.carried: dict[tuple[Scan | int, ...], Array] = {}
+        self.carried: dict[tuple[Scan, tuple[int, ...]], Array] = {}
         """The last value of a scan, for each block of the other ranges that it depends on."""
 
     def store(self, node: Store) -> None:
@@ -293,7 +293,7 @@ class _Run:
         shape[axis] = counter.size
         whole = np.broadcast_to(self.values[node.sources[0]], shape)
         others = sorted(self.needs[node] - {node.axis}, key=lambda r: (r.number, r.part))
-        place = node, *(int(self.values[each].flat[0]) for each in others)
+        place = node, tuple(int(self.values[each].flat[0]) for each in others)
         before = self.carried.pop(place, None) if counter.flat[0] else None
         if before is None:
             result = running(node.op, whole, axis)

@@ -34,27 +34,32 @@ class Scans:
 
     def begin(self, block: LoopBlock) -> None:
         """Before the loop: the accumulators of the scans that go along it."""
-        values = self.values
         for node in self.inside.get(block, ()):
-            values.node = node
-            tile, dtype = values.tiles.of(node), node.dtype
-            first = values.constant(const(start(node.op, dtype), dtype).bits, dtype)
-            register = values.broadcast(first, tile.lanes, dtype)
-            for iterations in tile.combinations():
-                made = values.write(lambda out: Acc(out, register, dtype, tile.lanes))
-                self._held[node, tile.key(iterations)] = made
+            self.values.node = node
+            self._begin(node)
+
+    def _begin(self, node: loops.Scan) -> None:
+        values, tile, dtype = self.values, self.values.tiles.of(node), node.dtype
+        first = values.constant(const(start(node.op, dtype), dtype).bits, dtype)
+        register = values.broadcast(first, tile.lanes, dtype)
+        for iterations in tile.combinations():
+            made = values.write(lambda out: Acc(out, register, dtype, tile.lanes))
+            self._held[node, tile.key(iterations)] = made
 
     def take(self, node: loops.Scan) -> None:
         """In the loop: each accumulator takes one more value, which is that of the scan."""
         values, tile = self.values, self.values.tiles.of(node)
-        combine, lanes = REDUCTIONS[node.op].combine, tile.lanes
         for iterations in tile.combinations():
             key = tile.key(iterations)
             held = self._held[node, key]
-            both = held, values.operand(node.sources[0], iterations, lanes)
-            joined = values.write(lambda out: Alu(out, combine, both, node.dtype, lanes=lanes))
+            value = values.operand(node.sources[0], iterations, tile.lanes)
+            joined = self._joined(node, (held, value), tile.lanes)
             values.append(Assign(held, joined))
             values.hold(node, joined, key)
+
+    def _joined(self, node: loops.Scan, both: tuple[int, int], lanes: int) -> int:
+        combine = REDUCTIONS[node.op].combine
+        return self.values.write(lambda out: Alu(out, combine, both, node.dtype, lanes=lanes))
 
 
 def _inside(top: LoopBlock) -> Mapping[LoopBlock, list[loops.Scan]]:

@@ -181,7 +181,8 @@ class _Check(Registers):
         if normal or not inside:
             where = f"in loop {normal[0]}" if normal else "in no loop"
             what = f"accumulator %{target} is carried where it must not be"
-            self.broken(12, what, where, "reduction or serial loops or Ifs opened after it was made")
+            expected = "reduction or serial loops or Ifs opened after it was made"
+            self.broken(12, what, where, expected)
 
     def _convert(self, instruction: lowered.Cast | lowered.Bitcast) -> None:
         """Invariants 6 and 13."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from compiler.core.reason import Number, Reason
 from compiler.core.text import microseconds
 from compiler.graph.kinds.effects import Assign, Scatter
-from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
 from compiler.schedule.demand import Demand
 from compiler.settings.machine import MachineModel

@@ -10,7 +10,7 @@ from compiler.core.dtypes import float16, float32
 from compiler.core.errors import ShapeError
 from compiler.graph.extents import Extent, symbolic
 from compiler.graph.kinds.scan import Scan
-from compiler.graph.nodes import Permute, Reduce, TensorNode, elementwise
+from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, elementwise
 from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import (

@@ -47,7 +47,7 @@ def plain(body: TensorNode) -> TensorNode:
         for node in toposort([body]):
             sources = tuple(done[s] for s in node.sources)
             if isinstance(node, Scan):
-                done[node] = stepped(*sources, node.op, node.axis)
+                done[node] = stepped(sources[0], node.op, node.axis)
                 continue
             is_mark = isinstance(node, Fuse)
             done[node] = sources[0] if is_mark else type(node)(sources, *node.arguments.values())
