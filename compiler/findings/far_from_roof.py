@@ -96,8 +96,8 @@ def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str] | None:
                 f"put .contiguous() behind {inner}: each then has loops of its own.")
     if _asks_where(subject.loops[part.name]):
         return ("each read in its reduction asks whether it is inside what zeros were put around",
-                "put .contiguous() behind what pads or shifts (pad, roll, cumsum): the zeros are "
-                "then in memory, and nothing is asked.")  # fmt: skip
+                "put .contiguous() behind what pads or shifts (pad, roll): the zeros are then in "
+                "memory, and nothing is asked.")  # fmt: skip
     apart = [(_apart_ns(subject, s, a), a) for s in work.stretches for a in s.accesses]
     worst = max(apart, key=lambda row: row[0], default=None)
     if worst and worst[0] > 0:

@@ -12,7 +12,6 @@ EXPECTED = {
     "convolutions": {"roofline"},  # a maximum around a sum, both scalar: 10 ms for 29 million flops
     "blur wide": {"roofline"},  # 49 reads of each pixel, each asks whether it is inside: 20 ms
     "doubles": {"roofline"},  # a product inside a sum: 1.6 s for 0.3 billion flops
-    "random walk": {"roofline"},  # sums inside a maximum, every read asks: 10 of 16 ms
     "polynomial": {"float64"},  # Tensor(0.0) is float64, and so is the result
 }
 """The rules that are right to fire, with why; on any other program none is."""
