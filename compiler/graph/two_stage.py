@@ -63,12 +63,12 @@ AVX2, two busy cores, 2026-11-23)."""
 SHARE = 64
 """Elements read for each that is written in between, at least, so that to write and to read these
 again is a small share. Chosen, not measured."""
-READ = 16
-"""Elements of the operands of a product that each of its parts reads for each result of its own, at
-least: the sum of a part is then long itself, eight times as long as rows and columns are. 100×100
-sums of 20,000 took 15.6 ms in one part, 3.4 in 4, 3.3 in 8, 3.6 in 16, and 23.8 in 32, which are
-short; 64×64 sums of 100,000 21.3, then 9.5, 6.0, 4.9 and 7.2 (EPYC, AVX2, two busy cores,
-2026-11-23)."""
+BESIDE = 8
+"""Slices of each part of a product for each row and column of its results, at least: the sum of a
+part is then long itself. 100×100 sums of 20,000 took 15.6 ms in one part, 3.4 in 4, 3.3 in 8, 3.6
+in 16, and 23.8 in 32, which are short; 64×64 sums of 100,000 21.3, then 9.5, 6.0, 4.9 and 7.2;
+2×4,096 sums of 4,096, which cores share out by results, 1.6 in one and 8.4 in 16 (EPYC, AVX2, two
+busy cores, 2026-11-23)."""
 WORST = 0.1
 """The share of the work, done by one core alone or while others wait, from which no cut pays.
 Chosen, not measured."""
@@ -255,14 +255,14 @@ def _cut(
         longest = max(source.shape[a] for a in node.axes)
         return left("no axis can be cut into equal parts", Number("longest axis", longest))
     to_share = Number("rows to share out", rows, "", "fewer than", PARTS)
-    operands = _operands(source) if node.size >= PARTS else 0
-    if operands:
-        many = parts[axis] * node.size * READ
-        read = Number(f"results of all parts, times {READ}", many, "", "elements read", operands)
-        if node.nbytes > WIDEST or many > operands:
+    is_product = node.size >= PARTS and _is_product(source)
+    if is_product:
+        sides = BESIDE * parts[axis] * max(node.shape)
+        long_beside = Number("the axis", source.shape[axis], "", "long beside results from", sides)
+        if node.nbytes > WIDEST or source.shape[axis] < sides:
             results = Number("results", node.nbytes, "bytes", "at most", WIDEST)
-            return left("a product that tiles of results share out", results, read)
-        seen.append(read)
+            return left("a product that tiles of results share out", results, long_beside)
+        seen.append(long_beside)
     elif rows >= PARTS:
         return left(f"enough to share out by rows, {rows:,} of them", to_share)
     seen.append(to_share)
@@ -277,7 +277,7 @@ def _cut(
     rest = f", {over} slices left over" if over else ""
     words = f"{sizes}, {about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
     why = Reason(words, *seen, size, share, Number("parts", parts[axis]))
-    return Cut(axis, parts[axis], why, operands > 0)
+    return Cut(axis, parts[axis], why, is_product)
 
 
 def _parts(extent: int, is_whole: bool) -> int:
@@ -308,13 +308,12 @@ def _is_statistic(node: nodes.Reduce, readers: dict[TensorNode, list[TensorNode]
     return False
 
 
-def _operands(source: TensorNode) -> int:
-    """The elements of the operands of a product, which are read again and again; 0 where one has as
-    many elements as are folded, or where it is no product."""
+def _is_product(source: TensorNode) -> bool:
+    """Whether two factors are multiplied whose elements are read again and again: neither is
+    computed from as many elements as are folded."""
     if not isinstance(source, nodes.Elementwise) or source.op != "mul":
-        return 0
-    sizes = [_read(factor) for factor in source.sources]
-    return 0 if max(sizes) >= source.size else sum(sizes)
+        return False
+    return all(_read(factor) < source.size for factor in source.sources)
 
 
 def _read(factor: TensorNode) -> int:

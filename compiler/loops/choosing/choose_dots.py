@@ -35,9 +35,14 @@ from compiler.loops.transforms.levels import obstacle
 from compiler.settings.machine import MachineModel
 
 FEW = 4
-"""Rows, or columns, for which no tile of sums pays; as many of the others are side by side. With
-1,000 columns and sums of 512, 4 rows take 257 µs in tiles and 120 so; 8 rows take 354 in tiles and
-would take 267 so (EPYC, AVX2, 2026-11-23)."""
+"""Rows, or columns, for which no tile of sums pays; as many of the others at most are side by side.
+With 1,000 columns and sums of 512, 4 rows take 257 µs in tiles and 120 so; 8 rows take 354 in tiles
+and would take 267 so (EPYC, AVX2, 2026-11-23)."""
+SUMS = 8
+"""Vectors of sums of rows and weights side by side: 4 rows by 512 by 1,000 take 79, 93, 114 and 137
+µs with 4, 8, 12 and 16 (least processor time, one core; where 512-bit vectors are two registers of
+16), 3 rows by 1,000² 125, 129, 138 and 172 with 3, 6, 9 and 12, 2 rows by 4,096² 3.9, 3.4 and 2.7
+ms with 2, 4 and 8 (EPYC, AVX2, 2026-11-23)."""
 PAIRS = 16
 """Rows for which vectors along the sum pay where the weights come from afar: 8 rows by 1,024 by
 4,096 take 1.7 ms so and 3.9 in tiles, 16 by 768 by 3,072 1.8 and 3.1, 32 3.2 and 3.4 to 6.5 (EPYC,
@@ -54,8 +59,8 @@ sums of 4,096 take 1.60 µs with 1 and 1.53 with 4, 8 or 16 (EPYC, AVX2, 2026-11
 PEELED = 8
 """Blocks of a sum from which what is left over is a vector of its own, masked, where each iteration
 would have a mask otherwise: which costs more than anything else in it where masks are not cheap.
-64×64 sums of 1,250 take 3.4 ms in all without a rest and 24 with masks (EPYC, AVX2, two busy cores,
-2026-11-23)."""
+100×100 sums of 20,000 in 8 parts take 3.9 ms with such a rest and 24 with masks (EPYC, AVX2, two
+busy cores, 2026-11-23)."""
 HELD = 24
 """Vectors of the shorter operand that stay in registers, of 32. By 1,000 columns, 4 rows of 96,
 which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors would take 18.3 so and take
@@ -88,7 +93,9 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason(against)
     held = short.extent * -(-fold.extent // lanes)
     is_held = held <= HELD and long.extent > FEW >= short.extent
-    side = max(min(FEW, (REGISTERS - held) // short.extent), 1) if is_held else FEW
+    free = REGISTERS - held if is_held else SUMS
+    together = PAIR if short.extent > FEW else short.extent
+    side = max(min(FEW, free // together), 1)
     kept = Number("vectors of the shorter operand", held, "", "stay in registers", HELD)
     what = f"{short.extent} by {long.extent} sums, both operands in order along {fold.name}"
     words = Reason(what, few, enough, kept)
@@ -97,12 +104,12 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         serve = Reason(f"{held} vectors serve {long.extent} times: {words}", *words.numbers)
         choices += _all_along(fold, lanes, serve)
     else:
-        results = (short.extent if short.extent <= FEW else PAIR) * min(long.extent, FEW)
+        results = together * (side if long.extent > FEW else long.extent)
         choices += _along(fold, lanes, results, words)
     outside = found.outside[0] if found.outside else None
     if outside is not None:
         choices += shared_out(seen, outside.name, outside.extent, model)
-    elif long.extent > side:
+    elif long.extent > FEW:
         choices += shared_out(seen, f"{long.name}.0", long.extent // side, model)
     else:
         choices += kept_on_one_core(seen, model)
