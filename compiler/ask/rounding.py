@@ -3,8 +3,9 @@
 The graph runs once more, and each value carries a bound on its error, element by element:
 
     what an operation adds     so many units in the last place of its own result as its row of
-                               `ops.OPS` says: half a unit where it rounds once; n / 2 for a
-                               product over n; for a sum over n elements see `sums.py`
+                               `ops.OPS` says: half a unit where it rounds once, as each step
+                               of a scan does; n / 2 for a product over n; for a sum over n
+                               elements see `sums.py`
     what its operands bring    how far the result moves when an operand moves by its own bound, up
                                or down, in wider arithmetic, which adds no rounding of its own;
                                where that turns a comparison or a position, all of it
@@ -34,6 +35,7 @@ from compiler.graph.extents import part_of, shape_of
 from compiler.graph.interpret import evaluate, moved, variables_of
 from compiler.graph.kinds.placement import Copy, Multi
 from compiler.graph.kinds.repeat import Repeat, with_iterations
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     MOVEMENT,
     Bitcast,
@@ -234,12 +236,25 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
             if kind == "sum":
                 return of_terms(given[0], axes)
             count = prod(given[0].shape[axis] for axis in axes) / 2 if kind == "each" else 0.0
+        case Scan(op=op, axis=axis):
+            return _scanned(REDUCTIONS[op].rounding, value, axis, brought)
         case Repeat(count=trips):
             units = (OTHERS + trips) * max(_epsilons(node, value))
             return np.asarray(units * np.max(np.abs(value), initial=0.0))
         case _:
             return np.asarray(OTHERS * _epsilon(value) * np.max(np.abs(value), initial=0.0))
     return np.asarray(count * _unit(value, brought)) if count else np.zeros(())
+
+
+def _scanned(kind: str, value: Array, axis: int, brought: Array) -> Array:
+    """What the steps of a scan add: each rounds once, by no more than half a unit of its result."""
+    if kind == "none":
+        return np.zeros(())
+    unit = np.broadcast_to(_unit(value, brought), value.shape)
+    if kind == "sum":
+        return np.asarray(np.cumsum(unit, axis) / 2)
+    steps = np.arange(1, value.shape[axis] + 1).reshape([-1] + [1] * (value.ndim - axis - 1))
+    return np.asarray(steps * unit / 2)
 
 
 def _epsilon(value: Array) -> float:
@@ -293,6 +308,8 @@ def _moves(
         if isinstance(node, Reduce) and node.op == "sum":
             terms = np.broadcast_to(error, operand.shape)
             return np.asarray(np.sum(terms, axis=node.axes, keepdims=True))
+        if isinstance(node, Scan) and node.op == "sum":
+            return np.asarray(np.cumsum(np.broadcast_to(error, operand.shape), node.axis))
         if isinstance(node, EXACT) or (isinstance(node, Index) and not place):
             return evaluate(node, _alone(node, given, place, error), {}, sizes).astype(np.float64)
     if isinstance(node, Elementwise | Cast | Reduce):

@@ -3,9 +3,8 @@
 The roof is what the same operations and the same bytes would take on as many cores, all of it in
 vectors and every access one after the other; what data decide, as where a gather reads, stays as
 it is. Told of kernels that take `FAR` times as long, measured where they are, where that is worth
-it and the model sees a cause. Reads that cross
-memory in a reduction have a rule of their own, and updates come one after the other by what they
-mean.
+it and the model sees a cause. Reads that cross memory in a reduction have a rule of their own, and
+updates and the steps of a scan come one after the other by what they mean.
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from compiler.findings.crosswise import crossed
 from compiler.findings.finding import Finding
 from compiler.findings.subject import Part, Subject
 from compiler.graph.nodes import Reduce as TensorReduce
-from compiler.loops.nodes import Load, Reduce, Update
+from compiler.loops.nodes import Load, Reduce, Scan, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.printer import Loops
 from compiler.schedule.analysis.work import Access, Stretch, Work, estimate
@@ -41,7 +40,7 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
         roof = estimate(at_best(work), subject.model, subject.resident) - subject.model.launch_ns
         gain = (took - roof) * len(part.items)
         is_far = took >= FAR * max(roof, 1.0) and subject.is_worth(gain)
-        if not is_far or crossed(loops.body) or _updates(loops):
+        if not is_far or crossed(loops.body) or _is_in_order(loops):
             continue
         cause = _why(subject, part, work)
         if cause:
@@ -80,8 +79,9 @@ def times_as_long(took: float, roof: float) -> str:
     return f"{ratio:,.0f} times" if ratio >= 9.95 else f"{ratio:.1f} times"
 
 
-def _updates(loops: Loops) -> bool:
-    return any(isinstance(node, Update) for node in loops.nodes)
+def _is_in_order(loops: Loops) -> bool:
+    """Whether iterations follow one another by what they mean."""
+    return any(isinstance(node, Update | Scan) for node in loops.nodes)
 
 
 def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str] | None:
@@ -96,8 +96,8 @@ def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str] | None:
                 f"put .contiguous() behind {inner}: each then has loops of its own.")
     if _asks_where(subject.loops[part.name]):
         return ("each read in its reduction asks whether it is inside what zeros were put around",
-                "put .contiguous() behind what pads or shifts (pad, roll, cumsum): the zeros are "
-                "then in memory, and nothing is asked.")  # fmt: skip
+                "put .contiguous() behind what pads or shifts (pad, roll): the zeros are then in "
+                "memory, and nothing is asked.")  # fmt: skip
     apart = [(_apart_ns(subject, s, a), a) for s in work.stretches for a in s.accesses]
     worst = max(apart, key=lambda row: row[0], default=None)
     if worst and worst[0] > 0:

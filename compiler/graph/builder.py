@@ -28,6 +28,7 @@ from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel, plain
 from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Placeholder, Unroll
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.views import Strided, View
 from compiler.graph.nodes import Pairs, Shape, TensorNode
 from compiler.graph.verify import verify_node
@@ -202,6 +203,10 @@ class GraphBuilder:
     ) -> TensorNode:
         """x with updates at int64 positions, a tensor per axis, in row-major order."""
         return _made(Scatter, (x, updates, *positions), op)
+
+    def scan(self, x: Operand, op: str, axis: int) -> TensorNode:
+        """Element t of an axis is reduction `op` of x's elements 0 to t."""
+        return _made(Scan, (x,), op, axis)
 
     # -- marks ---------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan, running
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.parts import written
 from compiler.graph.words import operation, short
@@ -126,6 +127,8 @@ def _value(
             return _reduce(node, op, axes, operands[0], shape)
         case nodes.Index():
             return _indexed(node, [operands[0], *_meaningful(node, operands[1:], shape)])
+        case Scan(op=op, axis=axis):
+            return running(op, operands[0], axis)
         case Scatter(op=op):
             return updates.scattered(op, operands[0], operands[1], operands[2:])
         case Custom(name=name):

@@ -13,6 +13,7 @@
          | Pad(x, widths) | Shrink(x, bounds) | Flip(x, axes)            movement
          | Narrow(x, variable; axis, length)          `length` elements from the `variable`th on
          | Reduce(x, op, axes[, unroll])              a row of `ops.REDUCTIONS`, axes kept as 1
+         | Scan(x; op, axis)                          see `graph/kinds/scan.py`
          | Index(x, indices…[, validity])             x[i₀, i₁, …], element by element; 0 outside
          | Threefry(counter, key)                     64 random bits per counter (uint64)
          | Contiguous(x)                              x, in memory

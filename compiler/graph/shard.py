@@ -42,6 +42,7 @@ from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import written
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Pairs, Shape, TensorNode, elementwise
 from compiler.graph.reshard import Moves, ShardLayout, layout_of, stored_bytes
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
@@ -152,6 +153,18 @@ def reduction(moves: Moves, node: nodes.Reduce) -> TensorNode | None:
     for other in partial[1:]:
         total = elementwise(REDUCTIONS[node.op].combine, total, moves.copy(other, home, why))
     return multi(tuple(moves.copy(total, device, why) for device in source.devices), None)
+
+
+@_on(Scan)
+def scan(moves: Moves, node: Scan) -> TensorNode | None:
+    """scan(multi(a…)) = multi(scan(a)…), along the cut axis a whole on each device"""
+    source = node.sources[0]
+    if not isinstance(source, Multi):
+        return None
+    if source.axis != node.axis:
+        return _each(node, source, source.axis)
+    why = f"scan {node.op} along axis {node.axis}, which is in shards"
+    return node.with_sources((_everywhere(moves, source, why),))
 
 
 @_on_moved(nodes.Reshape)

@@ -21,9 +21,11 @@ from compiler.core.dtypes import Scalar
 from compiler.core.trace import Match, Provenance
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.placement import Copy
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     Cast,
     Const,
+    Contiguous,
     Elementwise,
     Expand,
     Flip,
@@ -241,6 +243,13 @@ def reduce_twice(node: Reduce) -> TensorNode | None:
     return Reduce(inner.sources, node.op, axes, max(inner.unroll, node.unroll))
 
 
+@rule_of(Contiguous)
+def contiguous_scan(node: Contiguous) -> TensorNode | None:
+    """contiguous(scan(x)) = scan(x): it is in memory"""
+    source = node.sources[0]
+    return source if isinstance(source, Scan) else None
+
+
 @rule_of(Kernel)
 def simplify_body(node: Kernel) -> TensorNode | None:
     """kernel(x; f) = kernel(x; f simplified)"""
@@ -269,7 +278,7 @@ RULES = RuleSet(
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
         move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
         flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
-        copy_to_itself, copy_twice, simplify_body,
+        contiguous_scan, copy_to_itself, copy_twice, simplify_body,
     )
 )  # fmt: skip
 

@@ -16,9 +16,10 @@ comes out is folded by a second, small kernel. Slices that are left over, becaus
 multiple of the parts, are folded by the second kernel too. Elsewhere called "split reduction".
 
 A sum over rows (the first axis, say, of two) is cut as well: its parts are blocks of whole rows,
-read one after the other. Left alone: what has enough rows to share out, statistics of rows that
-one kernel computes and uses, axes whose extent is a variable, values on several devices, and what
-`fuse` or `unroll` asks for.
+read one after the other. So is a product whose sum is long beside its few results, as `x.T @ x` of
+many rows, which cores could share out by results only if each read everything. Left alone: what
+has enough rows to share out, statistics of rows that one kernel computes and uses, axes whose
+extent is a variable, values on several devices, and what `fuse` or `unroll` asks for.
 
 Relies on: invariants 1-11 of `verify.py`, no value in shards.
 Ensures: the same value, but that floats are folded in another order; at most one element in
@@ -62,6 +63,12 @@ AVX2, two busy cores, 2026-11-23)."""
 SHARE = 64
 """Elements read for each that is written in between, at least, so that to write and to read these
 again is a small share. Chosen, not measured."""
+BESIDE = 8
+"""Slices of each part of a product for each row and column of its results, at least: the sum of a
+part is then long itself. 100×100 sums of 20,000 took 15.6 ms in one part, 3.4 in 4, 3.3 in 8, 3.6
+in 16, and 23.8 in 32, which are short; 64×64 sums of 100,000 21.3, then 9.5, 6.0, 4.9 and 7.2;
+2×4,096 sums of 4,096, which cores share out by results, 1.6 in one and 8.4 in 16 (EPYC, AVX2, two
+busy cores, 2026-11-23)."""
 WORST = 0.1
 """The share of the work, done by one core alone or while others wait, from which no cut pays.
 Chosen, not measured."""
@@ -71,11 +78,14 @@ ALGEBRA = "sum(x) = sum(sums of parts of x), likewise prod, max, min"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Whether and how a long reduction is cut: `axis` into `parts` (0: not at all), and why."""
+    """Whether and how a long reduction is cut: `axis` into `parts` (0: not at all), and why.
+
+    `is_outside`: the results of one part lie together, as those of a product."""
 
     axis: int
     parts: int
     reason: str
+    is_outside: bool = False
 
 
 def two_stage(
@@ -127,9 +137,13 @@ def _in_two(node: nodes.Reduce, cut: Cut) -> TensorNode:
     length, left = divmod(source.shape[axis], cut.parts)
     main = _slices(source, axis, 0, length * cut.parts)
     shape = (*source.shape[:axis], cut.parts, length, *source.shape[axis + 1 :])
-    axes = tuple(a + (a >= axis) for a in node.axes)
-    parts = nodes.Contiguous((nodes.Reduce((nodes.Reshape((main,), shape),), node.op, axes),))
-    folded: TensorNode = nodes.Reshape((nodes.Reduce((parts,), node.op, (axis,)),), node.shape)
+    lengths: TensorNode = nodes.Reshape((main,), shape)
+    axes, place = tuple(a + (a >= axis) for a in node.axes), axis
+    if cut.is_outside:
+        order = (axis, *(a for a in range(len(shape)) if a != axis))
+        lengths, axes, place = nodes.Permute((lengths,), order), tuple(a + 1 for a in node.axes), 0
+    parts = nodes.Contiguous((nodes.Reduce((lengths,), node.op, axes),))
+    folded: TensorNode = nodes.Reshape((nodes.Reduce((parts,), node.op, (place,)),), node.shape)
     if not left:
         return folded
     rest = _slices(source, axis, length * cut.parts, source.shape[axis])
@@ -241,7 +255,15 @@ def _cut(
         longest = max(source.shape[a] for a in node.axes)
         return left("no axis can be cut into equal parts", Number("longest axis", longest))
     to_share = Number("rows to share out", rows, "", "fewer than", PARTS)
-    if rows >= PARTS:
+    is_product = node.size >= PARTS and _is_product(source)
+    if is_product:
+        sides = BESIDE * parts[axis] * max(node.shape)
+        long_beside = Number("the axis", source.shape[axis], "", "long beside results from", sides)
+        if node.nbytes > WIDEST or source.shape[axis] < sides:
+            results = Number("results", node.nbytes, "bytes", "at most", WIDEST)
+            return left("a product that tiles of results share out", results, long_beside)
+        seen.append(long_beside)
+    elif rows >= PARTS:
         return left(f"enough to share out by rows, {rows:,} of them", to_share)
     seen.append(to_share)
     if not is_across and node.size > 1 and _is_statistic(node, readers):
@@ -251,13 +273,11 @@ def _cut(
     share = Number(f"results of all parts, times {SHARE}", written, "", "elements", source.size)
     if node.nbytes > WIDEST or written > source.size:
         return left("the results of parts would be many to write and read", size, share)
-    if node.size >= PARTS and _is_contraction(source):
-        results = Number("results", node.size, "", "fewer than", PARTS)
-        return left("a product that tiles of results share out", results)
     length, over = divmod(source.shape[axis], parts[axis])
     rest = f", {over} slices left over" if over else ""
     words = f"{sizes}, {about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
-    return Cut(axis, parts[axis], Reason(words, *seen, size, share, Number("parts", parts[axis])))
+    why = Reason(words, *seen, size, share, Number("parts", parts[axis]))
+    return Cut(axis, parts[axis], why, is_product)
 
 
 def _parts(extent: int, is_whole: bool) -> int:
@@ -288,16 +308,23 @@ def _is_statistic(node: nodes.Reduce, readers: dict[TensorNode, list[TensorNode]
     return False
 
 
-def _is_contraction(source: TensorNode) -> bool:
-    """Whether no operand has as many elements as are folded: operands are read again and again."""
-    stack, seen = [source], {source}
+def _is_product(source: TensorNode) -> bool:
+    """Whether two factors are multiplied whose elements are read again and again: neither is
+    computed from as many elements as are folded."""
+    if not isinstance(source, nodes.Elementwise) or source.op != "mul":
+        return False
+    return all(_read(factor) < source.size for factor in source.sources)
+
+
+def _read(factor: TensorNode) -> int:
+    """The elements that a factor is computed from: those of the largest array."""
+    stack, seen, largest = [factor], {factor}, 0
     while stack:
         node = stack.pop()
-        if not isinstance(node, ELEMENTWISE):
-            if node.size >= source.size:
-                return False
-            continue
-        fresh = [s for s in node.sources if s not in seen]
-        seen.update(fresh)
-        stack += fresh
-    return True
+        if isinstance(node, ELEMENTWISE):
+            fresh = [s for s in node.sources if s not in seen]
+            seen.update(fresh)
+            stack += fresh
+        else:
+            largest = max(largest, node.size)
+    return largest

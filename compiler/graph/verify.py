@@ -35,6 +35,7 @@
     these. A Multi has shards of one type that differ along its axis only, one per device, and
     knows which of them hold elements.
 22. After `shard`: no Multi is left.
+23. The axis of a scan is in range; its row accepts the type.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
 that a graph computes what the user wrote (the interpreters and tests do).
@@ -51,6 +52,7 @@ from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Parts, TensorNode
 from compiler.graph.parts import problem
 from compiler.graph.words import operation, short
@@ -169,6 +171,8 @@ def _node(node: TensorNode) -> None:
             _narrow(node)
         case nodes.Reduce():
             _reduce(node)
+        case Scan():
+            _scan(node)
         case nodes.Bitcast():
             _bitcast(node)
         case nodes.Index():
@@ -295,6 +299,15 @@ def _reduce(node: nodes.Reduce) -> None:
         if extent and axis in node.axes and not extent.low and not row.has_identity:
             what = f"{node.op} over an axis that may be empty"
             _broken(node, 15, what, extent.described, "a variable of 1 or more")
+
+
+def _scan(node: Scan) -> None:
+    """Invariant 23."""
+    if not 0 <= node.axis < len(node.shape):
+        _broken(node, 23, "the axis is out of range", node.axis, f"0 to {len(node.shape) - 1}")
+    accepts = REDUCTIONS[node.op].accepts
+    if node.dtype.kind not in accepts:
+        _broken(node, 23, "the row does not accept the type", node.dtype, " ".join(sorted(accepts)))
 
 
 def _bitcast(node: nodes.Bitcast) -> None:

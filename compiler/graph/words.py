@@ -9,6 +9,7 @@ from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -51,7 +52,7 @@ def describe_argument(node: TensorNode) -> str:
             return f"{node.name} {node.low} … {node.high}"
         case Bind():
             return f"= {node.value}"
-        case Prefix():
+        case Prefix() | Scan():
             return f"axis {node.axis}"
         case Narrow():
             return f"axis {node.axis} length {node.length}"
@@ -102,6 +103,8 @@ def operation(node: TensorNode) -> str:
             return node.word
         case Scatter():
             return f"scatter {node.op}"
+        case Scan():
+            return f"scan {node.op}"
         case _:
             return type(node).__name__.lower()
 
@@ -117,7 +120,7 @@ def kind(node: TensorNode) -> str:
             return "elementwise"
         case Cast() | Bitcast():
             return "cast"
-        case Reduce():
+        case Reduce() | Scan():
             return "reduce"
         case Contiguous() | Copy() | Multi() | Store() | Index() | Scatter() | Assign():
             return "memory"

@@ -79,12 +79,14 @@ def _pairs(body: Body) -> list[tuple[Range, Range]]:
     result: dict[tuple[Range, Range], None] = {}
     for nest in nests:
         pairs = zip(nest.ranges, nest.ranges[1:], strict=False)
-        result.update(dict.fromkeys(p for p in pairs if all(map(_is_fixed, p))))
+        result.update(dict.fromkeys(p for p in pairs if _is_alike(*p)))
     return list(result)
 
 
-def _is_fixed(each: Range) -> bool:
-    return isinstance(each.sources[0], Const)
+def _is_alike(outer: Range, inner: Range) -> bool:
+    """Whether both have fixed trip counts, and one role: the axis of a scan stays by itself."""
+    fixed = isinstance(outer.sources[0], Const) and isinstance(inner.sources[0], Const)
+    return fixed and outer.role == inner.role
 
 
 def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) -> Body:

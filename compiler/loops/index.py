@@ -18,6 +18,7 @@ parameters: reshape flattens and divides again, permute reorders, a broadcast ax
 shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
 An axis whose extent is a variable is a loop that runs to the variable.
 
+A scan is the value of a store whose loops go along its axis innermost, one after the other.
 A scatter is two nests: the store of what it starts from, then its updates, one after the other.
 A store to parts has loops over what is written only. A body that reads the Param it writes reads
 just the element it writes, whose index is that of the store.
@@ -36,6 +37,7 @@ from compiler.core.trace import Provenance
 from compiler.graph import nodes as graph
 from compiler.graph.extents import Extent, Extents, symbolic
 from compiler.graph.kinds import effects
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.words import short
 from compiler.loops import nodes
@@ -70,10 +72,12 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
             stores.append(_statement(walk, written, value))
             continue
         whole = value
-        if isinstance(whole, effects.Scatter):
+        if isinstance(whole, effects.Scatter | Scan):
             value = whole.sources[0]
-        value = value if store.parts else _unshaped(value)
-        indices = walk.new_ranges(value.shape, value.extents, "normal", value)
+        serial = whole.axis if isinstance(whole, Scan) and value.size else None
+        is_other = store.parts or serial is not None
+        value = value if is_other else _unshaped(value)
+        indices = walk.new_ranges(value.shape, value.extents, "normal", value, serial=serial)
         _check_in_place(store)
         shape = written.shape if store.parts else value.shape
         where = linear(in_parts(indices, store.parts), shape)
@@ -82,7 +86,12 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
         is_empty = value.size == 0
         result = const(0, value.dtype) if is_empty else walk.value((value, indices, None))
         target = nodes.Argument((), written.slot, written.dtype, written.size, True)
-        ranges = tuple(i for i in indices if isinstance(i, nodes.Range))
+        ranges = [i for i in indices if isinstance(i, nodes.Range)]
+        along = None if serial is None else indices[serial]
+        if isinstance(whole, Scan) and isinstance(along, nodes.Range):
+            result = nodes.Scan((result, along), whole.op)
+            walk.note(result, whole)
+            ranges.sort(key=lambda each: each is along)
         node = nodes.Store((target, where, result, *ranges), bool(store.parts))
         walk.note(node, value)
         stores.append(node)
@@ -165,17 +174,27 @@ class _Walk:
     """For each Param that is written where the element is that is written."""
 
     def new_ranges(
-        self, shape: Shape, extents: Extents, role: nodes.Role, node: TensorNode, unroll: int = 0
+        self,
+        shape: Shape,
+        extents: Extents,
+        role: nodes.Role,
+        node: TensorNode,
+        unroll: int = 0,
+        serial: int | None = None,
     ) -> Indices:
         """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0.
 
-        `unroll` is for the innermost of them.
+        `unroll` is for the innermost of them, axis `serial` is gone along in order.
         """
         last = max((place for place, n in enumerate(shape) if n != 1), default=0)
-        return tuple(
-            index_const(0) if n == 1 else self._range(n, role, node, unroll * (place == last))
-            for place, n in enumerate(symbolic(shape, extents))
-        )
+        made: list[ScalarNode] = []
+        for place, n in enumerate(symbolic(shape, extents)):
+            if n == 1:
+                made.append(index_const(0))
+                continue
+            own: nodes.Role = "serial" if place == serial else role
+            made.append(self._range(n, own, node, unroll * (place == last)))
+        return tuple(made)
 
     def _range(
         self, extent: int | Extent, role: nodes.Role, node: TensorNode, unroll: int

@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
+from compiler.graph.kinds.scan import running
 from compiler.loops.interpreted_memory import Scratch, check_inside, gather, scatter
 from compiler.loops.nodes import (
     After,
@@ -35,6 +36,7 @@ from compiler.loops.nodes import (
     Range,
     Reduce,
     ScalarNode,
+    Scan,
     Store,
     Update,
     memory,
@@ -103,6 +105,8 @@ class _Run:
         self.blocks = _blocks(self.order, self.needs, limit)
         self.values: dict[ScalarNode, Array] = {}
         self.scratch: dict[Local, Scratch] = {}
+        self.carried: dict[tuple[Scan, tuple[int, ...]], Array] = {}
+        """The last value of a scan, for each block of the other ranges that it depends on."""
 
     def store(self, node: Store) -> None:
         """Compute and write all elements of a store, block by block."""
@@ -221,7 +225,13 @@ class _Run:
 
     def _checked(self, node: ScalarNode) -> Array:
         """The value of `node`, whose operands are known; its type is exact."""
-        value = np.asarray(self._reduce(node) if isinstance(node, Reduce) else self._scalar(node))
+        match node:
+            case Reduce():
+                value = self._reduce(node)
+            case Scan():
+                value = self._scan(node)
+            case _:
+                value = np.asarray(self._scalar(node))
         if value.dtype != node.dtype.numpy:
             raise InternalError(
                 "loops interpreter",
@@ -274,6 +284,23 @@ class _Run:
             result = part if result is None else OPS[row.combine].reference(result, part)
         if result is None:
             return np.full((1,) * self.rank, row.identity(node.dtype), node.dtype.numpy)
+        return result
+
+    def _scan(self, node: Scan) -> Array:
+        """The scan of the open blocks, which begins with the last of the block before."""
+        counter, axis = self.values[node.axis], self.axes[node.axis]
+        shape = list(self.values[node.sources[0]].shape)
+        shape[axis] = counter.size
+        whole = np.broadcast_to(self.values[node.sources[0]], shape)
+        others = sorted(self.needs[node] - {node.axis}, key=lambda r: (r.number, r.part))
+        place = node, tuple(int(self.values[each].flat[0]) for each in others)
+        before = self.carried.pop(place, None) if counter.flat[0] else None
+        if before is None:
+            result = running(node.op, whole, axis)
+        else:
+            joined = running(node.op, np.concatenate([before, whole], axis), axis)
+            result = np.delete(joined, 0, axis)
+        self.carried[place] = np.take(result, [-1], axis)
         return result
 
 

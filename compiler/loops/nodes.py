@@ -10,6 +10,8 @@
          | Alu(sources, op)                          a row of `ops.OPS`
          | Cast(x, dtype) | Bitcast(x, dtype)
          | Reduce(x, ranges…, op)                    x folded over the ranges
+         | Scan(x, range; op)                        x folded over the iterations of a serial range
+                                                     of its store up to this one
          | Store(memory, index, x, ranges…[, gate])  for every value of the ranges, where the gate
                                                     is true
          | Update(argument, index, x, gate, ranges…; op)   in order, where the gate is true:
@@ -228,6 +230,22 @@ class Reduce(ScalarNode):
     def ranges(self) -> tuple[Range, ...]:
         """The ranges folded over, outermost first."""
         return tuple(r for r in self.sources[1:] if isinstance(r, Range))
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Scan(ScalarNode):
+    """`sources[0]` folded with reduction `op` over the iterations of `axis` up to the current one.
+
+    The axis is one of the loops of the store, and serial; a new value for each of the others."""
+
+    op: str
+
+    @property
+    def axis(self) -> Range:
+        """The range that is gone along in order."""
+        axis = self.sources[1]
+        assert isinstance(axis, Range)
+        return axis
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -40,6 +40,7 @@ from compiler.loops.nodes import (
     Range,
     Reduce,
     ScalarNode,
+    Scan,
     Store,
     Update,
     memory,
@@ -158,6 +159,8 @@ class Loops(Stage):
                 inner = node.sources[0]
                 text = self.address(inner) if inner.bounds else self.text(inner)
                 return f"{type(node).__name__.lower()}({text}, {node.target.short})"
+            case Scan():
+                return f"scan {node.op}({self.text(node.sources[0])}) along {node.axis.name}"
             case Custom():
                 return f"{node.name}({', '.join(self.text(s) for s in node.sources)})"
             case Alu() if (infix := OPS[node.op].infix.strip()):
@@ -271,7 +274,7 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
     kinds = {Const: "const", DefineVar: "const", Argument: "buffer",
              Local: "local", After: "control",
              Load: "memory", Store: "memory", Update: "memory", Cast: "cast",
-             Bitcast: "cast", Reduce: "reduce",
+             Bitcast: "cast", Reduce: "reduce", Scan: "reduce",
              Body: "control"}  # fmt: skip
     is_index = isinstance(node, Alu) and node.bounds is not None
     op, argument = type(node).__name__.lower(), ""
@@ -292,6 +295,8 @@ def scalar_facts(node: ScalarNode) -> dict[str, Any]:
             argument = node.name
         case Update():
             op = f"update {node.op}"
+        case Scan():
+            op, argument = f"scan {node.op}", node.axis.name
         case Reduce():
             op, argument = f"reduce {node.op}", " ".join(r.name for r in node.ranges)
         case _:

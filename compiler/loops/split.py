@@ -17,7 +17,8 @@ order, one index has to find several. Divisions cost more than most operations, 
 index is divided is one of elements in a row. So each axis is tried as several, from outside to
 inside, whose widths are what indices divide it by; it is kept so if divisions are gone.
 
-The axes of what one sum of products writes are left to `choosing/choose_groups.py`.
+The axes of what one sum of products writes are left to `choosing/choose_groups.py`; those that
+scans and updates go along in order are left whole.
 
 Relies on: `simplify` has run.
 Ensures: the same elements in the same order, and fewer divisions than before.
@@ -72,7 +73,7 @@ def _divided(body: Body) -> list[Range]:
             terms = as_sum(node.sources[0]).terms
             found |= {t: None for t in terms if isinstance(t, Range)}
     is_product = sum(isinstance(n, Reduce) for n in order) == 1 and bool(fused_products(body))
-    roles = ("reduction",) if is_product else ("normal", "reduction", "serial")
+    roles = ("reduction",) if is_product else ("normal", "reduction")
     fixed_ones = (r for r in found if isinstance(r.sources[0], Const) and not r.unroll)
     return [r for r in fixed_ones if r.role in roles]
 

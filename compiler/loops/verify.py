@@ -20,6 +20,7 @@ from compiler.loops.nodes import (
     Range,
     Reduce,
     ScalarNode,
+    Scan,
     Store,
     Update,
     memory,
@@ -64,7 +65,7 @@ def _structure(node: ScalarNode) -> None:
     """Invariant 1."""
     kinds = _allowed_sources(node)
     counts = {Const: (0, 0), DefineVar: (0, 0), Argument: (0, 0), Local: (0, 0), Range: (1, 1),
-              Cast: (1, 1), Bitcast: (1, 1), Load: (2, 3), Reduce: (1, None),
+              Cast: (1, 1), Bitcast: (1, 1), Load: (2, 3), Reduce: (1, None), Scan: (2, 2),
               Store: (3, None), Update: (4, None), After: (2, None)}  # fmt: skip
     least, most = counts.get(type(node), (0, None))
     if len(node.sources) < least or (most is not None and len(node.sources) > most):
@@ -82,7 +83,7 @@ def _structure(node: ScalarNode) -> None:
 
 
 _Kinds: TypeAlias = tuple[type[ScalarNode], ...]
-_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce, DefineVar, Custom)
+_VALUE: _Kinds = (Const, Range, Load, Alu, Cast, Bitcast, Reduce, Scan, DefineVar, Custom)
 _ARGUMENT: _Kinds = (Argument,)
 _MEMORY: _Kinds = (Argument, Local, After)
 _SCRATCH: _Kinds = (Local, After)
@@ -109,7 +110,7 @@ def _allowed_sources(node: ScalarNode) -> list[_Kinds]:
             return [_MEMORY, _VALUE, _VALUE, _VALUE, *[_RANGE] * (count - 4)][:count]
         case After():
             return [_SCRATCH, *[_EFFECT] * (count - 1)][:count]
-        case Reduce():
+        case Reduce() | Scan():
             return [_VALUE, *[_RANGE] * (count - 1)][:count]
         case _:
             return [_VALUE] * count
@@ -260,8 +261,12 @@ _ROLES = {Store: "normal", Update: "serial", Reduce: "reduction"}
 def _nest(node: Nest, below: frozenset[Range]) -> None:
     """Invariant 6 for one nest; `below` are the ranges of the nests inside it."""
     role = _ROLES[type(node)]
+    value = node.sources[2] if isinstance(node, Store) else None
+    along = value.axis if isinstance(value, Scan) else None
+    if isinstance(value, Scan) and along not in node.ranges:
+        broken(node, 6, "a scan goes along no loop of its store", value.axis.name, "one of these")
     for position, each in enumerate(node.ranges):
-        if each.role != role:
+        if each.role != ("serial" if each is along else role):
             broken(node, 6, f"{each.name} has the wrong role", each.role, role)
         if each in below or each in node.ranges[:position]:
             broken(node, 6, f"{each.name} belongs to two nests", describe(node), "one of them")

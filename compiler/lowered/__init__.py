@@ -16,6 +16,7 @@ In order: each imports only what stands before it.
     plan.py                all that is known of a kernel before it is interpreted
     interpret.py           the interpreter of lowered instructions, which counts what they do
     scratch.py             in which loop the scratch memory of a body is made
+    scans.py               the instructions of a scan, over registers side by side and lanes
     linearize.py           the loop nest of a body as a list of instructions
     printer.py             the printed form and the picture of lowered instructions
     registers.py           all that a check of lowered instructions knows

@@ -33,6 +33,7 @@ from compiler.lowered import access
 from compiler.lowered.accumulate import Accumulators, identity
 from compiler.lowered.instructions import Alu, Bitcast, Cast, DefineGlobal, EndRange, Range
 from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local, Unroll
+from compiler.lowered.scans import Scans
 from compiler.lowered.scratch import homes
 from compiler.lowered.tiles import Iterations, Tile, Tiles, is_tagged
 from compiler.lowered.values import Linear, Values
@@ -75,7 +76,7 @@ class _Writer:
                 self._constant(identity(node))
         self._extents()
         top = place(self.body)
-        self.homes = homes(top)
+        self.homes, self.scans = homes(top), Scans(self.values, top)
         stack: list[Task] = [top]
         while stack:
             item = stack.pop()
@@ -135,6 +136,7 @@ class _Writer:
         """A loop: its begin, its items, its end."""
         axis = block.range
         if axis is not None:
+            self.scans.begin(block)
             self.values.node = axis
             register = self._begin_loop(axis)
             stack.append(lambda: self._end_loop(axis, register))
@@ -191,6 +193,8 @@ class _Writer:
                 self.accumulators.fold(item.reduce)
             case loops.Reduce():
                 self.accumulators.finish(item)
+            case loops.Scan():
+                self.scans.take(item)
             case loops.Const():
                 pass  # held since `run`
             case loops.Alu() if item in self.extents:

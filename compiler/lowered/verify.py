@@ -19,9 +19,8 @@
     outside all loops. Open loops differ in number or part.
 11. An Alu marked `is_reduction` combines an accumulator with a value, and the next instruction
     assigns the result to that accumulator: only there may the order of operations change.
-12. An accumulator is assigned only inside reduction loops or Ifs opened after it was made, and in
-    no other loop: the iterations of normal loops do not depend on each other, and those of
-    serial loops only through the argument written.
+12. An accumulator is assigned only inside reduction or serial loops or Ifs opened after it was
+    made, and in no other loop: the iterations of normal loops do not depend on each other.
 13. An instruction of n lanes has operands of n lanes; an address has one lane, or n through
     pointers, and a gate one or n. A condition, a bound and a lane of a vector have one.
 14. A vector has 2 lanes or more, all of its type. Gep and Shuffle take lanes that are there,
@@ -178,11 +177,12 @@ class _Check(Registers):
         self.same(5, "the value assigned", instruction.source, self.dtypes[target])
         self.width("the value assigned", instruction.source, self.lanes[target])
         inside = [scope for scope, _ in self.scopes[self.accumulators[target] :]]
-        normal = [r.name for r in inside if isinstance(r, lowered.Range) and r.role != "reduction"]
+        normal = [r.name for r in inside if isinstance(r, lowered.Range) and r.role == "normal"]
         if normal or not inside:
             where = f"in loop {normal[0]}" if normal else "in no loop"
             what = f"accumulator %{target} is carried where it must not be"
-            self.broken(12, what, where, "reduction loops or Ifs opened after it was made")
+            expected = "reduction or serial loops or Ifs opened after it was made"
+            self.broken(12, what, where, expected)
 
     def _convert(self, instruction: lowered.Cast | lowered.Bitcast) -> None:
         """Invariants 6 and 13."""

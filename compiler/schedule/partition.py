@@ -12,11 +12,11 @@
 
 One walk from the results towards the inputs. When a node is reached, all its users have been,
 and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Scatter`, an `Assign`, a
-`Copy` or a `Repeat` and what it reads, what a function from outside reads or writes), or if
-computing it inside its users costs more than memory would; each such choice is recorded with its
-reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its inputs are in memory,
-and its body is left whole: what another kernel would cut in two is computed again inside.
+A node is written to memory if it must be (a result, a `Contiguous`, a `Scan`, a `Scatter`, an
+`Assign`, a `Copy` or a `Repeat` and what it reads, what a function from outside reads or writes),
+or if computing it inside its users costs more than memory would; each such choice is recorded with
+its reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its inputs are in
+memory, and its body is left whole: what another kernel would cut in two is computed again inside.
 
 Attention stays three kernels. Taken in blocks of 96 queries, so that the scores of a block stay in
 a near cache, it was measured 15 % slower for 512 queries of 64 (0.80 against 0.69 ms), 26 % for 12
@@ -39,10 +39,12 @@ from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, is_computed
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     MOVEMENT,
     Const,
     Contiguous,
+    Elementwise,
     Iota,
     Reduce,
     Sink,
@@ -54,6 +56,7 @@ from compiler.ops import functions
 from compiler.schedule import padding, repeating
 from compiler.schedule.demand import Demand, KernelPlan
 from compiler.schedule.pitch import pitched
+from compiler.settings.machine import EXPENSIVE
 from compiler.settings.options import Options
 
 BYTE_NS = 0.05
@@ -72,6 +75,13 @@ layers of attention and normalisation compiled in 0.85 s to 237 items; with 16 i
 with 256 in 2.5 s to 231, with 1,024 in 9.8 s to 236 (EPYC, AVX2, 2026-11-23)."""
 
 _PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
+SCANNED_NS = 0.05
+"""Nanoseconds of an operation in vectors from which a scan along rows, which has none, leaves it to
+a kernel of its own."""
+LONG_NS = 0.3
+"""The same for all that one element is computed from, reading it included."""
+
+_SCANNED = "a scan reads it, one element after the other: cores and vectors compute it before"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
 MOVED = Reason("movement of elements: a part of the index of what reads them, never computed")
 ONCE = Reason(
@@ -81,7 +91,7 @@ ONCE = Reason(
 )
 EMPTY = Reason("it has no elements")
 
-ENDS = (Contiguous, Copy, Repeat, Kernel, Scatter, Assign)
+ENDS = (Contiguous, Copy, Repeat, Kernel, Scan, Scatter, Assign)
 """Kinds of node that are always in memory."""
 
 
@@ -260,6 +270,8 @@ class _Walk:
             return Reason(words, Number("operations in that kernel", most, "", "fewer than", limit))
         if node in self.bare and (isinstance(node, Reduce) or node in self.above_reductions):
             return _PADDED
+        if any(self._holds_up(node, d.plan.root) for d in demands):
+            return _SCANNED
         if isinstance(node, Reduce):
             return self._against_fold(node, demands)
         is_repeated = len(demands) > 1 or demands[0].repeats > 1
@@ -271,6 +283,18 @@ class _Walk:
             return repeated
         costs = self._costs(node, demands)
         return "" if costs.is_fused else costs.reason
+
+    def _holds_up(self, node: TensorNode, root: TensorNode) -> bool:
+        """Whether a scan, which goes along its loop one element after the other, would compute what
+        cores or vectors can: a reduction, or, along rows, what is dear."""
+        if not isinstance(root, Scan):
+            return False
+        if isinstance(node, Reduce):
+            return True
+        if any(n > 1 for n in root.shape[root.axis + 1 :]) or not isinstance(node, Elementwise):
+            return False
+        own = EXPENSIVE.get(node.op, 0.0)
+        return own >= SCANNED_NS or self.evaluation_ns[node] >= LONG_NS
 
     def _against_fold(self, node: Reduce, demands: list[Demand]) -> str:
         """Why a reduction must not be computed inside its users, with the costs of either."""

@@ -15,6 +15,7 @@ from compiler.core.text import microseconds
 from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
 from compiler.schedule.demand import Demand
 from compiler.settings.machine import MachineModel
@@ -100,7 +101,7 @@ def evaluation_ns(order: list[TensorNode], model: MachineModel) -> dict[TensorNo
     for node in order:
         if isinstance(node, WITHOUT_SOURCES):
             result[node] = node.dtype.itemsize / model.read[model.level(node.nbytes)]
-        elif isinstance(node, Reduce | Scatter | Assign):
+        elif isinstance(node, Reduce | Scan | Scatter | Assign):
             result[node] = model.vector_ns
         else:
             below = sum(result[s] for s in node.sources)

@@ -10,10 +10,11 @@ from typing import Self
 import numpy as np
 
 from compiler.core.dtypes import Scalar, int16, int32, int64, to_float
+from compiler.graph.kinds.scan import Scan
+from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.tensors.apply import common_shape
 from compiler.tensors.arrangement import Arrangement
-from compiler.tensors.scans import shifted
 from compiler.tensors.shapes import Axes, axes_of, axis_of
 from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
 
@@ -223,16 +224,13 @@ def _log_of_sum(first: TensorNode, second: TensorNode) -> TensorNode:
 def _running_log_of_sums(node: TensorNode, axis: int) -> TensorNode:
     """log of the sums of exp(x) up to each element: m + log(s), where m is the greatest so far.
 
-    s is the sum of exp(x - m), by steps as in `scanned`: what comes from an element before was
+    s is the sum of exp(x - m), by steps as in `scan.stepped`: what comes from an element before was
     divided by exp of a smaller maximum, so it is multiplied by exp of their difference, at most 1.
     Every step is kept in memory: computed where it is read, it would double the code of the next.
     """
     zero, extent = const(0, node.dtype, node.shape), node.shape[axis]
     distances = [1 << step for step in range((extent - 1).bit_length())]
-    greatest = node
-    for distance in distances:
-        before = shifted(greatest, axis, distance, -math.inf)
-        greatest = Contiguous((elementwise("max", greatest, before),))
+    greatest = Scan((node,), "max", axis)
     infinite = const(math.inf, node.dtype, node.shape)
     is_infinite = elementwise("eq", elementwise("abs", greatest), infinite)
     base = Contiguous((elementwise("where", is_infinite, zero, greatest),))  # inf - inf is NaN

@@ -1,17 +1,16 @@
 """Running totals, and sums over named axes.
 
-A scan of n elements is log2(n) steps: each adds what stands 1, 2, 4, … places before
-(Hillis and Steele, "Data parallel algorithms", 1986). An einsum is one multiplication of
+A running total is a node of its own (`graph/kinds/scan.py`). An einsum is one multiplication of
 operands brought to common axes, summed over the axes the result does not name.
 """
 
 from typing import Any, Self
 
-from compiler.core.dtypes import Scalar, bool_, float16, float32
+from compiler.core.dtypes import float16, float32
 from compiler.core.errors import ShapeError
 from compiler.graph.extents import Extent, symbolic
-from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, const, elementwise
-from compiler.ops.table import REDUCTIONS
+from compiler.graph.kinds.scan import Scan
+from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, elementwise
 from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import (
@@ -29,30 +28,6 @@ from compiler.tensors.windows import Windows
 HINT = "e.g. einsum('ij,jk->ik', a, b)"
 FIRST_UNNAMED = ord("\u4e00")
 """Axes that a formula calls `...` have letters from here on, which messages do not show."""
-
-
-def scanned(node: TensorNode, axis: int, reduction: str) -> TensorNode:
-    """Element t of `axis` is the reduction of elements 0 to t."""
-    row = REDUCTIONS[reduction]
-    extent, distance = node.shape[axis], 1
-    while distance < extent:
-        before = shifted(node, axis, distance, row.identity(node.dtype))
-        node = elementwise(row.combine, node, before)
-        distance *= 2
-    return node
-
-
-def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
-    """`node` moved `by` places along `axis`; `fill` comes in."""
-    kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
-    widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
-    moved = Pad((Shrink((node,), kept),), widths)
-    if not fill:
-        return moved
-    counted = tuple(by if i == axis else n for i, n in enumerate(node.shape))
-    tail = tuple((0, n - by if i == axis else 0) for i, n in enumerate(node.shape))
-    is_filled = Pad((const(True, bool_, counted),), tail)
-    return elementwise("where", is_filled, const(fill, node.dtype, node.shape), moved)
 
 
 @traced
@@ -83,7 +58,7 @@ class Scans(Windows):
         is_total = reduction in ("sum", "prod")
         dtype = sum_type(self.dtype) if is_total else self.dtype
         inner = float32 if dtype == float16 and is_total else dtype
-        scan = scanned(cast_to(self.node, inner), place, reduction)
+        scan = Scan((cast_to(self.node, inner),), reduction, place)
         return self._new(cast_to(scan, dtype))
 
     @classmethod

@@ -15,6 +15,7 @@ from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     Bind,
     Bitcast,
@@ -86,6 +87,7 @@ def test_every_kind_of_node_is_known() -> None:
     others |= {Composite}  # tests/graph/kinds/test_composite.py
     others |= {Index, Threefry}  # tests/tensors/: test_tensor_gathering, test_random
     others |= {Scatter, Custom, Assign}  # tests/tensors/, test_custom.py
+    others |= {Scan}  # tests/graph/kinds/test_scan.py
     others |= {Device, Unique, Copy, Multi}  # tests/graph/kinds/test_placement.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}

@@ -10,11 +10,13 @@ from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.graph.interpret import interpret
 from compiler.graph.kinds.placement import Copy, Device
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
     Bitcast,
     Buffer,
     Cast,
     Const,
+    Contiguous,
     Expand,
     Flip,
     Iota,
@@ -105,6 +107,7 @@ TABLE: tuple[tuple[str, TensorNode, TensorNode], ...] = (
     ),
     ("copy_to_itself", Copy((X, CPU)), X),
     ("copy_twice", Copy((Copy((X, OTHER)), THIRD)), Copy((X, THIRD))),
+    ("contiguous_scan", Contiguous((Scan((X,), "sum", 1),)), Scan((X,), "sum", 1)),
     ("flip_twice", Flip((Flip((X,), (1,)),), (1,)), X),
     ("flip_twice", Flip((ROW,), (0,)), ROW),
     (

@@ -12,6 +12,7 @@ import compiler
 from compiler import Options, Tensor, Variable
 from compiler.core import dtypes
 from compiler.core.node import toposort
+from compiler.core.reason import Number, Reason
 from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
 from compiler.graph import two_stage as stage
@@ -111,9 +112,29 @@ def test_rows_whose_statistics_are_used_again_are_left() -> None:
     assert "read again" in str(reasons(nodes.Sink((less,))))
 
 
-def test_a_product_of_matrices_is_left_and_a_dot_product_is_not() -> None:
-    a, b = (nodes.Expand((buffer(*s),), (8192, 64, 64)) for s in ((8192, 64, 1), (8192, 1, 64)))
-    assert not is_cut(nodes.Reduce((elementwise("mul", a, b),), "sum", (0,)))
+def product(folded: int, rows: int, columns: int) -> TensorNode:
+    """x.T @ y of `folded` rows."""
+    sides = (folded, rows, 1), (folded, 1, columns)
+    a, b = (nodes.Expand((buffer(*side),), (folded, rows, columns)) for side in sides)
+    return nodes.Reduce((elementwise("mul", a, b),), "sum", (0,))
+
+
+def test_a_product_of_matrices_is_cut_where_its_sum_is_long_beside_its_results() -> None:
+    assert not is_cut(product(4096, 64, 64)) and not is_cut(product(65536, 256, 256))
+    assert not is_cut(product(4096, 2, 4096)) and not is_cut(product(65536, 2, 4096))
+    node = product(65536, 64, 64)
+    assert partials(node) == (16, 1, 64, 64)
+    assert "long beside results from" in {number.against for number in numbers(node)}
+
+
+def numbers(node: TensorNode) -> tuple[Number, ...]:
+    """What was compared where the only reduction was cut, or was not."""
+    (found,) = reasons(nodes.Sink((node,))).values()
+    assert isinstance(found.reason, Reason)
+    return found.reason.numbers
+
+
+def test_a_dot_product_is_cut() -> None:
     long = buffer(1 << 20)
     assert is_cut(nodes.Reduce((elementwise("mul", long, long),), "sum", (0,)))
 

@@ -9,7 +9,7 @@ import compiler
 from compiler import Options, Tensor
 from compiler.core.node import toposort
 from compiler.loops.count import count
-from compiler.loops.nodes import Range
+from compiler.loops.nodes import Body, Range
 from compiler.loops.space import iteration_space
 from compiler.schedule.analysis.work import Work, estimate
 from compiler.settings.machine import DEFAULT, MachineModel
@@ -287,3 +287,19 @@ def test_every_item_of_a_schedule_has_its_space() -> None:
     assert all(s is not None and s.context.device == "CPU" for s in made.spaces)
     (row, *_) = made.analysis
     assert row.registers > 0 and 0.0 <= row.occupancy <= 1.0
+
+
+def test_a_scan_waits_for_its_last_step_and_rows_side_by_side_hide_it() -> None:
+    one, several = data(1, 4096).cumsum(1), data(4096, 64).cumsum(1)
+    assert not any(s.is_vector for s in work(one).stretches)
+    (loops,) = compiler.compile(several, Options(threads=1)).loops
+    each = [estimate(made, DEFAULT) / n for made, n in
+            ((work(one), 4096), (count(loops.body), 4096 * 64))]  # fmt: skip
+    assert each[0] == pytest.approx(1.0, rel=0.2) and each[1] < each[0] / 2
+    assert any(s.is_vector for s in count(of_columns()).stretches)
+
+
+def of_columns() -> Body:
+    """Sums down columns, as they are chosen."""
+    (loops,) = compiler.compile(data(300, 256).cumsum(0), Options(threads=1)).loops
+    return loops.body

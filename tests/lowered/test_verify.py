@@ -103,8 +103,9 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (11, swap(9, Alu(9, "sub", (6, 8), f32, True)), "does not combine", "9 (sub)", "max, min, mul"),
     (11, swap(9, Alu(9, "add", (8, 8), f32, True)), "goes elsewhere", "9 (add)", "an assign"),
     (11, put(10, Const(20, 0, f32)), "result goes elsewhere", "9 (add)", "an assign"),
-    (12, swap(7, Range(7, 2, 1, "normal")), "%6 is carried", "10 (assign)", "reduction loops"),
-    (12, put(7, Assign(6, 3)), "%6 is carried", "7 (assign)", "reduction loops"),
+    (12, swap(7, Range(7, 2, 1, "normal")), "%6 is carried", "10 (assign)",
+     "reduction or serial loops"),
+    (12, put(7, Assign(6, 3)), "%6 is carried", "7 (assign)", "reduction or serial loops"),
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ In order: each imports only what stands before it.
     composite.py  kinds of nodes that say everything about themselves, in one class each
     effects.py    the tensor nodes whose order counts
     shaping.py    small graphs that many kinds and methods need
+    scan.py       a reduction that keeps what it has after each element
     joins.py      kinds that bring tensors together
     markers.py    kinds that compute nothing
     placement.py  nodes that say where a value is

@@ -17,6 +17,7 @@ from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import Copy, Multi
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.kinds.scan import Scan, stepped
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode
 
 # Names that C or LLVM give a meaning: generated code may call these functions, or be printed as C.
@@ -38,12 +39,16 @@ _OWN_CALLS = (Assign, Copy, Custom, Multi, Repeat, Scatter)
 def plain(body: TensorNode) -> TensorNode:
     """`body` without lines of origin, so that equal bodies of two lines are one object.
 
-    Without `Fuse`, too: inside one kernel nothing is in memory.
+    Without `Fuse`, too: inside one kernel nothing is in memory. A scan, which ends a kernel, is
+    steps there.
     """
     done: dict[TensorNode, TensorNode] = {}
     with no_origin():
         for node in toposort([body]):
             sources = tuple(done[s] for s in node.sources)
+            if isinstance(node, Scan):
+                done[node] = stepped(sources[0], node.op, node.axis)
+                continue
             is_mark = isinstance(node, Fuse)
             done[node] = sources[0] if is_mark else type(node)(sources, *node.arguments.values())
     return done[body]

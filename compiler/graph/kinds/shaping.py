@@ -1,7 +1,7 @@
 """Small graphs that many kinds and methods need: another shape, another type, a count along an
 axis. Each gives its operand itself back where there is nothing to do."""
 
-from compiler.core.dtypes import DType, int64
+from compiler.core.dtypes import DType, Scalar, bool_, int64
 from compiler.graph import nodes
 from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
 
@@ -40,6 +40,20 @@ def shrunk(node: TensorNode, bounds: Pairs) -> TensorNode:
 def zero_padded(node: TensorNode, widths: Pairs) -> TensorNode:
     """`node` with zeros around it."""
     return nodes.Pad((node,), widths) if any(map(any, widths)) else node
+
+
+def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
+    """`node` moved `by` places along `axis`; `fill` comes in."""
+    kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
+    widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
+    moved = nodes.Pad((nodes.Shrink((node,), kept),), widths)
+    filling = const(fill, node.dtype, node.shape)
+    if not filling.bits:
+        return moved
+    counted = tuple(by if i == axis else n for i, n in enumerate(node.shape))
+    tail = tuple((0, n - by if i == axis else 0) for i, n in enumerate(node.shape))
+    is_filled = nodes.Pad((const(True, bool_, counted),), tail)
+    return elementwise("where", is_filled, filling, moved)
 
 
 def counting(shape: Shape, axis: int) -> TensorNode:

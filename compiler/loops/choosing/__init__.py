@@ -2,22 +2,24 @@
 
 In order: each imports only what stands before it.
 
-    accesses.py            the loads and stores of a kernel with one output
-    lanes.py               how kernels of every kind become vectors and are shared out
-    choose_borders.py      choices for kernels that put zeros around what they read
-    choose_columns.py      choices for reductions over a strided axis
-    products.py            the parts of a kernel that is a sum of products of two arrays
-    choose_dots.py         choices for a few products of rows
-    choose_elementwise.py  choices for kernels without reductions
-    panels.py              from how many uses on the columns that a tile reads are better copied
-    choose_products.py     choices for sums of products
-    window_tiles.py        the tiles of a convolution that fit in registers
-    choose_windows.py      choices for windows that slide past weights
-    choose_groups.py       choices for sums whose axes are read in groups
-    choose_rows.py         choices for reductions along rows, and what is computed from them
-    choose_short_rows.py   choices for statistics of rows that are shorter than a vector
-    choose_transposes.py   choices for copies whose input and output run along different axes
-    choose.py              how the loops of a kernel are transformed by default
+    accesses.py               the loads and stores of a kernel with one output
+    lanes.py                  how kernels of every kind become vectors and are shared out
+    choose_borders.py         choices for kernels that put zeros around what they read
+    choose_columns.py         choices for reductions over a strided axis
+    products.py               the parts of a kernel that is a sum of products of two arrays
+    choose_dots.py            choices for a few products of rows
+    choose_elementwise.py     choices for kernels without reductions
+    panels.py                 from how many uses on the columns that a tile reads are better copied
+    choose_outer_products.py  choices for products of few rows, or of long sums
+    choose_products.py        choices for sums of products
+    window_tiles.py           the tiles of a convolution that fit in registers
+    choose_windows.py         choices for windows that slide past weights
+    choose_groups.py          choices for sums whose axes are read in groups
+    choose_rows.py            choices for reductions along rows, and what is computed from them
+    choose_scans.py           choices for scans
+    choose_short_rows.py      choices for statistics of rows that are shorter than a vector
+    choose_transposes.py      choices for copies whose input and output run along different axes
+    choose.py                 how the loops of a kernel are transformed by default
 
 Below a tuned constant stands the measurement of its value, or that there is none. They were chosen
 on 2026-11-22, on two cores of an EPYC of the Zen 4 class with AVX-512, by the times of whole

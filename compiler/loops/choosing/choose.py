@@ -33,8 +33,10 @@ from compiler.loops.choosing.choose_columns import columns
 from compiler.loops.choosing.choose_dots import dots
 from compiler.loops.choosing.choose_elementwise import elementwise
 from compiler.loops.choosing.choose_groups import groups
+from compiler.loops.choosing.choose_outer_products import outer_products
 from compiler.loops.choosing.choose_products import products
 from compiler.loops.choosing.choose_rows import rows
+from compiler.loops.choosing.choose_scans import scans
 from compiler.loops.choosing.choose_short_rows import short_rows
 from compiler.loops.choosing.choose_transposes import transposes
 from compiler.loops.choosing.choose_windows import windows
@@ -44,7 +46,8 @@ from compiler.settings.machine import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (
-    elementwise, borders, transposes, dots, products, windows, groups, short_rows, rows, columns,
+    scans, elementwise, borders, transposes, dots, outer_products, products, windows, groups,
+    short_rows, rows, columns,
 )  # fmt: skip
 """From the most particular to the most general."""
 

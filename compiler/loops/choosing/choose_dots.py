@@ -10,25 +10,57 @@ rows and columns.
       i0.1 in 2   unrolled
       r2.0 in 7   unrolled  r2.1 in 16   lanes
 
-Where the sums are so short that all of the shorter operand fits in registers it stays there.
+Where the sums are so short that all of the shorter operand fits in registers it stays there. More
+rows, up to 16, or many where the sum is long, go by in pairs: four rows of weights that come from
+afar are read once, in order, and stay near while all pairs meet them.
+
+    for i1.0 in 768         four rows of in2
+      for i0.0 in 8         two rows of in1: eight sums
+        r2.0                r2.1 in 16   lanes
 """
 
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Reorder, Row, Tile, Unroll, Vectorize, chosen
 from compiler.loops.choosing.accesses import Accesses
-from compiler.loops.choosing.lanes import kept_on_one_core, lane_count, shared_out, trip_count
+from compiler.loops.choosing.lanes import (
+    in_vectors,
+    kept_on_one_core,
+    lane_count,
+    shared_out,
+    trip_count,
+)
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import obstacle
 from compiler.settings.machine import MachineModel
 
 FEW = 4
-"""Rows, or columns, for which no tile of sums pays; as many of the others are side by side. With
-1,000 columns and sums of 512, 4 rows take 257 µs in tiles and 120 so; 8 rows take 354 in tiles and
-would take 267 so (EPYC, AVX2, 2026-11-23)."""
+"""Rows, or columns, for which no tile of sums pays; as many of the others at most are side by side.
+With 1,000 columns and sums of 512, 4 rows take 257 µs in tiles and 120 so; 8 rows take 354 in tiles
+and would take 267 so (EPYC, AVX2, 2026-11-23)."""
+SUMS = 8
+"""Vectors of sums of rows and weights side by side: 4 rows by 512 by 1,000 take 79, 93, 114 and 137
+µs with 4, 8, 12 and 16 (least processor time, one core; where 512-bit vectors are two registers of
+16), 3 rows by 1,000² 125, 129, 138 and 172 with 3, 6, 9 and 12, 2 rows by 4,096² 3.9, 3.4 and 2.7
+ms with 2, 4 and 8 (EPYC, AVX2, 2026-11-23)."""
+PAIRS = 16
+"""Rows for which vectors along the sum pay where the weights come from afar: 8 rows by 1,024 by
+4,096 take 1.7 ms so and 3.9 in tiles, 16 by 768 by 3,072 1.8 and 3.1, 32 3.2 and 3.4 to 6.5 (EPYC,
+AVX2, two busy cores, 2026-11-23)."""
+PAIR = 2
+"""Rows side by side then, by `FEW` of the weights: 16 by 3,072 by 768 take 1.4 ms with 2 and 2.2
+with 4, where sums are spilled (EPYC, AVX2, two busy cores, 2026-11-23)."""
+LONG = 8
+"""Trip count of the sum, in rows or columns of results, from which it is long: a copy of a panel
+would be read from far away. Not varied."""
 BUSY = 8
 """Vectors of sums that keep the arithmetic units busy: two of them, four cycles each. 4 columns and
 sums of 4,096 take 1.60 µs with 1 and 1.53 with 4, 8 or 16 (EPYC, AVX2, 2026-11-23)."""
+PEELED = 8
+"""Blocks of a sum from which what is left over is a vector of its own, masked, where each iteration
+would have a mask otherwise: which costs more than anything else in it where masks are not cheap.
+100×100 sums of 20,000 in 8 parts take 3.9 ms with such a rest and 24 with masks (EPYC, AVX2, two
+busy cores, 2026-11-23)."""
 HELD = 24
 """Vectors of the shorter operand that stay in registers, of 32. By 1,000 columns, 4 rows of 96,
 which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors would take 18.3 so and take
@@ -52,7 +84,7 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason("its operands do not both lie along the sum")
     few = Number(f"trip count of {short.name}", short.extent, "", "at most", FEW)
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
-    if short.extent > FEW:
+    if short.extent > FEW and not _is_paired(short, long, fold, seen, model):
         return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
     if fold.extent < 2 * lanes:
         return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)
@@ -60,8 +92,10 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     if against:
         return Reason(against)
     held = short.extent * -(-fold.extent // lanes)
-    is_held = held <= HELD and long.extent > FEW
-    side = max(min(FEW, (REGISTERS - held) // short.extent), 1) if is_held else FEW
+    is_held = held <= HELD and long.extent > FEW >= short.extent
+    free = REGISTERS - held if is_held else SUMS
+    together = PAIR if short.extent > FEW else short.extent
+    side = max(min(FEW, free // together), 1)
     kept = Number("vectors of the shorter operand", held, "", "stay in registers", HELD)
     what = f"{short.extent} by {long.extent} sums, both operands in order along {fold.name}"
     words = Reason(what, few, enough, kept)
@@ -70,11 +104,12 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         serve = Reason(f"{held} vectors serve {long.extent} times: {words}", *words.numbers)
         choices += _all_along(fold, lanes, serve)
     else:
-        choices += _along(fold, lanes, short.extent * min(long.extent, FEW), words)
+        results = together * (side if long.extent > FEW else long.extent)
+        choices += _along(fold, lanes, results, words)
     outside = found.outside[0] if found.outside else None
     if outside is not None:
         choices += shared_out(seen, outside.name, outside.extent, model)
-    elif long.extent > side:
+    elif long.extent > FEW:
         choices += shared_out(seen, f"{long.name}.0", long.extent // side, model)
     else:
         choices += kept_on_one_core(seen, model)
@@ -90,35 +125,51 @@ def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
     return [cut, Unroll(f"{name}.0", words), Vectorize(f"{name}.1", words)]
 
 
+def _is_paired(
+    short: Range, long: Range, fold: Range, seen: Accesses, model: MachineModel
+) -> bool:
+    """Whether rows meet the weights two by two: few rows and weights from afar, or a long sum."""
+    nbytes = long.extent * fold.extent * seen.widest
+    if fold.extent >= LONG * long.extent:
+        return True
+    return short.extent <= PAIRS and nbytes >= model.cache_bytes[1] // 2
+
+
 def _side_by_side(found: Product, short: Range, long: Range, side: int, words: Reason) -> list[Row]:
     """The results of one iteration."""
     if long.extent <= FEW:
         return [Unroll(short.name, words), Unroll(long.name, words)]
-    name = long.name
+    name, rows = long.name, short.name
+    cuts, pairs, results = [Tile(name, side, "peel", words)], list[str](), [rows]
+    if short.extent > FEW:
+        cuts.append(Tile(rows, PAIR, "peel", words))
+        pairs, results = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
+    results += [f"{name}.1", f"{name}.2"]
     outside = [r.name for r in found.outside]
-    order = (*outside, f"{name}.0", f"{name}.1", f"{name}.2", short.name)
-    return [
-        Tile(name, side, "peel", words),
-        Reorder(order, words),
-        *(Unroll(each, words) for each in (short.name, f"{name}.1", f"{name}.2")),
-    ]
+    order = (*outside, f"{name}.0", *pairs, *results[-2:], *results[:-2])
+    return [*cuts, Reorder(order, words), *(Unroll(each, words) for each in results)]
 
 
 def _along(fold: Range, lanes: int, results: int, words: Reason) -> list[Row]:
     """Lanes along the sum, several vectors of them where the results are few."""
     several = max(min(BUSY // results, fold.extent // lanes), 1)
     name, size = fold.name, lanes * several
-    left = Number("iterations left over", fold.extent % size, "", "of a block of", size)
-    tail = Reason(f"{words}; {fold.extent % size} of {fold.extent} iterations are left over",
-                  *words.numbers, left)  # fmt: skip
-    cut = Tile(name, size, "mask" if fold.extent % size else "peel", tail)
+    rest = fold.extent % size
+    left = Number("iterations left over", rest, "", "of a block of", size)
+    trips = trip_count(f"{name}.0", fold.extent // size, "worth a rest of its own", PEELED)
+    tail = Reason(f"{words}; {rest} of {fold.extent} iterations are left over",
+                  *words.numbers, left, trips)  # fmt: skip
+    is_peeled = rest > 1 and fold.extent // size >= PEELED
+    cut = Tile(name, size, "mask" if rest and not is_peeled else "peel", tail)
+    apart = in_vectors(f"{name}.2", rest, lanes, 1, "the rest of a sum") if is_peeled else []
     busy = Number("vectors of sums", several * results, "", "keep units busy", BUSY)
     if several == 1:
-        return [cut, Vectorize(f"{name}.1", words)]
+        return [cut, Vectorize(f"{name}.1", words), *apart]
     inner = f"{name}.1"
     return [
         cut,
         Tile(inner, lanes, "peel", words),
         Unroll(f"{inner}.0", Reason(f"{several} vectors of sums for each result", busy)),
         Vectorize(f"{inner}.1", words),
+        *apart,
     ]

@@ -16,6 +16,7 @@ from dataclasses import replace
 from compiler.core.errors import InternalError
 from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Scatter
+from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Buffer, Elementwise, Param, Reduce, Sink, Store, TensorNode
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES
@@ -132,6 +133,8 @@ def operations_of(node: TensorNode) -> int:
         return node.size * OPS[node.op].cost
     if isinstance(node, Reduce):
         return node.sources[0].size * OPS[REDUCTIONS[node.op].combine].cost
+    if isinstance(node, Scan):
+        return node.size * OPS[REDUCTIONS[node.op].combine].cost
     if isinstance(node, Scatter):
         combine = UPDATES[node.op].combine
         return node.sources[1].size * (OPS[combine].cost if combine else 0)

@@ -1,9 +1,12 @@
 """A few products of rows: lanes along the sum."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from compiler.core.reason import Reason
-from compiler.loops.choices import Parallelize, Tile, Unroll, Vectorize
+from compiler.loops.choices import Choices, Parallelize, Tile, Unroll, Vectorize
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_dots import dots
@@ -38,6 +41,30 @@ def test_shared_out_over_the_longer_axis() -> None:
     assert chosen.of(Parallelize)[0].axis == "i1.0"
     expected, found = on_machine("x @ w.T", 3, 2051, 515, "auto")
     assert_close(found, expected)
+
+
+def test_more_rows_go_by_in_pairs_where_weights_come_from_afar() -> None:
+    before = body_of("x @ w.T", 7, 33, 100)
+    seen = accesses(before)
+    assert seen is not None
+    chosen = dots(seen, replace(DEFAULT, cache_bytes=(1024, 4096, 65536)))
+    assert isinstance(chosen, Choices)
+    assert {("i0", 2), ("i1", 4)} <= {(row.axis, row.size) for row in chosen.of(Tile)}
+    assert_same(before, transform(before, chosen))
+
+
+@pytest.mark.parametrize("sizes", [(16, 1001, 515), (7, 601, 1000), (30, 31, 300), (4, 4, 900)])
+def test_same_values_of_more_rows_on_the_machine(sizes: tuple[int, int, int]) -> None:
+    assert any(row.axis.startswith("r2.") for row in
+               choose(body_of("x @ w.T", *sizes), DEFAULT).of(Vectorize))  # fmt: skip
+    expected, found = on_machine("x @ w.T", *sizes, "auto")
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_a_rest_of_a_long_sum_has_a_mask_of_its_own() -> None:
+    chosen = choose(body_of("x @ w.T", 3, 2051, 515), DEFAULT)
+    tails = {row.axis: row.tail for row in chosen.of(Tile)}
+    assert (tails["r2"], tails["r2.2"]) == ("peel", "mask")
 
 
 @pytest.mark.parametrize(("name", "sizes"), [

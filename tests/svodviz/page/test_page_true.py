@@ -23,7 +23,7 @@ def tied() -> Any:
     """Two kernels as long as each other, of which a third one waits; one waits for less."""
     x = Tensor(np.ones((8, 16), np.float32), name="x")
     sides = [(x * n).sum(1).contiguous() for n in (2, 3)]
-    return compile(sides[0].cumsum(0) + sides[1].flip(0).cumsum(0))
+    return compile(sides[0].exp() + sides[1].flip(0).exp())
 
 
 def stencil() -> Any:

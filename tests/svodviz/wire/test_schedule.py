@@ -194,7 +194,7 @@ def test_fusions_that_were_taken_name_the_value() -> None:
 def test_ties_are_critical_as_well() -> None:
     x = Tensor(np.ones((8, 16), np.float32))
     sides = [(x * n).sum(1).contiguous() for n in (2, 3)]
-    found = schedule_row(compile(sides[0].cumsum(0) + sides[1].flip(0).cumsum(0)), Entities())
+    found = schedule_row(compile(sides[0].exp() + sides[1].flip(0).exp()), Entities())
     assert found
     items = found["items"]
     tight = [it["start"] == it["late"] for it in items]
@@ -211,7 +211,7 @@ def test_ties_are_critical_as_well() -> None:
 def test_a_tie_is_critical_in_print_and_counted_once() -> None:
     x = Tensor(np.ones((8, 16), np.float32))
     sides = [(x * n).sum(1).contiguous() for n in (2, 3)]
-    made = compile(sides[0].cumsum(0) + sides[1].flip(0).cumsum(0))
+    made = compile(sides[0].exp() + sides[1].flip(0).exp())
     rows = [it for it in str(made.schedule).splitlines() if "  kernel " in it]
     assert len(rows) == 3 and all(it.endswith("critical") for it in rows)
     assert "slack 0" not in str(made.schedule)
@@ -223,7 +223,7 @@ def test_a_tie_is_critical_in_print_and_counted_once() -> None:
 def test_little_slack_is_not_printed_as_none() -> None:
     x = Tensor(np.ones((8, 17), np.float32))
     sides = [x[:, :n].sum(1).contiguous() for n in (16, 17)]
-    made = compile(sides[0].cumsum(0) + sides[1].flip(0).cumsum(0)).schedule
+    made = compile(sides[0].exp() + sides[1].flip(0).exp()).schedule
     (slack,) = (it.slack for it in made.times if it.slack)
     assert 0 < slack < 50  # nanoseconds: to a tenth of a microsecond it is none
     (row,) = (it for it in str(made).splitlines() if "slack" in it)

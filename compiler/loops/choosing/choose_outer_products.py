@@ -1,0 +1,188 @@
+"""Choices for products of few rows, or of long sums: the weights go by once, in order.
+
+    out[i0, i1] = Σ r2  rows[i0, r2] * columns[r2, i1]      16 rows, say, of 3,072 columns
+
+    for i1.0 in 2               columns for each core; their sums, for all rows, in scratch memory
+      for s in r2, 4 at a time
+        for i1.1.0 in 48        32 columns
+          i0 in 16              sums += Σ 4 iterations of r2
+
+A tile of sums in registers goes down all of r2 for a few columns, and reads a short piece of each
+row of `columns`: far apart, each on a page of its own, so that no processor fetches it ahead. With
+many rows a copy of the panel pays; with few it does not, nor where the sum is so long that a copy
+stays in no near cache. Here a few whole rows of `columns` are read from begin to end, and added to
+the sums of all rows, which stay near. Elsewhere called a sum of outer products, a rank-k update.
+"""
+
+from dataclasses import replace
+
+from compiler.core.reason import Number, Reason
+from compiler.loops.choices import (
+    Accumulate,
+    Choice,
+    Choices,
+    Parallelize,
+    Reorder,
+    Row,
+    Tile,
+    Unroll,
+    Vectorize,
+    chosen,
+)
+from compiler.loops.choosing.accesses import Accesses, extents
+from compiler.loops.choosing.choose_columns import ADDED, ROWS
+from compiler.loops.choosing.lanes import (
+    against_lanes,
+    in_vectors,
+    is_worth_threads,
+    kept_on_one_core,
+    lane_count,
+    trip_count,
+)
+from compiler.loops.choosing.panels import WIDEST, worth_packing
+from compiler.loops.choosing.products import Product, product
+from compiler.settings.machine import MachineModel
+
+FEW = 64
+"""Rows for which a copy of the panel does not pay: 16, 32 and 64 rows by 1,024 by 4,096 take 1.8,
+3.0 and 9 to 11 ms so and 17 to 26, 39 and 19 ms in tiles, which are packed from 60 rows on (EPYC,
+AVX2, two busy cores, 2026-11-23)."""
+ONCE = 16
+"""Rows that are one or two tiles of sums: 16 rows by 512 by 1,000 take 0.18 ms so and 0.33 in tiles
+(EPYC, AVX2, two busy cores, 2026-11-23)."""
+LONG = 8
+"""Trip count of the sum, in rows or columns of results, from which it is long: a copied panel would
+be read from far away. 64×64 results take 4.8 ms in 8 parts of 12,500 so, 15.5 in tiles, 256×256 of
+sums of 4,096 9 ms and 16 to 18 (EPYC, AVX2, two busy cores, 2026-11-23). Not varied."""
+LEAST = 4 * ROWS
+"""Trip count of the sum that is worth sums in scratch memory: as in `choose_columns`."""
+
+
+def outer_products(seen: Accesses, model: MachineModel) -> Choices | Reason:
+    """Sums of all rows in scratch memory, to which whole rows of the panel are added."""
+    found = product(seen)
+    if found is None:
+        return Reason("it is no sum of products")
+    against = _against(seen, found, model)
+    if against:
+        return against
+    lanes, near = lane_count(seen, model), model.cache_bytes[1] // 2
+    cores = model.cores if is_worth_threads(seen, model) else 1
+    parts = _parts(found, lanes, 1 if found.outside else cores, model)
+    if not parts:
+        least = Number("columns", found.columns.extent, "", "a vector for each core", lanes * cores)
+        sums = Number("sums of a vector", _sums(found, lanes), "bytes", "at most", near)
+        return Reason("columns and cores leave no sums that stay near", least, sums)
+    nbytes = _sums(found, _block(found, parts, lanes) if parts > 1 else found.columns.extent)
+    words = f"{nbytes:,} bytes of sums of {found.rows.extent} rows stay near"
+    held = Number("bytes of sums", nbytes, "bytes", "half the level-2 cache", near)
+    why = Reason(f"{words} while the panel is read in order", *_compared(found), held)
+    return chosen(_choices(seen, found, parts, cores, why, model))
+
+
+def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
+    """Why tiles of sums, or other loops, are better; empty where these are."""
+    lanes, (fold, *others) = lane_count(seen, model), found.folded
+    if others or found.is_open or not found.is_panel_in_order or not found.panel.step(fold):
+        return Reason("its weights are not read in order, row by row, along one sum")
+    if fold.extent < LEAST:
+        trips = trip_count(fold.name, fold.extent, "worth sums in memory", LEAST)
+        return Reason(f"sums of {fold.extent} are short", trips)
+    against = against_lanes(seen, found.columns, lanes, 2 * lanes)
+    if against:
+        return against
+    is_near = worth_packing(found, WIDEST * lanes, model).uses is None
+    if is_near and not _is_read_once(found, model):
+        return Reason("the panel of a tile of sums stays near")
+    if found.rows.extent <= FEW or _is_long(found):
+        return Reason()
+    return Reason("tiles of sums pay for so many rows", *_compared(found))
+
+
+def _is_read_once(found: Product, model: MachineModel) -> bool:
+    """Whether a panel that would stay near is not read again, and comes from afar."""
+    weights = extents((*found.folded, found.columns)) * found.panel.argument.element.itemsize
+    return found.rows.extent <= ONCE and weights > model.cache_bytes[1]
+
+
+def _is_long(found: Product) -> bool:
+    """Whether the sum is long beside the rows and the columns."""
+    return extents(found.folded) >= LONG * max(found.rows.extent, found.columns.extent)
+
+
+def _compared(found: Product) -> tuple[Number, Number]:
+    """The rows and the sum, beside what is few and what is long."""
+    rows, columns, fold = found.rows, found.columns, found.folded[0]
+    least = LONG * max(rows.extent, columns.extent)
+    return (
+        trip_count(rows.name, rows.extent, "few rows", FEW),
+        trip_count(fold.name, fold.extent, "a long sum", least),
+    )
+
+
+def _sums(found: Product, columns: int) -> int:
+    """Bytes of the sums of so many columns."""
+    return found.rows.extent * columns * found.panel.node.dtype.itemsize
+
+
+def _parts(found: Product, lanes: int, cores: int, model: MachineModel) -> int:
+    """Into how many blocks to cut the columns, a multiple of the cores, so that the sums of one
+    stay near; 0 where those of a vector for each core do not."""
+    columns, parts = found.columns.extent, cores
+    while _sums(found, columns // parts) > model.cache_bytes[1] // 2:
+        parts += cores
+    return parts if columns // parts >= lanes else 0
+
+
+def _choices(
+    seen: Accesses, found: Product, parts: int, cores: int, why: Reason, model: MachineModel
+) -> list[Row]:
+    """The cuts, the order of the loops, their levels, and what cores share out."""
+    columns, lanes = found.columns, lane_count(seen, model)
+    around, block = [r.name for r in found.outside], columns.extent
+    cuts: list[Choice] = []
+    inside = columns.name
+    if parts > 1:
+        block = _block(found, parts, lanes)
+        cuts.append(Tile(columns.name, block, "peel", why))
+        cuts += _vectors(f"{columns.name}.2", columns.extent % block, lanes)
+        around.append(f"{columns.name}.0")
+        inside = f"{columns.name}.1"
+    cuts += _vectors(inside, block, lanes)
+    accumulated = Accumulate(found.folded[0].name, ROWS, around[-1] if around else "", why)
+    choices: list[Row] = [*cuts, _ordered(found, around, cuts, why), accumulated]
+    if cores > 1 and around:
+        shared = Number("iterations outside", extents(found.outside) * parts, "", "cores", cores)
+        words = Reason(f"{cores} cores share out {around[0]}", shared)
+        return [*choices, Parallelize(around[0], cores, words)]
+    return [*choices, *kept_on_one_core(seen, model)]
+
+
+def _vectors(name: str, trips: int, lanes: int) -> list[Choice]:
+    """The iterations of `name` in vectors: a rest that is a power of two is a shorter vector,
+    for which no lane is masked."""
+    made, left = in_vectors(name, trips, lanes, ADDED, "results next to each other"), trips % lanes
+    if left & (left - 1):
+        return made
+    return [_shortened(cut, left) for cut in made]
+
+
+def _shortened(cut: Choice, lanes: int) -> Choice:
+    """A cut whose rest would be masked, to just as many lanes."""
+    if not isinstance(cut, Tile) or cut.tail == "peel":
+        return cut
+    return replace(cut, size=lanes, tail="peel")
+
+
+def _ordered(found: Product, around: list[str], cuts: list[Choice], why: Reason) -> Reorder:
+    """Columns outside of rows: the rows of the panel are loaded once for all rows of results."""
+    aside = [cut.axis for cut in cuts if isinstance(cut, Unroll | Vectorize)]
+    loops = [f"{cut.axis}.0" for cut in cuts if isinstance(cut, Tile)]
+    outer = [name for name in loops if name not in (*around, *aside)]
+    return Reorder((*around, *outer, found.rows.name, *aside), why)
+
+
+def _block(found: Product, parts: int, lanes: int) -> int:
+    """Columns of one block: equal ones, or whole vectors."""
+    block, left = divmod(found.columns.extent, parts)
+    return block // lanes * lanes if left else block
