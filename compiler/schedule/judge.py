@@ -62,6 +62,8 @@ is nearer has little to gain. Not measured."""
 COPIES = 6
 """How often elements of a value may be in memory at most where it is written as it is moved: four
 times is each pixel as four, with zeros around; windows of 3×3 are nine. Not measured."""
+LEAST_NS = 5000.0
+"""Nanoseconds below which cuts of a kernel are not tried: little beside a call of the program."""
 TRIED = 8
 """Cuts of one kernel that are tried at most: each takes two kernels through the passes on loops,
 some ten milliseconds."""
@@ -151,7 +153,8 @@ class _Judged:
         if len(inside) == 1:
             return None
         whole = self.estimate(body_of(root, self.realized))
-        if not (whole.is_far or _has_several_sums(inside) or _is_under_gate(inside)):
+        is_mixed = _has_several_sums(inside) or _is_under_gate(inside)
+        if whole.ns < LEAST_NS or not (whole.is_far or is_mixed):
             return None
         apart: dict[TensorNode, tuple[float, float]] = {}
         is_moved = whole.is_plain or whole.ns > CLEAR * whole.ideal

@@ -151,7 +151,7 @@ def rules(compilation: "Compilation", random: Random) -> Iterator[Draft]:
     for record in records:
         for step, it in enumerate(record.applied[:MOST_STEPS]):
             steps.setdefault(it.rule, []).append((record, step, it))
-    for rule in shuffled(steps, random):
+    for rule in sorted(shuffled(steps, random), key=fired.__getitem__):
         yield from _rule(*random.choice(steps[rule]), fired)
 
 

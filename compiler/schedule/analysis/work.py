@@ -14,10 +14,8 @@ the core that they keep busy longest.
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from compiler.settings.machine import LEVELS, MachineModel
+from compiler.settings.machine import LEVELS, NEVER_VECTOR, MachineModel
 
-DIVISIONS = "idiv", "mod"
-"""Operations that find elements: those on values are few."""
 LINE = 64
 """Bytes: what moves between caches at once."""
 
@@ -77,10 +75,9 @@ class Stretch:
 
     @property
     def in_vectors(self) -> "Stretch":
-        """The same in vectors, with the next element always behind the last, so none divided for.
-        """
+        """The same in vectors, the next element always behind the last: no index is divided."""
         near = tuple(a if a.is_contiguous else replace(a, stride=1) for a in self.accesses)
-        done = tuple(o for o in self.operations if o.name not in DIVISIONS)
+        done = tuple(o for o in self.operations if o.name not in NEVER_VECTOR)
         return replace(self, is_vector=True, accesses=near, operations=done)
 
     def busy(self, model: MachineModel) -> tuple[float, float, float]:

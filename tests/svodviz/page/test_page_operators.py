@@ -246,7 +246,7 @@ def test_kernels_are_called_by_what_they_do(
     page = open_page(pages("cnn"))
     set_state(page, stage="schedule", view="timeline")
     rows = page.locator(".pane").inner_text()
-    assert "conv2d+relu+max_pool2d" in rows
+    assert "conv2d+relu" in rows and "max_pool2d" in rows
     set_state(page, stage="kernels", view="graph")
     drawn(page)
     assert any("matmul" in it for it in titles(page))
