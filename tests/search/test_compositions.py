@@ -18,7 +18,7 @@ def data(*shape: int) -> Tensor:
 
 
 def cut_and_flattened(mark: Mark) -> Tensor:
-    return mark(mark(data(4, 3, 56, 56)[..., 1:, 1:]).flatten(1)) @ data(3 * 55 * 55, 10)
+    return mark(mark(data(4, 3, 28, 28)[..., 1:, 1:]).flatten(1)) @ data(3 * 27 * 27, 10)
 
 
 def padded_and_flattened(mark: Mark) -> Tensor:
@@ -74,10 +74,10 @@ def test_what_was_slow_before(composed: Callable[[Mark], Tensor]) -> None:
 
 
 def test_few_compositions_are_slower_than_their_operations() -> None:
-    found = [each for number in range(40) if (each := compared(f"17.{number}")) is not None]
+    found = [each for number in range(20) if (each := compared(f"17.{number}")) is not None]
     bad = [each for each in found if each.ratio > MOST]
-    assert len(found) >= 10
-    assert len(bad) <= 0.1 * len(found), bad
+    assert len(found) >= 5
+    assert len(bad) <= 1, bad
     assert all(each.ratio < 10 for each in bad), bad
 
 
