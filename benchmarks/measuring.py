@@ -237,10 +237,14 @@ def _finish(
 
 def _first(peer: str, workload: Workload, folder: Path, threads: int) -> float | None:
     """Seconds of the first call in one more fresh process."""
-    worker = Worker(peer, workload, folder, threads)
+    return first_call(Worker(peer, workload, folder, threads))
+
+
+def first_call(worker: Worker) -> float | None:
+    """Seconds of the first call in a worker's process, which ends; None where it fails."""
     try:
         worker.hear()
-        return float(worker.ask("start")["entries"][peer]["first"])
+        return float(worker.ask("start")["entries"][worker.peer]["first"])
     except WorkerError:
         return None
     finally:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring import Effort, Worker, WorkerError, rounds_of
+from benchmarks.measuring import Effort, Worker, WorkerError, first_call, rounds_of
 from benchmarks.networks.alone import Alone, total_ns
 from benchmarks.networks.kernels import KernelTime
 from benchmarks.networks.network import Network
@@ -101,14 +101,7 @@ class NetworkRun:
 
     def first(self, cache: Path | None) -> float | None:
         """Seconds of the first call in one more process."""
-        worker = self.worker(OURS, cache)
-        try:
-            worker.hear()
-            return float(worker.ask("start")["entries"][OURS]["first"])
-        except WorkerError:
-            return None
-        finally:
-            worker.close()
+        return first_call(self.worker(OURS, cache))
 
 
 def measure(network: Network, peers: Sequence[str], threads: int, effort: Effort) -> Found:

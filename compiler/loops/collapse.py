@@ -30,6 +30,7 @@ from compiler.core.trace import Match, Provenance
 from compiler.loops.nodes import Alu, Body, Const, Range, ScalarNode, alu, axis, index
 from compiler.loops.placement import Nest
 from compiler.loops.simplify import simplify
+from compiler.loops.split import divisions
 from compiler.loops.symbolic import Sum, as_sum
 
 
@@ -45,7 +46,7 @@ def collapse(body: Body, provenance: Provenance[Any], matches: list[Match] | Non
             refused.add(pair)
             continue
         joined = _join(body, pair, provenance)
-        if _divisions(joined) > _divisions(body):
+        if len(divisions(joined)) > len(divisions(body)):
             refused.add(pair)
             continue
         if matches is not None:
@@ -121,8 +122,3 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
 def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> TypeGuard[Nest]:
     """Whether `node` is a store, update or reduction with both ranges among its loops."""
     return isinstance(node, Nest) and set(pair) <= set(node.ranges)
-
-
-def _divisions(body: Body) -> int:
-    """How many divisions and remainders the body computes."""
-    return sum(isinstance(n, Alu) and n.op in ("idiv", "mod") for n in toposort([body]))

@@ -43,13 +43,11 @@ shorter is left to no vectors, and divisions are in vectors too. Not measured.""
 
 def split(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
     """`body` with axes as several wherever fewer divisions are left."""
-    left = divisions(body)
-    if not left:
-        return body
+    left = len(divisions(body))
     for each in _divided(body):
         for widths in _tries(body, each):
             cut = _cut(body, each, widths, provenance)
-            if (now := divisions(cut)) >= left:
+            if (now := len(divisions(cut))) >= left:
                 continue
             if matches is not None:
                 doc = "an axis that indices divide = several"
@@ -59,20 +57,22 @@ def split(body: Body, provenance: Provenance[Any], matches: list[Match] | None =
     return body
 
 
-def divisions(body: Body) -> int:
-    """How many divisions and remainders the body computes."""
-    return sum(isinstance(n, Alu) and n.op in ("idiv", "mod") for n in toposort([body]))
+def divisions(body: Body) -> list[Alu]:
+    """The divisions and remainders that the body computes."""
+    return [n for n in toposort([body]) if isinstance(n, Alu) and n.op in ("idiv", "mod")]
 
 
 def _divided(body: Body) -> list[Range]:
     """The axes in what indices divide, in order; those that run to a variable are left."""
     found: dict[Range, None] = {}
-    order: list[ScalarNode] = toposort([body])
-    for node in order:
-        if isinstance(node, Alu) and node.op in ("idiv", "mod") and node.dtype == int64:
+    for node in divisions(body):
+        if node.dtype == int64:
             terms = as_sum(node.sources[0]).terms
             found |= {t: None for t in terms if isinstance(t, Range)}
-    is_product = sum(isinstance(n, Reduce) for n in order) == 1 and bool(fused_products(body))
+    if not found:
+        return []
+    folds = sum(isinstance(n, Reduce) for n in toposort([body]))
+    is_product = folds == 1 and bool(fused_products(body))
     roles = ("reduction",) if is_product else ("normal", "reduction")
     fixed_ones = (r for r in found if isinstance(r.sources[0], Const) and not r.unroll)
     return [r for r in fixed_ones if r.role in roles]
@@ -99,9 +99,7 @@ def _is_innermost(body: Body, each: Range) -> bool:
 def _widths(body: Body, each: Range) -> set[int]:
     """After how many iterations of an axis a division in an index comes to another result."""
     found: set[int] = set()
-    for node in toposort([body]):
-        if not isinstance(node, Alu) or node.op not in ("idiv", "mod"):
-            continue
+    for node in divisions(body):
         value, by = node.sources
         step = as_sum(value).terms.get(each, 0)
         if step > 0 and isinstance(by, Const) and node.dtype == int64:

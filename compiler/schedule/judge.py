@@ -74,7 +74,6 @@ WHOLE = (Kernel, Repeat, Copy, Scatter, Assign)
 """Kinds of node whose kernels are left whole."""
 
 
-
 @dataclass(frozen=True, slots=True)
 class Estimated:
     """How long a kernel takes with the loops chosen for it, nanoseconds, by the machine model.
@@ -99,7 +98,6 @@ class Estimate(Protocol):
     def __call__(self, body: Sink, *, is_tried: bool = False) -> Estimated: ...
 
 
-
 def judge(root: Sink, parts: Partition, options: Options, estimate: Estimate) -> Partition:
     """`parts`, with more values in memory where that is faster, as `estimate` says."""
     if options.loops == "plain":
@@ -110,7 +108,7 @@ def judge(root: Sink, parts: Partition, options: Options, estimate: Estimate) ->
     for node in parts.realized:
         if not isinstance(node, WHOLE) and not is_called(node):
             judged.cut(node)
-    return judged.partition(root)
+    return judged.partition(order)
 
 
 @dataclass(slots=True)
@@ -127,16 +125,15 @@ class _Judged:
     def __post_init__(self) -> None:
         self.realized = dict.fromkeys(self.parts.realized)
 
-    def partition(self, root: Sink) -> Partition:
-        """The parts with what was cut."""
+    def partition(self, order: Sequence[TensorNode]) -> Partition:
+        """The parts with what was cut; `order` has all nodes, sources first."""
         if not self.reasons:
             return self.parts
-        everything: list[TensorNode] = toposort([root])
-        order = [node for node in everything if node in self.realized]
+        realized = [node for node in order if node in self.realized]
         made = [Choice(node, False, reason) for node, reason in self.reasons.items()]
         choices = [each for each in self.parts.choices if each.node not in self.reasons]
         plain = [each for each in self.parts.plain if each.node not in self.reasons]
-        return Partition(order, [*choices, *made], plain)
+        return Partition(realized, [*choices, *made], plain)
 
     def cut(self, root: TensorNode) -> None:
         """Cut the kernel of `root`, and its parts, for as long as that is faster."""

@@ -74,13 +74,13 @@ LOOKAHEAD = 64
 layers of attention and normalisation compiled in 0.85 s to 237 items; with 16 in 0.69 s to 239,
 with 256 in 2.5 s to 231, with 1,024 in 9.8 s to 236 (EPYC, AVX2, 2026-11-23)."""
 
-_PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 SCANNED_NS = 0.05
 """Nanoseconds of an operation in vectors from which a scan along rows, which has none, leaves it to
 a kernel of its own."""
 LONG_NS = 0.3
 """The same for all that one element is computed from, reading it included."""
 
+_PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 _SCANNED = "a scan reads it, one element after the other: cores and vectors compute it before"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
 MOVED = Reason("movement of elements: a part of the index of what reads them, never computed")

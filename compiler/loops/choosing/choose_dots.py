@@ -50,9 +50,6 @@ AVX2, two busy cores, 2026-11-23)."""
 PAIR = 2
 """Rows side by side then, by `FEW` of the weights: 16 by 3,072 by 768 take 1.4 ms with 2 and 2.2
 with 4, where sums are spilled (EPYC, AVX2, two busy cores, 2026-11-23)."""
-LONG = 8
-"""Trip count of the sum, in rows or columns of results, from which it is long: a copy of a panel
-would be read from far away. Not varied."""
 BUSY = 8
 """Vectors of sums that keep the arithmetic units busy: two of them, four cycles each. 4 columns and
 sums of 4,096 take 1.60 µs with 1 and 1.53 with 4, 8 or 16 (EPYC, AVX2, 2026-11-23)."""
@@ -84,7 +81,7 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason("its operands do not both lie along the sum")
     few = Number(f"trip count of {short.name}", short.extent, "", "at most", FEW)
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
-    if short.extent > FEW and not _is_paired(short, long, fold, seen, model):
+    if short.extent > FEW and not (found.is_long or _is_paired(short, long, fold, seen, model)):
         return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
     if fold.extent < 2 * lanes:
         return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)
@@ -128,10 +125,8 @@ def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
 def _is_paired(
     short: Range, long: Range, fold: Range, seen: Accesses, model: MachineModel
 ) -> bool:
-    """Whether rows meet the weights two by two: few rows and weights from afar, or a long sum."""
+    """Whether rows meet the weights two by two: few rows, and weights from afar."""
     nbytes = long.extent * fold.extent * seen.widest
-    if fold.extent >= LONG * long.extent:
-        return True
     return short.extent <= PAIRS and nbytes >= model.cache_bytes[1] // 2
 
 

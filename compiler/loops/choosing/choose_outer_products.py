@@ -50,10 +50,6 @@ AVX2, two busy cores, 2026-11-23)."""
 ONCE = 16
 """Rows that are one or two tiles of sums: 16 rows by 512 by 1,000 take 0.18 ms so and 0.33 in tiles
 (EPYC, AVX2, two busy cores, 2026-11-23)."""
-LONG = 8
-"""Trip count of the sum, in rows or columns of results, from which it is long: a copied panel would
-be read from far away. 64×64 results take 4.8 ms in 8 parts of 12,500 so, 15.5 in tiles, 256×256 of
-sums of 4,096 9 ms and 16 to 18 (EPYC, AVX2, two busy cores, 2026-11-23). Not varied."""
 LEAST = 4 * ROWS
 """Trip count of the sum that is worth sums in scratch memory: as in `choose_columns`."""
 
@@ -94,7 +90,7 @@ def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
     is_near = worth_packing(found, WIDEST * lanes, model).uses is None
     if is_near and not _is_read_once(found, model):
         return Reason("the panel of a tile of sums stays near")
-    if found.rows.extent <= FEW or _is_long(found):
+    if found.rows.extent <= FEW or found.is_long:
         return Reason()
     return Reason("tiles of sums pay for so many rows", *_compared(found))
 
@@ -105,18 +101,12 @@ def _is_read_once(found: Product, model: MachineModel) -> bool:
     return found.rows.extent <= ONCE and weights > model.cache_bytes[1]
 
 
-def _is_long(found: Product) -> bool:
-    """Whether the sum is long beside the rows and the columns."""
-    return extents(found.folded) >= LONG * max(found.rows.extent, found.columns.extent)
-
-
 def _compared(found: Product) -> tuple[Number, Number]:
     """The rows and the sum, beside what is few and what is long."""
-    rows, columns, fold = found.rows, found.columns, found.folded[0]
-    least = LONG * max(rows.extent, columns.extent)
+    rows, fold = found.rows, found.folded[0]
     return (
         trip_count(rows.name, rows.extent, "few rows", FEW),
-        trip_count(fold.name, fold.extent, "a long sum", least),
+        trip_count(fold.name, fold.extent, "a long sum", found.long_from),
     )
 
 
