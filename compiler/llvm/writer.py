@@ -62,9 +62,10 @@ class Writer:
         return f"!{ONE}"
 
     def fresh(self, stem: str = "t") -> str:
-        """A name not used before."""
+        """A name not used before: `exp28`, and `exp2.8`, which is another."""
         self._names += 1
-        return f"{stem}{self._names}"
+        dot = "." if stem[-1:].isdigit() else ""
+        return f"{stem}{dot}{self._names}"
 
     def value(self, expression: str, name: str = "") -> str:
         """Append `%name = expression`; returns `%name`."""

@@ -12,6 +12,8 @@ import mpmath
 import numpy as np
 import pytest
 
+import compiler
+from compiler import Options, Tensor
 from compiler.llvm import jit
 from compiler.llvm.mathematics import BINARY, OPERATIONS, body, inline
 from compiler.llvm.mathematics.builder import FORMATS
@@ -367,3 +369,14 @@ def test_coefficients_are_those_that_the_tool_prints() -> None:
         coefficients, error = fitted(fit)
         assert tuple(coefficients) == POLYNOMIALS[fit.name, fit.dtype]
         assert error < 2.0**-25
+
+
+def test_no_two_names_are_one_where_an_operation_ends_in_a_digit() -> None:
+    """exp's 28th name was exp2's 8th: LLVM refused gelu and sigmoid of 5 by 23."""
+    writer = Writer()
+    names = [writer.fresh(op) for _ in range(40) for op in ("exp", "exp2", "log", "log2", "log1p")]
+    assert len(set(names)) == len(names)
+    x = np.linspace(-3, 3, 5 * 23, dtype=np.float32).reshape(5, 23)
+    found = compiler.compile(Tensor(x).gelu().sigmoid(), Options(cache=False)).run()[0]
+    inner = x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-inner)), rtol=1e-3, atol=1e-3)
