@@ -1,9 +1,9 @@
 """The kernels of one network of ours: measured one by one, beside their estimates and rooflines.
 
-Estimates are those of the loops that run, on the model of this machine, not on the one that they
-were chosen for. The roofline of a kernel is what its arithmetic, or moving its inputs and outputs,
-takes at this machine's best: all cores in vectors, all bytes once, from the level of the caches
-that holds them.
+Estimates are those of the loops that run, on the model of this machine as it was measured, not on
+the one that they were chosen for. The roofline of a kernel is what its arithmetic, or moving its
+inputs and outputs, takes at this machine's best: all cores in vectors, all bytes once, from the
+level of the caches that holds them.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from compiler import MachineModel
 from compiler.ask.measurement import Measurement
 from compiler.loops.choices import Choices
 from compiler.program.compilation import Compilation
-from compiler.schedule.analysis.costs import resident_bytes
+from compiler.schedule.analysis.reuse import last_touched
 from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import ItemAnalysis, Kernel
 from compiler.schedule.printer import Schedule
@@ -30,7 +30,10 @@ that share of the time."""
 
 @dataclass(frozen=True, slots=True)
 class KernelTime:
-    """All items that run one kernel: times in nanoseconds, added up."""
+    """All items that run one kernel: times in nanoseconds, added up.
+
+    `ns` has in it the `calls` from Python by which items are timed one by one.
+    """
 
     name: str
     title: str
@@ -39,6 +42,7 @@ class KernelTime:
     estimated: float
     roof: float
     bound: str
+    calls: float
     plain: str
     """Why its loops are plain; "" where they are in vectors."""
 
@@ -50,7 +54,8 @@ class KernelTime:
     @property
     def off(self) -> float:
         """How many times the estimate is too long or too short: at least 1."""
-        return max(self.estimated / self.ns, self.ns / self.estimated)
+        took = max(self.ns - self.calls, 1.0)
+        return max(self.estimated / took, took / self.estimated)
 
     @property
     def why(self) -> str:
@@ -84,32 +89,37 @@ def _limit(kind: Limit, seconds: float) -> float:
 
 
 def kernels(
-    compilation: Compilation, measured: Measurement, model: MachineModel
+    compilation: Compilation, measured: Measurement, best: MachineModel
 ) -> tuple[KernelTime, ...]:
-    """The kernels of a measured program, those that take longest first."""
+    """The kernels of a measured program, those that take longest first; `best` is the machine at
+    its best."""
     schedule, found = compilation.schedule, dict[str, list[int]]()
     for item in schedule.items:
         if isinstance(item.operation, Kernel) and item.item_id in measured.by_item:
             found.setdefault(item.operation.name, []).append(item.item_id)
+    model = compiler.calibrate()
     choices, estimates = compilation.choices, _estimates(schedule, model)
+    call = max(measured.call - model.launch_ns, 0.0)
     made = []
     for name, items in found.items():
         rows = [schedule.analysis[it] for it in items]
         times = [measured.by_item[it] for it in items]
         made.append(KernelTime(
             name, _title(schedule.titles[items[0]]), len(items), sum(t.ns for t in times),
-            sum(estimates[it] for it in items), sum(roof_ns(row, model) for row in rows),
-            measured.bound(max(times, key=lambda t: t.ns)), plain(choices[name]),
+            sum(estimates[it] for it in items), sum(roof_ns(row, best) for row in rows),
+            measured.bound(max(times, key=lambda t: t.ns)), call * len(items),
+            plain(choices[name]),
         ))  # fmt: skip
     return tuple(sorted(made, key=lambda kernel: -kernel.ns))
 
 
 def _estimates(schedule: Schedule, model: MachineModel) -> list[float]:
     """Nanoseconds of each item on a model of the machine."""
-    resident = resident_bytes(schedule.items)
-    rows = zip(schedule.analysis, schedule.works, strict=True)
+    ago = last_touched(schedule.items, schedule.memory_plan)
+    rows = zip(schedule.analysis, schedule.works, ago, strict=True)
     return [
-        float(row.cost) if work is None else estimate(work, model, resident) for row, work in rows
+        float(row.cost) if work is None else estimate(work, model, since)
+        for row, work, since in rows
     ]
 
 

@@ -22,4 +22,5 @@ In order: each imports only what stands before it.
     reason.py       why something was chosen, in words, with the numbers that were looked at
     user_cache.py   the user's cache: where its folder is
     user_source.py  the user's program as the first stage
+    written.py      nodes and records as plain data that JSON can hold
 """

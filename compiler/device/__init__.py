@@ -9,6 +9,7 @@ In order: each imports only what stands before it.
     program.py       programs: a kernel's source with its metadata, compiled, and ready to run
     c/               a kernel as C, to be read
     cpu.py           the host CPU: memory from its allocator, machine code from LLVM
+    described.py     what is known of a machine-code program besides its code
     calibration.py   how fast this machine runs generated code, as a `MachineModel`
     disk.py          tensors in files: .npy and safetensors
     interpreter.py   the safe device: runs a program's lowered instructions, checking every access

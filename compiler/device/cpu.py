@@ -22,9 +22,7 @@ from compiler.device.program import (
     runs,
 )
 from compiler.llvm import jit
-from compiler.llvm.emit import emit
 from compiler.llvm.level import Level, level_of
-from compiler.llvm.source import Source
 from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
 from compiler.lowered.by_hand import Special
@@ -41,7 +39,8 @@ class CpuProgram(OfSpec):
 
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
-        self._compiled = compiled
+        self.compiled = compiled
+        """What was loaded."""
         self._unstreamed: CpuProgram | None = None
         super().__init__(spec)
         self._parameters = spec.parameters
@@ -115,13 +114,13 @@ class CpuProgram(OfSpec):
 
     def of_code(self, binary: bytes) -> "CpuProgram":
         """The same program with other machine code, which has no thunk: to be run in turn."""
-        return CpuProgram(replace(self._compiled, binary=binary))
+        return CpuProgram(replace(self.compiled, binary=binary))
 
     def address_of(self, name: str) -> int:
         """The address of a function or mark in its machine code; 0 where there is none."""
         return self._loaded.address_of(name)
 
-    def unstreamed(self) -> "CpuProgram":
+    def unstreamed(self) -> Program:
         """The program that stores all in the ordinary way; compiled when it is asked for first."""
         if not self.aligned:
             return self
@@ -131,7 +130,7 @@ class CpuProgram(OfSpec):
                 for i in self._spec.instructions
             ]
             spec = LlvmRenderer().render(rows, self._spec.name)
-            self._unstreamed = CpuProgram(compile_spec(spec, self._compiled.level))
+            self._unstreamed = CpuProgram(compile_spec(spec, self.compiled.level))
         return self._unstreamed
 
 
@@ -164,6 +163,10 @@ class LlvmRenderer:
 
     def render(self, instructions: Sequence[Instruction], name: str = "kernel") -> ProgramSpec:
         """The program of these instructions."""
+        # not at import: a program whose machine code is known needs nothing that writes any
+        from compiler.llvm.emit import emit
+        from compiler.llvm.source import Source
+
         rows = tuple(emit(name, tuple(instructions)))
         source = Source(title=name, name=name, rows=rows, kernel=0)
         return program_spec(name, source, self.device, instructions)

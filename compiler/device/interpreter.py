@@ -9,11 +9,11 @@ from functools import partial
 
 from compiler.core.dtypes import bool_
 from compiler.core.errors import InternalError
+from compiler.core.lazy import loading
 from compiler.device.allocator import Array, array_at
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import CompiledSpec, OfSpec, Program, ProgramSpec, runs
 from compiler.lowered.instructions import DefineGlobal
-from compiler.lowered.interpret import interpret
 from compiler.settings.options import Cache, Mode
 
 
@@ -55,6 +55,9 @@ class InterpretedProgram(OfSpec):
         self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
     ) -> None:
         """Run on the buffers of `slots`, given by address. Raises as `interpret` does."""
+        with loading():  # not at import: few programs run here
+            from compiler.lowered.interpret import interpret
+
         empty: Array = array_at(0, 0, bool_)
         arguments = [empty] * (max(self.slots, default=-1) + 1)
         for slot, address in zip(self.slots, buffers, strict=True):

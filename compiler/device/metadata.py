@@ -102,7 +102,7 @@ def derive(roots: Iterable[ScalarNode]) -> Metadata:
                 ins |= _slot(node.sources[0])
             case _:
                 pass
-    return _metadata(variables, slots, outs, ins, claims)
+    return metadata_of(variables, slots, outs, ins, claims)
 
 
 def _slot(pointer: ScalarNode) -> set[int]:
@@ -144,7 +144,7 @@ def derive_instructions(instructions: Sequence[Instruction]) -> Metadata:
             case _:
                 pass
     slots = {i.slot for i in instructions if isinstance(i, lowered.DefineGlobal)}
-    return _metadata(variables, slots, outs, ins, claims)
+    return metadata_of(variables, slots, outs, ins, claims)
 
 
 def _claim(name: str, extent: ScalarNode) -> Claim:
@@ -161,9 +161,17 @@ def _on_axis(kind: str, axis: int, extent: ScalarNode, name: str) -> Claim:
     return kind, axis, extent, name
 
 
-def _metadata(
-    variables: list[Variable], slots: set[int], outs: set[int], ins: set[int], claims: list[Claim]
+def metadata_of(
+    variables: Iterable[Variable],
+    slots: Iterable[int],
+    outs: Iterable[int],
+    ins: Iterable[int],
+    claims: Iterable[Claim] = (),
 ) -> Metadata:
+    """The metadata of these variables, argument slots and launch indices.
+
+    Raises `ProgramError` where the claims conflict.
+    """
     unique = unique_variables(variables)
     cores = [_core_claim(v) for v in unique if v.name == CORE]
     global_size, local_size = _launch([*claims, *cores])

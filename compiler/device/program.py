@@ -6,7 +6,7 @@ RuntimeFactory:  CompiledSpec -> Program          loads it
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from compiler.device.launch_sizes import LaunchDims, ProgramError, Size, Values, resolve_launch_dims
 from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
 from compiler.llvm.level import Level
-from compiler.llvm.scratch import layout
 from compiler.llvm.thunk import CORE, thunk
 from compiler.loops.nodes import Body
 from compiler.lowered.by_hand import Special
@@ -33,10 +32,22 @@ class SourceText(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Interface:
+    """What machine code takes besides buffers: `parameters`, the variables and launch indices that
+    follow them, bytes of `scratch` memory for each task, and the slots, `aligned`, whose buffers
+    have to begin at a multiple of 64 bytes."""
+
+    parameters: tuple[str, ...]
+    scratch: int
+    aligned: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramSpec:
     """Generated source of a kernel, and what a device has to know to compile and run it.
 
-    `instructions` are what the source was written from.
+    `instructions` are what the source was written from. Where only machine code is left of a
+    program, there is no source either, and its `interface` is given.
     """
 
     name: str
@@ -44,6 +55,14 @@ class ProgramSpec:
     device: str
     metadata: Metadata
     instructions: tuple[Instruction, ...] = ()
+    given: Interface | None = None
+    interface: Interface = field(init=False)
+    """What its machine code takes besides buffers, found once: instructions are many."""
+
+    def __post_init__(self) -> None:
+        of_text = Interface(self.metadata.var_names, 0, ())
+        found = _interface(self.instructions) if self.instructions else of_text
+        object.__setattr__(self, "interface", self.given or found)
 
     @property
     def text(self) -> str:
@@ -74,26 +93,32 @@ class ProgramSpec:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The variables and launch indices that follow the buffers, as the source takes them."""
-        if not self.instructions:
-            return self.metadata.var_names
-        return tuple(i.name for i in self.instructions if isinstance(i, DefineVar | Special))
+        return self.interface.parameters
 
     @property
     def scratch(self) -> int:
         """The bytes of scratch memory that each task is given behind its arguments; 0: none."""
-        return layout(self.instructions).size
+        return self.interface.scratch
 
     @property
     def aligned(self) -> tuple[int, ...]:
         """The slots, ascending, whose buffers have to begin at a multiple of 64 bytes."""
-        stores = (i for i in self.instructions if isinstance(i, Store) and i.is_streamed)
-        streamed = {store.buffer for store in stores}
-        arguments = (i for i in self.instructions if isinstance(i, DefineGlobal))
-        return tuple(a.slot for a in arguments if a.out in streamed)
+        return self.interface.aligned
 
     def launch_dims(self, values: Values | None = None) -> LaunchDims:
         """How often the program runs with these values of its variables."""
         return resolve_launch_dims(self.metadata.global_size, self.metadata.local_size, values)
+
+
+def _interface(instructions: Sequence[Instruction]) -> Interface:
+    """What code of these instructions takes besides buffers."""
+    from compiler.llvm.scratch import layout  # not at import: it knows how LLVM IR is written
+
+    parameters = tuple(i.name for i in instructions if isinstance(i, DefineVar | Special))
+    streamed = {i.buffer for i in instructions if isinstance(i, Store) and i.is_streamed}
+    arguments = (i for i in instructions if isinstance(i, DefineGlobal))
+    aligned = tuple(a.slot for a in arguments if a.out in streamed)
+    return Interface(parameters, layout(instructions).size, aligned)
 
 
 def program_spec(

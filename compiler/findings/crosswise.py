@@ -17,7 +17,8 @@ from compiler.loops.choosing import accesses as seen
 from compiler.loops.choosing.accesses import Accesses, accesses
 from compiler.loops.nodes import Body, Local
 from compiler.loops.placement import is_loop
-from compiler.schedule.analysis.work import LINE, Access, Stretch
+from compiler.schedule.analysis.traffic import LINE
+from compiler.schedule.analysis.work import Access, Stretch
 
 
 def crosswise(subject: Subject) -> Iterator[Finding]:

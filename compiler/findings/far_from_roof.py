@@ -19,7 +19,7 @@ from compiler.graph.nodes import Reduce as TensorReduce
 from compiler.loops.nodes import Load, Reduce, Scan, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.printer import Loops
-from compiler.schedule.analysis.work import Access, Stretch, Work, estimate
+from compiler.schedule.analysis.work import Access, Stretch, Work, begin_ns, estimate
 from compiler.settings.machine import NEVER_VECTOR
 
 FAR = 4.0
@@ -37,7 +37,8 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
         if work is None or loops is None or not subject.is_worth(part.ns):
             continue
         took = (part.ns - part.launches) / len(part.items)
-        roof = estimate(at_best(work), subject.model, subject.resident) - subject.model.launch_ns
+        begun = begin_ns(subject.model)
+        roof = estimate(at_best(work), subject.model, subject.resident) - begun
         gain = (took - roof) * len(part.items)
         is_far = took >= FAR * max(roof, 1.0) and subject.is_worth(gain)
         if not is_far or crossed(loops.body) or _is_in_order(loops):
@@ -48,13 +49,12 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
 
 
 def at_best(work: Work) -> Work:
-    """The same work in vectors, one element after the other."""
-    return replace(work, stretches=tuple(map(_stretch, work.stretches)))
-
-
-def _stretch(stretch: Stretch) -> Stretch:
-    accesses = tuple(replace(it, stride=it.stride and 1) for it in stretch.accesses)
-    return replace(stretch, is_vector=True, begun=0, accesses=accesses)
+    """The same work in vectors, one element after the other, no loop begun."""
+    best = work.in_vectors
+    stretches = zip(best.stretches, work.stretches, strict=True)
+    return replace(best, stretches=tuple(
+        replace(it, begun=0, operations=before.operations) for it, before in stretches
+    ))  # fmt: skip
 
 
 def _finding(

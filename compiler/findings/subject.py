@@ -20,8 +20,8 @@ from compiler.loops.choices import Choices
 from compiler.loops.nodes import Load
 from compiler.loops.printer import Loops
 from compiler.pipeline.kernels import machine_of
-from compiler.schedule.analysis.costs import resident_bytes
-from compiler.schedule.analysis.work import Work
+from compiler.schedule.analysis.reuse import resident_bytes
+from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule
 from compiler.schedule.titles import KernelTitle
@@ -149,7 +149,7 @@ class Subject:
         return {name: self._part(items) for name, items in found.items()}
 
     def _part(self, items: Sequence[int]) -> Part:
-        ns, launches = sum(self.times[it] for it in items), self.model.launch_ns * len(items)
+        ns, launches = sum(self.times[it] for it in items), begin_ns(self.model) * len(items)
         return Part(self.schedule.titles[items[0]], tuple(items), ns, launches)
 
     @cached_property

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from compiler.core.errors import InternalError
 from compiler.core.node import Node, toposort
@@ -93,6 +94,8 @@ class RuleSet:
             for target in each.targets:
                 self._by_target.setdefault(target, []).append(each)
         self._candidates: dict[Any, tuple[Rule, ...]] = {}
+        self._settled: WeakSet[Node] = WeakSet()
+        """Nodes that no rule changes: most of a body is as the pass before simplified it."""
 
     def candidates(self, node: Node) -> tuple[Rule, ...]:
         """The rules that look at nodes like this one, in order."""
@@ -105,10 +108,13 @@ class RuleSet:
 
     def match(self, node: Node) -> tuple[Rule, Node] | None:
         """The first rule that changes `node`, with its result."""
+        if node in self._settled:
+            return None
         for each in self.candidates(node):
             result = each.function(node)
             if result is not None and result is not node and _keeps_extents(node, result):
                 return each, result
+        self._settled.add(node)
         return None
 
 

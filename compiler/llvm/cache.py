@@ -1,7 +1,8 @@
 """Things made before: in this process's memory, and on disk for the next ones.
 
-There are two kinds: object code, and loops that a search found (`tune/remembered.py`). A key stands
-for everything that an entry depends on. On disk every entry is a file of its own:
+There are three kinds: object code, loops that a search found (`tune/remembered.py`), and programs
+cut into kernels (`run/remembered.py`). A key stands for everything that an entry depends on. On
+disk every entry is a file of its own:
 
     magic · SHA-256 of all that follows · key · content
 
@@ -63,6 +64,7 @@ class Kind:
 
 OBJECT = Kind("object code", b"svodviz object 1\n", "objects", "compiling again")
 TUNING = Kind("tuned loops", b"svodviz tuning 1\n", "tunings", "tuning again")
+PROGRAM = Kind("a prepared program", b"svodviz program 1\n", "programs", "compiling again")
 MAGIC = OBJECT.magic
 
 
@@ -115,6 +117,10 @@ class Folder:
             total -= size
             if total <= least:
                 return
+
+    def has(self, key: bytes) -> bool:
+        """Whether there is a file for a key."""
+        return self._file(key).exists()
 
     def count(self) -> tuple[int, int]:
         """How many entries there are, and their bytes."""

@@ -170,7 +170,7 @@ def _free(passes: Any) -> None:
 
 
 @functools.cache
-def _host() -> str:
+def maker() -> str:
     """Everything that machine code depends on besides its text and level."""
     _prepare()
     versions = FORMAT, llvmlite.__version__, *llvm.llvm_version_info
@@ -183,7 +183,7 @@ def object_code(text: str, name: str, level: Level, cache: Cache = False) -> byt
 
     Kept in memory and, where `cache` says so, on disk. Threads may call it at once.
     """
-    text = re.sub(rf"@{re.escape(name)}(?=\(|{re.escape(TASK)}\()", f"@{ENTRY}", text)
+    text = _nameless(text, name)
     folder = folder_of(cache)
     key = _key(text, level)
     held = OBJECTS.get(key, folder)
@@ -194,8 +194,18 @@ def object_code(text: str, name: str, level: Level, cache: Cache = False) -> byt
     return made
 
 
+def object_key(text: str, name: str, level: Level) -> bytes:
+    """The key under which `object_code` keeps the object file."""
+    return _key(_nameless(text, name), level)
+
+
+def _nameless(text: str, name: str) -> str:
+    """`text`, its function `name` called `ENTRY`."""
+    return re.sub(rf"@{re.escape(name)}(?=\(|{re.escape(TASK)}\()", f"@{ENTRY}", text)
+
+
 def _key(text: str, level: Level) -> bytes:
-    parts = _host(), str(level.number), level.passes, text
+    parts = maker(), str(level.number), level.passes, text
     return hashlib.sha256("\n".join(parts).encode()).digest()
 
 

@@ -17,6 +17,7 @@ Ensures: every load, store, operation and fold of the body is in exactly one str
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
@@ -48,7 +49,8 @@ from compiler.loops.placement import (
     place,
 )
 from compiler.ops.table import OPS, REDUCTIONS
-from compiler.schedule.analysis.work import LINE, Access, Footprint, Operation, Stretch, Work
+from compiler.schedule.analysis.traffic import LINE, Footprint, Loop
+from compiler.schedule.analysis.work import Access, Operation, Stretch, Work
 from compiler.settings.machine import FMA, NEVER_VECTOR
 
 UNROLLED = 16
@@ -57,16 +59,29 @@ writes out a sum of 96 elements, and one of exponentials up to 8, but not 16 (EP
 2026-11-23)."""
 VECTOR_BYTES = 64
 """Bytes of a vector register, where processors have AVX-512."""
-WAIT = 12
+WAIT = 9
 """Simple operations outside vectors in the time that a scan waits for its last one: 1 ns in the
 default model. 1,000,000 sums, one after the other, take 0.95 to 1.0 ms (EPYC, AVX2, two busy cores,
 2026-11-23)."""
+MOST_INSIDE = 1 << 20
+"""More loops than a block holds, so that each loop has a number of its own."""
 Path = tuple[Range, ...]
+Places = tuple[int, ...]
+"""The number of each loop of a path."""
+
+
+_works: "WeakKeyDictionary[Body, Work]" = WeakKeyDictionary()
 
 
 def count(body: Body) -> Work:
-    """The work of running `body` once; variable extents count with their maximum."""
-    return _Count(body).run()
+    """The work of running `body` once; variable extents count with their maximum.
+
+    Who judges kernels asks for it first, who lists what a schedule costs then.
+    """
+    known = _works.get(body)
+    if known is None:
+        known = _works[body] = _Count(body).run()
+    return known
 
 
 class _Count:
@@ -79,7 +94,7 @@ class _Count:
         self.strides: dict[ScalarNode, dict[Range, int | None]] = {}
         self.stretches: list[Stretch] = []
         self.blocks = 0
-        self.touched: list[tuple[Load | Store | Update, Path]] = []
+        self.footprints: dict[Footprint, None] = {}
         self.has_lanes = any(r.level == "vector" for need in self.needs.values() for r in need)
         self.has_lanes |= any(isinstance(n, Scan) for n in self.needs)  # LLVM finds none there
 
@@ -88,17 +103,17 @@ class _Count:
         for node in toposort([self.body]):
             self.strides[node] = _strides(node, self.strides, self.needs)
         top = place(self.body)
-        stack: list[tuple[LoopBlock, Path]] = [(top, ())]
+        stack: list[tuple[LoopBlock, Path, Places]] = [(top, (), ())]
         while stack:
-            block, path = stack.pop()
+            block, path, places = stack.pop()
             inside = [item for item in block.items if isinstance(item, LoopBlock)]
-            self._stretch(block, path)
-            for inner in reversed(inside):
+            self._stretch(block, path, places)
+            for number, inner in enumerate(reversed(inside), start=self.blocks * MOST_INSIDE):
                 assert inner.range is not None
-                stack.append((inner, (*path, inner.range)))
-        return Work(tuple(self.stretches), self._footprints(), registers(top, self.needs))
+                stack.append((inner, (*path, inner.range), (*places, number)))
+        return Work(tuple(self.stretches), tuple(self.footprints), registers(top, self.needs))
 
-    def _stretch(self, block: LoopBlock, path: Path) -> None:
+    def _stretch(self, block: LoopBlock, path: Path, places: Places) -> None:
         """The stretches of a block: one for each set of ranges that are side by side in it."""
         groups: dict[frozenset[Range], list[Item]] = {}
         for item in block.items:
@@ -110,6 +125,7 @@ class _Count:
         self.blocks += 1
         for sides, items in groups.items():
             made = self._together(items, path, sides, is_inner)
+            self._touch(items, path, places, sides)
             if made is not None:
                 self.stretches.append(replace(made, begun=begun, block=self.blocks))
                 begun = 0
@@ -145,7 +161,17 @@ class _Count:
         trips = math.prod(r.extent for r in (*path, *inner))
         axis = None if lane is None else lane.number
         shared = next(((r.tasks, r.extent) for r in path if r.level == "core"), (1, 1))
-        return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared)
+        return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared,
+                       waits=self._waits(items, path))  # fmt: skip
+
+    def _waits(self, items: list[Item], path: Path) -> int:
+        """Folds of floats that each wait for the last one: of lanes and unrolled ranges each has
+        its own, and LLVM takes as many as it needs where it finds lanes. Loops as short as those
+        that it unrolls begin before others have ended."""
+        is_fold = any(isinstance(it, Fold) and it.reduce.dtype.is_float for it in items)
+        if not is_fold or not self.has_lanes or not path or path[-1].extent <= UNROLLED:
+            return 0
+        return math.prod(r.extent for r in path)
 
     def _operations(self, item: Item) -> list[Operation]:
         """The operations of an item; addresses are free but for divisions."""
@@ -173,7 +199,6 @@ class _Count:
     def _access(self, node: Load | Store | Update, path: Path, lane: Range | None) -> Access:
         argument, index = memory(node), node.sources[1]
         slot = argument.slot if isinstance(argument, Argument) else -1 - argument.number
-        self.touched.append((node, path))
         strides = self.strides[index]
         stride = strides.get(lane, 0) if lane is not None else 0
         if lane is not None and lane.level == "vector" and _is_exchanged(node, strides, lane, path):
@@ -186,25 +211,25 @@ class _Count:
             slot, argument.element.itemsize, not isinstance(node, Load), stride, reused
         )
 
-    def _footprints(self) -> tuple[Footprint, ...]:
-        """Per argument: bytes touched inside each output loop; where several accesses, the most."""
-        stores = (s.ranges for s in self.body.sources if isinstance(s, Store))
-        outputs = max(stores, key=len, default=())
-        outputs = tuple(r for r in outputs if is_loop(r))
-        repeats = [math.prod(r.extent for r in outputs[:d]) for d in range(len(outputs) + 1)]
-        found: dict[int, tuple[bool, list[int]]] = {}
-        for node, path in self.touched:
-            argument = memory(node)
-            if isinstance(argument, Local):
-                continue  # it stays in the first cache
-            strides = self.strides[node.sources[1]]
-            spans = [_span(strides, path[d:], argument) for d in range(len(repeats))]
-            held = found.setdefault(argument.slot, (argument.is_written, spans))
-            held[1][:] = [max(a, b) for a, b in zip(held[1], spans, strict=True)]
-        return tuple(
-            Footprint(slot, is_write, tuple(spans), tuple(repeats))
-            for slot, (is_write, spans) in sorted(found.items())
-        )
+    def _touch(
+        self, items: list[Item], path: Path, places: Places, sides: frozenset[Range]
+    ) -> None:
+        """The footprints of the items: by the loops around them, then by what is side by side."""
+        for item in items:
+            if not isinstance(item, Load | Store | Update):
+                continue
+            argument, strides = memory(item), self.strides[item.sources[1]]
+            slot = argument.slot if isinstance(argument, Argument) else -1 - argument.number
+            around = [
+                Loop(place, each.extent, strides.get(each, 0))
+                for each, place in zip(path, places, strict=True)
+            ]
+            wide = [Loop(-1, each.extent, strides.get(each, 0), True) for each in sides]
+            wide.sort(key=lambda loop: (loop.trips, loop.step or 0))  # sets have no order
+            itemsize = argument.element.itemsize
+            made = Footprint(slot, not isinstance(item, Load), itemsize, argument.size * itemsize,
+                             (*around, *wide))  # fmt: skip
+            self.footprints[made] = None
 
 
 def lanes(work: Work, each: Range) -> int:
@@ -234,6 +259,8 @@ def _is_exchanged(
     were lanes before (`lowered/access.py`)."""
     if strides.get(lane, 0) in (None, 0, 1) or isinstance(node, Update):
         return False
+    if isinstance(node, Load) and strides[lane] == 2:
+        return True
     rows = (r for r in path if r.level == "unroll" and strides.get(r) == 1 and r.extent > 1)
     return any(isinstance(node, Store) or r.extent % lane.extent == 0 for r in rows)
 
@@ -263,7 +290,7 @@ def _trips_inside(block: LoopBlock) -> int:
 def _strides(
     node: ScalarNode,
     known: dict[ScalarNode, dict[Range, int | None]],
-    needs: dict[ScalarNode, frozenset[Range]],
+    needs: Mapping[ScalarNode, frozenset[Range]],
 ) -> dict[Range, int | None]:
     """Elements that one iteration of each range moves an index by; None where that varies."""
     match node:

@@ -335,7 +335,9 @@ def _operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
             return node.sources
 
 
-def _colour(order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]) -> dict[Range, int]:
+def _colour(
+    order: list[ScalarNode], needs: Mapping[ScalarNode, frozenset[Range]]
+) -> dict[Range, int]:
     """An axis for each range, so that ranges of one expression or one loop nest differ."""
     groups = {
         needs[n] | set(n.ranges) if isinstance(n, Store | Update) else needs[n] for n in order
@@ -350,7 +352,7 @@ def _colour(order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]]) 
 
 
 def _blocks(
-    order: list[ScalarNode], needs: dict[ScalarNode, frozenset[Range]], limit: int
+    order: list[ScalarNode], needs: Mapping[ScalarNode, frozenset[Range]], limit: int
 ) -> dict[Range, int]:
     """Iterations of each range done at a time: all, or fewer of the outermost ones."""
     blocks = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
@@ -363,7 +365,7 @@ def _blocks(
     return blocks
 
 
-def _elements(needs: dict[ScalarNode, frozenset[Range]], blocks: dict[Range, int]) -> int:
+def _elements(needs: Mapping[ScalarNode, frozenset[Range]], blocks: dict[Range, int]) -> int:
     """Elements that all values and memories have together; those of effects are what they write."""
     total = 0
     for node, ranges in needs.items():

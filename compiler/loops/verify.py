@@ -1,5 +1,6 @@
 """verify: check the invariants of a kernel's loops, which `invariants.py` lists."""
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from compiler.core.dtypes import bool_, int64
@@ -278,7 +279,7 @@ def _nest(node: Nest, below: frozenset[Range]) -> None:
             broken(node, 6, "the row does not accept the type", node.dtype, accepts)
 
 
-def _scope(store: Store | Update, needs: dict[ScalarNode, frozenset[Range]]) -> None:
+def _scope(store: Store | Update, needs: Mapping[ScalarNode, frozenset[Range]]) -> None:
     """Invariant 7: what a store or update depends on are its own loops."""
     outside = sorted(r.name for r in needs[store])
     if outside:

@@ -1,10 +1,12 @@
 """access: the instructions that read and write memory, for nodes of several registers and lanes.
 
 Along the range whose iterations are lanes, an index that grows by 1 is an access to elements in a
-row. One that stays is one element, for all lanes. Any other is a gather; but where it grows by 1
-along an unrolled range of as many iterations as there are lanes, it is rows, and lanes and
-registers change places afterwards (`transpose.py`). So it is with stores, where a mask leaves out
-the lanes that no iteration is for. Elements that are not in a row are stored lane by lane.
+row. One that stays is one element, for all lanes. Every other element is taken from two rows, the
+first from the first element on, the second up to the last: what is read is between elements that
+are wanted. Any other index is a gather; but where it grows by 1 along an unrolled range of as many
+iterations as there are lanes, it is rows, and lanes and registers change places afterwards
+(`transpose.py`). So it is with stores, where a mask leaves out the lanes that no iteration is for.
+Elements that are not in a row are stored lane by lane.
 """
 
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from compiler.core.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
 from compiler.lowered.instructions import LINE, Alu, Load, Store
+from compiler.lowered.machine import Shuffle
 from compiler.lowered.tiles import Iterations, Tile
 from compiler.lowered.transpose import transpose
 from compiler.lowered.values import Values
@@ -45,9 +48,43 @@ def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) 
         start = values.start(index, iterations)
         ahead = node.ahead if lanes > 1 else 0
         return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
+    if is_every_other(values.tiles.stride(index, tile.vector), lanes):
+        rows = values.start(index, iterations), values.start(index, iterations, lanes - 1)
+        return _every_other(values, node, rows, valid, lanes)
     pointers = values.pointers(memory, lanes, node.dtype)
     each = values.operand(index, iterations, lanes)
     return values.write(lambda out: Load(out, pointers, each, valid, node.dtype, lanes))
+
+
+def is_every_other(stride: int | None, lanes: int) -> bool:
+    """Whether lanes are every other element, of as many as two vectors have."""
+    return stride == 2 and lanes % 2 == 0
+
+
+def _every_other(
+    values: Values, node: loops.Load, rows: tuple[int, int], valid: int | None, lanes: int
+) -> int:
+    """The even elements of one row, then the odd ones of the row that ends with the last lane.
+
+    Under a gate of each lane what lies between two lanes is not read.
+    """
+    memory, half = values.memory(node), lanes // 2
+    first = tuple(n // 2 if n % 2 == 0 else lanes for n in range(lanes))
+    second = tuple(half + n // 2 if n % 2 else lanes for n in range(lanes))
+    read = []
+    for start, order in zip(rows, (first, second), strict=True):
+        gate = valid
+        if valid is not None and node.gate is not None and values.tiles.of(node.gate).lanes > 1:
+            gate = _spread(values, valid, order, lanes)
+        read.append(_row(values, node, memory, start, gate, lanes))
+    taken = (*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2))
+    return values.write(lambda out: Shuffle(out, read[0], read[1], taken, node.dtype))
+
+
+def _spread(values: Values, valid: int, order: tuple[int, ...], lanes: int) -> int:
+    """The gates of lanes in another order; lane `lanes` is a gate that is shut."""
+    shut = values.vector_constant((0,) * lanes, bool_)
+    return values.write(lambda out: Shuffle(out, valid, shut, order, bool_))
 
 
 def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:

@@ -25,9 +25,9 @@ def figures(
     """The fields of a `Schedule` that follow from its items and the loops of its kernels."""
     items = made.items
     works = {body: count(loop) for body, loop in loops.items()}
-    analysis = costs.analyse(items, works, model)
-    times = costs.timings(items, analysis)
     plan = share(items, results)
+    analysis = costs.analyse(items, works, model, plan)
+    times = costs.timings(items, analysis)
     outlined = made.outlined
     inside = outlined.inside_iterations
     computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
@@ -42,7 +42,7 @@ def figures(
         "itemwise_bytes": footprint.itemwise_bytes(items),
         "memory_plan": plan,
         "opportunities": (
-            *opportunities(items, analysis, results, _reasons(made), model, works),
+            *opportunities(items, analysis, results, _reasons(made), model, works, plan),
             *taken(items, computed, [*made.choices, *of_loops], analysis, model),
         ),
         "spaces": tuple(spaces.get(_body(item)) for item in items),

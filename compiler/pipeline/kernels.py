@@ -9,6 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from compiler.core.errors import CompileError
 from compiler.core.kept import Kept
 from compiler.core.passes import StageName, Step
 from compiler.core.reason import Decision, Reason, numbers_of
@@ -111,9 +112,26 @@ def compile_kernel(name: str, body: Sink, options: Options, number: int) -> Comp
     fields = {"body": body, "name": name, "options": options, "prefix": number_of}
     if not isinstance(known, MachineModel):
         return _compiled(*_through(("lowered", "llvm"), known, None, fields))
-    held = LOOPED.held(_key(body, options))
+    held = _looped(body, options)
     again = None if held is None else held.named(name, number_of)
     return _compiled(*_through(("lowered", "llvm"), None, again, fields))
+
+
+def _looped(body: Sink, options: Options) -> KernelUnit | None:
+    """A kernel that was estimated, as far as it went; one that was only tried is verified now."""
+    held = LOOPED.held(_key(body, options))
+    if held is not None or not options.verify:
+        return held
+    tried = LOOPED.held(_key(body, replace(options, verify=False)))
+    if tried is None:
+        return None
+    made = tried.named("", "")
+    made.options = options
+    try:
+        driver.check(made, "loops")
+    except CompileError:
+        return None  # made again, the row that is to blame is found
+    return LOOPED.keep(_key(body, options), made)
 
 
 def _through(
@@ -150,8 +168,9 @@ HELD = 256
 Looped: TypeAlias = tuple[Sink, "Asked", bool, bool]
 LOOPED: Kept[Looped, KernelUnit] = Kept(HELD)
 """Kernels that were estimated: those that a program is then cut into go on from there."""
-WORKS: Kept[tuple[Sink, "Asked"], tuple[Work, bool]] = Kept(KEPT)
-"""The work of kernels that were estimated, and whether their loops are plain."""
+WORKS: Kept[tuple[Sink, "Asked"], tuple[Work, Work, bool]] = Kept(KEPT)
+"""The work of kernels that were estimated, the same in vectors, and whether their loops are plain.
+"""
 
 
 def forget() -> None:
@@ -169,7 +188,7 @@ def estimated(body: Sink, options: Options, resident: int = 0, is_tried: bool = 
     """How long a kernel of this body takes with the loops that are chosen for it.
 
     `resident` are the bytes of the whole program, which runs again and again. What is only tried
-    is neither recorded nor verified: most of it is dropped.
+    is neither recorded nor, unless it is kept, verified: most of it is dropped.
     """
     how = replace(options, loops="auto")
     key = body, asked("", how)
@@ -177,11 +196,11 @@ def estimated(body: Sink, options: Options, resident: int = 0, is_tried: bool = 
     if held is None:
         how = replace(how, trace=False, verify=False) if is_tried else how
         unit, choices = _through((), None, None, {"body": body, "options": how})
-        if not is_tried:
-            LOOPED.keep(_key(body, how), unit)
-        held = WORKS.keep(key, (count(unit.loops), choices.is_plain))
-    work, is_plain = held
-    ns, ideal = (estimate(it, machine_of(how), resident) for it in (work, work.in_vectors))
+        LOOPED.keep(_key(body, how), unit)
+        work = count(unit.loops)
+        held = WORKS.keep(key, (work, work.in_vectors, choices.is_plain))
+    *works, is_plain = held
+    ns, ideal = (estimate(it, machine_of(how), resident) for it in works)
     return Estimated(ns, ideal, is_plain)
 
 

@@ -13,6 +13,7 @@ In order: each imports only what stands before it.
     feeding.py         what a user gives a run: data by tensor, name or place
     numbers.py         programs that differ only in numbers share one that takes them when it runs
     recompiled.py      how often each line of the user's had a program compiled
+    remembered.py      programs kept on disk, cut into kernels and compiled
     plans.py           execution plans: a program compiled once, run often, on other data
     direct.py          runs that one foreign call does
     execution_plan.py  a program as an execution plan: `prepare`

@@ -26,11 +26,19 @@ from compiler.device.allocator import address_of
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.llvm.cache import OBJECT, OBJECTS, REFUSED, TUNING, TUNINGS, folder_of, no_folder
+from compiler.llvm.cache import (
+    OBJECT,
+    OBJECTS,
+    PROGRAM,
+    REFUSED,
+    TUNING,
+    TUNINGS,
+    folder_of,
+    no_folder,
+)
 from compiler.pipeline.asked import program_of
 from compiler.pipeline.dropped import DROPPED
-from compiler.pipeline.kernels import PROGRAMS, forget
-from compiler.run import numbers, plans, recompiled
+from compiler.run import numbers, plans, recompiled, remembered
 from compiler.run.bindings import Values, bindings_of, sliced
 from compiler.run.budget import RefusedError
 from compiler.run.direct import Direct, direct_of
@@ -279,12 +287,27 @@ class DiskCount:
 
 
 @dataclass(frozen=True, slots=True)
+class RememberedCount:
+    """Whole programs found on disk or not, the files there, and their bytes.
+
+    `left` counts programs that were not remembered, by reason (`remembered.py`).
+    """
+
+    hits: int
+    misses: int
+    files: int
+    bytes: int
+    left: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CacheInfo:
     """The contents of the caches between programs: loaded kernels, schedules, object code.
 
     `objects` counts what was looked for in memory and, where it was not there, on `disk`;
     `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the
-    user's for which most programs were compiled.
+    user's for which most programs were compiled; `remembered` are those that a process before this
+    one compiled.
     """
 
     programs: CacheCount
@@ -295,10 +318,13 @@ class CacheInfo:
     """Choices about loops that did not apply and were left out (`dropped.py`)."""
     shared: int = 0
     lines: tuple[recompiled.LineCount, ...] = ()
+    remembered: RememberedCount = RememberedCount(0, 0, 0, 0)
 
 
 def cache_info(cache: Cache = True) -> CacheInfo:
     """Hits, misses and entries since the caches were last cleared; `cache` as in `Options`."""
+    from compiler.pipeline.kernels import PROGRAMS  # it imports all passes
+
     folder = folder_of(cache)
     files, size = folder.count() if folder else (0, 0)
     refused = tuple(sorted(REFUSED.items()))
@@ -311,15 +337,24 @@ def cache_info(cache: Cache = True) -> CacheInfo:
         DROPPED.rows,
         numbers.KINDS.shared,
         recompiled.LINES.most(),
+        _remembered(cache),
     )
+
+
+def _remembered(cache: Cache) -> RememberedCount:
+    folder, count = folder_of(cache, PROGRAM), remembered.COUNT
+    files, size = folder.count() if folder else (0, 0)
+    return RememberedCount(count.hits, count.misses, files, size, tuple(sorted(count.left.items())))
 
 
 def cache_clear(disk: Cache = False) -> None:
     """Forget programs, schedules and lines, and set the counts to 0. Plans that exist keep theirs.
 
-    `disk=True` removes object code and tuned loops in the user's cache folder too; a folder, what
-    is in it.
+    `disk=True` removes object code, tuned loops and programs in the user's cache folder too; a
+    folder, what is in it.
     """
+    from compiler.pipeline.kernels import forget  # it imports all passes
+
     forget()
     plans.STRUCTURES.clear()
     numbers.KINDS.clear()
@@ -327,7 +362,8 @@ def cache_clear(disk: Cache = False) -> None:
     OBJECTS.clear()
     TUNINGS.clear()
     DROPPED.clear()
-    for kind in (OBJECT, TUNING):
+    remembered.forget()
+    for kind in (OBJECT, TUNING, PROGRAM):
         folder = folder_of(disk, kind)
         if folder:
             folder.clear()

@@ -12,13 +12,14 @@ compiled again. A run makes its own memory, so runs may overlap.
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from compiler.core import garbage
 from compiler.core.kept import Kept
+from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.core.origin import Origin, no_origin
 from compiler.device import cpu
@@ -26,9 +27,8 @@ from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
-from compiler.run import budget, execution, numbers, overlap, recompiled
+from compiler.run import budget, execution, numbers, overlap, recompiled, remembered
 from compiler.run.assemble import assemble
-from compiler.run.building import Build
 from compiler.run.native import NativePlan
 from compiler.run.overlap import Level
 from compiler.schedule.analysis import costs
@@ -39,6 +39,9 @@ from compiler.schedule.items import ScheduleItem
 from compiler.schedule.operations import device_of
 from compiler.settings.machine import DEFAULT
 from compiler.settings.options import Options
+
+if TYPE_CHECKING:
+    from compiler.run.building import Build
 
 Array = np.ndarray[Any, Any]
 KEPT = 256
@@ -84,7 +87,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
     done: dict[TensorNode, TensorNode] = {}
     found: dict[tuple[int, str], Buffer] = {}
     numbers: dict[tuple[int, str], int] = {}
-    with no_origin():
+    with no_origin(), garbage.put_off():
         for each in toposort(nodes):
             node = each.expansion() if isinstance(each, Placeholder) else each
             if isinstance(node, Buffer):
@@ -145,16 +148,32 @@ class Structures(Kept[tuple[Sink, Options], Structure]):
 STRUCTURES = Structures(KEPT)
 
 
+def _build(root: Sink, options: Options) -> "Build":
+    """A program on its way through the pipeline, which is loaded where there is one."""
+    with loading():
+        from compiler.run.building import Build
+
+    return Build(root, options)
+
+
 def _made(root: Sink, count: int, options: Options) -> Structure:
-    """Compile the program of `root`. Raises `SizeError` where it cannot fit in memory."""
-    build = Build(root, options)
-    made = build.scheduled
+    """Compile the program of `root`, unless a process before this one did.
+
+    Raises `SizeError` where it cannot fit in memory.
+    """
+    key = remembered.key_of(root, options)
+    known = None if key is None else remembered.remembered(key, options.cache)
+
+    build = cache(partial(_build, root, options))
+    made = known or build().scheduled
     items, results = made.items, made.results
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
     budget.refuse_too_large(items, options.memory_limit, planned)
-    programs = build.load()
     numbered = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
     inputs = tuple(numbered[FIRST + n] for n in range(count))
+    programs = known.load(lambda: build().load()) if known else build().load()
+    if key is not None and known is None:
+        remembered.remember(key, (items, results), programs, inputs, options.cache)
     steps = overlap.plan_levels(items, programs, costs.analyse(items))
     return Structure(
         items=items,
@@ -224,7 +243,7 @@ def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextMan
     def origin(buffer: Buffer) -> Origin | None:
         with no_origin():
             root = Sink(tuple(nodes))
-        return Build(root, options).origin_of(buffer)
+        return _build(root, options).origin_of(buffer)
 
     return budget.located(origin)
 

@@ -3,17 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.core.reason import Decision, Number, Reason
 from compiler.core.text import counted
 from compiler.core.trace import PassRecord, Provenance
 from compiler.device.buffers import data
-from compiler.graph.decompose import decompose
 from compiler.graph.devices import written
 from compiler.graph.kinds.placement import Copy, Multi
-from compiler.graph.merge import merge
 from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.graph.shard import reasons, spread
 from compiler.schedule.items import MemoryTransfer, ScheduleItem
 
 
@@ -49,6 +47,8 @@ def decisions(
     record = next((r for r in records if r.name == "shard"), None)
     if record is None:
         return
+    from compiler.graph.shard import reasons
+
     before = record.before
     assert isinstance(before, Sink)
     why = reasons(before)
@@ -68,6 +68,12 @@ def in_shards(nodes: Sequence[TensorNode]) -> list[TensorNode]:
     """The same values; those on several devices as Multi nodes over shards without any Multi."""
     if all(not is_sharded(node) or _is_in_memory(node) for node in nodes):
         return list(nodes)
+    # not at import: most programs are on one device, and what is here then runs in no pipeline
+    with loading():
+        from compiler.graph.decompose import decompose
+        from compiler.graph.merge import merge
+        from compiler.graph.shard import spread
+
     root = merge(Sink(tuple(nodes)), Provenance())
     plain = decompose(root, Provenance())
     assert isinstance(plain, Sink)

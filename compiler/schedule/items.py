@@ -228,7 +228,7 @@ class ItemAnalysis:
     registers: int = 0
     occupancy: float = 0.0
     bound: str = ""
-    """Most of the estimate: "launch", "computing" (with data in the first cache), or
+    """Most of the estimate: "launch", "computing" (with data in the first cache), "latency", or
     moving data: "L2", "L3", "memory". "" of what only orders or is a function of the user's."""
 
     @property

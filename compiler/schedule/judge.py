@@ -56,7 +56,7 @@ from compiler.settings.options import Options
 GAIN = 1.3
 """How much longer one kernel must take than its parts to be cut. Not measured: estimates of loops
 alike err alike, and those that cuts are for are 3 to 100 times apart."""
-FAR = 1.5
+FAR = 1.4
 """How much longer than the same work in vectors a kernel must take for cuts of it to be tried: what
 is nearer has little to gain. Not measured."""
 COPIES = 6
@@ -68,8 +68,7 @@ TRIED = 8
 """Cuts of one kernel that are tried at most: each takes two kernels through the passes on loops,
 some ten milliseconds."""
 CLEAR = 4
-"""How much longer one kernel must take than two for no other cut to be tried, and than the same
-work in vectors for cuts of what tiles read to be."""
+"""How much longer one kernel must take than two for no other cut to be tried."""
 WHOLE = (Kernel, Repeat, Copy, Scatter, Assign)
 """Kinds of node whose kernels are left whole."""
 
@@ -154,13 +153,17 @@ class _Judged:
         if whole.ns < LEAST_NS or not (whole.is_far or is_mixed):
             return None
         apart: dict[TensorNode, tuple[float, float]] = {}
-        is_moved = whole.is_plain or whole.ns > CLEAR * whole.ideal
+        bound = whole.ns / GAIN  # of both parts: what takes longer is not cut
+        is_moved = whole.is_plain or whole.is_far
         found = (c for c in candidates(inside, is_moved) if c not in self.asked)
         for each in itertools.islice(found, TRIED):
             held = {**self.realized, each: None}
-            bodies = body_of(each, held), body_of(root, held)
-            own, reader = (self.estimate(body, is_tried=True).ns for body in bodies)
+            own = self.estimate(body_of(each, held), is_tried=True).ns
+            if own >= bound:
+                continue  # whatever its reader takes
+            reader = self.estimate(body_of(root, held), is_tried=True).ns
             apart[each] = own, reader
+            bound = min(bound, own + reader)
             if whole.ns > CLEAR * (own + reader):
                 break
         best = min(apart, key=lambda each: sum(apart[each]), default=None)

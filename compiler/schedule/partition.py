@@ -161,6 +161,9 @@ class _Walk:
         """Images with zeros around them that slide past weights."""
         self.bare: set[TensorNode] = set()
         """Images that are padded in a kernel of their own."""
+        self.folded: dict[TensorNode, bool] = {}
+        """Values that fused reductions fold, as they are or moved: whether nothing else reads them.
+        """
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
         self.plain: list[Choice] = []
@@ -177,7 +180,9 @@ class _Walk:
                     continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
+                self.folded |= dict.fromkeys(node.sources, False)
             else:
+                self._note_folded(node)
                 # what transfers and loops read through movement is demanded by no kernel
                 self._pass_on(node, list(self.demands.get(node, ())))
         found = Partition(list(self.realized), self.choices, self.plain)
@@ -189,6 +194,13 @@ class _Walk:
         """Whether `node` needs no data, yet a kernel must write it: a result, or read there."""
         is_read = any(node in each for each in (self.results, self.copied, self.inputs))
         return is_read and isinstance(node, (Const, Iota, Variable))
+
+    def _note_folded(self, node: TensorNode) -> None:
+        """Say of what a fused node reads whether reductions alone do."""
+        is_folded = isinstance(node, Reduce) and node.size < node.sources[0].size
+        is_folded |= isinstance(node, MOVEMENT) and self.folded.get(node, False)
+        for source in node.sources:
+            self.folded[source] = is_folded and self.folded.get(source, True)
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
         """Leave demands at the sources of a node that is computed where it is demanded."""
@@ -281,6 +293,8 @@ class _Walk:
         repeated = self._repeated_reduction(node, demands)
         if repeated:
             return repeated
+        if self.folded.get(node) and node.size:
+            return ""  # as often as the reduction: its results are fewer, if any are to be written
         costs = self._costs(node, demands)
         return "" if costs.is_fused else costs.reason
 

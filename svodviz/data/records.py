@@ -386,7 +386,7 @@ class ItemRow(Titled):
     ns: float
     """Estimated time of its work."""
     bound: str
-    """The largest part of the estimate: "launch", "computing", or the level that data come from."""
+    """The largest part of the estimate: "launch", "computing", "latency", or the level."""
     cost: float
     """Estimated time with what comes before and after it."""
     start: float

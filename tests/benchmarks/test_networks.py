@@ -126,7 +126,7 @@ def test_plain_has_its_reason() -> None:
     assert plain(chosen([])) == "nothing was chosen"
 
 
-KERNEL = KernelTime("k0", "k0 conv2d 8×8", 2, 1e6, 5e5, 9e5, "memory", "")
+KERNEL = KernelTime("k0", "k0 conv2d 8×8", 2, 1e6, 5e5, 9e5, "memory", 0.0, "")
 
 
 def test_an_estimate_is_off_either_way() -> None:

@@ -115,3 +115,23 @@ def test_the_model_of_the_options_is_what_estimates_rest_on() -> None:
     ]
     assert times[0] < 1000 < 123_456 <= times[1]
     assert compiler.compile(x).schedule.estimated_ns == times[0], "compile does not calibrate"
+
+
+@pytest.mark.parametrize(("stated", "fast_to", "expected"), [
+    (480, 48, 48), (480, 1000, 96), (32, 1000, 32), (32, 12, 12), (8, 1000, 8),
+])  # fmt: skip
+def test_the_last_cache_is_what_copies_are_fast_in(
+    monkeypatch: pytest.MonkeyPatch, stated: int, fast_to: int, expected: int
+) -> None:
+    mb = 1 << 20
+    monkeypatch.setattr(
+        calibration, "_copied", lambda nbytes: 28.5 if nbytes <= fast_to * mb else 15.0
+    )
+    assert calibration._kept(stated * mb) == expected * mb
+
+
+def test_what_the_system_states_of_a_cache_is_a_size_or_nothing() -> None:
+    for level in (1, 2, 3):
+        stated = calibration._stated(level, "no such name")
+        assert stated == 0 or 1024 <= stated < 1 << 34
+    assert calibration._stated(9, "no such name") == 0

@@ -6,8 +6,6 @@ from compiler.findings.rules import RULES
 from tests.findings.corpus import PROGRAMS, compiled
 
 EXPECTED = {
-    # Measured (EPYC, AVX2, two busy cores, 2026-11-23), where a time is said: the whole kernel.
-    "clusters": {"roofline"},  # the least of sums of 16: 4 GFLOP/s
     "polynomial": {"float64"},  # Tensor(0.0) is float64, and so is the result
 }
 """The rules that are right to fire, with why; on any other program none is."""

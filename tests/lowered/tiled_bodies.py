@@ -163,6 +163,36 @@ def gathered(size: int, lanes: int) -> Case:
     return Case(Body((store,)), (given, picks), expected)
 
 
+def every_other(dtype: DType, size: int, lanes: int, begin: int) -> Case:
+    """Every second element from `begin` on: whole vectors, the last one gated, and none before the
+    first element that there is."""
+    given = data(size, dtype)
+    wanted = -(-size // 2)
+    outer, lane = axis(-(-wanted // lanes), 0, (0,)), axis(lanes, 0, (1,), "vector")
+    i = plus(times(outer, lanes), lane)
+    where = plus(times(i, 2), index(begin))
+    is_there = alu("and", alu("ge", where, index(0)), alu("lt", where, index(size)))
+    kept = alu("lt", i, index(wanted))
+    read = Load((reads(1, size, dtype), where, alu("and", is_there, kept)))
+    store = Store((writes(wanted, dtype), i, read, outer, lane, kept))
+    expected = np.zeros(wanted, dtype.numpy)
+    for place in range(wanted):
+        if 0 <= 2 * place + begin < size:
+            expected[place] = given[2 * place + begin]
+    return Case(Body((store,)), (given,), expected)
+
+
+def every_other_of_all(dtype: DType, lanes: int) -> Case:
+    """The even and the odd elements, up to the last there is, and no gate."""
+    given = data(lanes * 6, dtype)
+    outer, lane = axis(3, 0, (0,)), axis(lanes, 0, (1,), "vector")
+    i = plus(times(outer, lanes), lane)
+    x = reads(1, given.size, dtype)
+    even, odd = Load((x, times(i, 2))), Load((x, plus(times(i, 2), index(1))))
+    store = Store((writes(lanes * 3, dtype), i, alu("max", even, odd), outer, lane))
+    return Case(Body((store,)), (given,), np.maximum(given[::2], given[1::2]))
+
+
 def counted(lanes: int) -> Case:
     """Iterations and lanes as values: 100·i + 10·j + lane, as int64 and divided by three."""
     i, j, lane = axis(3, 0), axis(2, 1, (), "unroll"), axis(lanes, 2, (), "vector")
@@ -364,6 +394,11 @@ CASES: dict[str, Callable[[], Case]] = {
        lambda t=t, side=side, lanes=lanes, kept=kept: exchanged(t, side, lanes, kept)
        for t in TYPES for side, lanes, kept in ((8, 8, 8), (13, 8, 5), (3, 16, 16))},
     "gathered": lambda: gathered(29, 8),
+    **{f"every other {t} of {n} from {begin}":
+       lambda t=t, n=n, begin=begin: every_other(t, n, 8, begin)
+       for t in TYPES for n, begin in ((1, 0), (31, 0), (48, 1), (55, -3))},
+    **{f"every other {t} of {lanes}": lambda t=t, lanes=lanes: every_other_of_all(t, lanes)
+       for t in TYPES for lanes in (2, 4, 16)},
     "counted": lambda: counted(8),
     **{f"{op} of {t}": lambda op=op, t=t: folded(op, t, 3, 4, 8)
        for op in ("sum", "max", "min", "prod") for t in (f16, f32, f64, i32, i64)},

@@ -1,5 +1,6 @@
 """Which kernels are cut since the loops of their parts are faster, and which are left whole."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -7,11 +8,15 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
+from compiler.core.errors import InternalError
+from compiler.core.passes import StageName
 from compiler.core.reason import numbers_of
 from compiler.graph import nodes
 from compiler.graph.nodes import TensorNode
 from compiler.graph.words import operation
+from compiler.pipeline import driver, kernels
 from compiler.pipeline.kernels import estimated
+from compiler.run.building import Build
 from compiler.schedule.judge import Estimated, judge
 from compiler.schedule.outline import body_of
 from compiler.schedule.partition import partition
@@ -34,7 +39,7 @@ def averaged(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
 
 
 CUT: dict[str, tuple[Program, int]] = {
-    "padded": (pooled, 1), "of two sums": (residual, 1), "folded": (averaged, 1),
+    "padded": (pooled, 2), "of two sums": (residual, 1), "folded": (averaged, 1),
 }  # fmt: skip
 """Programs that `partition` leaves too large a kernel of, and how many cuts they get."""
 
@@ -109,3 +114,56 @@ def test_a_body_is_estimated_once() -> None:
         assert estimated(body_of(root, {}), Options(loops={"k0": ""})) == first
     assert not ran
     assert first.ns >= first.ideal > 0
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_kernel_goes_through_the_passes_on_loops_once(name: str) -> None:
+    """One that was only tried goes on from there, and is verified then."""
+    program, _ = CUT[name]
+    y = program(*inputs())
+    compiler.cache_clear()
+    with watched() as ran:
+        plan = compiler.prepare(y, options=Options(cache=False))
+    rows = Counter(row.place for row in ran)
+    compiled = {body for body, _ in plan.structure.programs}
+    assert rows["loops.index"] == len({key[0] for key, _ in kernels.LOOPED.items()} | compiled)
+    assert rows["lowered.linearize"] == len(compiled) < rows["loops.index"]
+    assert len(compiled) <= rows["loops.verify"] <= 2 * rows["loops.index"]
+
+
+def test_what_was_tried_and_is_broken_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    y = pooled(*inputs())
+    whole = compiler.prepare(y, options=Options(cache=False)).run()
+    compiler.cache_clear()
+    usual = driver.check
+
+    def refused(unit: driver.Unit, stage: StageName) -> None:
+        usual(unit, stage)
+        raise InternalError("loops", "a test")
+
+    monkeypatch.setattr(driver, "check", refused)
+    with watched() as ran:
+        again = compiler.prepare(y, options=Options(cache=False))
+    assert Counter(row.place for row in ran)["loops.index"] > len(kernels.WORKS)
+    np.testing.assert_array_equal(again.run()[0], whole[0])
+
+
+def test_the_reader_of_a_part_that_takes_too_long_is_not_estimated() -> None:
+    x, w, v = inputs()
+    root = Build(nodes.Sink((residual(x, w, v).node,)), Options()).simplest
+    parts = partition(root, Options())
+    asked: list[bool] = []
+
+    def estimate(body: nodes.Sink, *, is_tried: bool = False) -> Estimated:
+        asked.append(is_tried)
+        return Estimated(1e6, 1e3, False)
+
+    assert judge(root, parts, Options(), estimate) is parts
+    held: list[bool] = []
+
+    def halves(body: nodes.Sink, *, is_tried: bool = False) -> Estimated:
+        held.append(is_tried)
+        return Estimated(1e6 if not is_tried else 7e5, 1e3, False)
+
+    assert judge(root, parts, Options(), halves) is parts
+    assert sum(held) == 2 * sum(asked) > 0, "a part that takes less has its reader estimated"

@@ -1,16 +1,19 @@
 """A search for compositions whose kernels take longer than those of their operations one by one.
 
     python -m tests.search.compositions --seconds 600
+    python -m tests.search.compositions --measured 300      estimates beside measured times
     python -m tests.search.compositions --only 7.123        one case again, its kernels printed
 
 A case is two to four operations in turn, of the kinds that networks are made of, on shapes drawn at
 random. It is compiled as it stands, and with each operation's result in memory; what is compared
 are the estimates of the two. `MOST` is how much more the first may take. What the choice of what
-to fuse and how rests on are estimates; that these are right, `python -m benchmarks predicted` says.
+to fuse and how rests on are estimates; `--measured` says how far they are from what is measured,
+on the model of this machine.
 """
 
 import argparse
 import random
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -19,13 +22,17 @@ from dataclasses import dataclass
 import numpy as np
 
 import compiler
-from compiler import Options, Tensor
+from compiler import MachineModel, Options, Tensor
 from compiler.core.errors import CompileError
 
 MOST = 1.3
 """How much longer a composition may take than its operations one by one, as estimated."""
 SMALL_NS = 3000.0
 """Nanoseconds below which a composition is not looked at: launches are most of it."""
+MEDIAN, FAR = 1.3, 2.5
+"""How far estimates may be from what is measured: half of them, and each."""
+MOMENT = 0.05
+"""Seconds that each case is measured for."""
 Operation = Callable[["Draw", Tensor], Tensor]
 
 
@@ -281,13 +288,66 @@ def estimated(x: Tensor) -> float:
     return float(sum(row.cost for row in made.schedule.analysis))
 
 
+@dataclass(frozen=True)
+class Measured:
+    """The kernels of one case: estimated on the model of this machine, and measured, nanoseconds.
+    """
+
+    case: str
+    words: str
+    estimated: float
+    measured: float
+
+    @property
+    def off(self) -> float:
+        """How many times too long or too short the estimate is, at least 1."""
+        return max(self.estimated / self.measured, self.measured / self.estimated)
+
+
+def measured(case: str, model: MachineModel) -> Measured | None:
+    """One case, run for a moment; None as in `compared`."""
+    try:
+        x, words = program(case, False)
+    except CompileError:
+        return None
+    if not x.size or x.size > 4e6:
+        return None
+    made = compiler.compile(x, Options(cache=False, model=model))
+    found = made.measure(seconds=MOMENT)
+    calls = max(found.call - model.launch_ns, 0.0) * len(found.by_item)
+    took = max(sum(row.ns for row in found.by_item.values()) - calls, 1.0)
+    return Measured(case, words, float(sum(r.cost for r in made.schedule.analysis)), took)
+
+
+def show_measured(count: int, seed: int) -> int:
+    """So many cases beside their estimates; 1 where these are off by more than the bars."""
+    model, found, number = compiler.calibrate(), list[Measured](), 0
+    while len(found) < count:
+        number += 1
+        each = measured(f"{seed}.{number}", model)
+        if each is not None and each.measured > SMALL_NS:
+            found.append(each)
+    found.sort(key=lambda it: -it.off)
+    for each in found[:40]:
+        ns = f"{each.measured / 1e3:,.1f} µs, estimated {each.estimated / 1e3:,.1f}"
+        print(f"{each.off:6.2f} × {ns:>40}   {each.case}  {each.words}")
+    median, far = statistics.median(it.off for it in found), sum(it.off > FAR for it in found)
+    middle = statistics.median(it.estimated / it.measured for it in found)
+    print(f"seed {seed}: {count} cases measured; estimates off by a median of {median:.2f} ×, "
+          f"{far} by more than {FAR}; estimated ÷ measured {middle:.2f}")  # fmt: skip
+    return int(median > MEDIAN or far > 0)
+
+
 def main(given: list[str]) -> int:
     """Search as the arguments say; 1 where a case is above `MOST`."""
     parser = argparse.ArgumentParser(prog="python -m tests.search.compositions")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", default="")
+    parser.add_argument("--measured", type=int, default=0)
     asked = parser.parse_args(given)
+    if asked.measured:
+        return show_measured(asked.measured, asked.seed)
     if asked.only:
         for is_apart in (False, True):
             made = compiler.compile(program(asked.only, is_apart)[0], Options(cache=False))

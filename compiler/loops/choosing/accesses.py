@@ -5,7 +5,7 @@ about how long it runs: all that choices rest on.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compiler.core.node import toposort
@@ -30,19 +30,22 @@ from compiler.settings.machine import FMA, MachineModel
 class Access:
     """One load or store: by how many elements each range moves it.
 
-    `is_affine`: the index is a sum of multiples of ranges, behind a begin that may be a variable.
+    `uneven`: ranges that move it otherwise than by a constant step, alone or with others: those
+    that are divided, and those along which the index of a row is read from memory.
     `gated`: ranges that its gate depends on.
+    `is_affine`: the index is a sum of multiples of ranges, behind a begin that may be a variable.
     """
 
     node: ScalarNode
     argument: Argument
     steps: dict[Range, int]
-    is_affine: bool
+    uneven: frozenset[Range]
     gated: frozenset[Range]
+    is_affine: bool
 
     def step(self, axis: Range) -> int | None:
         """Elements that one iteration of `axis` moves; None where that is no constant."""
-        if not self.is_affine or axis in self.gated:
+        if axis in self.uneven or axis in self.gated:
             return None
         return self.steps.get(axis, 0)
 
@@ -56,7 +59,7 @@ class Accesses:
     ranges: tuple[Range, ...]
     reductions: tuple[Reduce, ...]
     loads: tuple[Access, ...]
-    needs: dict[ScalarNode, frozenset[Range]]
+    needs: Mapping[ScalarNode, frozenset[Range]]
     order: tuple[ScalarNode, ...]
 
     @property
@@ -72,9 +75,11 @@ class Accesses:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arguments together."""
-        arguments = {a.argument for a in (self.store, *self.loads)}
-        return sum(a.size * a.element.itemsize for a in arguments)
+        """Bytes of all arguments together, of each no more than its accesses touch."""
+        touched: dict[Argument, int] = {}
+        for access in (self.store, *self.loads):
+            touched[access.argument] = touched.get(access.argument, 0) + _touched(access)
+        return sum(min(n, a.size * a.element.itemsize) for a, n in touched.items())
 
     def nanoseconds(self, model: MachineModel) -> float:
         """About how long one core takes, its loops vectorised."""
@@ -101,14 +106,15 @@ def accesses(body: Body) -> Accesses | None:
     return Accesses(body, written, store.ranges, reductions, loads, needs, tuple(order))
 
 
-def _access(node: Load | Store, needs: dict[ScalarNode, frozenset[Range]]) -> Access:
+def _access(node: Load | Store, needs: Mapping[ScalarNode, frozenset[Range]]) -> Access:
     argument, where = node.sources[:2]
     assert isinstance(argument, Argument)
     total = as_sum(where)
     steps = {t: c for t, c in total.terms.items() if isinstance(t, Range)}
-    is_affine = all(isinstance(term, Range | DefineVar) for term in total.terms)
+    others = [term for term in total.terms if not isinstance(term, Range | DefineVar)]
+    uneven = frozenset[Range]().union(*(needs[term] for term in others))
     gated = frozenset[Range]() if node.gate is None else needs[node.gate]
-    return Access(node, argument, steps, is_affine, gated)
+    return Access(node, argument, steps, uneven, gated, not others)
 
 
 def _is_value(node: ScalarNode) -> bool:
@@ -127,7 +133,7 @@ def _operation(node: Alu | Reduce, products: set[ScalarNode], model: MachineMode
 
 def _touched(access: Access) -> int:
     """Bytes of an argument that are accessed: each once."""
-    trips = math.prod(r.extent for r in access.steps)
+    trips = extents(access.uneven.union(access.steps))
     return min(trips, access.argument.size) * access.argument.element.itemsize
 
 

@@ -14,8 +14,9 @@
 There is a function for each kind of kernel, which looks at how far every load and store moves along
 every axis (`accesses.py`), at extents, operations and the machine model. It returns choices, or
 the reason why the kernel is of another kind; the first that knows the kernel decides. What no
-function knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself.
-So does what a user asked to unroll. What was looked at and not chosen is told with the choices.
+function knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself,
+and cores share the outermost loop where the work is worth it. So does what a user asked to unroll,
+on one core. What was looked at and not chosen is told with the choices.
 
 Relies on: invariants of `loops/verify.py`; loops as `collapse` leaves them, whole and simple.
 Ensures: each choice has its reason. That the passes can do it is theirs to say: what one refuses
@@ -26,7 +27,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from compiler.core.reason import Number, Reason
-from compiler.loops.choices import Choices, Refused, chosen, word
+from compiler.loops.choices import Choices, Refused, Row, chosen, word
 from compiler.loops.choosing.accesses import Accesses, accesses
 from compiler.loops.choosing.choose_borders import borders
 from compiler.loops.choosing.choose_columns import columns
@@ -40,6 +41,7 @@ from compiler.loops.choosing.choose_scans import scans
 from compiler.loops.choosing.choose_short_rows import short_rows
 from compiler.loops.choosing.choose_transposes import transposes
 from compiler.loops.choosing.choose_windows import windows
+from compiler.loops.choosing.lanes import is_worth_threads, shared_out
 from compiler.loops.nodes import Body
 from compiler.loops.transforms.axes import axes
 from compiler.settings.machine import MachineModel
@@ -77,12 +79,16 @@ def _choose(body: Body, model: MachineModel) -> Choices:
             return found
         if found:
             against[kind.__name__.replace("_", " ")] = found
-    return _left(_together(against))
+    if not seen.ranges or not is_worth_threads(seen, model):
+        return _left(_together(against))
+    outer = seen.ranges[0]
+    return _left(_together(against), *shared_out(seen, outer.name, outer.extent, model))
 
 
-def _left(why: Reason) -> Choices:
-    """The loops as they are: LLVM looks for vectors."""
-    return chosen([Refused("vectorize", Reason(f"left to LLVM: {why}", *why.numbers))])
+def _left(why: Reason, *shared: Row) -> Choices:
+    """The loops as they are, `shared` out at most: LLVM looks for vectors."""
+    left = Refused("vectorize", Reason(f"left to LLVM: {why}", *why.numbers))
+    return chosen((left, *shared))
 
 
 def _together(against: Mapping[str, Reason]) -> Reason:

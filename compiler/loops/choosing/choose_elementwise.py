@@ -7,7 +7,7 @@ from compiler.loops.choosing.lanes import (
     against_lanes,
     against_order,
     in_vectors,
-    lane_count,
+    lanes_along,
     shared_out,
     streamed,
 )
@@ -25,7 +25,8 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason("it folds")
     if not seen.ranges:
         return Reason("it writes one element", Number("elements written", 1))
-    inner, lanes = seen.ranges[-1], lane_count(seen, model)
+    inner = seen.ranges[-1]
+    lanes = lanes_along(seen, [inner], model)
     against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
     if against:
         return against

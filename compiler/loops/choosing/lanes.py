@@ -26,6 +26,9 @@ from compiler.settings.machine import MachineModel
 
 LINE = 64
 """Bytes of one line of memory, on x86 and most others."""
+IN_VECTORS = (0, 1, 2)
+"""Elements that a load may move from lane to lane: where it is more, each lane is read by itself
+(`lowered/access.py`)."""
 NEAR = 2
 """The share of the last cache, 1 of so many, from which stores past it are faster. Changed from 4
 on 2026-11-22 (EPYC, AVX-512), without a figure on record; four operations on 1,000,000, or 16 MB in
@@ -77,7 +80,10 @@ def is_read_in_order(seen: Accesses, axis: Range) -> bool:
 
 
 def against_order(seen: Accesses, axis: Range) -> Reason:
-    """Why vectors along `axis` would jump in memory; empty where they do not."""
+    """Why vectors along `axis` would jump in memory; empty where they do not.
+
+    Every other element may be read: as two rows, of which half is wanted.
+    """
     step = seen.store.step(axis)
     if step != 1:
         moved = "an unknown number of" if step is None else f"{step:,}"
@@ -87,7 +93,7 @@ def against_order(seen: Accesses, axis: Range) -> Reason:
         along = load.step(axis)
         if along is None:
             return Reason(f"how {load.argument.name} is read along {axis.name} is no constant step")
-        if along not in (0, 1):
+        if along not in IN_VECTORS:
             words = f"an iteration of {axis.name} moves {along:,} elements of {load.argument.name}"
             return Reason(words, _step(load, axis, along))
     return Reason()

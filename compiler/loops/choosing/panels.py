@@ -38,10 +38,12 @@ estimate: with 0.25 and 4 products from 17×7×100 to 64×12×33 take about as l
 WIDEST = 4
 """Vectors of the widest piece, as in `choose_products.VECTORS`; to wait for a narrower one takes no
 less."""
-USES_FAR = 40
-"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs. 192×600×600
-takes 6.2, 6.0, 6.0, 5.8, 5.8 and 6.0 ms with 5, 10, 20, 40, 80 and 160 (EPYC, AVX2, 2026-11-23)."""
-USES_LOST = 10
+USES_FAR = 4
+"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs. In a chain
+of 128×768×3072 and 128×3072×768, each with a matrix of its own, one product takes 8 ms with 40 and
+2.5 with 4, of 32 rows 2.2 and 1.9 (Xeon, AVX-512, 2026-11-23). 192×600×600 alone takes as long with
+5 as with 160, within 7 % (EPYC, AVX2, 2026-11-23)."""
+USES_LOST = 3
 """The same, where each piece has to be looked up in the page tables. 24 to 96 rows by 1024² take as
 long with 1, 3, 10 and 30, within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30
 (EPYC, AVX2, 2026-11-23)."""

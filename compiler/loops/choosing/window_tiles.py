@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.loops.choosing.accesses import Access, Accesses
+from compiler.loops.choosing.lanes import IN_VECTORS
 from compiler.loops.nodes import Range, Reduce
 from compiler.loops.transforms.levels import obstacle
 
@@ -43,6 +44,10 @@ channels by 32² then take 18 ms rather than 27 (EPYC, AVX2, 2026-11-23)."""
 ACROSS = 1.5
 """How much longer a load takes that may begin anywhere in a line of the cache: an estimate. With 1
 and 3 seven convolutions took as long, within 4 % (EPYC, AVX2, 2026-11-23)."""
+JOINED = 1.0
+"""Cycles to join two vectors to every other element of theirs, by a unit that adds as well: an
+estimate. 64 windows of 7×7 on 3 channels of 224², every second, take 776 µs with channels as lanes
+and would take 907 with pixels, which are chosen with 0 (Xeon, AVX-512, 2026-11-23)."""
 SCATTERED = 2.0
 """Cycles to store one lane by itself: an estimate. With 0.5 and 8 seven convolutions took as long,
 within 5 % (EPYC, AVX2, 2026-11-23)."""
@@ -127,7 +132,7 @@ def _has_pixels(seen: Accesses, found: Windows) -> bool:
     """Whether pixels can be lanes: what is read along them is in a row."""
     moved = [a for a in seen.loads if found.pixels in seen.needs[a.node]]
     is_long = found.pixels.extent >= SHORTEST
-    is_in_row = is_long and all(a.step(found.pixels) in (0, 1) for a in moved)
+    is_in_row = is_long and all(a.step(found.pixels) in IN_VECTORS for a in moved)
     return is_in_row and not obstacle(seen.order, found.pixels, seen.needs)
 
 
@@ -144,10 +149,12 @@ def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shap
     """Pixels as lanes; `height` channels, or lines where there are none."""
     axis = side(found)
     rows = -(-found.pixels.extent // (lanes * vectors))
+    apart = max(a.step(found.pixels) or 1 for a in found.images)
+    loads, joined = vectors * ACROSS * apart, vectors * JOINED * (apart - 1)
     if axis is found.channels:
-        trips = _cycles(axis.extent, height, vectors * ACROSS, 1.0, vectors)
+        trips = _cycles(axis.extent, height, loads, 1.0, vectors, joined)
     else:
-        trips = _cycles(axis.extent, height, 1.0, vectors * ACROSS, vectors) / axis.extent
+        trips = _cycles(axis.extent, height, 1.0, loads, vectors, height * joined) / axis.extent
     return Shape(rows * trips * found.taps, True, lanes, vectors, height)
 
 
@@ -177,14 +184,17 @@ def side(found: Windows) -> Range:
     return axis
 
 
-def _cycles(extent: int, height: int, fixed: float, each: float, vectors: int) -> float:
+def _cycles(
+    extent: int, height: int, fixed: float, each: float, vectors: int, more: float = 0.0
+) -> float:
     """Cycles of one iteration of the sum for a whole axis, cut by `height`: additions or loads.
 
-    `fixed` loads serve a tile, `each` one of its rows.
+    `fixed` loads serve a tile, `each` one of its rows; a tile takes `more` cycles besides.
     """
     whole, rest = divmod(extent, height)
-    cycles = whole * _iteration(height, vectors, fixed + height * each)
-    return cycles + (_iteration(rest, vectors, fixed + rest * each) + OVERHEAD if rest else 0.0)
+    cycles = whole * (_iteration(height, vectors, fixed + height * each) + more)
+    left = _iteration(rest, vectors, fixed + rest * each) + more + OVERHEAD
+    return cycles + (left if rest else 0.0)
 
 
 def _iteration(rows: int, vectors: int, loads: float) -> float:

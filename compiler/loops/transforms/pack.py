@@ -40,7 +40,7 @@ Ensures: the same values.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
@@ -135,7 +135,7 @@ def _dims(
     body: Body,
     load: nodes.Load,
     at: nodes.Range | None,
-    needs: dict[ScalarNode, frozenset[nodes.Range]],
+    needs: Mapping[ScalarNode, frozenset[nodes.Range]],
     order: list[ScalarNode],
 ) -> tuple[nodes.Range, ...]:
     """The axes of the tile that `load` reads in one iteration of `at`; none without a load."""

@@ -102,6 +102,9 @@ def own_memory(
 
     What is filled in each iteration of them is filled otherwise in the copy.
     """
+    held = [n for n in toposort([body]) if isinstance(n, nodes.Local)]
+    if not held:
+        return {}
     needs, ranges = dependencies(body), set(moved)
-    found = [n for n in needs if isinstance(n, nodes.Local) and needs[n] & ranges]
+    found = [n for n in held if needs[n] & ranges]
     return {old: nodes.Local((), next(numbers), old.element, old.size) for old in found}

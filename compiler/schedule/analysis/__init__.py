@@ -7,7 +7,9 @@ In order: each imports only what stands before it.
     footprint.py        how many bytes a schedule needs, item by item and by liveness
     waves.py            the waves of a schedule: items of one wait for earlier ones only
     share.py            places for the buffers a program makes, in one arena
+    reuse.py            how many bytes are touched between two touches of the same memory
     buffer_layout.py    how the elements of a buffer lie in memory, and when it is needed
+    traffic.py          what a kernel's loops move from and to the levels of memory
     work.py             what running one kernel takes, whatever the machine, and `estimate`
     costs.py            what each item costs, and the critical path
     own_work.py         what each tensor node does of a kernel's work

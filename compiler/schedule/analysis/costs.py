@@ -20,6 +20,9 @@ from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Buffer, Elementwise, Param, Reduce, Sink, Store, TensorNode
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES
+from compiler.schedule.analysis.reuse import last_touched
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.analysis.traffic import Since
 from compiler.schedule.analysis.work import Work, bound, estimate
 from compiler.schedule.items import (
     HostCallback,
@@ -50,14 +53,15 @@ def analyse(
     items: Sequence[ScheduleItem],
     works: Mapping[Sink, Work] | None = None,
     model: MachineModel = DEFAULT,
+    plan: MemoryPlan | None = None,
 ) -> tuple[ItemAnalysis, ...]:
     """Operations, bytes and estimated time of each item, in the order of the items.
 
-    `works` has, for the bodies whose loops are known, what running them takes.
+    `works` has, for the bodies whose loops are known, what running them takes; `plan` which
+    buffers share memory.
     """
     by_body: dict[Sink, int] = {}
-    resident = resident_bytes(items)
-    result = []
+    result, since = [], last_touched(items, plan)
     for item in items:
         operation, count, known = item.operation, 0, None
         if isinstance(operation, Kernel):
@@ -71,17 +75,8 @@ def analyse(
             item.item_id, count, read, written, LAUNCH_NS + round(work),
             bound=_bound(operation, count, read + written),
         )  # fmt: skip
-        result.append(row if known is None else _refined(row, known, model, resident))
+        result.append(row if known is None else _refined(row, known, model, since[item.item_id]))
     return tuple(result)
-
-
-def resident_bytes(items: Sequence[ScheduleItem]) -> int:
-    """The bytes of all buffers of a program, which runs again and again."""
-    return sum({b: b.nbytes for i in items for b in _touched(i)}.values())
-
-
-def _touched(item: ScheduleItem) -> tuple[Buffer, ...]:
-    return (*item.operation.reads, *item.operation.writes)
 
 
 def _bound(operation: Operation, count: int, nbytes: int) -> str:
@@ -96,12 +91,12 @@ def _bound(operation: Operation, count: int, nbytes: int) -> str:
     return max(times, key=lambda name: times[name])
 
 
-def _refined(row: ItemAnalysis, work: Work, model: MachineModel, resident: int) -> ItemAnalysis:
+def _refined(row: ItemAnalysis, work: Work, model: MachineModel, since: Since) -> ItemAnalysis:
     """The row with what the loops tell."""
-    time = round(estimate(work, model, resident))
+    time = round(estimate(work, model, since))
     return replace(
         row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3),
-        bound=bound(work, model, resident),
+        bound=bound(work, model, since),
     )  # fmt: skip
 
 

@@ -32,12 +32,14 @@ from compiler.core.reason import Number, Reason, numbers_of
 from compiler.core.text import microseconds
 from compiler.graph.nodes import Buffer, Reduce, Sink, TensorNode
 from compiler.graph.words import operation, short
-from compiler.schedule.analysis.costs import resident_bytes
-from compiler.schedule.analysis.fused_work import fused_work
-from compiler.schedule.analysis.work import Work, estimate
+from compiler.schedule.analysis.fused_work import fused_ns, fused_work
+from compiler.schedule.analysis.reuse import last_touched
+from compiler.schedule.analysis.share import MemoryPlan
+from compiler.schedule.analysis.traffic import Since, nearness
+from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
-from compiler.settings.machine import DEFAULT, MachineModel
+from compiler.settings.machine import DEFAULT, LEVELS, MachineModel
 
 COMPARED = ("computed where it is read", "asked by each load", "loops of one kernel")
 """The names of what is compared with a value in memory, see `schedule/repeating.py`,
@@ -95,15 +97,17 @@ def opportunities(
     reasons: Mapping[Buffer, str] | None = None,
     model: MachineModel = DEFAULT,
     works: Mapping[Sink, Work] | None = None,
+    plan: MemoryPlan | None = None,
 ) -> tuple[FusionOpportunity, ...]:
     """Every pair of kernels that shares a buffer and could be fused.
 
-    `works` has, for the bodies whose loops are known, what running them takes.
+    `works` has, for the bodies whose loops are known, what running them takes; `plan` which
+    buffers share memory.
     """
     total = max(sum(row.cost for row in analysis), 1)
     results = frozenset(results)
     readers = Counter(buffer for item in items for buffer in item.operation.reads)
-    estimates = _Fused(works or {}, model, resident_bytes(items))
+    estimates = _Fused(works or {}, model, last_touched(items, plan))
     found: dict[tuple[int, int], FusionOpportunity] = {}
     for a, b, shared, is_sibling in _pairs(items):
         saved = _bytes_saved(shared, readers, results, is_sibling)
@@ -113,12 +117,14 @@ def opportunities(
                      is_sibling or readers[shared] > 1)  # fmt: skip
         separate = second if pair.is_first_kept else first + second
         fused = _as_compared(why, separate, readers[shared])
-        if fused is None:
-            fused = estimates.ns(pair, why)
+        if fused is None and (fused := estimates.ns(pair, why)) is not None:
+            # what just fits a cache without the value is no reason to fuse it
+            most = begin_ns(model) + model.moving_ns(LEVELS.index("memory"), saved, saved)
+            fused = max(fused, separate - most)
         if fused is None:
             launches, done = (0, 0) if pair.is_first_kept else (1, 1)
-            time = launches * model.launch_ns + saved / model.read[model.level(saved)]
-            again = (_times(why) - done) * max(first - model.launch_ns, 0.0)
+            time = launches * begin_ns(model) + saved / model.read[model.level(saved)]
+            again = (_times(why) - done) * max(first - begin_ns(model), 0.0)
             fused = max(separate - time + again, 0.0)
         change = fused - separate
         reason = Reason(why, *numbers_of(why), *_compared(saved, fused, separate))
@@ -166,7 +172,8 @@ class _Fused:
 
     works: Mapping[Sink, Work]
     model: MachineModel
-    resident: int
+    since: Sequence[Since]
+    """For each item how long ago what it reads and writes was touched."""
     known: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def ns(self, pair: _Pair, why: str) -> float | None:
@@ -179,11 +186,14 @@ class _Fused:
         inputs, outputs = (_slots(it, pair.shared) for it in (pair.second, pair.first))
         is_unwritten = not pair.is_sibling and (pair.is_dropped or pair.is_first_kept)
         unwritten = outputs if is_unwritten else frozenset[int]()
-        resident = self.resident - (pair.shared.nbytes if pair.is_dropped else 0)
-        key = (*bodies, _times(why), unwritten, inputs, resident)
+        since = self.since[pair.first.item_id], self.since[pair.second.item_id]
+        sizes = [size * n for size in self.model.cache_bytes for n in (1, self.model.cores)]
+        works = zip((first, second), since, strict=True)
+        told = (nearness(work.footprints, ago, sizes) for work, ago in works)
+        key = (*bodies, _times(why), unwritten, inputs, *told)
         if key not in self.known:
-            work = fused_work(first, second, _times(why), unwritten, inputs)
-            self.known[key] = estimate(work, self.model, resident)
+            parts = fused_work(first, second, _times(why), unwritten, inputs)
+            self.known[key] = fused_ns(parts, self.model, since)
         return self.known[key]
 
 

@@ -5,7 +5,11 @@ import { button, counted, h, nanoseconds } from "../kit/dom.js";
 import { percent } from "../kit/words.js";
 
 const LISTED = 5; // lines: a choice
-const BOUND = { launch: "its launch", computing: "computing" };
+const BOUND = {
+  launch: "its launch",
+  computing: "computing",
+  latency: "results that wait for one another",
+};
 
 /** The section; null where nothing is known of any item's time. */
 export function timeSection(inspector) {

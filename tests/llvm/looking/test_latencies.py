@@ -48,7 +48,7 @@ def test_an_instruction_is_known_by_name_width_and_memory(row: str, cycles: int 
 
 
 def made() -> Compilation:
-    x = Tensor(np.ones(512, np.float32), name="x")
+    x = Tensor(np.ones(1 << 14, np.float32), name="x")
     return compiler.compile((x / (x + 2.0)).sum(), Options(loops="plain"))
 
 

@@ -15,7 +15,7 @@ from compiler.llvm.looking.marked import counted, marked
 X86 = pytest.mark.skipif(not jit.is_x86(), reason="counters are code of x86-64")
 
 
-def program(rows: int = 60, columns: int = 500) -> Compilation:
+def program(rows: int = 60, columns: int = 2000) -> Compilation:
     x = Tensor(np.arange(rows * columns, dtype=np.float32).reshape(rows, columns), name="x")
     return compiler.compile((x * 2.0).sum(1), Options(loops="plain", threads=1))
 

@@ -17,6 +17,8 @@ from tests.loops.transformed import (
     on_machine,
     transform,
 )
+from tests.search.choosing import bodies, plain_loops
+from tests.search.terms import program
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -72,6 +74,14 @@ def test_cores_only_for_work_that_is_worth_it() -> None:
     assert choose(many, DEFAULT).of(Parallelize)
     assert choose(many, DEFAULT).of(Stream)
     assert not choose(few, DEFAULT).of(Stream)
+
+
+def test_plain_loops_are_shared_out_where_the_work_is_worth_it() -> None:
+    for count, shared in {1000: "", 2_000_000: "parallelize i0 2"}.items():
+        (body,) = bodies(program(f"x0 = float32[5000]; x1 = int64[{count}]; x0[x1]"))
+        found = choose(plain_loops(body), DEFAULT)
+        assert found.is_plain and text(found) == shared
+        assert any(row.kind == "vectorize" for row in found.refused)
 
 
 def test_a_product_is_packed_and_shared_out_by_panels() -> None:

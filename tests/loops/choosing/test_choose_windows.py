@@ -86,10 +86,32 @@ def test_pixels_are_lanes_where_windows_begin_at_each() -> None:
 
 
 def test_channels_are_lanes_where_windows_are_apart() -> None:
-    made = chosen("every second")
+    made = chosen("every third of few")
     assert "channels by" in made[0]
     (packed,) = [each for each in made if each.startswith(("pack 2: ", "pack 2 i1.0: "))]
     assert packed.endswith("channels next to each other, for all pixels")
+
+
+def test_pixels_are_lanes_where_every_second_is_a_window() -> None:
+    assert "1 vectors of 16 pixels by 10 channels" in chosen("every second")[0]
+    x, w = np.ones((2, 6, 13, 37), np.float32), np.ones((6, 1, 5, 5), np.float32)
+    made = compile(Tensor(x).conv2d(Tensor(w), groups=6, stride=2), Options(threads=1))
+    assert any(" lines, of " in d.reason for d in made.decisions)
+
+
+def test_pooled_pairs_are_vectors() -> None:
+    x = np.ones((1, 8, 40, 36), np.float32)
+    for pooled in (Tensor(x).max_pool2d(2), Tensor(x).avg_pool2d(3, stride=2)):
+        assert compile(pooled).choices["k0"].has("vectorize")
+
+
+@TRANSFORMED
+@pytest.mark.parametrize("width", [2, 3, 8, 9, 33, 64, 67])
+def test_pools_of_every_second(width: int, engine: str) -> None:
+    x = np.random.default_rng(width).standard_normal((2, 3, 7, width)).astype(np.float32)
+    x[0, 0, 2, width // 2], x[1, 2, 4, 0] = np.nan, -np.inf
+    view = sliding_window_view(x, (2, 2), axis=(2, 3))[:, :, ::2, ::2]
+    assert_same(evaluate(Tensor(x).max_pool2d(2), engine), view.max((-1, -2)))
 
 
 def test_lines_share_weights_where_no_channels_share_an_image() -> None:

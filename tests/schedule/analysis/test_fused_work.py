@@ -6,9 +6,11 @@ import pytest
 import compiler
 from compiler import Compilation, Tensor
 from compiler.loops.count import count
-from compiler.schedule.analysis.fused_work import fused_work
+from compiler.schedule.analysis.fused_work import fused_ns, fused_work
 from compiler.schedule.analysis.opportunities import FusionOpportunity
-from compiler.schedule.analysis.work import Access, Footprint, Operation, Stretch, Work, estimate
+from compiler.schedule.analysis.reuse import last_touched
+from compiler.schedule.analysis.traffic import Footprint, Loop
+from compiler.schedule.analysis.work import Access, Operation, Stretch, Work, begin_ns, estimate
 from compiler.schedule.items import Kernel
 from compiler.settings.machine import DEFAULT
 
@@ -19,35 +21,29 @@ WRITE, READ = Access(0, 4, True, 1, 400), Access(1, 4, False, 1, 400)
 def one(operation: Operation) -> Work:
     """A loop of a hundred that reads argument 1 and writes argument 0."""
     stretch = Stretch(100, True, 0, (operation,), (WRITE, READ), block=1)
-    return Work((stretch,), (Footprint(0, True, (400, 4), (1, 100)),
-                             Footprint(1, False, (400, 4), (1, 100))), 3)  # fmt: skip
+    loops = (Loop(0, 100, 1),)
+    return Work((stretch,), (Footprint(0, True, 4, 400, loops),
+                             Footprint(1, False, 4, 400, loops)), 3)  # fmt: skip
 
 
 def test_what_passes_through_memory_is_neither_written_nor_read() -> None:
-    made = fused_work(one(EXP), one(ADD), unwritten=[0], unread=[1])
-    first, second = made.stretches
-    assert (first.operations, first.accesses) == ((EXP,), (READ,))
-    assert (second.operations, second.accesses) == ((ADD,), (WRITE,))
-    assert first.block != second.block
-    assert [(it.slot, it.is_write) for it in made.footprints] == [(1, False), (0, True)]
+    first, second = fused_work(one(EXP), one(ADD), unwritten=[0], unread=[1])
+    assert [(it.operations, it.accesses) for it in first.stretches] == [((EXP,), (READ,))]
+    assert [(it.operations, it.accesses) for it in second.stretches] == [((ADD,), (WRITE,))]
+    assert [(it.slot, it.is_write) for it in first.footprints] == [(1, False)]
+    assert [(it.slot, it.is_write) for it in second.footprints] == [(0, True)]
 
 
 def test_what_is_repeated_is_done_as_often() -> None:
-    made = fused_work(one(EXP), one(ADD), 4.0)
-    assert [it.trips for it in made.stretches] == [400, 100]
-    assert [it.repeats for it in made.footprints] == [(1, 400), (1, 400), (1, 100), (1, 100)]
+    first, second = fused_work(one(EXP), one(ADD), 4.0)
+    assert [it.trips for made in (first, second) for it in made.stretches] == [400, 100]
+    assert first.traffic(64, 1e9).read == 4 * second.traffic(64, 1e9).read > 0
 
 
-def test_loops_of_other_depths_go_together() -> None:
-    flat = Work(one(ADD).stretches, (Footprint(2, False, (800,), (1,)),), 1)
-    made = fused_work(one(EXP), flat)
-    assert {len(it.nbytes) for it in made.footprints} == {2}
-    assert estimate(made, DEFAULT, 1 << 40) > 0
-
-
-def test_one_launch_is_saved_where_nothing_is_repeated() -> None:
+def test_one_kernel_is_begun_once_and_does_the_work_of_both() -> None:
     both = estimate(one(EXP), DEFAULT) + estimate(one(ADD), DEFAULT)
-    assert estimate(fused_work(one(EXP), one(ADD), 1, [0], [1]), DEFAULT) < both - 240
+    assert fused_ns(fused_work(one(EXP), one(ADD)), DEFAULT) == both - begin_ns(DEFAULT)
+    assert fused_ns(fused_work(one(EXP), one(ADD), 1, [0], [1]), DEFAULT) < both - 240
 
 
 def missed(program: object) -> tuple[Compilation, FusionOpportunity]:
@@ -74,7 +70,8 @@ def test_the_change_is_the_one_kernel_less_the_two() -> None:
     passed = kernels[0].writes[0]
     inside = fused_work(*works, 1.0, [kernels[0].arguments.index(passed)],
                         [kernels[1].arguments.index(passed)])  # fmt: skip
-    expected = estimate(inside, DEFAULT) - separately(made, found)
+    since = last_touched(made.schedule.items, made.schedule.memory_plan)
+    expected = fused_ns(inside, DEFAULT, (since[0], since[1])) - separately(made, found)
     assert found.change == pytest.approx(expected, abs=1.0)
     assert found.change < 0 < found.score
     assert str(found).split()[4:6] == [f"−{-found.change / 1000:.2f}", "µs"]

@@ -6,6 +6,7 @@ import compiler
 from compiler import Tensor
 from compiler.graph.nodes import Buffer, Param, Reduce, Sink, Store
 from compiler.schedule.analysis.opportunities import FusionOpportunity, opportunities
+from compiler.schedule.analysis.work import begin_ns
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.settings.machine import MachineModel
 from tests.schedule.items import BODY, buffer, costs, schedule
@@ -47,8 +48,8 @@ def test_a_value_that_others_read_or_that_is_a_result_is_still_written() -> None
 def test_the_score_is_the_share_of_the_estimate() -> None:
     items = schedule(((0, 1),), 2, [(A, X), (B, A)])
     model = MachineModel(launch_ns=100.0, read=(10.0, 1.0, 1.0, 1.0))
-    (found,) = opportunities(items, costs(600, 600), [B], model=model)
-    assert found.score == (100 + 2000 / 10) / 1200
+    (found,) = opportunities(items, costs(900, 900), [B], model=model)
+    assert found.score == (begin_ns(model) + 2000 / 10) / 1800
     (most,) = opportunities(items, costs(1, 1), [B], model=model)
     assert most.score == 1.0
 

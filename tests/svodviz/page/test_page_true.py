@@ -117,9 +117,9 @@ def test_what_has_no_slack_is_critical(
     assert sum(it.endswith(", on the critical path") for it in words) == 2
     assert sum(it.endswith(", on a path as long as the critical path") for it in words) == 1
     assert not any("slack 0" in it for it in words)
-    total = made.schedule.estimated_ns
+    total = f"{made.schedule.estimated_ns / 1000:.1f} µs"
     status = page.locator(".status").inner_text()
-    assert f"critical path 2 items (and 1 on paths as long), {total} ns" in status, status
+    assert f"critical path 2 items (and 1 on paths as long), {total}" in status, status
     (other,) = {0, 1, 2} - set(path)
     set_state(page, selected=f"schedule:{other}")
     assert "none: ◆ on a path as long" in page.locator(".inspector").inner_text()

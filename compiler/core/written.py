@@ -1,0 +1,101 @@
+"""written: nodes and records as plain data that JSON can hold, and nodes and records made of it.
+
+    rows    [kind, [row of each source, …], argument, …]        one per node, sources first
+    value   null, true, 7, 0.5, "text"      itself
+            ["t", value, …]                 a tuple
+            ["d", "float32"]                an element type
+            ["n", 3]                        the node of row 3
+            ["r", kind, value, …]           a record: a frozen dataclass, field by field
+
+Equal graphs, wherever their nodes were made, have equal rows. Only kinds that the reader and the
+writer are given are written or made: rows from anywhere make nothing else. Lines of origin are no
+part of it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.node import Node, field_names, toposort
+from compiler.core.origin import no_origin
+
+Kinds: TypeAlias = Mapping[str, type]
+_PLAIN = (int, str, bool, float, type(None))
+
+
+class Unwritable(Exception):
+    """Something has no written form; `str` is the reason."""
+
+
+class Writer:
+    """Nodes and values, written; `rows` are those of all nodes that they led to."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.rows: list[list[Any]] = []
+        self._names = {kind: name for name, kind in kinds.items()}
+        self._places: dict[Node, int] = {}
+
+    def node(self, root: Node) -> int:
+        """The row of a node. Raises `Unwritable` for a kind that is not known."""
+        places = self._places
+        if root in places:
+            return places[root]
+        for node in toposort([root]):
+            if node in places:
+                continue
+            kind = type(node)
+            row = [self._name(kind), [places[source] for source in node.sources]]
+            row += [self.value(getattr(node, name)) for name in field_names(kind)]
+            places[node] = len(self.rows)
+            self.rows.append(row)
+        return places[root]
+
+    def value(self, value: Any) -> Any:
+        """A value as plain data. Raises `Unwritable` for one of a kind that is not known."""
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
+        if kind is tuple:
+            return ["t", *map(self.value, value)]
+        if kind is DType:
+            return ["d", value.name]
+        if isinstance(value, Node):
+            return ["n", self.node(value)]
+        name = self._name(kind)
+        return ["r", name, *(self.value(getattr(value, f.name)) for f in fields(value))]
+
+    def _name(self, kind: type) -> str:
+        name = self._names.get(kind)
+        if name is None:
+            raise Unwritable(f"{kind.__name__} has no written form")
+        return name
+
+
+class Reader:
+    """What a `Writer` wrote, made again. Whatever the rows are not raises some `Exception`."""
+
+    def __init__(self, kinds: Kinds, rows: Iterable[Sequence[Any]]) -> None:
+        self._kinds = kinds
+        self._nodes: list[Any] = []
+        with no_origin():
+            for name, sources, *arguments in rows:
+                made = (self._nodes[place] for place in sources)
+                self._nodes.append(kinds[name](tuple(made), *map(self.value, arguments)))
+
+    def value(self, written: Any) -> Any:
+        """The value of plain data."""
+        if not isinstance(written, list):
+            return written
+        mark, *rest = written
+        match mark:
+            case "t":
+                return tuple(map(self.value, rest))
+            case "d":
+                return dtypes.parse(rest[0])
+            case "n":
+                return self._nodes[rest[0]]
+            case "r":
+                return self._kinds[rest[0]](*map(self.value, rest[1:]))
+        raise ValueError(f"no value begins with {mark!r}")

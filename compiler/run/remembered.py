@@ -1,0 +1,287 @@
+"""Programs remembered on disk: cut into kernels, ordered and compiled, for the next process.
+
+An entry is kept as object code is (`llvm/cache.py`). Its key stands for all that decides what
+becomes of a program: the graph without its data and lines of origin, constants bit by bit; the
+options; the processor with its features and the number of cores; LLVM, NumPy, Python and the
+sources of this compiler. The entry, in JSON, has what running takes, as `core/written.py` writes
+it; memory, levels and native steps follow from it. Machine code is kept once, with other objects.
+
+    {"rows": […], "items": […], "results": […],
+     "programs": [[body, kind of device, description, key of the object], …]}
+
+A plan of ResNet-18 and its first run took 0.06 s instead of 0.85 with object code alone; a softmax
+that nobody compiled before takes 3 ms more of 48, to look and to write (Xeon, AVX-512, 2026-11-23).
+
+Not remembered, each with its reason in `COUNT.left`: functions of the user's, which this process
+alone knows; passes of the user's; searches over loops, which remember what they found; and
+programs that no machine code runs.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import CompileError
+from compiler.core.kept import Kept
+from compiler.core.node import Node
+from compiler.core.written import Kinds, Reader, Unwritable, Writer
+from compiler.device.described import DESCRIBED, Described, DescribedProgram, described, loaded
+from compiler.device.program import Program
+from compiler.graph.kinds.effects import Custom
+from compiler.graph.kinds.repeat import with_iterations
+from compiler.graph.kinds.views import Strided
+from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.llvm import jit
+from compiler.llvm.cache import OBJECTS, PROGRAM, folder_of
+from compiler.run.execution import Programs
+from compiler.schedule.items import Kernel, MemoryTransfer, ScheduleItem, Synchronization
+from compiler.settings.options import Cache, Options
+from compiler.threads.workers import core_count
+
+FORMAT = 1
+"""Another number where entries, or what is done with them, are not the same any more."""
+KEPT = 1024
+"""Programs kept in memory that were found on disk: a bound on memory, not measured."""
+RECORDS = (ScheduleItem, Kernel, MemoryTransfer, Synchronization, *DESCRIBED)
+NO_CHOICE = ("trace", "cache", "loops", "passes", "tune", "model")
+"""Options that are no part of the key as they are: each is left out, refused, or written out."""
+
+
+class Count:
+    """How many programs were found on disk, and how many not, since the caches were cleared."""
+
+    def __init__(self) -> None:
+        self.hits = self.misses = 0
+        self.left: Counter[str] = Counter()
+        """Programs that were not remembered, by reason."""
+
+    def clear(self) -> None:
+        """Begin to count again."""
+        self.hits = self.misses = 0
+        self.left.clear()
+
+
+COUNT = Count()
+
+
+def forget() -> None:
+    """Forget what was loaded, and begin to count again."""
+    COUNT.clear()
+    LOADED.clear()
+
+
+LOADED: Kept[tuple[bytes, Described], DescribedProgram] = Kept(KEPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program that was kept: the key of its object code, and that code."""
+
+    key: bytes
+    binary: bytes
+    what: Described
+
+    def load(self, again: Callable[[], Program]) -> Program:
+        """The program, in memory; one that is there already stays the same."""
+        held = LOADED.held((self.key, self.what))
+        if held is not None:
+            return held
+        return LOADED.keep((self.key, self.what), loaded(self.what, self.binary, again))
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A program cut into kernels, with the code of each by its body and kind of device."""
+
+    items: tuple[ScheduleItem, ...]
+    results: tuple[Buffer, ...]
+    codes: Mapping[tuple[Sink, str], Code]
+
+    def load(self, again: Callable[[], Programs]) -> Programs:
+        """Its programs; `again` compiles all of them, should one be needed that was not kept."""
+        made = functools.cache(again)
+
+        def compiled(key: tuple[Sink, str]) -> Program:
+            return made()[key]
+
+        return {k: code.load(functools.partial(compiled, k)) for k, code in self.codes.items()}
+
+
+def key_of(root: Sink, options: Options) -> bytes | None:
+    """The key of a program without its data; None where it is not to be remembered."""
+    if options.cache is False:
+        return None
+    try:
+        return _key(root, options)
+    except Unwritable as error:
+        COUNT.left[str(error)] += 1
+        return None
+
+
+def _key(root: Sink, options: Options) -> bytes:
+    if options.passes is not None:
+        raise Unwritable("passes of the user's are known to one process alone")
+    if options.tune:
+        raise Unwritable("a search over loops remembers what it found by itself")
+    if any(isinstance(node, Custom) for node in with_iterations(root)):
+        raise Unwritable("functions of the user's are known to one process alone")
+    writer = Writer(_kinds())
+    writer.node(root)
+    parts = *_versions(), *_machine(), *_asked(options), json.dumps(writer.rows)
+    return hashlib.sha256("\n".join(parts).encode()).digest()
+
+
+def _asked(options: Options) -> Iterator[str]:
+    """The options as text."""
+    plain = (f.name for f in fields(options) if f.name not in NO_CHOICE)
+    yield from (f"{name}={getattr(options, name)!r}" for name in plain)
+    yield from (f"{f.name}={getattr(options.model, f.name)!r}" for f in fields(options.model))
+    if isinstance(options.loops, str):
+        yield options.loops
+        return
+    from compiler.loops.choices import parse, text  # rarely given, and they import loops
+
+    try:
+        yield from sorted(f"{name}: {text(parse(it))}" for name, it in options.loops.items())
+    except CompileError as error:
+        raise Unwritable("its choices about loops are to be refused") from error
+
+
+def _machine() -> tuple[str, ...]:
+    """The processor and LLVM, and the cores that this process may use."""
+    return jit.maker(), str(core_count())
+
+
+@functools.cache
+def _versions() -> tuple[str, ...]:
+    """What the compiler is made of."""
+    return str(FORMAT), sys.version, np.__version__, sources(Path(__file__).parent.parent)
+
+
+def sources(package: Path) -> str:
+    """The files of a package by name, size and time of change; its version where it has none."""
+    try:
+        return repr(sorted(_files(package)))
+    except OSError:  # it is in an archive, which only changes as a whole
+        import importlib.metadata  # it imports much
+
+        return importlib.metadata.version("svodviz")
+
+
+def _files(package: Path) -> Iterator[tuple[str, int, int]]:
+    """Each file of Python's, with its bytes and nanoseconds."""
+    folders, start = [str(package)], len(str(package))
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith((".py", ".pyc")):
+                    status = entry.stat()
+                    yield entry.path[start:], status.st_size, status.st_mtime_ns
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+
+
+def _kinds() -> Kinds:
+    """What may stand in an entry: the nodes of graphs but functions of the user's, and records."""
+    found: dict[str, type] = {f"record {kind.__name__}": kind for kind in (*RECORDS, Strided)}
+    for kind in _below(TensorNode):
+        module = sys.modules.get(kind.__module__)
+        is_whole = module is not None and getattr(module, kind.__name__, None) is kind
+        if is_whole and kind.__module__.startswith("compiler.") and kind is not Custom:
+            found[kind.__name__] = kind
+    return found
+
+
+def _below(kind: type[Node]) -> Iterator[type[Node]]:
+    """The kinds that derive from a kind."""
+    for each in kind.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+def remembered(key: bytes, cache: Cache) -> Remembered | None:
+    """The program that is kept for a key; None where that, or the code of a kernel, is missing."""
+    folder = folder_of(cache, PROGRAM)
+    content = folder.get(key) if folder else None
+    made = None if content is None else _read(content, cache)
+    COUNT.hits += made is not None
+    COUNT.misses += made is None
+    return made
+
+
+def _read(content: bytes, cache: Cache) -> Remembered | None:
+    """The program of an entry; one that is none is a warning."""
+    try:
+        entry = json.loads(content)
+        reader = Reader(_kinds(), entry["rows"])
+        items, results, rows = map(reader.value, (entry["items"], entry["results"],
+                                                  entry["programs"]))  # fmt: skip
+        found = {(body, kind): (bytes.fromhex(key), what) for body, kind, what, key in rows}
+    except Exception as error:  # written by whatever it was: it need not even be JSON
+        what = f"{type(error).__name__}: {error}"
+        warnings.warn(f"{PROGRAM.name} cannot be read, {what}: {PROGRAM.again}", stacklevel=2)
+        return None
+    folder = folder_of(cache)
+    codes: dict[tuple[Sink, str], Code] = {}
+    for place, (key, described_as) in found.items():
+        binary = OBJECTS.get(key, folder)
+        if binary is None:
+            return None
+        codes[place] = Code(key, binary, described_as)
+    return Remembered(items, results, codes)
+
+
+def remember(
+    key: bytes,
+    made: tuple[Sequence[ScheduleItem], Sequence[Buffer]],
+    programs: Programs,
+    inputs: Collection[Buffer],
+    cache: Cache,
+) -> None:
+    """Keep a program, `made` of items and results; of its data, `inputs` alone are known later."""
+    folder = folder_of(cache, PROGRAM)
+    if folder is None:
+        return
+    try:
+        content = _written(made, programs, inputs, cache)
+    except Unwritable as error:
+        COUNT.left[str(error)] += 1
+    else:
+        folder.put(key, content)
+
+
+def _written(
+    made: tuple[Sequence[ScheduleItem], Sequence[Buffer]],
+    programs: Programs,
+    inputs: Collection[Buffer],
+    cache: Cache,
+) -> bytes:
+    """The entry of a program; its machine code is kept beside it."""
+    items, results = made
+    held = {b for item in items for b in item.operation.arguments} | set(results)
+    if any(buffer.unique >= 0 and buffer not in inputs for buffer in held):
+        raise Unwritable("it has data that were made while it was compiled")
+    rows: list[tuple[Any, ...]] = []
+    folder = folder_of(cache)
+    for (body, kind), program in programs.items():
+        found = described(program)
+        if found is None:
+            raise Unwritable("not all of it is machine code that a driver can run")
+        what, key, code = found
+        if folder is not None and not folder.has(key):
+            folder.put(key, code)
+        rows.append((body, kind, what, key.hex()))
+    writer = Writer(_kinds())
+    values = map(writer.value, (tuple(items), tuple(results), tuple(rows)))
+    entry = dict(zip(("items", "results", "programs"), values, strict=True))
+    return json.dumps({"rows": writer.rows, **entry}).encode()
