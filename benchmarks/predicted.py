@@ -17,11 +17,11 @@ import numpy as np
 import compiler
 from compiler import MachineModel, Options, Tensor
 from compiler.core.text import microseconds
+from compiler.machines.model import DEFAULT
 from compiler.program.compilation import Compilation
 from compiler.run.allocation import allocate
 from compiler.run.execution import bind
 from compiler.schedule.host import Host
-from compiler.settings.machine import DEFAULT
 
 SECONDS = 0.15
 _random = np.random.default_rng(0)
@@ -89,7 +89,7 @@ class Row:
 def rows(model: MachineModel) -> Iterator[Row]:
     """One row per program."""
     for name, build in PROGRAMS.items():
-        made = Compilation([build().node], Options(model=model), name)
+        made = Compilation([build().node], Options(machine=model), name)
         predicted = sum(row.estimated_ns for row in made.schedule.analysis)
         yield Row(name, predicted, measured_ns(made))
 

@@ -4,7 +4,8 @@ In order: each imports only what stands before it.
 
     core/        underneath all stages: nodes and their history, types, errors, options
     ops/         operations: one row for each, with everything that is known of it
-    settings/    options of a compilation, and the model of a machine
+    machines/    machines: the one at hand and others, and what loops are chosen by
+    settings/    options of a compilation
     graph/       stage 1 and 2: the tensor graph, its passes, and how it is verified
     schedule/    stages 3 and 4: the kernel graph, and the schedule of its calls
     loops/       stage 5: one kernel as scalar expressions over ranges
@@ -69,6 +70,8 @@ if TYPE_CHECKING:
     from compiler.device.device import Device
     from compiler.graph.builder import GraphBuilder
     from compiler.graph.kinds.views import Strided
+    from compiler.machines.at_hand import machine
+    from compiler.machines.model import MachineModel
     from compiler.pipeline.rows import PASSES
     from compiler.pipeline.user_rule import is_constant, rule
     from compiler.program.compilation import Compilation, compile
@@ -81,7 +84,6 @@ if TYPE_CHECKING:
         prepare,
     )
     from compiler.run.recompiled import RecompiledWarning
-    from compiler.settings.machine import MachineModel
     from compiler.settings.options import Options
     from compiler.tensor import Tensor
     from compiler.tensors.files import save_tensors as save
@@ -95,8 +97,8 @@ __all__ = [
     "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor", "Variable", "WhyNot",
     "bisect", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "compile",
     "custom", "default_dtype", "effect", "float16", "float32", "float64", "get_default_dtype",
-    "int8", "int16", "int32", "int64", "is_constant", "prepare", "repeat", "rule", "save",
-    "set_default_dtype", "uint8", "uint16", "uint32", "uint64", "why_not",
+    "int8", "int16", "int32", "int64", "is_constant", "machine", "prepare", "repeat", "rule",
+    "save", "set_default_dtype", "uint8", "uint16", "uint32", "uint64", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -111,7 +113,8 @@ _PLACES = {
     "compiler.core.errors":
         "AxisError CompileError DataError DeviceError DTypeError "
         "GraphError InternalError PassError ShapeError SizeError",
-    "compiler.settings.machine": "MachineModel",
+    "compiler.machines.at_hand": "machine",
+    "compiler.machines.model": "MachineModel",
     "compiler.settings.options": "Options",
     "compiler.core.passes": "Passes",
     "compiler.device.calibration": "calibrate",

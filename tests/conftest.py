@@ -36,6 +36,14 @@ def nothing_is_dropped() -> Generator[None, None, None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_machine() -> Generator[None, None, None]:
+    """Loops are chosen for the same machine everywhere, here and in processes that tests start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SVODVIZ_MACHINE", "x86-avx512")
+        yield
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
     """One worker more than there are processors: who drives a browser often waits for it."""

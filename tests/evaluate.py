@@ -30,8 +30,8 @@ from compiler.graph.nodes import (
     Reduce,
     TensorNode,
 )
+from compiler.machines.model import MachineModel
 from compiler.program.compilation import Compilation
-from compiler.settings.machine import MachineModel
 from compiler.settings.options import Options
 from compiler.tensor import Tensor
 
@@ -49,7 +49,7 @@ EAGER = MachineModel(
 )
 """A machine on which everything is worth transforming: vectors of few lanes, caches that hold
 nothing, and operations so slow that any kernel is shared out."""
-TRANSFORMED = Options(model=EAGER, threads=2)
+TRANSFORMED = Options(machine=EAGER, threads=2)
 """Every transformation on, at the sizes of tests."""
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from compiler.llvm.processors import VARIABLE
+from compiler.machines.processors import VARIABLE
 from tools import cpus
 
 
@@ -47,8 +47,8 @@ def test_an_unknown_name_ends_it() -> None:
 
 
 def test_the_obstacle_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compiler.llvm.jit.is_x86", lambda: True)
+    monkeypatch.setattr("tools.cpus.is_x86", lambda: True)
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", dict)
     assert cpus.obstacle("haswell").startswith("haswell; the host lacks 64bit, cmov")
-    monkeypatch.setattr("compiler.llvm.jit.is_x86", lambda: False)
+    monkeypatch.setattr("tools.cpus.is_x86", lambda: False)
     assert cpus.obstacle("haswell") == "this host is no x86"

@@ -14,7 +14,7 @@ from tests.evaluate import EAGER
 
 Array = np.ndarray[Any, Any]
 SETTINGS = [
-    Options(mode=mode, threads=threads, model=EAGER)
+    Options(mode=mode, threads=threads, machine=EAGER)
     for mode, threads in itertools.product(("fast", "explain"), (1, 2))
 ]
 SIZES = (1, 3, 17, 33, 67)

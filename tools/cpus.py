@@ -16,15 +16,13 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 from compiler.core.errors import DeviceError
-from compiler.llvm import jit
-from compiler.llvm.processors import VARIABLE, X86, named
+from compiler.machines.processors import VARIABLE, X86, is_x86, named
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("loops", "lowered", "llvm", "device", "tune", "playground")
 LEFT_OUT = {
     "tests/device/c/test_source.py": "the code is a C compiler's",
     "tests/llvm/test_cache.py": "it is about files",
-    "tests/llvm/test_processors.py": "it names processors itself",
     "tests/llvm/looking/test_structured.py": "the code is WebAssembly",
     "tests/loops/test_simplify.py": "interpreters run it",
     "tests/loops/test_random_choices.py::test_random_choices_compute_the_same": "the same",
@@ -38,7 +36,7 @@ PYTEST = (
 
 def obstacle(name: str) -> str:
     """Why this host cannot stand for a processor; nothing where it can."""
-    if not jit.is_x86():
+    if not is_x86():
         return "this host is no x86"
     try:
         named(name, llvm.get_host_cpu_features(), is_x86=True)

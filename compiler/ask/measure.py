@@ -25,6 +25,7 @@ from compiler.core.errors import DataError, SizeError, located
 from compiler.device import device
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.llvm import jit
+from compiler.machines.system import core_count
 from compiler.run import bindings, execution
 from compiler.run.allocation import allocate, with_copies
 from compiler.run.feeding import Given
@@ -34,7 +35,6 @@ from compiler.schedule.items import HostCallback, Kernel, ScheduleItem
 from compiler.schedule.printer import Schedule
 from compiler.settings.options import Options
 from compiler.threads.launch import Launch
-from compiler.threads.workers import core_count
 
 Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]

@@ -11,13 +11,10 @@ Every figure is the time of a kernel made by this compiler, the least of several
 The model is kept in a file of the user's cache folder, by processor and version.
 """
 
-import hashlib
 import math
-import os
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,12 +24,11 @@ import numpy as np
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.trace import Provenance
-from compiler.core.user_cache import read, user_cache, write
+from compiler.core.user_cache import user_cache
 from compiler.device import cpu
 from compiler.device.program import Program
 from compiler.graph import nodes
 from compiler.graph.nodes import TensorNode, const, elementwise
-from compiler.llvm import jit
 from compiler.loops.choices import Choices, Parallelize
 from compiler.loops.collapse import collapse
 from compiler.loops.index import index
@@ -40,12 +36,12 @@ from compiler.loops.simplify import simplify
 from compiler.loops.transforms.axes import axes
 from compiler.loops.transforms.parallelize import parallelize
 from compiler.lowered.linearize import linearize
+from compiler.machines import at_hand, measured
+from compiler.machines.model import EXPENSIVE, MachineModel
+from compiler.machines.processors import host
+from compiler.machines.system import core_count
 from compiler.ops.table import OPS
-from compiler.settings.machine import DEFAULT, EXPENSIVE, MachineModel
-from compiler.threads.workers import core_count
 
-VERSION = 3
-"""Of the figures and of the file: another version is measured again."""
 SECONDS = 0.004
 """How long each kernel is repeated. A choice: all of `measure` took 4.5 s on two busy cores of an
 AMD EPYC (2026-11-23)."""
@@ -59,11 +55,13 @@ SIZES = (32 * 1024, 512 * 1024, 12 * 1024 * 1024, 128 * 1024 * 1024)
 """Bytes of the arrays that stand for each level."""
 COLUMNS = (96, 256, 1024, 4096)
 """Rows and columns of the matrices that stand for each level."""
-NAMES = "SC_LEVEL1_DCACHE_SIZE", "SC_LEVEL2_CACHE_SIZE", "SC_LEVEL3_CACHE_SIZE"
 SLOWER = 0.75
 """The share of the speed of few bytes below which they come from memory: copies take 28.5 bytes/ns
 up to 32 MB, 16 from 64 on and 15 from 128 on, of a cache of 480 MB (Xeon, 2 of its cores,
 2026-11-23)."""
+BUSY = 0.8
+"""The share of all multiply-adds that a long chain reaches, from which the length of a cycle
+follows: 0.014 ns where 0.0113 is the least (Xeon, AVX-512, 2026-11-23)."""
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -74,20 +72,26 @@ def measure() -> MachineModel:
     vector, scalar = (_simple(level) for level in (3, 1))
     operations = {op: _operation(op, dtypes.float32, floor) for op in EXPENSIVE}
     exponential = _operation("exp", dtypes.float64, floor)
-    return MachineModel(
-        name=f"{jit.host_name()}, measured",
-        cache_bytes=_caches(),
+    stated = at_hand.stated(host())
+    words = dict.fromkeys(("read", "vector_ns"), "measured by compiler.calibrate()")
+    fma = _multiply_add()
+    return replace(
+        stated,
+        name=f"{stated.name}, measured",
+        cache_bytes=_caches(stated),
         read=_descending(read),
         write=_descending(write),
         strided=tuple(_column(n) for n in COLUMNS),  # type: ignore[arg-type]
         vector_ns=vector,
         scalar_ns=scalar,
-        fma_ns=_multiply_add(),
+        fma_ns=fma,
+        cycle_ns=fma * stated.lanes(4) * stated.multiply_adds / BUSY,
         step_ns=_step(vector),
         launch_ns=_launch(),
         memory_cores=_memory_cores(),
         wide=min(max(exponential / operations["exp"], 1.0), 8.0),
         operations=tuple(operations.items()),
+        origins=tuple((dict(stated.origins) | words).items()),
     )
 
 
@@ -97,30 +101,11 @@ def _descending(speeds: tuple[float, ...]) -> tuple[float, float, float, float]:
     return result[0], result[1], result[2], result[3]
 
 
-def _caches() -> tuple[int, int, int]:
-    """The sizes of the caches as the system states them, else the default's. Of the third, which
-    others may use too, no more than what this process keeps there."""
-    first, second, third = (
-        _stated(level, name) or usual
-        for level, (name, usual) in enumerate(zip(NAMES, DEFAULT.cache_bytes, strict=True), start=1)
-    )
+def _caches(stated: MachineModel) -> tuple[int, int, int]:
+    """The caches as they are stated. Of the third, which others may use too, no more than what
+    this process keeps there."""
+    first, second, third = stated.cache_bytes
     return first, second, _kept(third)
-
-
-def _stated(level: int, name: str) -> int:
-    """The size of a cache of data by the files of Linux, else by `sysconf`; 0 where none is told.
-
-    Virtual machines often tell `sysconf` nothing.
-    """
-    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        try:
-            of, kind, size = ((folder / it).read_text().strip() for it in ("level", "type", "size"))
-            if int(of) == level and kind != "Instruction":
-                return int(size.removesuffix("K")) * 1024
-        except (OSError, ValueError):
-            continue
-    known = getattr(os, "sysconf_names", {})
-    return max(os.sysconf(name), 0) if name in known else 0
 
 
 def _kept(stated: int) -> int:
@@ -273,85 +258,20 @@ def _step(vector_ns: float) -> float:
     return min(max(time_per_row - width * vector_ns, 0.3), 30.0)
 
 
-# --- the file -------------------------------------------------------------------------------------
-
-
 def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineModel:
     """The model of this machine: from the file in `folder`, else measured and kept there.
 
-    `folder` is the user's cache folder unless given; `again` measures in any case. Nothing
-    else changes: pass the result as `Options(model=…)`. A file that cannot be read is
+    `folder` is the user's cache folder unless given: what is kept there is what loops are chosen by
+    and estimates rest on from then on. `again` measures in any case. A file that cannot be read is
     measured again, and one that cannot be written is only warned of.
     """
     place = Path(folder) if folder is not None else user_cache()
     if place is None:
         return measure()
-    path = place / f"machine-{_key()[:16]}.json"
-    found = None if again else _read(path)
+    found = None if again else measured.kept(place)
     if found is not None:
         return found
     model = measure()
-    _write(path, model)
+    measured.keep(place, model)
+    at_hand.forget()
     return model
-
-
-def _key() -> str:
-    """Everything that the figures depend on: processor, its features, this file's version."""
-    text = "\n".join((str(VERSION), jit.host_name(), jit.host_features()))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _read(path: Path) -> MachineModel | None:
-    """The model in a file; None, with a warning, where the file is no such model."""
-    try:
-        import json
-
-        held = json.loads(read(path).decode())
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        _warn(path, str(error))
-        return None
-    try:
-        if held["key"] == _key():
-            return _model(held["model"])
-        _warn(path, "it is of another machine or version")
-    except (KeyError, TypeError, ValueError) as error:
-        _warn(path, repr(error))
-    return None
-
-
-def _warn(path: Path, why: str) -> None:
-    warnings.warn(f"{path} is no machine model ({why}); measuring again", stacklevel=4)
-
-
-def _model(fields: dict[str, Any]) -> MachineModel:
-    """The model of a JSON object. Raises where a figure is missing, not positive or no number."""
-    values = {name: _frozen(value) for name, value in fields.items()}
-    model = MachineModel(**values)
-    counts = (len(model.cache_bytes), len(model.read), len(model.write), len(model.strided))
-    single = (model.vector_ns, model.scalar_ns, model.fma_ns, model.step_ns, model.launch_ns,
-              model.wide, model.memory_cores)  # fmt: skip
-    levels = (*model.cache_bytes, *model.read, *model.write, *model.strided)
-    figures = (*levels, *single, *(ns for _, ns in model.operations))
-    if set(asdict(DEFAULT)) != set(fields) or counts != (3, 4, 4, 4):
-        raise ValueError("figures are missing")
-    if not all(isinstance(f, int | float) and 0 < f < math.inf for f in figures):
-        raise ValueError("a figure is not positive")
-    return model
-
-
-def _frozen(value: object) -> Any:
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
-
-
-def _write(path: Path, model: MachineModel) -> None:
-    """Replace the file in one step: who reads it meanwhile has the old one or the new one."""
-    import json
-
-    text = json.dumps({"key": _key(), "model": asdict(model)}, indent=1)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, text.encode())
-    except OSError as error:
-        warnings.warn(f"the machine model could not be kept: {error}", stacklevel=3)

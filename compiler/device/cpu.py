@@ -1,6 +1,5 @@
 """The host CPU: memory from its allocator, machine code from LLVM."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,6 +26,7 @@ from compiler.llvm.thunk import CORE, thunk_name
 from compiler.loops.nodes import Const
 from compiler.lowered.by_hand import Special
 from compiler.lowered.instructions import LINE, Instruction, Store
+from compiler.machines import system
 from compiler.settings.options import Cache, Mode
 from compiler.threads.launch import Launch
 
@@ -196,4 +196,4 @@ def allocate(size: int, dtype: DType, name: str = "") -> "np.ndarray[Any, np.dty
 
 def physical_memory() -> int:
     """Bytes of memory the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return system.memory_bytes()

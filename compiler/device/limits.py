@@ -14,6 +14,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from compiler.llvm import jit
+from compiler.machines import processors
 
 CHAINS = {16: 24, 8: 12, 4: 12}
 """Independent multiply-adds by lanes: as many as there are registers for, so that none waits.
@@ -28,7 +29,7 @@ _HEAD = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}
 
 def lanes() -> int:
     """Floats in the widest vector of this host."""
-    host = jit.host()
+    host = processors.host()
     wide = 16 if host.has("avx512f") else 8
     return wide if host.has("avx2") else 4
 

@@ -19,8 +19,8 @@ from compiler.graph.nodes import Reduce as TensorReduce
 from compiler.loops.nodes import Load, Reduce, Scan, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.printer import Loops
+from compiler.machines.model import NEVER_VECTOR
 from compiler.schedule.analysis.work import Access, Stretch, Work, begin_ns, estimate
-from compiler.settings.machine import NEVER_VECTOR
 
 FAR = 4.0
 """How many times as long as its roof a kernel takes that is told: a quarter of what is there is

@@ -19,13 +19,13 @@ from compiler.graph.printer import Graph, origins_of
 from compiler.loops.choices import Choices
 from compiler.loops.nodes import Load
 from compiler.loops.printer import Loops
+from compiler.machines.model import MachineModel
 from compiler.pipeline.kernels import machine_of
 from compiler.schedule.analysis.reuse import resident_bytes
 from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule
 from compiler.schedule.titles import KernelTitle
-from compiler.settings.machine import MachineModel
 from compiler.settings.options import Options
 
 WORTH = 0.05

@@ -38,8 +38,8 @@ from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.nodes import MOVEMENT, TensorNode, elementwise
+from compiler.machines.model import DEFAULT
 from compiler.ops.table import REDUCTIONS
-from compiler.settings.machine import DEFAULT
 
 LONG = 20_000.0
 """Nanoseconds of one core from which a reduction is worth the second kernel, which takes some 7 µs

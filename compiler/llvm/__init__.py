@@ -4,7 +4,6 @@ In order: each imports only what stands before it.
 
     cache.py          machine code and tunings kept on disk
     level.py          how much LLVM does to a kernel
-    processors.py     processors that this host can be taken for
     unlocked.py       LLVM's two long calls, on several threads at once
     jit.py            machine code from LLVM IR text
     answer.py         answers one question to LLVM and ends

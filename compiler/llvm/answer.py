@@ -14,6 +14,7 @@ import llvmlite.binding as llvm
 
 from compiler.llvm import jit
 from compiler.llvm.level import Level
+from compiler.machines.processors import is_x86
 
 X86 = "x86_64-unknown-linux-gnu"
 
@@ -57,7 +58,7 @@ def _prepare_all() -> None:
     jit.host_features()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    if not jit.is_x86() and _has(X86):  # on x86 it is set already; twice would be an error
+    if not is_x86() and _has(X86):  # on x86 it is set already; twice would be an error
         llvm.set_option("", "-x86-asm-syntax=intel")
 
 

@@ -13,7 +13,6 @@ import contextlib
 import ctypes
 import functools
 import hashlib
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -29,7 +28,7 @@ from compiler.core.errors import InternalError
 from compiler.llvm import unlocked
 from compiler.llvm.cache import OBJECTS, folder_of
 from compiler.llvm.level import Level
-from compiler.llvm.processors import VARIABLE, Processor, named
+from compiler.machines.processors import host, is_x86
 from compiler.settings.options import Cache
 
 ENTRY = "kernel"
@@ -52,29 +51,6 @@ def _prepare() -> None:
         llvm.set_option("", "-x86-asm-syntax=intel")
 
 
-def is_x86() -> bool:
-    """Whether this host is an x86."""
-    return str(llvm.get_process_triple()).startswith(("x86", "i386", "i686"))
-
-
-def is_arm() -> bool:
-    """Whether this host is a 64-bit ARM."""
-    return str(llvm.get_process_triple()).startswith(("aarch64", "arm64"))
-
-
-@functools.cache
-def host() -> Processor:
-    """The processor that code is made for: this host's, or the one that SVODVIZ_CPU names.
-
-    Raises `DeviceError` for a name that is not known, or a processor that has more than this host.
-    """
-    _prepare()
-    features = llvm.get_host_cpu_features()
-    if asked := os.environ.get(VARIABLE, ""):
-        return named(asked, features, is_x86())
-    return Processor(str(llvm.get_host_cpu_name()), str(features.flatten()))
-
-
 def host_name() -> str:
     """LLVM's name of the processor that code is made for; the host's may be wrong."""
     return host().name
@@ -82,6 +58,7 @@ def host_name() -> str:
 
 def host_features() -> str:
     """The features of the processor that code is made for, as LLVM's feature string."""
+    _prepare()
     return host().features
 
 

@@ -48,10 +48,10 @@ from compiler.loops.placement import (
     is_loop,
     place,
 )
+from compiler.machines.model import FMA, NEVER_VECTOR
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.schedule.analysis.traffic import LINE, Footprint, Loop
 from compiler.schedule.analysis.work import Access, Operation, Stretch, Work
-from compiler.settings.machine import FMA, NEVER_VECTOR
 
 UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away: an estimate for bodies of every size. LLVM 22.1

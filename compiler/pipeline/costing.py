@@ -8,6 +8,7 @@ from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops.count import count
 from compiler.loops.nodes import Body
 from compiler.loops.space import iteration_space
+from compiler.machines.model import MachineModel
 from compiler.pipeline.scheduling import Scheduled
 from compiler.schedule.analysis import costs, footprint
 from compiler.schedule.analysis.buffer_layout import buffer_infos
@@ -16,7 +17,6 @@ from compiler.schedule.analysis.own_work import OwnWork, own_work
 from compiler.schedule.analysis.share import share
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.items import ScheduleItem
-from compiler.settings.machine import MachineModel
 
 
 def figures(

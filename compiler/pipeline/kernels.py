@@ -25,13 +25,13 @@ from compiler.loops.nodes import Body
 from compiler.loops.printer import scalar_facts
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.values import Linear
+from compiler.machines.model import MachineModel
 from compiler.pipeline import driver, dropped
 from compiler.schedule.analysis.work import Work, estimate
 from compiler.schedule.items import Kernel, Operation
 from compiler.schedule.judge import Estimated
-from compiler.settings.machine import MachineModel
 from compiler.settings.options import Mode, Options
-from compiler.threads.workers import begin, core_count
+from compiler.threads.workers import begin
 
 KEPT = 1024
 """Loaded programs kept in memory, least recently used first out: a bound on memory, not
@@ -216,7 +216,7 @@ def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:
 def machine_of(options: Options) -> MachineModel:
     """The machine that loops are chosen for, and times estimated on: with as many cores as one
     kernel may use."""
-    return replace(options.model, cores=options.threads or core_count())
+    return options.model
 
 
 def _asked_for(name: str, options: Options) -> Choices | MachineModel:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from compiler.core.text import binary
 from compiler.lowered.instructions import LINE
-from compiler.settings.machine import LEVELS, MachineModel
+from compiler.machines.model import LEVELS, MachineModel
 
 WAYS = (12, 16, 16)
 """Lines that a set of each level holds, as most processors of today have it."""

@@ -18,7 +18,7 @@ from compiler.device import cpu
 from compiler.device.calibration import SIZES, bandwidth
 from compiler.device.limits import Kernels
 from compiler.llvm import jit
-from compiler.settings.machine import LEVELS
+from compiler.machines.model import LEVELS
 
 TRIPS = 2**17
 """Of multiply-adds in one sample: 0.4 ms at 63 GFLOP/s (2026-11-23, one core of an AMD EPYC, AVX2).

@@ -385,7 +385,7 @@ class Compilation:
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:
         """The assembly of each distinct kernel for another machine, to be read.
 
-        `machine` is one of `llvm/looking/machines.py`, e.g. "arm-neon"; the lines are linked
+        `machine` is one of `machines/named.py`, e.g. "arm-neon"; the lines are linked
         to the generated LLVM IR as those of `assembly` are. Raises `DataError` for others, and
         `DeviceError` where this LLVM cannot do it.
         """

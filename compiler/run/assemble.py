@@ -26,6 +26,7 @@ from compiler.device import device
 from compiler.device.program import Program, Task
 from compiler.graph.nodes import Buffer, Sink
 from compiler.lowered.instructions import LINE
+from compiler.machines.system import core_count
 from compiler.run.allocation import maker
 from compiler.run.native import ARENA, INPUTS, WORDS, ZERO, NativePlan, OwnMemory, StepRun
 from compiler.run.overlap import Level
@@ -35,7 +36,7 @@ from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.settings.options import Cache
 from compiler.threads.driver import STEP_BYTES
 from compiler.threads.launch import Step, steps_of, stride_of
-from compiler.threads.workers import core_count, native
+from compiler.threads.workers import native
 
 Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
 Word: TypeAlias = tuple[int, int]

@@ -27,6 +27,7 @@ from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.machines.model import DEFAULT
 from compiler.run import budget, execution, numbers, overlap, recompiled, remembered
 from compiler.run.assemble import assemble
 from compiler.run.native import NativePlan
@@ -37,7 +38,6 @@ from compiler.schedule.analysis.waves import waves_to_run
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.operations import device_of
-from compiler.settings.machine import DEFAULT
 from compiler.settings.options import Options
 
 if TYPE_CHECKING:
@@ -231,8 +231,8 @@ def _varying(nodes: Sequence[TensorNode], options: Options) -> list[numbers.Plac
 @lru_cache(64)
 def _relevant(options: Options) -> Options:
     """`options` without what is only recorded or estimated: that changes nothing that runs."""
-    model = options.model if options.loops == "auto" else DEFAULT
-    return replace(options, trace=False, model=model)
+    found = options.model if options.loops == "auto" else DEFAULT
+    return replace(options, trace=False, machine=found)
 
 
 def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextManager[None]:

@@ -43,17 +43,17 @@ from compiler.graph.kinds.views import Strided
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.llvm import jit
 from compiler.llvm.cache import OBJECTS, PROGRAM, folder_of
+from compiler.machines.system import core_count
 from compiler.run.execution import Programs
 from compiler.schedule.items import Kernel, MemoryTransfer, ScheduleItem, Synchronization
 from compiler.settings.options import Cache, Options
-from compiler.threads.workers import core_count
 
 FORMAT = 1
 """Another number where entries, or what is done with them, are not the same any more."""
 KEPT = 1024
 """Programs kept in memory that were found on disk: a bound on memory, not measured."""
 RECORDS = (ScheduleItem, Kernel, MemoryTransfer, Synchronization, *DESCRIBED)
-NO_CHOICE = ("trace", "cache", "loops", "passes", "tune", "model")
+NO_CHOICE = ("trace", "cache", "loops", "passes", "tune", "machine")
 """Options that are no part of the key as they are: each is left out, refused, or written out."""
 
 
@@ -145,7 +145,8 @@ def _asked(options: Options) -> Iterator[str]:
     """The options as text."""
     plain = (f.name for f in fields(options) if f.name not in NO_CHOICE)
     yield from (f"{name}={getattr(options, name)!r}" for name in plain)
-    yield from (f"{f.name}={getattr(options.model, f.name)!r}" for f in fields(options.model))
+    model = options.model
+    yield from (f"{f.name}={getattr(model, f.name)!r}" for f in fields(model) if f.compare)
     if isinstance(options.loops, str):
         yield options.loops
         return

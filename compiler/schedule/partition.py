@@ -52,11 +52,11 @@ from compiler.graph.nodes import (
     Variable,
 )
 from compiler.graph.words import operation
+from compiler.machines.model import EXPENSIVE
 from compiler.ops import functions
 from compiler.schedule import padding, repeating
 from compiler.schedule.demand import Demand, KernelPlan
 from compiler.schedule.pitch import pitched
-from compiler.settings.machine import EXPENSIVE
 from compiler.settings.options import Options
 
 BYTE_NS = 0.05

@@ -17,8 +17,8 @@ from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
+from compiler.machines.model import MachineModel
 from compiler.schedule.demand import Demand
-from compiler.settings.machine import MachineModel
 
 MOST_NS = 1e6
 """Nanoseconds beyond which it does not matter how long one evaluation takes. A cap that keeps costs

@@ -1,6 +1,7 @@
-"""Settings of one compilation. There are no others: of the environment only two things are asked,
-where the caches are (`user_cache.py`) and what processor this is (`SVODVIZ_CPU`: `llvm/jit.py`);
-tests alone make an error of what would be left out (`dropped.py`)."""
+"""Settings of one compilation. There are no others. The environment is only asked where the caches
+are (`user_cache.py`), what machine code is for (SVODVIZ_CPU: `machines/processors.py`), and what
+loops are chosen for (SVODVIZ_MACHINE: `machines/at_hand.py`); tests alone make an error of what
+would be left out (`dropped.py`)."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +11,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.core.errors import DataError, located
 from compiler.core.passes import Passes
-from compiler.settings.machine import DEFAULT, MachineModel
+from compiler.machines.at_hand import machine
+from compiler.machines.model import MachineModel
 
 Mode: TypeAlias = Literal["fast", "explain"]
 Cache: TypeAlias = bool | str | Path
@@ -50,8 +52,10 @@ class Options:
     `device`: the kind of device that runs every kernel, e.g. "INTERPRET", which checks every
     access; "" means the device that a kernel's inputs are on.
     `plan_memory`: intermediate values that are not needed at the same time share memory.
-    `model`: what the machine is taken to be where times are estimated; `calibrate()` measures.
-    `threads`: how many threads one kernel may use; 0 means one for each core of this process.
+    `machine`: what loops are chosen for and times estimated on: "host", the machine at hand, one by
+    name, e.g. "apple-m1" (`machines/named.py`), or a model; "" means the one that SVODVIZ_MACHINE
+    names, else the one at hand. It runs here in any case.
+    `threads`: how many threads one kernel may use; 0 means one for each core of the machine.
     `memory_limit`: bytes one program may allocate; None means what the machine has.
     `loops`: how loops are transformed: "plain" leaves them as they are, "auto" lets the compiler
     choose for each kernel, and a mapping says it for kernels by name, as `loops/choices.py` has it
@@ -71,7 +75,7 @@ class Options:
     threads: int = 0
     memory_limit: int | None = None
     plan_memory: bool = True
-    model: MachineModel = DEFAULT
+    machine: str | MachineModel = ""
     loops: "Literal['auto', 'plain'] | Mapping[str, Any]" = "auto"
     tune: float = 0.0
     passes: Passes | None = None
@@ -95,8 +99,11 @@ class Options:
         self._check("threads", is_number, "no such number of threads", expected)
         is_limit = self.memory_limit is None or _is_count(self.memory_limit)
         self._check("memory_limit", is_limit, "no such number of bytes", "0 or more, or None")
-        is_model = isinstance(self.model, MachineModel)
-        self._check("model", is_model, "no model of a machine", "what compiler.calibrate() gives")
+        is_machine = isinstance(self.machine, str | MachineModel)
+        expected = 'a name, as "x86-avx2", or what compiler.machine() and calibrate() give'
+        self._check("machine", is_machine, "no machine", expected)
+        if isinstance(self.machine, str) and self.machine:
+            machine(self.machine)
         is_time = isinstance(self.tune, int | float) and not isinstance(self.tune, bool)
         is_time = is_time and 0 <= self.tune < math.inf
         self._check("tune", is_time, "no such time for a search", "seconds, 0 or more")
@@ -111,6 +118,12 @@ class Options:
         )
         self._check("loops", is_way, "no such way to transform loops",
                     "auto, plain or choices by name of kernel")  # fmt: skip
+
+    @property
+    def model(self) -> MachineModel:
+        """The model of the machine, with as many cores as one kernel may use."""
+        found = machine(self.machine) if isinstance(self.machine, str) else self.machine
+        return replace(found, cores=self.threads or found.cores)
 
     def _check(self, name: str, is_sound: bool, what: str, expected: str) -> None:
         """`DataError` for a field that cannot be what it is."""

@@ -20,7 +20,7 @@ A worker that finds nothing pauses `spins` times, then sleeps on a condition. It
 one total order, so one of them sees the other. `stop` ends a worker.
 """
 
-from compiler.llvm import jit
+from compiler.machines.processors import is_arm, is_x86
 
 POOL_BYTES = 1024
 SPINS, MUTEX, CONDITION = 528, 640, 768
@@ -34,9 +34,9 @@ MOST_WORKERS = 255
 
 def source() -> str:
     """The module."""
-    if jit.is_x86():
+    if is_x86():
         return f"{_TEXT.replace('PAUSE', 'call void @llvm.x86.sse2.pause()')}{_X86}"
-    if jit.is_arm():
+    if is_arm():
         return f"{_TEXT.replace('PAUSE', 'call void @llvm.aarch64.hint(i32 1)')}{_ARM}"
     return _TEXT.replace("PAUSE", "fence seq_cst")
 

@@ -6,8 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.machines.system import core_count
 from compiler.threads.driver import MOST_TASKS
-from compiler.threads.workers import WORKERS, core_count, native
+from compiler.threads.workers import WORKERS, native
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Step: TypeAlias = tuple[int, int, int, int, int]

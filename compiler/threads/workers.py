@@ -12,7 +12,6 @@ Ctrl-C is noticed once the kernels under way have returned: signals go to Python
 import atexit
 import ctypes
 import functools
-import os
 import signal
 import threading
 import time
@@ -25,6 +24,7 @@ import numpy as np
 from compiler.core import forking
 from compiler.llvm import jit
 from compiler.llvm.level import Level
+from compiler.machines.system import core_count
 from compiler.settings.options import Cache
 from compiler.threads import driver
 
@@ -80,13 +80,6 @@ def _made(cache: Cache) -> Native:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.engine))
     _NATIVE.append(Native(loaded.entry, loaded.address_of("sv.each"), loaded.address_of))
     return _NATIVE[0]
-
-
-def core_count() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Pool:

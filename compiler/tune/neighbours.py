@@ -32,7 +32,7 @@ from compiler.loops.choices import (
 )
 from compiler.loops.choosing.lanes import in_vectors
 from compiler.loops.nodes import Argument, Body, Load, Range, Store
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 from compiler.tune.search import Move
 
 Rows = tuple[Choice, ...]

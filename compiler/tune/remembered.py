@@ -22,8 +22,8 @@ from compiler.llvm import jit
 from compiler.llvm.cache import TUNING, TUNINGS, folder_of
 from compiler.loops.choices import Choices, parse, text
 from compiler.loops.nodes import Body, ScalarNode
+from compiler.machines.system import core_count
 from compiler.settings.options import Cache, Options
-from compiler.threads.workers import core_count
 from compiler.tune.duel import Duel
 from compiler.tune.trials import Trial
 from compiler.tune.tuning import Found

@@ -25,13 +25,14 @@ from compiler.loops.choices import Choices
 from compiler.loops.count import count
 from compiler.loops.nodes import Argument, Body, Custom, Range
 from compiler.lowered import verify as verify_lowered
+from compiler.machines.model import MachineModel
+from compiler.machines.system import core_count
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
 from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel, ScheduleItem
-from compiler.settings.machine import MachineModel
 from compiler.settings.options import Options
 from compiler.threads.launch import steps_of, stride_of
-from compiler.threads.workers import WORKERS, core_count, native
+from compiler.threads.workers import WORKERS, native
 from compiler.tune.duel import LEAST_ROUNDS
 from compiler.tune.trials import Refused
 

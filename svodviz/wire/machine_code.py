@@ -71,7 +71,7 @@ def recorded_hot(compilation: "Compilation") -> "answers.Recorded":
 
 def machine_rows() -> "list[pages.Machine]":
     """The machines whose assembly can be asked for: [id, title, note]."""
-    from compiler.llvm.looking.machines import MACHINES
+    from compiler.machines.named import MACHINES
 
     return [(it.id, it.title, it.note) for it in MACHINES.values()]
 

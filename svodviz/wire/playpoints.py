@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from compiler.loops.choices import show, text
 from compiler.lowered.instructions import DefineGlobal
+from compiler.machines.model import LEVELS
 from compiler.playground.caches import CacheReport
 from compiler.playground.film import Film
 from compiler.playground.playground import Playground
 from compiler.playground.point import Point, Timing
 from compiler.playground.roofs import Roofs
-from compiler.settings.machine import LEVELS
 from svodviz.foundation.escape import visible
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from compiler import Options, Tensor
 from compiler.core import user_cache
 from compiler.device import calibration
 from compiler.llvm.cache import REFUSED, TUNING, Folder
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from compiler.tune.remembered import remembered
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,9 @@ import pytest
 import compiler
 from compiler import MachineModel, Options, Tensor
 from compiler.device import calibration
-from compiler.settings.machine import DEFAULT, EXPENSIVE
-from compiler.threads.workers import core_count
+from compiler.machines.at_hand import machine
+from compiler.machines.model import DEFAULT, EXPENSIVE
+from compiler.machines.system import core_count
 
 
 def test_this_machine_is_measured_in_two_seconds() -> None:
@@ -26,7 +27,9 @@ def test_this_machine_is_measured_in_two_seconds() -> None:
     assert 20 < model.launch_ns < 1e6
     assert {name for name, _ in model.operations} == set(EXPENSIVE)
     assert 1.0 <= model.wide <= 8.0
-    assert "machine model" in str(model) and "memory" in str(model)
+    assert model.name.endswith("measured") and "measured by compiler.calibrate()" in str(model)
+    here = machine("host")
+    assert (model.vector_bytes, model.registers) == (here.vector_bytes, here.registers)
 
 
 @pytest.fixture
@@ -111,7 +114,7 @@ def test_the_model_of_the_options_is_what_estimates_rest_on() -> None:
     x = Tensor([1.0, 2.0]) + 1.0
     slow = MachineModel(launch_ns=123_456.0)
     times = [
-        compiler.compile(x, Options(model=m)).schedule.estimated_ns for m in (DEFAULT, slow)
+        compiler.compile(x, Options(machine=m)).schedule.estimated_ns for m in (DEFAULT, slow)
     ]
     assert times[0] < 1000 < 123_456 <= times[1]
     assert compiler.compile(x).schedule.estimated_ns == times[0], "compile does not calibrate"
@@ -128,10 +131,3 @@ def test_the_last_cache_is_what_copies_are_fast_in(
         calibration, "_copied", lambda nbytes: 28.5 if nbytes <= fast_to * mb else 15.0
     )
     assert calibration._kept(stated * mb) == expected * mb
-
-
-def test_what_the_system_states_of_a_cache_is_a_size_or_nothing() -> None:
-    for level in (1, 2, 3):
-        stated = calibration._stated(level, "no such name")
-        assert stated == 0 or 1024 <= stated < 1 << 34
-    assert calibration._stated(9, "no such name") == 0

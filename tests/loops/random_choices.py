@@ -25,7 +25,7 @@ from compiler.loops.choices import (
 from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body
 from compiler.loops.transforms.axes import axes
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from compiler.settings.options import Options
 from tests.rows import with_choices
 

@@ -11,9 +11,9 @@ from compiler.core.node import toposort
 from compiler.loops.count import count
 from compiler.loops.nodes import Body, Range
 from compiler.loops.space import iteration_space
+from compiler.machines.model import DEFAULT, MachineModel
 from compiler.schedule.analysis.traffic import Traffic
 from compiler.schedule.analysis.work import LATENCY_NS, UNHIDDEN, Work, begin_ns, bound, estimate
-from compiler.settings.machine import DEFAULT, MachineModel
 from tests.loops.bodies import BODIES
 
 

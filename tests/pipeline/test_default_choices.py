@@ -14,7 +14,7 @@ import pytest
 import compiler
 from compiler import Options, Tensor
 from compiler.ask.checking import reference, row_of, run_machine
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.evaluate import EAGER
 from tests.random_tensors import programs
 
@@ -22,8 +22,8 @@ Array = np.ndarray[Any, Any]
 SLOW = replace(DEFAULT, vector_ns=1e4, scalar_ns=1e4)
 """Wide vectors as usual, and any kernel is worth all cores."""
 SETTINGS = (
-    Options(threads=1), Options(threads=2), Options(threads=2, model=SLOW),
-    Options(threads=2, model=EAGER),
+    Options(threads=1), Options(threads=2), Options(threads=2, machine=SLOW),
+    Options(threads=2, machine=EAGER),
 )  # fmt: skip
 NAMES = ("one thread", "two", "always shared", "eager")
 SHAPES = ((40, 16, 70), (1, 64, 200), (65, 20, 3))

@@ -38,6 +38,7 @@ from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.split import split
 from compiler.lowered.linearize import linearize
 from compiler.lowered.printer import Lowered
+from compiler.machines.model import DEFAULT
 from compiler.pipeline.kernels import estimated
 from compiler.pipeline.rows import PIPELINE, Step
 from compiler.schedule.analysis import costs, footprint
@@ -49,7 +50,6 @@ from compiler.schedule.order import order
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition
 from compiler.schedule.printer import Schedule
-from compiler.settings.machine import DEFAULT
 from compiler.settings.options import Options
 from tests.loops import examples as choices_examples
 from tests.loops.examples import shown

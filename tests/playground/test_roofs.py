@@ -1,7 +1,7 @@
 """The limits of this machine: orders that hold on every one."""
 
+from compiler.machines.model import LEVELS
 from compiler.playground.roofs import Roofs, measure_roofs
-from compiler.settings.machine import LEVELS
 
 
 def test_what_is_measured_is_possible() -> None:

@@ -5,9 +5,9 @@ import pytest
 
 import compiler
 from compiler import Options
+from compiler.machines.model import DEFAULT
 from compiler.playground.caches import Cache, CacheReport, caches_of
 from compiler.playground.simulate_cache import lines_of, simulate_cache
-from compiler.settings.machine import DEFAULT
 from tests.playground.programs import TILED, padded_sums, product
 
 FIRST = Cache("L1", 1024, 4)

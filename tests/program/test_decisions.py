@@ -10,8 +10,8 @@ import pytest
 from compiler import Options, Tensor, Variable, compile
 from compiler.core.reason import Decision, Number
 from compiler.loops.choosing.lanes import WORTH_THREADS
+from compiler.machines.model import DEFAULT
 from compiler.program.compilation import Compilation
-from compiler.settings.machine import DEFAULT
 
 CORES = 4
 OPTIONS = Options(threads=CORES)

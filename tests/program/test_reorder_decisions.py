@@ -13,8 +13,8 @@ from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose_windows import _windows
 from compiler.loops.choosing.window_tiles import shapes
 from compiler.loops.nodes import Body
+from compiler.machines.model import DEFAULT
 from compiler.program.compilation import Compilation
-from compiler.settings.machine import DEFAULT
 from tests.program.test_decisions import number, of, values
 
 TRACED = Options(threads=4, trace=True)

@@ -204,9 +204,9 @@ def test_options_are_part_of_the_key() -> None:
     made = [
         plans.structure_of([x.exp().node], options)[0]
         for options in (
-            Options(), Options(optimize=0), Options(trace=True, model=MachineModel(launch_ns=1.0)),
-            Options(plan_memory=False),
-            Options(loops="plain"), Options(loops="plain", model=MachineModel(launch_ns=1.0)),
+            Options(), Options(optimize=0), Options(plan_memory=False),
+            Options(trace=True, machine=MachineModel(launch_ns=1.0)),
+            Options(loops="plain"), Options(loops="plain", machine=MachineModel(launch_ns=1.0)),
         )
     ]  # fmt: skip
     assert made[4] is made[5], "a model changes nothing but what is chosen"

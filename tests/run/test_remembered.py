@@ -160,7 +160,7 @@ OTHERS: dict[str, Callable[[Options], Options]] = {
     "threads": lambda it: replace(it, threads=1),
     "loops": lambda it: replace(it, loops="plain"),
     "loops by name": lambda it: replace(it, loops={"k0": "vectorize i1 8"}),
-    "model": lambda it: replace(it, model=MachineModel(launch_ns=251.0)),
+    "machine": lambda it: replace(it, machine=MachineModel(launch_ns=251.0)),
     "plan_memory": lambda it: replace(it, plan_memory=False),
     "kernel_operations": lambda it: replace(it, kernel_operations=3),
 }

@@ -8,7 +8,7 @@ import pytest
 import compiler
 from compiler import Tensor
 from compiler.graph.nodes import Reduce, TensorNode
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from compiler.settings.options import Options
 from tests.loops.programs import data, matmul, op, softmax
 from tests.schedule.test_partition import parts, realized, reasons
@@ -93,7 +93,7 @@ def test_the_machine_decides() -> None:
     roots = Reduce((x,), "sum", (1,)), Reduce((x,), "max", (1,))
     fast = replace(DEFAULT, read=(500.0, 250.0, 120.0, 40.0), write=(500.0, 250.0, 120.0, 28.0))
     assert decision("exp", *roots)[0]
-    assert not decision("exp", *roots, options=Options(model=fast))[0]
+    assert not decision("exp", *roots, options=Options(machine=fast))[0]
 
 
 @pytest.mark.parametrize("columns", [10, 1024, 4096])

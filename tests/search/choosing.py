@@ -19,8 +19,8 @@ from compiler.loops.choices import Choices
 from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Body
 from compiler.loops.verify import verify
+from compiler.machines.model import DEFAULT, MachineModel
 from compiler.run.building import Build
-from compiler.settings.machine import DEFAULT, MachineModel
 from compiler.settings.options import Options
 from tests import rows
 

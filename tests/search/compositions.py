@@ -312,7 +312,7 @@ def measured(case: str, model: MachineModel) -> Measured | None:
         return None
     if not x.size or x.size > 4e6:
         return None
-    made = compiler.compile(x, Options(cache=False, model=model))
+    made = compiler.compile(x, Options(cache=False, machine=model))
     found = made.measure(seconds=MOMENT)
     calls = max(found.call - model.launch_ns, 0.0) * len(found.by_item)
     took = max(sum(row.ns for row in found.by_item.values()) - calls, 1.0)

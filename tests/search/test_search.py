@@ -14,7 +14,7 @@ from compiler.core.node import substitute, toposort
 from compiler.core.origin import no_origin
 from compiler.loops.choices import Choices, parse
 from compiler.loops.nodes import Alu, Body
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 from tests.loops import guarded
 from tests.search import choosing, running
 from tests.search.cases import CHOSEN, PLAIN, ROUNDED, RUN, Case, Outcome, tried, tried_text

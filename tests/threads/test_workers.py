@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler.machines.system import core_count
 from compiler.threads import workers
 from compiler.threads.driver import MOST_TASKS
 from compiler.threads.launch import Launch, steps_of, stride_of
-from compiler.threads.workers import WORKERS, Pool, core_count
+from compiler.threads.workers import WORKERS, Pool
 from tests.threads import thunks
 
 Array = np.ndarray[Any, Any]

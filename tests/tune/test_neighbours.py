@@ -8,8 +8,8 @@ from compiler import Options, Tensor
 from compiler.core.errors import CompileError
 from compiler.loops.choices import PLAIN, Choices, Stream, Tile, parse, text
 from compiler.loops.nodes import Body
+from compiler.machines.model import DEFAULT
 from compiler.pipeline.kernels import compile_kernel
-from compiler.settings.machine import DEFAULT
 from compiler.tune.neighbours import Space, neighbours, space
 
 

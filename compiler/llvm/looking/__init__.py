@@ -6,7 +6,6 @@ In order: each imports only what stands before it.
     structured.py    control flow of WebAssembly
     debug_info.py    LLVM IR with the user's lines, and the calls that led there, as debug info
     listing.py       stage 8: what LLVM made of a kernel: optimised IR and assembly
-    machines.py      machines whose assembly can be read without having one
     remarks.py       what LLVM says about its decisions, in plain words
     pass_changes.py  what LLVM's passes did to one kernel
     pass_words.py    what each of LLVM's passes is for, in one line of plain words

@@ -19,6 +19,7 @@ from compiler.llvm.flow import Flow, control_flow, flow
 from compiler.llvm.level import Level
 from compiler.llvm.looking import inherited
 from compiler.llvm.source import Source, label_of, targets_of
+from compiler.machines.processors import is_x86
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -255,7 +256,7 @@ def assembly(source: Source, level: Level) -> Listing:
 
 
 def _assembly(source: Source, level: Level, text: str, seconds: float) -> Listing:
-    comment = "#" if jit.is_x86() else "//"  # on ARM, # begins a number
+    comment = "#" if is_x86() else "//"  # on ARM, # begins a number
     rows, sources = linked_assembly(text, comment)
     return Listing(
         title=f"{source.name} assembly",

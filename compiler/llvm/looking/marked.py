@@ -27,6 +27,7 @@ from compiler.llvm.apart import ask
 from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import Listing, code_lines, printed
 from compiler.llvm.source import Source
+from compiler.machines.processors import is_x86
 
 RED_ZONE = 128
 """Bytes below the stack pointer that are the function's own: System V ABI, AMD64."""
@@ -44,7 +45,7 @@ class Marked:
 
 def is_counted() -> bool:
     """Whether blocks can count how often they are run on this host."""
-    return jit.is_x86()
+    return is_x86()
 
 
 def marked(source: Source, level: Level, listing: Listing) -> Marked:
@@ -78,7 +79,7 @@ def _assembled(
     source: Source, level: Level, listing: Listing, before: Sequence[Sequence[str]]
 ) -> bytes:
     """The object code of the kernel with lines in front of each row, the last behind all."""
-    comment = "#" if jit.is_x86() else "//"
+    comment = "#" if is_x86() else "//"
     rows = list(code_lines(printed(source, level), comment))
     if tuple(row for _, row, _ in rows if row) != listing.rows:
         raise InternalError("llvm", "LLVM printed another text than before")

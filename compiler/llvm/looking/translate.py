@@ -23,10 +23,10 @@ from compiler.llvm.emit import emit
 from compiler.llvm.level import Level
 from compiler.llvm.looking import inherited
 from compiler.llvm.looking.listing import Listing, linked_assembly, with_locations
-from compiler.llvm.looking.machines import MACHINES, Machine
 from compiler.llvm.source import Source
 from compiler.llvm.writer import SourceLine
 from compiler.lowered.instructions import Instruction
+from compiler.machines.named import MACHINES, Machine
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.placement import dependencies, fused_products
 from compiler.loops.symbolic import as_sum
-from compiler.settings.machine import FMA, MachineModel
+from compiler.machines.model import FMA, MachineModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ from compiler.loops.choosing.choose_windows import windows
 from compiler.loops.choosing.lanes import is_worth_threads, shared_out
 from compiler.loops.nodes import Body
 from compiler.loops.transforms.axes import axes
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (

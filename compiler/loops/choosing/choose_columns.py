@@ -15,7 +15,7 @@ from compiler.loops.choosing.lanes import (
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 SIDE_BY_SIDE = 4
 """Vectors of results at a time: whole cache lines of each row. Sums of 12 rows of 65,536 take 114,

@@ -32,7 +32,7 @@ from compiler.loops.choosing.lanes import (
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import obstacle
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 FEW = 4
 """Rows, or columns, for which no tile of sums pays; as many of the others at most are side by side.

@@ -11,7 +11,7 @@ from compiler.loops.choosing.lanes import (
     shared_out,
     streamed,
 )
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 SIDE_BY_SIDE = 4
 """Vectors side by side: so many loads are under way at a time. gelu of 65,537 takes 44, 40, 39 and

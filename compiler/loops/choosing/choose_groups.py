@@ -19,7 +19,7 @@ from compiler.loops.choosing.choose_windows import windows
 from compiler.loops.nodes import Alu, Const, Range, ScalarNode
 from compiler.loops.transforms.levels import length
 from compiler.loops.transforms.tile import tile
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 
 def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:

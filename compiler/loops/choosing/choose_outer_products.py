@@ -41,7 +41,7 @@ from compiler.loops.choosing.lanes import (
 )
 from compiler.loops.choosing.panels import WIDEST, worth_packing
 from compiler.loops.choosing.products import Product, product
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 FEW = 64
 """Rows for which a copy of the panel does not pay: 16, 32 and 64 rows by 1,024 by 4,096 take 1.8,

@@ -31,7 +31,7 @@ from compiler.loops.choosing.panels import Worth, worth_packing
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.transforms import pack
 from compiler.loops.transforms.levels import obstacle
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 VECTORS = (4, 3, 2, 1)
 """Vectors of columns side by side: whole cache lines next to each other are best. Tiles of 2, 3 and

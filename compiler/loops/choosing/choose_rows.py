@@ -22,7 +22,7 @@ from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
 from compiler.loops.transforms.axes import next_number
 from compiler.loops.transforms.keep import repeated
 from compiler.loops.transforms.levels import length
-from compiler.settings.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
+from compiler.machines.model import EXPENSIVE, NEVER_VECTOR, MachineModel
 
 ACCUMULATORS = 4
 """Vectors that a cheap fold adds to in turn: an addition waits only for the fourth before it. A sum

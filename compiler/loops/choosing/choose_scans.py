@@ -22,7 +22,7 @@ from compiler.loops.choosing.lanes import (
 )
 from compiler.loops.nodes import Range, Scan
 from compiler.loops.transforms.levels import length
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 ROWS = 4
 """Rows side by side: an addition takes as many cycles. Sums along 1000² take 0.94, 0.34, 0.38,

@@ -16,7 +16,7 @@ from compiler.loops.choosing.accesses import Accesses
 from compiler.loops.choosing.lanes import against_lanes, lane_count, shared_out
 from compiler.loops.nodes import Alu, Range
 from compiler.loops.transforms.levels import length
-from compiler.settings.machine import EXPENSIVE, NEVER_VECTOR, MachineModel
+from compiler.machines.model import EXPENSIVE, NEVER_VECTOR, MachineModel
 
 DEAR = frozenset(op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR)
 """Operations that take longer than a gather does for one lane. softmax of 1000×7 takes 12 µs with

@@ -37,7 +37,7 @@ from compiler.loops.choosing.lanes import (
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 TILES = 4
 """Tiles next to each other in a row of the output: what is written of it in one go. With 4 for 8,

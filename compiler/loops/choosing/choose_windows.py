@@ -40,7 +40,7 @@ from compiler.loops.choosing.window_tiles import (
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 TERMS = 128
 """Iterations of sums side by side in one tile. Windows of 3×3 on each of 32 channels of 56² take

@@ -22,7 +22,7 @@ from compiler.loops.choices import (
 from compiler.loops.choosing.accesses import Access, Accesses
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length, obstacle
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 LINE = 64
 """Bytes of one line of memory, on x86 and most others."""

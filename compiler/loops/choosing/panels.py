@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from compiler.core.reason import Number, Reason
 from compiler.loops.choosing.accesses import extents
 from compiler.loops.choosing.products import Product
-from compiler.settings.machine import MachineModel
+from compiler.machines.model import MachineModel
 
 WAYS = 8
 """Lines of a level-2 cache that share a set: those of Zen 3 and 4."""

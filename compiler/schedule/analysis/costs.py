@@ -18,6 +18,7 @@ from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Buffer, Elementwise, Param, Reduce, Sink, Store, TensorNode
+from compiler.machines.model import DEFAULT, MachineModel
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES
 from compiler.schedule.analysis.reuse import last_touched
@@ -34,7 +35,6 @@ from compiler.schedule.items import (
     ScheduleItem,
     Synchronization,
 )
-from compiler.settings.machine import DEFAULT, MachineModel
 
 OPERATIONS_PER_NS = 20.0
 """Of one core, where loops are not known: an elementwise chain in the first cache did 20.6 in

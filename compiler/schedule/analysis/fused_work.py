@@ -15,9 +15,9 @@ the ones left out.
 from collections.abc import Collection
 from dataclasses import replace
 
+from compiler.machines.model import MachineModel
 from compiler.schedule.analysis.traffic import Since
 from compiler.schedule.analysis.work import Work, begin_ns, estimate
-from compiler.settings.machine import MachineModel
 
 
 def fused_work(

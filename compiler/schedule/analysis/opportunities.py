@@ -32,6 +32,7 @@ from compiler.core.reason import Number, Reason, numbers_of
 from compiler.core.text import microseconds
 from compiler.graph.nodes import Buffer, Reduce, Sink, TensorNode
 from compiler.graph.words import operation, short
+from compiler.machines.model import DEFAULT, LEVELS, MachineModel
 from compiler.schedule.analysis.fused_work import fused_ns, fused_work
 from compiler.schedule.analysis.reuse import last_touched
 from compiler.schedule.analysis.share import MemoryPlan
@@ -39,7 +40,6 @@ from compiler.schedule.analysis.traffic import Since, nearness
 from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
-from compiler.settings.machine import DEFAULT, LEVELS, MachineModel
 
 COMPARED = ("computed where it is read", "asked by each load", "loops of one kernel")
 """The names of what is compared with a value in memory, see `schedule/repeating.py`,

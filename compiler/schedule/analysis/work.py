@@ -14,6 +14,7 @@ the core that they keep busy longest.
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
+from compiler.machines.model import LEVELS, NEVER_VECTOR, MachineModel
 from compiler.schedule.analysis.traffic import (
     LINE,
     WAYS,
@@ -24,7 +25,6 @@ from compiler.schedule.analysis.traffic import (
     nearness,
     traffic,
 )
-from compiler.settings.machine import LEVELS, NEVER_VECTOR, MachineModel
 
 
 @dataclass(frozen=True, slots=True)

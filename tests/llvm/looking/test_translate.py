@@ -9,9 +9,9 @@ from compiler.core.errors import DataError, DeviceError
 from compiler.llvm.emit import emit
 from compiler.llvm.looking import translate as translating
 from compiler.llvm.looking.listing import Listing
-from compiler.llvm.looking.machines import MACHINES, Machine
 from compiler.llvm.looking.translate import Translatable, aligned
 from compiler.llvm.writer import SourceLine
+from compiler.machines.named import MACHINES, Machine
 from compiler.program.compilation import Compilation, compile
 from compiler.settings.options import Options
 from tests.llvm.programs import PROGRAMS

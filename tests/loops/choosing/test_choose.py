@@ -7,7 +7,7 @@ import pytest
 from compiler.loops.choices import Choices, Parallelize, Stream, Tile, parse, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.transformed import (
     PROGRAMS,
     SIZES,

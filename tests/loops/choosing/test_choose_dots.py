@@ -10,7 +10,7 @@ from compiler.loops.choices import Choices, Parallelize, Tile, Unroll, Vectorize
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_dots import dots
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
 
 SIZES = ((3, 19, 32), (2, 7, 61), (4, 4, 100), (37, 3, 48), (2, 2, 97), (4, 1021, 35))

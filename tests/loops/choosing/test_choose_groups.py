@@ -17,7 +17,7 @@ from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_groups import in_groups
 from compiler.loops.nodes import Alu, Body
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.evaluate import evaluate
 
 Build = Callable[[Callable[..., Tensor]], Tensor]
@@ -95,7 +95,7 @@ def test_same_values(name: str, engine: str) -> None:
 def test_vectors_of_any_width(name: str, nbytes: int) -> None:
     """Nothing chosen is refused (an error here); there are lanes, or short sums left to LLVM."""
     model = replace(DEFAULT, vector_bytes=nbytes)
-    made = compile(PROGRAMS[name](random), Options(model=model, threads=2))
+    made = compile(PROGRAMS[name](random), Options(machine=model, threads=2))
     assert not divisions(made)
     left = any("so short a sum" in d.reason for d in made.decisions)
     assert left or any(found.of(Vectorize) for found in made.choices.values())

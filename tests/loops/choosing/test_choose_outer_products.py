@@ -10,7 +10,7 @@ from compiler.loops.choices import Accumulate, Choices, Parallelize, Tile
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_outer_products import outer_products
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.transformed import assert_same, body_of, on_machine, transform
 
 SMALL = replace(DEFAULT, cache_bytes=(1024, 4096, 65536))

@@ -10,7 +10,7 @@ from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Unroll, tex
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_products import products
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
 from tests.search.choosing import bodies, plain_loops
 from tests.search.terms import program

@@ -7,7 +7,7 @@ import pytest
 from compiler.loops.choices import Choices, Keep, Prefetch, Tile, Vectorize, text
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.lanes import in_vectors
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.transformed import assert_close, body_of, on_machine
 from tests.search.choosing import bodies, plain_loops
 from tests.search.terms import program

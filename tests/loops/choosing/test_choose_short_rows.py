@@ -7,7 +7,7 @@ from compiler.loops.choices import Parallelize, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_short_rows import short_rows
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.transformed import PROGRAMS, assert_close, body_of, on_machine
 
 

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from compiler import Options, Tensor, Variable, compile
 from compiler.loops.choices import Pack
 from compiler.loops.choosing.choose import choose
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.evaluate import assert_same, evaluate
 
 Array = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ from compiler.loops.choices import Choices, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.choose_rows import rows
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.evaluate import assert_same, evaluate, every_engine
 from tests.search.choosing import bodies, plain_loops
 from tests.search.terms import program

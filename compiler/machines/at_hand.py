@@ -1,0 +1,105 @@
+"""The machine at hand: a row of `MACHINES`, with what this host tells about itself.
+
+    LLVM              the processor's name chooses the row, its features the width of vectors
+    operating system  sizes and ways of caches, pages, cores
+    calibrate()       times, where somebody measured them: kept in the user's cache folder
+
+SVODVIZ_MACHINE names another machine that loops are chosen for where no options do, so that what is
+printed is the same everywhere: the documentation and the tests set it.
+"""
+
+import difflib
+import functools
+import mmap
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from compiler.core.errors import DataError
+from compiler.core.user_cache import user_cache
+from compiler.machines import measured, system
+from compiler.machines.model import MachineModel
+from compiler.machines.named import MACHINES
+from compiler.machines.processors import Processor, host, is_arm, is_x86
+
+ASKED = "SVODVIZ_MACHINE"
+"""The environment variable that names the machine, in every process that a run starts."""
+HOST = "host"
+"""The name of the machine at hand."""
+
+
+def machine(name: str = "") -> MachineModel:
+    """The machine of that name; of none the one that SVODVIZ_MACHINE names, else the one at hand.
+
+    Printed, it says where each figure comes from. "host" is the one at hand in any case. Raises
+    `DataError` for a name that is not known.
+    """
+    asked = name or os.environ.get(ASKED, "") or HOST
+    if asked == HOST:
+        return _host(host(), system.core_count(), str(user_cache() or ""))
+    if asked not in MACHINES:
+        near = difflib.get_close_matches(asked.lower(), MACHINES, 1)
+        hint = f"did you mean {near[0]}?" if near else ""
+        expected = ", ".join((HOST, *MACHINES))
+        where = "machine" if name else ASKED
+        raise DataError(where, "no such machine", got=repr(asked), expected=expected, hint=hint)
+    return MACHINES[asked].model
+
+
+@functools.lru_cache(8)
+def _host(processor: Processor, cores: int, folder: str) -> MachineModel:
+    known = measured.kept(Path(folder)) if folder else None
+    return replace(known or stated(processor), cores=cores)
+
+
+def forget() -> None:
+    """Who asks next looks for what was measured again."""
+    _host.cache_clear()
+
+
+def stated(processor: Processor) -> MachineModel:
+    """The machine at hand as it is stated: nothing is measured."""
+    row, why = _row(processor)
+    nbytes, registers = _vectors(processor)
+    told = system.caches()
+    sizes = [it.nbytes if it else own for it, own in zip(told, row.cache_bytes, strict=True)]
+    ways = [it.ways or own if it else own for it, own in zip(told, row.ways, strict=True)]
+    features, table = "LLVM's features of this processor", f"the table's row {row.name}: {why}"
+    system_told = system.origin() if all(told) else f"{system.origin()}; else {row.name}"
+    origins = {
+        "vector_bytes": features, "multiply_adds": table, "loads": table,
+        "cache_bytes": system_told, "read": table,
+        "page_bytes": f"the system; how many are kept: {row.name}",
+        "cores": "that this process may use, two hyper-threads counted once", "vector_ns": table,
+    }  # fmt: skip
+    slower = row.vector_bytes / nbytes
+    return replace(
+        row, name=f"{processor.name} ({row.name})", vector_bytes=nbytes, registers=registers,
+        cache_bytes=(sizes[0], sizes[1], sizes[2]), ways=(ways[0], ways[1], ways[2]),
+        page_bytes=mmap.PAGESIZE, vector_ns=row.vector_ns * slower,
+        fma_ns=row.fma_ns * slower,
+        operations=tuple((op, ns * slower) for op, ns in row.operations),
+        cores=system.core_count(), origins=tuple(origins.items()),
+    )  # fmt: skip
+
+
+def _row(processor: Processor) -> tuple[MachineModel, str]:
+    """The row of a processor, and why it is that one."""
+    name = processor.name
+    by_name = {it.cpu: it.model for it in MACHINES.values() if it.cpu != "generic"}
+    if name in by_name:
+        return by_name[name], "LLVM's name of this processor"
+    if is_x86():
+        wide = processor.has("avx512f", "avx512vl")
+        return MACHINES["x86-avx512" if wide else "x86-avx2"].model, "by its features"
+    own = "apple-m1" if name.startswith("apple") else "arm-neon"
+    return MACHINES[own].model, "by its maker" if own == "apple-m1" else "by its architecture"
+
+
+def _vectors(processor: Processor) -> tuple[int, int]:
+    """Bytes and number of the registers for vectors."""
+    if not is_x86():
+        return 16, 32 if is_arm() else 16
+    if processor.has("avx512f", "avx512vl"):
+        return 64, 32
+    return 32 if processor.has("avx") else 16, 16
