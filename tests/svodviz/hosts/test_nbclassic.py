@@ -51,11 +51,25 @@ def page(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[An
             if page.locator("body.notebook_app").count():
                 break
         page.wait_for_function(IDLE, timeout=PATIENCE)
-        page.evaluate("Jupyter.notebook.execute_all_cells()")
-        page.locator(READY).nth(1).wait_for(timeout=PATIENCE)
+        _run_all(page, errors)
         yield page
         assert errors == []
         page.close()
+
+
+def _run_all(page: Any, errors: list[str]) -> None:
+    """Run all cells: again, as users do, where the kernel or the page lost the first try."""
+    from playwright.sync_api import TimeoutError as TookTooLong
+
+    for _ in range(3):
+        page.evaluate("Jupyter.notebook.execute_all_cells()")
+        try:
+            page.locator(READY).nth(1).wait_for(timeout=PATIENCE / 3)
+            return
+        except TookTooLong:
+            continue
+    shown = page.locator(".output_area").all_inner_texts()
+    pytest.fail(f"the explorer and the quiz are not drawn; outputs {shown}, errors {errors}")
 
 
 def test_an_explorer_is_drawn_and_is_light_as_the_notebook(page: Any) -> None:
