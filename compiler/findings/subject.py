@@ -20,7 +20,6 @@ from compiler.loops.choices import Choices
 from compiler.loops.nodes import Load
 from compiler.loops.printer import Loops
 from compiler.machines.model import MachineModel
-from compiler.pipeline.kernels import machine_of
 from compiler.schedule.analysis.reuse import resident_bytes
 from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import Kernel
@@ -96,7 +95,7 @@ class Subject:
     def __init__(self, program: Program, measured: Mapping[int, float] | None = None) -> None:
         self.program = program
         self.schedule = program.schedule
-        self.model: MachineModel = machine_of(program.options)
+        self.model: MachineModel = program.options.model
         estimated = [float(row.cost) for row in self.schedule.analysis]
         self.is_measured = measured is not None and len(measured) == len(estimated)
         self.times = (

@@ -81,7 +81,7 @@ class KernelUnit(driver.Unit):
     @property
     def machine(self) -> MachineModel:
         """The machine that its loops are chosen for."""
-        return machine_of(self.options)
+        return self.options.model
 
     @property
     def kinds(self) -> set[str] | None:
@@ -200,7 +200,8 @@ def estimated(body: Sink, options: Options, resident: int = 0, is_tried: bool = 
         work = count(unit.loops)
         held = WORKS.keep(key, (work, work.in_vectors, choices.is_plain))
     *works, is_plain = held
-    ns, ideal = (estimate(it, machine_of(how), resident) for it in works)
+    model = how.model
+    ns, ideal = (estimate(it, model, resident) for it in works)
     return Estimated(ns, ideal, is_plain)
 
 
@@ -213,19 +214,13 @@ def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:
     )  # fmt: skip
 
 
-def machine_of(options: Options) -> MachineModel:
-    """The machine that loops are chosen for, and times estimated on: with as many cores as one
-    kernel may use."""
-    return options.model
-
-
 def _asked_for(name: str, options: Options) -> Choices | MachineModel:
     """The choices for a kernel's loops, or the machine that they are to be chosen for."""
     match options.loops:
         case "plain":
             return PLAIN
         case "auto":
-            return machine_of(options)
+            return options.model
         case given:
             return parse(given.get(name, PLAIN))
 

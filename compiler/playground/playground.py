@@ -22,7 +22,7 @@ from compiler.loops.count import count
 from compiler.loops.nodes import Role
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.instructions import Instruction
-from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of
+from compiler.pipeline.kernels import CompiledKernel, compile_kernel
 from compiler.playground.caches import Cache, CacheReport, caches_of
 from compiler.playground.count_flops import count_flops
 from compiler.playground.film import Film, film
@@ -190,7 +190,7 @@ class Playground:
     def _measured(self, choices: Choices, kernel: CompiledKernel) -> tuple[Timing | None, str]:
         if self.obstacle:
             return None, self.obstacle
-        seconds = estimate(count(kernel.loops), machine_of(self.options)) * 1e-9
+        seconds = estimate(count(kernel.loops), self.options.model) * 1e-9
         if seconds > LONGEST:
             return None, f"one run is estimated to take {duration(1e9 * seconds)}"
         try:

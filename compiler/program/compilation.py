@@ -36,7 +36,7 @@ from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.pipeline import asked, naming
 from compiler.pipeline.costing import figures, shares
-from compiler.pipeline.kernels import CompiledKernel, machine_of
+from compiler.pipeline.kernels import CompiledKernel
 from compiler.pipeline.scheduling import Scheduled
 from compiler.program import codegen
 from compiler.program.running import Runner, Running
@@ -197,7 +197,7 @@ class Compilation:
             items=made.items, dependencies=made.dependencies,
             results=made.results, parents=parents, titles=self.titles,
             shares=tuple(tuple((self.entity(n), own) for n, own in row) for row in found),
-            **figures(made, made.results, loops, machine_of(self.options)),
+            **figures(made, made.results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property

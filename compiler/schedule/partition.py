@@ -145,7 +145,8 @@ class _Walk:
         self.order: list[TensorNode] = toposort([root])
         self.options = options
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
-        self.evaluation_ns = repeating.evaluation_ns(self.order, options.model)
+        self.model = options.model
+        self.evaluation_ns = repeating.evaluation_ns(self.order, self.model)
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
         """Nodes that no reader looks below: leaves, and what is in memory whoever reads it."""
         self.above_reductions = _above_reductions(self.order, self.ends)
@@ -315,12 +316,12 @@ class _Walk:
         reason = _against_reduction(node, demands)
         if not reason or len(demands) < 2:
             return reason
-        costs = repeating.fold_costs(node, demands, self.evaluation_ns, self.options.model)
+        costs = repeating.fold_costs(node, demands, self.evaluation_ns, self.model)
         return Reason(f"{reason}: {costs}", *numbers_of(reason), *costs.numbers)
 
     def _costs(self, node: TensorNode, demands: list[Demand]) -> repeating.Costs:
         """The costs of computing `node` where it is read, and of writing it to memory."""
-        return repeating.costs(node, demands, self.evaluation_ns, self.options.model)
+        return repeating.costs(node, demands, self.evaluation_ns, self.model)
 
     def _in_favour(self, node: TensorNode, demands: list[Demand]) -> str:
         """Why a node is computed inside its users."""

@@ -27,7 +27,7 @@ from compiler.loops.nodes import Argument, Body, Custom, Range
 from compiler.lowered import verify as verify_lowered
 from compiler.machines.model import MachineModel
 from compiler.machines.system import core_count
-from compiler.pipeline.kernels import CompiledKernel, compile_kernel, machine_of, program_spec
+from compiler.pipeline.kernels import CompiledKernel, compile_kernel, program_spec
 from compiler.schedule.analysis.work import estimate
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.settings.options import Options
@@ -95,7 +95,7 @@ class Workbench:
     @property
     def model(self) -> MachineModel:
         """The machine, as `choose` sees it."""
-        return machine_of(self._options)
+        return self._options.model
 
     @property
     def estimated(self) -> float:

@@ -40,9 +40,7 @@ def tasks_of(compilation: "Compilation") -> dict[str, int]:
 
 def cores_of(compilation: "Compilation") -> int:
     """On how many cores the tasks of one kernel may run at once."""
-    from compiler.pipeline.kernels import machine_of
-
-    return machine_of(compilation.options).cores
+    return compilation.options.model.cores
 
 
 def _row(
