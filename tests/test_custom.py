@@ -14,7 +14,7 @@ from compiler.device import device
 from compiler.graph.kinds.effects import Custom
 from compiler.graph.nodes import Sink
 from compiler.graph.verify import verify
-from compiler.llvm import jit
+from compiler.machines.processors import is_arm
 from compiler.ops import functions
 from compiler.ops.functions import Type
 from compiler.pipeline.kernels import program_spec
@@ -336,7 +336,7 @@ def test_a_text_is_held_to_what_it_may_be(case: str) -> None:
 
 
 def test_what_only_another_processor_has_is_refused() -> None:
-    other = "x86.rdtsc" if jit.is_arm() else "aarch64.get.fpcr"
+    other = "x86.rdtsc" if is_arm() else "aarch64.get.fpcr"
     with pytest.raises(CompileError, match="LLVM cannot make code of the text for this processor"):
         inline(f"call i64 @llvm.{other}()", f"declare i64 @llvm.{other}()", operand="int64")
 

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.core.errors import DataError, located
 from compiler.core.passes import Passes
-from compiler.machines.at_hand import machine
 from compiler.machines.model import MachineModel
 
 Mode: TypeAlias = Literal["fast", "explain"]
@@ -103,7 +102,7 @@ class Options:
         expected = 'a name, as "x86-avx2", or what compiler.machine() and calibrate() give'
         self._check("machine", is_machine, "no machine", expected)
         if isinstance(self.machine, str) and self.machine:
-            machine(self.machine)
+            _machine(self.machine)
         is_time = isinstance(self.tune, int | float) and not isinstance(self.tune, bool)
         is_time = is_time and 0 <= self.tune < math.inf
         self._check("tune", is_time, "no such time for a search", "seconds, 0 or more")
@@ -122,7 +121,7 @@ class Options:
     @property
     def model(self) -> MachineModel:
         """The model of the machine, with as many cores as one kernel may use."""
-        found = machine(self.machine) if isinstance(self.machine, str) else self.machine
+        found = _machine(self.machine) if isinstance(self.machine, str) else self.machine
         return replace(found, cores=self.threads or found.cores)
 
     def _check(self, name: str, is_sound: bool, what: str, expected: str) -> None:
@@ -130,6 +129,13 @@ class Options:
         if not is_sound:
             got = f"{name}={getattr(self, name)!r}"
             raise DataError("Options", what, got=got, expected=expected)
+
+
+def _machine(name: str) -> MachineModel:
+    """See `compiler.machine`, which asks LLVM: that is loaded when something is compiled."""
+    from compiler.machines.at_hand import machine
+
+    return machine(name)
 
 
 def _is_count(value: object, least: int = 0) -> bool:

@@ -36,8 +36,8 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("import svodviz", 10, set()),
         ("from compiler import Tensor", 90, {"numpy"}),
         (GRAPHS, 90, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 310, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 310, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nx.numpy()", 316, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 316, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )
