@@ -34,8 +34,8 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 90, {"numpy"}),
-        (GRAPHS, 90, {"numpy"}),
+        ("from compiler import Tensor", 92, {"numpy"}),
+        (GRAPHS, 92, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 316, {"numpy", "llvmlite"}),
         (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 316, {"numpy", "llvmlite"}),
     ],
