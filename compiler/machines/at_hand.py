@@ -34,7 +34,7 @@ def machine(name: str = "") -> MachineModel:
     Printed, it says where each figure comes from. "host" is the one at hand in any case. Raises
     `DataError` for a name that is not known.
     """
-    asked = name or os.environ.get(ASKED, "") or HOST
+    asked = name or asked_for() or HOST
     if asked == HOST:
         return _host(host(), system.core_count(), str(user_cache() or ""))
     if asked not in MACHINES:
@@ -44,6 +44,11 @@ def machine(name: str = "") -> MachineModel:
         where = "machine" if name else ASKED
         raise DataError(where, "no such machine", got=repr(asked), expected=expected, hint=hint)
     return MACHINES[asked].model
+
+
+def asked_for() -> str:
+    """The machine that SVODVIZ_MACHINE names; empty where it names none."""
+    return os.environ.get(ASKED, "")
 
 
 @functools.lru_cache(8)

@@ -27,6 +27,7 @@ from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.machines.at_hand import asked_for
 from compiler.machines.model import DEFAULT
 from compiler.run import budget, execution, numbers, overlap, recompiled, remembered
 from compiler.run.assemble import assemble
@@ -192,7 +193,7 @@ def structure_of(
 ) -> tuple[Structure, tuple[Buffer, ...]]:
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
     root, found = without_data(nodes)
-    return STRUCTURES.get(root, len(found), _relevant(options)), found
+    return STRUCTURES.get(root, len(found), _relevant(options, asked_for())), found
 
 
 def structure_to_run(
@@ -203,7 +204,7 @@ def structure_to_run(
     That is so where other programs differed in nothing else (`numbers.py`).
     """
     root, found = without_data(nodes)
-    relevant = _relevant(options)
+    relevant = _relevant(options, asked_for())
     held = STRUCTURES.held((root, relevant))
     if held is not None:
         return held, found
@@ -229,8 +230,9 @@ def _varying(nodes: Sequence[TensorNode], options: Options) -> list[numbers.Plac
 
 
 @lru_cache(64)
-def _relevant(options: Options) -> Options:
-    """`options` without what is only recorded or estimated: that changes nothing that runs."""
+def _relevant(options: Options, machine: str) -> Options:
+    """`options` without what is only recorded or estimated: that changes nothing that runs. What
+    `machine` SVODVIZ_MACHINE names is part of the key, and of the options that follow."""
     found = options.model if options.loops == "auto" else DEFAULT
     return replace(options, trace=False, machine=found)
 
