@@ -87,7 +87,8 @@ def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
     against = against_lanes(seen, found.columns, lanes, 2 * lanes)
     if against:
         return against
-    is_near = worth_packing(found, WIDEST * lanes, model).uses is None
+    worth = worth_packing(found, WIDEST * lanes, model)
+    is_near = worth.is_near or worth.uses is None
     if is_near and not _is_read_once(found, model):
         return Reason("the panel of a tile of sums stays near")
     if found.rows.extent <= FEW or found.is_long:
