@@ -48,7 +48,9 @@ USES_NEAR = 16
 """The same, where pieces stay in the level-2 cache but not in the nearest one. A copy that brings
 nothing costs 10 % with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5,
 AVX-512, 2026-11-24); where pieces that lie apart are slow to come from there, 256³ and 512³ take
-1.5 to 2.5 times as long without (Emerald Rapids, AVX-512, before 2026-11-22)."""
+1.5 to 2.5 times as long without (Emerald Rapids, AVX-512, before 2026-11-22). Half as many are
+enough where two vectors in a row are one load: 98 instructions instead of 109 for 80 multiply-adds
+(Apple M1, by LLVM 22.1's assembly, 2026-11-24)."""
 HELD = 2
 """The share of the nearest cache, 1 of so many, and of the lines of a set, that a panel may have to
 stay there while rows pass by: an estimate."""
@@ -112,14 +114,16 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
 
 
 def _near(where: str, trips: int, apart: int, piece: int, model: MachineModel) -> Worth:
-    """Whether to copy a panel that stays in the level-2 cache: not if it stays in the nearest."""
+    """Whether to copy a panel that stays in the level-2 cache: not if it stays in the nearest, but
+    where two vectors in a row are one load, if their addresses are near each other."""
     cache, lines = model.cache_bytes[0] // HELD, model.ways[0] // HELD
     sets = _ways(trips, apart, piece, model.cache_bytes[0] // model.ways[0])
     size = Number("panel", trips * piece, "bytes", f"1/{HELD} of the nearest cache", cache)
     shared = Number("pieces that share a set", sets, "", f"1/{HELD} of its lines", lines)
-    if trips * piece <= cache and sets <= lines:
+    if trips * piece <= cache and sets <= lines and not model.takes_lanes:
         return Worth(None, Reason(f"{where} the nearest cache", size, shared), True)
-    return Worth(USES_NEAR, Reason(f"{where} the level-2 cache", size, shared), True)
+    uses = USES_NEAR // (2 if model.takes_lanes else 1)
+    return Worth(uses, Reason(f"{where} the level-2 cache", size, shared), True)
 
 
 def _ways(trips: int, apart: int, piece: int, way: int) -> float:

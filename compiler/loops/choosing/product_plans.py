@@ -24,6 +24,10 @@ from compiler.machines.model import MachineModel
 FEWEST = 4
 """Lanes of the shortest vectors. 97×89×4 takes 2.8 µs with 2 or 4, 3.4 with 8 and 7.5 with 16
 (EPYC, AVX2, 2026-11-23)."""
+STORED = 10
+"""Cycles to store a vector under a mask, where masks are dear: 253×251×249 takes 253 µs where all
+vectors are stored so and 236 where those of the last panel are, 64×64×61 6.6 and 6.7 (EPYC, Zen 5,
+AVX2, 2026-11-24)."""
 Split = Literal["nothing", "batches", "columns", "rows"]
 
 
@@ -85,7 +89,9 @@ class Panels:
         is_masked = self.tail == "mask" and not self.tiles.model.masks
         is_read = is_masked and not self.worth.is_packed(-(-rows // height))
         cycles = whole * self._column(found, rows, self.vectors, height, is_read)
-        return cycles + sum(self._column(found, rows, n, height, True) for n in left)
+        cycles += sum(self._column(found, rows, n, height, True) for n in left)
+        stored = rows * (whole * self.vectors if is_masked else len(left[1:]))
+        return cycles + STORED * stored / extents(found.folded)
 
     def _column(
         self, found: Product, rows: int, vectors: int, height: int, is_masked: bool
@@ -121,8 +127,9 @@ def plans(found: Product, widest: int, cores: int, model: MachineModel) -> Itera
 def _lanes(columns: int, model: MachineModel) -> int:
     """Lanes for so many columns: a power of two that is no less, or, where masks are dear, no
     more."""
-    fewest = 1 << (columns - 1).bit_length()
-    return max(fewest if model.masks or fewest == columns else fewest // 2, FEWEST)
+    least = 1 << (columns - 1).bit_length()
+    return max(least if model.masks or least == columns else least // 2,
+               2 if model.takes_lanes else FEWEST)  # fmt: skip
 
 
 def _tails(columns: int, width: int, model: MachineModel) -> list[Tail]:

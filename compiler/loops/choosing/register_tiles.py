@@ -1,7 +1,7 @@
 """Register tiles: which tiles of sums fit into a machine's registers, and the cycles they take.
 
     6 rows by 2 vectors of columns, one iteration of the sum, where there are 16 registers:
-    12 sums, 2 vectors of columns, 1 of an element of a row in all lanes:   15 registers
+    12 sums, 2 vectors of columns, 2 of an element of a row in all lanes:   16 registers
     12 multiply-adds, 8 loads; two of each in a cycle:                       6 cycles
 
 Every multiply-add waits for that of the iteration before, so there are sums enough to hide that.
@@ -38,6 +38,9 @@ LINE = 64
 OTHERS = 1 / 16
 """Cycles for each operand besides those that are waited for: an estimate, which decides between
 tiles that are as fast otherwise."""
+ROWS = 2
+"""Registers for an element of a row in all lanes: with one, LLVM's schedule for an Alder Lake
+spills where 4 rows by 3 vectors leave no other (LLVM 22.1, 2026-11-24)."""
 Rows = Literal["apart", "along", "across"]
 """How elements of rows are loaded: one by one, along the sum, or across the rows."""
 
@@ -50,7 +53,6 @@ class Registers:
     model: MachineModel
     rows: Rows
     lanes: int
-    itemsize: int
 
     @property
     def sums(self) -> int:
@@ -69,7 +71,7 @@ class Registers:
             case "apart" if self.model.broadcasts:
                 most = left // vectors
             case "apart":
-                most = (left - 1) // vectors
+                most = (left - ROWS) // vectors
             case "along":
                 most = left // (vectors + 1)
             case "across":
@@ -82,7 +84,8 @@ class Registers:
         read = {
             "apart": height, "along": height / self.lanes, "across": -(-height // self.lanes),
         }[self.rows]  # fmt: skip
-        loads = vectors * (2 if is_masked else 1) + read
+        masked = 2 * self.lanes if model.takes_lanes else 2
+        loads = vectors * (masked if is_masked else 1) + read
         products = vectors * height / model.multiply_adds
         apart = vectors * model.vector_bytes % LINE != 0
         more = vectors + height + (2 if apart else 0)
@@ -91,8 +94,7 @@ class Registers:
 
 def registers(found: Product, model: MachineModel) -> Registers:
     """The registers that tiles of a product have."""
-    itemsize = found.other.argument.element.itemsize
-    lanes = min(model.lanes(itemsize), STEPS)
+    lanes = min(model.lanes(found.other.argument.element.itemsize), STEPS)
     rows: Rows = "apart"
     fold = found.folded[-1]
     if model.takes_lanes and lanes > 1:
@@ -100,4 +102,4 @@ def registers(found: Product, model: MachineModel) -> Registers:
             rows = "along"
         elif found.other.step(found.rows) == 1 and fold.extent >= 4:
             rows = "across"
-    return Registers(model, rows, lanes, itemsize)
+    return Registers(model, rows, lanes)
