@@ -141,10 +141,8 @@ def _choices(found: Product, plan: Plan) -> list[Row]:
     choices: list[Row] = []
     outer, inner = list[str](), [rows]
     if plan.split == "rows":
-        block, left = divmod(found.rows.extent, plan.cores)
-        block = block if not left else max(block // height * height, 1)
         words = Reason(f"{shared}, rows for {plan.cores} cores", cycles, cores)
-        choices.append(Tile(rows, block, "peel", words))
+        choices.append(Tile(rows, plan.block, "peel", words))
         outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
     choices += [Tile(name, height, "peel", why) for name in inner]
     choices += [Tile(columns, width, plan.tail, why)]

@@ -44,13 +44,14 @@ USES_LOST = 3
 long with 1, 3, 10 and 30, within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30
 (EPYC, AVX2, 2026-11-23)."""
 
-USES_NEAR = 16
+USES_NEAR = 20
 """The same, where pieces stay in the level-2 cache but not in the nearest one. A copy that brings
 nothing costs 10 % with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5,
 AVX-512, 2026-11-24); where pieces that lie apart are slow to come from there, 256³ and 512³ take
 1.5 to 2.5 times as long without (Emerald Rapids, AVX-512, before 2026-11-22). Half as many are
 enough where two vectors in a row are one load: 98 instructions instead of 109 for 80 multiply-adds
-(Apple M1, by LLVM 22.1's assembly, 2026-11-24)."""
+(Apple M1, by LLVM 22.1's assembly, 2026-11-24), and where each piece is on a page of its own: 64×64
+×1024 takes 96 µs and 71 copied (EPYC, Zen 5, AVX2, 2026-11-24)."""
 HELD = 2
 """The share of the nearest cache, 1 of so many, and of the lines of a set, that a panel may have to
 stay there while rows pass by: an estimate."""
@@ -100,8 +101,9 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
     apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
     where = f"{trips:,} pieces of {piece} bytes, {apart:,} apart"
     entries, lines = model.page_ways, model.ways[1]
-    pages = _ways(trips, apart, model.page_bytes, model.pages // entries * model.page_bytes)
-    sets = _ways(trips, apart, piece, cache // lines)
+    table = model.pages // entries * model.page_bytes
+    pages = share_of_place(trips, apart, model.page_bytes, table)
+    sets = share_of_place(trips, apart, piece, cache // lines)
     looked_up = Number("pages that share an entry", pages, "", "entries", entries)
     size = Number(f"panel, times {NEAR}", trips * piece * NEAR, "bytes", "level-2 cache", cache)
     shared = Number("pieces that share a set", sets, "", "lines of a set", lines)
@@ -117,16 +119,17 @@ def _near(where: str, trips: int, apart: int, piece: int, model: MachineModel) -
     """Whether to copy a panel that stays in the level-2 cache: not if it stays in the nearest, but
     where two vectors in a row are one load, if their addresses are near each other."""
     cache, lines = model.cache_bytes[0] // HELD, model.ways[0] // HELD
-    sets = _ways(trips, apart, piece, model.cache_bytes[0] // model.ways[0])
+    sets = share_of_place(trips, apart, piece, model.cache_bytes[0] // model.ways[0])
     size = Number("panel", trips * piece, "bytes", f"1/{HELD} of the nearest cache", cache)
     shared = Number("pieces that share a set", sets, "", f"1/{HELD} of its lines", lines)
     if trips * piece <= cache and sets <= lines and not model.takes_lanes:
         return Worth(None, Reason(f"{where} the nearest cache", size, shared), True)
-    uses = USES_NEAR // (2 if model.takes_lanes else 1)
+    is_each_looked_up = apart >= model.page_bytes
+    uses = USES_NEAR // (2 if model.takes_lanes or is_each_looked_up else 1)
     return Worth(uses, Reason(f"{where} the level-2 cache", size, shared), True)
 
 
-def _ways(trips: int, apart: int, piece: int, way: int) -> float:
+def share_of_place(trips: int, apart: int, piece: int, way: int) -> float:
     """How many of `trips` pieces share a place, where places repeat every `way` bytes."""
     places = min(way // math.gcd(apart, way), max(way // piece, 1))
     return trips / places

@@ -9,6 +9,7 @@ whole tiles leave over are one more tile under a mask where that costs nothing; 
 the inner loop would cost as much as what it saves, and narrow panels follow the wide ones.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -41,6 +42,8 @@ class Plan:
     tail: Tail
     split: Split
     cores: int
+    block: int
+    """Rows of a core."""
     worth: Worth
     """Whether the panel is copied."""
     cycles: float
@@ -76,22 +79,26 @@ class Panels:
         several = (left // self.lanes, int(left % self.lanes > 0))
         return columns // width, tuple(n for n in several if n)
 
-    def tallest(self, left: tuple[int, ...]) -> int:
+    def tallest(self, columns: int) -> int:
         """The most rows of tiles: the narrow ones fit where the wide ones do, but for masks."""
         is_masked = self.tail == "mask" and not self.tiles.model.masks
         most = self.tiles.tallest(self.vectors, is_masked)
-        return min(most, self.tiles.tallest(1, True)) if left else most
+        return min(most, self.tiles.tallest(1, True)) if self.parts(columns)[1] else most
 
-    def cycles(
-        self, found: Product, rows: int, height: int, whole: int, left: tuple[int, ...]
-    ) -> float:
-        """Cycles of one iteration of the sum for all rows of all panels."""
+    def cycles(self, found: Product, rows: int, whole: int, height: int) -> float:
+        """Cycles of one iteration of the sum for so many rows of so many whole panels."""
         is_masked = self.tail == "mask" and not self.tiles.model.masks
         is_read = is_masked and not self.worth.is_packed(-(-rows // height))
-        cycles = whole * self._column(found, rows, self.vectors, height, is_read)
-        cycles += sum(self._column(found, rows, n, height, True) for n in left)
-        stored = rows * (whole * self.vectors if is_masked else len(left[1:]))
-        return cycles + STORED * stored / extents(found.folded)
+        stored = STORED * rows * whole * self.vectors if is_masked else 0
+        each = self._column(found, rows, self.vectors, height, is_read)
+        return whole * each + stored / extents(found.folded)
+
+    def narrow(self, found: Product, rows: int, height: int) -> float:
+        """The same for the narrow ones."""
+        _, left = self.parts(found.columns.extent)
+        stored = STORED * rows * len(left[1:])
+        each = (self._column(found, rows, n, height, True) for n in left)
+        return sum(each) + stored / extents(found.folded)
 
     def _column(
         self, found: Product, rows: int, vectors: int, height: int, is_masked: bool
@@ -110,26 +117,29 @@ class Panels:
 
 def plans(found: Product, widest: int, cores: int, model: MachineModel) -> Iterator[Plan]:
     """Every plan for a product, in vectors of at most `widest` lanes, that fits the registers."""
-    lanes = min(widest, _lanes(found.columns.extent, model))
-    tiles = registers(found, model)
-    for vectors in VECTORS:
-        worth = worth_packing(found, vectors * lanes, model)
-        for tail in _tails(found.columns.extent, vectors * lanes, model):
+    columns, tiles = found.columns.extent, registers(found, model)
+    for lanes, vectors in itertools.product(_lanes(columns, widest, model), VECTORS):
+        width = vectors * lanes
+        worth = worth_packing(found, width, model)
+        for tail in _tails(columns, width, model):
             panels = Panels(tiles, vectors, lanes, tail, worth)
-            for split in _splits(found, vectors * lanes, cores):
-                for cycles, height in _best(found, panels, split, cores):
-                    yield Plan(
-                        vectors, height, lanes, tail, split, cores, worth, cycles, tiles.steps,
-                        tiles.sums,
-                    )  # fmt: skip
+            for split, height in itertools.product(
+                _splits(found, panels, cores), _heights(found, panels)
+            ):
+                cycles, block = _longest(found, panels, split, cores, height)
+                yield Plan(
+                    vectors, height, lanes, tail, split, cores, block, worth, cycles, tiles.steps,
+                    tiles.sums,
+                )  # fmt: skip
 
 
-def _lanes(columns: int, model: MachineModel) -> int:
-    """Lanes for so many columns: a power of two that is no less, or, where masks are dear, no
-    more."""
+def _lanes(columns: int, widest: int, model: MachineModel) -> list[int]:
+    """What may be the lanes for so many columns: a power of two that is no less or, where masks are
+    dear, no more."""
+    fewest = 2 if model.takes_lanes else FEWEST
     least = 1 << (columns - 1).bit_length()
-    return max(least if model.masks or least == columns else least // 2,
-               2 if model.takes_lanes else FEWEST)  # fmt: skip
+    both = (least,) if model.masks else (least, least // 2)
+    return list(dict.fromkeys(min(widest, max(lanes, fewest)) for lanes in both))
 
 
 def _tails(columns: int, width: int, model: MachineModel) -> list[Tail]:
@@ -139,38 +149,54 @@ def _tails(columns: int, width: int, model: MachineModel) -> list[Tail]:
     return ["mask"] if model.masks or columns < width else ["peel", "mask"]
 
 
-def _splits(found: Product, width: int, cores: int) -> list[Split]:
+def _splits(found: Product, panels: Panels, cores: int) -> list[Split]:
     """The loops that can be shared out."""
     if cores < 2:
         return ["nothing"]
     trips: dict[Split, int] = {
         "nothing": cores,
         "batches": found.outside[0].extent if found.outside else 0,
-        "columns": -(-found.columns.extent // width),
+        "columns": panels.parts(found.columns.extent)[0],
         "rows": 0 if found.is_open else found.rows.extent,
     }
     return [split for split, count in trips.items() if count >= cores]
 
 
-def _best(
-    found: Product, panels: Panels, split: Split, cores: int
-) -> Iterator[tuple[float, int]]:
-    """The cycles of the longest part, and the height of the tiles that takes the fewest; nothing
-    where no tile fits into the registers."""
-    whole, left = panels.parts(found.columns.extent)
+def _heights(found: Product, panels: Panels) -> Iterator[int]:
+    """The heights of tiles that fit; two of a variable number of rows leave over one iteration or
+    none, which looks like no loop."""
+    most = min(panels.tallest(found.columns.extent), found.rows.extent)
+    yield from (h for h in range(most, 0, -1) if not (found.is_open and h == 2))
+
+
+def _longest(
+    found: Product, panels: Panels, split: Split, cores: int, height: int
+) -> tuple[float, int]:
+    """The cycles of the longest part, and the rows of one; what is left over is the first core's,
+    whose share of what does not come out even is the smaller one."""
     rows, batches = found.rows.extent, extents(found.outside)
+    whole, _ = panels.parts(found.columns.extent)
+    of = partial(panels.cycles, found, height=height)
+    left = partial(panels.narrow, found, height=height)
     match split:
         case "columns":
-            whole = -(-whole // cores)
+            first, most = whole // cores, -(-whole // cores)
+            return max(of(rows, first) + left(rows), of(rows, most)) * batches, rows
         case "rows":
-            rows = -(-rows // cores)
+            return min(
+                (sum(of(n, whole) + left(n) for n in (*[block] * turns, rows % block) if n)
+                 * batches, block)
+                for block in _blocks(rows, cores, height)
+                for turns in (-(-(rows // block) // cores),)
+            )  # fmt: skip
         case "batches":
-            first = found.outside[0].extent
-            batches = batches // first * -(-first // cores)
-    most = min(panels.tallest(left), rows)
-    # two of a variable number leave over one iteration or none, which looks like no loop
-    heights = [h for h in range(1, most + 1) if not (found.is_open and h == 2)]
-    if heights:
-        each = ((panels.cycles(found, rows, h, whole, left), -h) for h in heights)
-        cycles, height = min(each)
-        yield cycles * batches, -height
+            outer = found.outside[0].extent
+            batches = batches // outer * -(-outer // cores)
+    return (of(rows, whole) + left(rows)) * batches, rows
+
+
+def _blocks(rows: int, cores: int, height: int) -> list[int]:
+    """Rows of a core: as many as come out even, or whole tiles, the last ones being no block."""
+    block = rows // cores
+    whole = block // height * height
+    return [block, whole] if whole and rows % whole == rows - whole * cores else [block]

@@ -78,7 +78,7 @@ def test_a_result_that_no_tile_fills_is_masked() -> None:
 
 def test_a_panel_is_packed_where_it_is_read_again() -> None:
     assert chosen("matmul", 1024, 1024, 1024).of(Pack)
-    assert not chosen("matmul", 48, 1024, 1024).of(Pack)
+    assert not chosen("matmul", 16, 1024, 1024).of(Pack)
     assert chosen("matmul", 96, 2048, 2048).of(Pack)
     assert chosen("x @ w.T", 6, 64, 64).of(Pack)
 

@@ -57,7 +57,8 @@ def test_what_panels_leave_over_is_narrow_where_masks_are_dear() -> None:
     assert cuts == [("i1", 16, "peel"), ("i1.1", 8, "peel"), ("i1.2", 8, "peel"),
                     ("i1.2.2", 8, "mask")]  # fmt: skip
     assert {"i1.2.1", "i1.2.2.1"} <= {choice.axis for choice in found.of(Vectorize)}
-    assert [pack.at for pack in chosen("x @ w.T", 250, 253, 250, "x86-avx2").of(Pack)] == ["i1.0", ""]
+    across = chosen("x @ w.T", 250, 253, 250, "x86-avx2")
+    assert [pack.at for pack in across.of(Pack)] == ["i1.0", ""]
 
 
 @pytest.mark.parametrize("machine", NAMED)
@@ -108,6 +109,19 @@ def test_machine_code_of_other_machines_loops(machine: str, dtype: type) -> None
                      (Tensor(np.ascontiguousarray(a.T)).permute(1, 0), Tensor(b))):  # fmt: skip
             found = compiler.compile(x @ y, Options(machine=machine)).run()[0]
             np.testing.assert_allclose(found, a @ b, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("rows", "cores"), [
+    (256, 2), (251, 2), (256, 3), (251, 6), (1013, 3), (1000, 6), (1000, 16), (1013, 16),
+])  # fmt: skip
+def test_no_core_waits_long(rows: int, cores: int) -> None:
+    for columns in (64, 250, 1024):
+        found = product(_accesses("matmul", rows, columns, 256))
+        assert found is not None
+        target = replace(MACHINES["x86-avx2"].model, cores=cores)
+        one = min(plan.cycles for plan in plans(found, 8, 1, target))
+        best = min(plans(found, 8, cores, target), key=lambda plan: plan.cycles)
+        assert best.cycles < 1.35 * one / cores
 
 
 def _accesses(name: str, m: int, n: int, k: int):  # type: ignore[no-untyped-def]
