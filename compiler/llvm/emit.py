@@ -74,7 +74,7 @@ class _Emitter(Control):
         self.together: dict[int, Lane] = {}
         """The loads that are lanes of a wider one."""
         self.rows: dict[int, str] = {}
-        """For each wider load, by the register of its first lane, its value."""
+        """For each wider load, by the register that is wanted first, its value."""
 
     def run(self) -> list[SourceLine]:
         """Write every instruction, then wrap the lines in a module."""
@@ -287,8 +287,12 @@ class _Emitter(Control):
     def _lane(self, instruction: lowered.Load, lane: Lane) -> str:
         """An element of several that are loaded at once."""
         writer, dtype = self.writer, instruction.dtype
-        if lane.number == 0:
+        if instruction.out == lane.first:
             address = self._address(instruction.buffer, instruction.index, 1)
+            if lane.begin:
+                t = memory_type(dtype)
+                back = f"getelementptr inbounds {t}, ptr {address}, i64 -{lane.begin}"
+                address = writer.value(back)
             self.rows[lane.first] = vectors.load(writer, dtype, lane.count, address, None, "")
         row, name = self.rows[lane.first], f"%v{instruction.out}"
         return vectors.lane(writer, row, register_type(dtype), lane.count, lane.number, name)

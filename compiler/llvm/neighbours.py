@@ -22,19 +22,26 @@ WIDEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Where a plain load is: lane `number` of the `count` that begin with the load of `first`."""
+    """Where a plain load is: lane `number` of `count` in a row, which are read where the register
+    `first` is wanted; that is its lane `begin`."""
 
     first: int
     number: int
     count: int
+    begin: int
 
 
 def neighbours(instructions: Sequence[Instruction]) -> dict[int, Lane]:
     """For each register of a plain load that is a lane of a wider one, which."""
-    places = _places(instructions)
-    wanted = _broadcast(instructions)
+    places, wanted = _places(instructions), _broadcast(instructions)
     found: dict[int, Lane] = {}
-    for run in _runs(instructions, places, wanted):
+    for loads in _together(instructions, places, wanted):
+        run: list[tuple[int, int, Load]] = []
+        for amount, order, load in sorted(loads, key=lambda it: it[:2]):
+            if run and amount != run[-1][0] + 1:
+                found |= _cut(run)
+                run = []
+            run.append((amount, order, load))
         found |= _cut(run)
     return found
 
@@ -63,38 +70,36 @@ def _broadcast(instructions: Iterable[Instruction]) -> set[int]:
     return wanted - others
 
 
-def _runs(
+def _together(
     instructions: Iterable[Instruction], places: dict[int, tuple[int, int]], wanted: set[int]
-) -> Iterator[list[Load]]:
-    """Plain loads that follow one another, each of the element behind that of the one before."""
-    run: list[Load] = []
-    end: tuple[int, int, int] | None = None
-    for each in instructions:
+) -> Iterator[list[tuple[int, int, Load]]]:
+    """Plain loads with nothing between them but arithmetic, which differ in what is added to the
+    same register alone: that amount, their order and they themselves."""
+    groups: dict[tuple[int, int], dict[int, tuple[int, int, Load]]] = {}
+    for order, each in enumerate(instructions):
         if isinstance(each, Load):
             base, amount = places.get(each.index, (each.index, 0))
             is_plain = each.lanes == 1 and each.valid is None and not each.ahead
-            at = (each.buffer, base, amount) if is_plain and each.out in wanted else None
-            if at is None or at != end:
-                yield run
-                run = []
-            if at is not None:
-                run.append(each)
-            end = None if at is None else (each.buffer, base, amount + 1)
+            if is_plain and each.out in wanted:
+                known = groups.setdefault((each.buffer, base), {})
+                known.setdefault(amount, (amount, order, each))
         elif not isinstance(each, Alu | Const | machine.Gep):
-            yield run
-            run, end = [], None
-    yield run
+            yield from (list(group.values()) for group in groups.values())
+            groups = {}
+    yield from (list(group.values()) for group in groups.values())
 
 
-def _cut(run: list[Load]) -> dict[int, Lane]:
-    """A run in pieces of powers of two, as wide as a load can be."""
+def _cut(run: list[tuple[int, int, Load]]) -> dict[int, Lane]:
+    """A run of elements in pieces of powers of two, as wide as a load can be."""
     found: dict[int, Lane] = {}
     while len(run) > 1:
-        count = WIDEST // run[0].dtype.itemsize
+        count = max(WIDEST // run[0][2].dtype.itemsize, 1)
         while count > len(run):
             count //= 2
-        piece, run = run[: max(count, 1)], run[max(count, 1) :]
+        piece, run = run[:count], run[count:]
+        begin = min(range(count), key=lambda n: piece[n][1])
         if count > 1:
-            lanes = ((load.out, n) for n, load in enumerate(piece))
-            found |= {out: Lane(piece[0].out, n, count) for out, n in lanes}
+            first = piece[begin][2].out
+            found |= {load.out: Lane(first, n, count, begin) for n, (_, _, load) in
+                      enumerate(piece)}  # fmt: skip
     return found

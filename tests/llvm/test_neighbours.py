@@ -1,10 +1,12 @@
 """Elements next to each other in memory that are one load."""
 
 import numpy as np
+import pytest
 
 import compiler
 from compiler import Options, Tensor
 from compiler.core.dtypes import float32, int64
+from compiler.llvm import emit as emitting
 from compiler.llvm.emit import emit
 from compiler.llvm.neighbours import Lane, neighbours
 from compiler.lowered.instructions import Alu, Const, DefineGlobal, Instruction, Load, Store
@@ -27,15 +29,26 @@ def program(*offsets: int, lanes: int = 4) -> list[Instruction]:
 
 
 def test_pairs_and_fours_in_a_row() -> None:
-    assert neighbours(program(0, 1)) == {30: Lane(30, 0, 2), 31: Lane(30, 1, 2)}
+    assert neighbours(program(0, 1)) == {30: Lane(30, 0, 2, 0), 31: Lane(30, 1, 2, 0)}
     assert {lane.count for lane in neighbours(program(0, 1, 2, 3)).values()} == {4}
-    assert neighbours(program(0, 1, 2)) == {30: Lane(30, 0, 2), 31: Lane(30, 1, 2)}
+    assert neighbours(program(0, 1, 2)) == {30: Lane(30, 0, 2, 0), 31: Lane(30, 1, 2, 0)}
     found = neighbours(program(0, 1, 2, 3, 4, 5))
     assert [(it.first, it.count) for it in found.values()] == [(30, 4)] * 4 + [(34, 2)] * 2
 
 
+def test_in_any_order() -> None:
+    assert neighbours(program(1, 0)) == {30: Lane(30, 1, 2, 1), 31: Lane(30, 0, 2, 1)}
+    found = neighbours(program(0, 64, 1, 65))
+    assert [(it.first, it.number) for _, it in sorted(found.items())] == [
+        (30, 0), (31, 0), (30, 1), (31, 1),
+    ]  # fmt: skip
+    text = "\n".join(row.text for row in emit("k0", (*program(1, 0), Store(0, 2, 40, None, 4)),
+                                              False, True))  # fmt: skip
+    assert "i64 -1" in text
+
+
 def test_others_stay_apart() -> None:
-    assert not neighbours(program(0, 2)) and not neighbours(program(1, 0))
+    assert not neighbours(program(0, 2)) and not neighbours(program(0, 0))
     assert not neighbours(program(0, 1, lanes=1))
     read = [*program(0, 1), Store(0, 2, 31, None)]
     assert not neighbours(read)
@@ -51,6 +64,20 @@ def test_the_text_has_one_load_for_them() -> None:
     assert text.count("extractelement <2 x float>") == 2
     apart = "\n".join(row.text for row in emit("k0", instructions, False, False))
     assert apart.count(" = load float") == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_products_of_lanes_run_here_too(monkeypatch: pytest.MonkeyPatch, dtype: type) -> None:
+    monkeypatch.setattr(emitting, "is_arm", lambda: True)
+    options = Options(machine="arm-neon", cache=False)
+    for m, n, k in ((33, 17, 24), (20, 64, 21), (12, 10, 35)):
+        a = (np.arange(m * k).reshape(m, k) % 7).astype(dtype)
+        b = (np.arange(k * n).reshape(k, n) % 5).astype(dtype)
+        for x, y in ((Tensor(a), Tensor(b)),
+                     (Tensor(np.ascontiguousarray(a.T)).permute(1, 0), Tensor(b))):  # fmt: skip
+            compiled = compiler.compile(x @ y, options)
+            assert any("extractelement" in row.text for row in compiled.source[0].rows)
+            np.testing.assert_array_equal(compiled.run()[0], a @ b)
 
 
 def test_a_product_on_a_machine_that_takes_lanes() -> None:

@@ -11,8 +11,8 @@ rows and columns.
       r2.0 in 7   unrolled  r2.1 in 16   lanes
 
 Where the sums are so short that all of the shorter operand fits in registers it stays there. More
-rows, up to 16, or many where the sum is long, go by in pairs: four rows of weights that come from
-afar are read once, in order, and stay near while all pairs meet them.
+rows, up to 16, go by in pairs: four rows of weights that come from afar are read once, in order,
+and stay near while all pairs meet them.
 
     for i1.0 in 768         four rows of in2
       for i0.0 in 8         two rows of in1: eight sums
@@ -82,7 +82,7 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason("its operands do not both lie along the sum")
     few = Number(f"trip count of {short.name}", short.extent, "", "at most", FEW)
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
-    if short.extent > FEW and not (found.is_long or _is_paired(short, long, fold, seen, model)):
+    if short.extent > FEW and not _is_paired(short, long, fold, seen, model):
         return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
     if fold.extent < 2 * lanes:
         return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)

@@ -98,7 +98,7 @@ def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
     if is_near and not _is_read_once(found, model):
         return Reason("the panel of a tile of sums stays near")
     shared = _shared(found, model)
-    if shared > SHARED * model.ways[0] and not found.is_long:
+    if shared > SHARED * model.ways[0]:
         lines = Number("rows that share a set", shared, "", "lines of a set", model.ways[0])
         return Reason("rows share few sets of the nearest cache", lines)
     if found.rows.extent <= FEW or found.is_long:

@@ -12,7 +12,6 @@ the inner loop would cost as much as what it saves, and narrow panels follow the
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from compiler.loops.choices import Tail
@@ -64,73 +63,86 @@ class Panels:
     """Panels of `vectors` of `lanes` columns, and what they leave over: by a mask, or a narrow one
     of whole vectors and one of what these leave."""
 
+    found: Product
     tiles: Registers
     vectors: int
     lanes: int
     tail: Tail
     worth: Worth
+    whole: int
+    """How many panels there are besides narrow ones."""
+    left: tuple[int, ...]
+    """The vectors of each narrow one."""
+    trips: int
+    """Iterations of the sum."""
 
-    def parts(self, columns: int) -> tuple[int, tuple[int, ...]]:
-        """How many whole panels there are, and the vectors of each narrow one."""
-        width = self.vectors * self.lanes
-        if self.tail == "mask":
-            return -(-columns // width), ()
-        left = columns % width
-        several = (left // self.lanes, int(left % self.lanes > 0))
-        return columns // width, tuple(n for n in several if n)
+    @property
+    def is_masked(self) -> bool:
+        """Whether all panels are under a mask that costs something."""
+        return self.tail == "mask" and not self.tiles.model.masks
 
-    def tallest(self, columns: int) -> int:
+    @property
+    def tallest(self) -> int:
         """The most rows of tiles: the narrow ones fit where the wide ones do, but for masks."""
-        is_masked = self.tail == "mask" and not self.tiles.model.masks
-        most = self.tiles.tallest(self.vectors, is_masked)
-        return min(most, self.tiles.tallest(1, True)) if self.parts(columns)[1] else most
+        most = self.tiles.tallest(self.vectors, self.is_masked)
+        most = min(most, self.tiles.tallest(1, True)) if self.left else most
+        return min(most, self.found.rows.extent)
 
-    def cycles(self, found: Product, rows: int, whole: int, height: int) -> float:
+    def cycles(self, rows: int, whole: int, height: int) -> float:
         """Cycles of one iteration of the sum for so many rows of so many whole panels."""
-        is_masked = self.tail == "mask" and not self.tiles.model.masks
-        is_read = is_masked and not self.worth.is_packed(-(-rows // height))
-        stored = STORED * rows * whole * self.vectors if is_masked else 0
-        each = self._column(found, rows, self.vectors, height, is_read)
-        return whole * each + stored / extents(found.folded)
+        if not self.is_masked:
+            return whole * self._column(rows, self.vectors, height, False)
+        is_read = not self.worth.is_packed(-(-rows // height))
+        stored = STORED * rows * whole * self.vectors / self.trips
+        return whole * self._column(rows, self.vectors, height, is_read) + stored
 
-    def narrow(self, found: Product, rows: int, height: int) -> float:
+    def narrow(self, rows: int, height: int) -> float:
         """The same for the narrow ones."""
-        _, left = self.parts(found.columns.extent)
-        stored = STORED * rows * len(left[1:])
-        each = (self._column(found, rows, n, height, True) for n in left)
-        return sum(each) + stored / extents(found.folded)
+        if not self.left:
+            return 0.0
+        stored = STORED * rows * len(self.left[1:]) / self.trips
+        return sum(self._column(rows, n, height, True) for n in self.left) + stored
 
-    def _column(
-        self, found: Product, rows: int, vectors: int, height: int, is_masked: bool
-    ) -> float:
+    def _column(self, rows: int, vectors: int, height: int, is_masked: bool) -> float:
         """Cycles of one iteration of the sum for all rows of one panel, and to pack or await it.
 
         Of an unknown number of rows about half a tile is left over, one row after the other.
         """
-        each = partial(self.tiles.cycles, vectors, is_masked=is_masked)
+        of = self.tiles.cycles
         tiles, rest = divmod(rows, height)
-        left = each(rest) if rest else 0.0
-        if found.is_open:
-            left = height / 2 * each(1)
-        return tiles * each(height) + left + self.worth.cost(-(-rows // height), vectors)
+        left = of(vectors, rest, is_masked) if rest else 0.0
+        if self.found.is_open:
+            left = height / 2 * of(vectors, 1, is_masked)
+        awaited = self.worth.cost(-(-rows // height), vectors)
+        return tiles * of(vectors, height, is_masked) + left + awaited
 
 
 def plans(found: Product, widest: int, cores: int, model: MachineModel) -> Iterator[Plan]:
-    """Every plan for a product, in vectors of at most `widest` lanes, that fits the registers."""
+    """Plans for a product, in vectors of at most `widest` lanes, that fit the registers: the best
+    height of each kind."""
     columns, tiles = found.columns.extent, registers(found, model)
     for lanes, vectors in itertools.product(_lanes(columns, widest, model), VECTORS):
-        width = vectors * lanes
-        worth = worth_packing(found, width, model)
-        for tail in _tails(columns, width, model):
-            panels = Panels(tiles, vectors, lanes, tail, worth)
-            for split, height in itertools.product(
-                _splits(found, panels, cores), _heights(found, panels)
-            ):
-                cycles, block = _longest(found, panels, split, cores, height)
+        worth = worth_packing(found, vectors * lanes, model)
+        for tail in _tails(columns, vectors * lanes, model):
+            panels = _panels(found, tiles, vectors, lanes, tail, worth)
+            heights = _heights(panels)
+            for split in _splits(panels, cores) if heights else ():
+                cycles, negative, block = min(_longest(panels, split, cores, h) for h in heights)
                 yield Plan(
-                    vectors, height, lanes, tail, split, cores, block, worth, cycles, tiles.steps,
-                    tiles.sums,
+                    vectors, -negative, lanes, tail, split, cores, block, worth, cycles,
+                    tiles.steps, tiles.sums,
                 )  # fmt: skip
+
+
+def _panels(
+    found: Product, tiles: Registers, vectors: int, lanes: int, tail: Tail, worth: Worth
+) -> Panels:
+    whole, rest = divmod(found.columns.extent, vectors * lanes)
+    left = (rest // lanes, int(rest % lanes > 0)) if tail == "peel" else ()
+    whole += int(rest > 0 and tail == "mask")
+    narrow = tuple(n for n in left if n)
+    trips = extents(found.folded)
+    return Panels(found, tiles, vectors, lanes, tail, worth, whole, narrow, trips)
 
 
 def _lanes(columns: int, widest: int, model: MachineModel) -> list[int]:
@@ -149,54 +161,64 @@ def _tails(columns: int, width: int, model: MachineModel) -> list[Tail]:
     return ["mask"] if model.masks or columns < width else ["peel", "mask"]
 
 
-def _splits(found: Product, panels: Panels, cores: int) -> list[Split]:
+def _splits(panels: Panels, cores: int) -> list[Split]:
     """The loops that can be shared out."""
     if cores < 2:
         return ["nothing"]
+    found = panels.found
     trips: dict[Split, int] = {
         "nothing": cores,
         "batches": found.outside[0].extent if found.outside else 0,
-        "columns": panels.parts(found.columns.extent)[0],
+        "columns": panels.whole,
         "rows": 0 if found.is_open else found.rows.extent,
     }
     return [split for split, count in trips.items() if count >= cores]
 
 
-def _heights(found: Product, panels: Panels) -> Iterator[int]:
+def _heights(panels: Panels) -> list[int]:
     """The heights of tiles that fit; two of a variable number of rows leave over one iteration or
     none, which looks like no loop."""
-    most = min(panels.tallest(found.columns.extent), found.rows.extent)
-    yield from (h for h in range(most, 0, -1) if not (found.is_open and h == 2))
+    is_open = panels.found.is_open
+    return [h for h in range(1, panels.tallest + 1) if not (is_open and h == 2)]
 
 
-def _longest(
-    found: Product, panels: Panels, split: Split, cores: int, height: int
-) -> tuple[float, int]:
-    """The cycles of the longest part, and the rows of one; what is left over is the first core's,
-    whose share of what does not come out even is the smaller one."""
-    rows, batches = found.rows.extent, extents(found.outside)
-    whole, _ = panels.parts(found.columns.extent)
-    of = partial(panels.cycles, found, height=height)
-    left = partial(panels.narrow, found, height=height)
+def _longest(panels: Panels, split: Split, cores: int, height: int) -> tuple[float, int, int]:
+    """The cycles of the longest part, the height, negative, and the rows of one part.
+
+    What is left over is the first core's, whose share of what does not come out even is the least.
+    """
+    found, whole = panels.found, panels.whole
+    rows, batches, block = found.rows.extent, extents(found.outside), found.rows.extent
     match split:
         case "columns":
-            first, most = whole // cores, -(-whole // cores)
-            return max(of(rows, first) + left(rows), of(rows, most)) * batches, rows
+            first = panels.cycles(rows, whole // cores, height) + panels.narrow(rows, height)
+            cycles = max(first, panels.cycles(rows, -(-whole // cores), height))
         case "rows":
-            return min(
-                (sum(of(n, whole) + left(n) for n in (*[block] * turns, rows % block) if n)
-                 * batches, block)
+            cycles, block = min(
+                (_rows(panels, block, cores, height), block)
                 for block in _blocks(rows, cores, height)
-                for turns in (-(-(rows // block) // cores),)
-            )  # fmt: skip
-        case "batches":
-            outer = found.outside[0].extent
-            batches = batches // outer * -(-outer // cores)
-    return (of(rows, whole) + left(rows)) * batches, rows
+            )
+        case _:
+            cycles = panels.cycles(rows, whole, height) + panels.narrow(rows, height)
+            if split == "batches":
+                outer = found.outside[0].extent
+                batches = batches // outer * -(-outer // cores)
+    return cycles * batches, -height, block
+
+
+def _rows(panels: Panels, block: int, cores: int, height: int) -> float:
+    """The cycles of the first core, which has what blocks of rows leave over."""
+    count, left = divmod(panels.found.rows.extent, block)
+    parts = [(-(-count // cores), block), (1, left)]
+    return sum(
+        turns * (panels.cycles(rows, panels.whole, height) + panels.narrow(rows, height))
+        for turns, rows in parts if rows
+    )  # fmt: skip
 
 
 def _blocks(rows: int, cores: int, height: int) -> list[int]:
     """Rows of a core: as many as come out even, or whole tiles, the last ones being no block."""
     block = rows // cores
     whole = block // height * height
-    return [block, whole] if whole and rows % whole == rows - whole * cores else [block]
+    is_other = 0 < whole < block and rows // whole == cores
+    return [block, whole] if is_other else [block]

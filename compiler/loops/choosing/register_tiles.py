@@ -80,10 +80,11 @@ class Registers:
 
     def cycles(self, vectors: int, height: int, is_masked: bool = False) -> float:
         """Those of one iteration of the sum."""
-        model = self.model
-        read = {
-            "apart": height, "along": height / self.lanes, "across": -(-height // self.lanes),
-        }[self.rows]  # fmt: skip
+        model, read = self.model, float(height)
+        if self.rows == "along":
+            read = height / self.lanes
+        elif self.rows == "across":
+            read = -(-height // self.lanes)
         masked = 2 * self.lanes if model.takes_lanes else 2
         loads = vectors * (masked if is_masked else 1) + read
         products = vectors * height / model.multiply_adds
