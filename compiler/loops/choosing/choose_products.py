@@ -45,6 +45,10 @@ HELD = 0.75
 """The share of its registers for vectors that it keeps while it goes from row to row: 24 of 32.
 Where there are 16, 24 vectors, of 1000×128×3, are too many and take 77 µs so and 39 in tiles, 8
 vectors 21 and 18 (EPYC, AVX2, 2026-11-23)."""
+PIECE = 256
+"""Bytes of each row that are copied at once: 48×1024² takes 1.03 ms with 64, 0.84 with 128, 0.78
+with 256 and 0.77 with 512, 96×2048² 7.2, 6.8, 6.5 and 7.4, 1024³ 16.0, 15.4, 15.2 and 15.3 (EPYC,
+Zen 5, AVX2, 2026-11-24)."""
 ADDED = 8.0
 """Cycles to add up the lanes of one sum: an estimate, four steps that wait for one another. 2 makes
 no difference; with 32, 1000×128×3 takes 39 µs in tiles, with 8 77 by LLVM, as under `HELD` (EPYC,
@@ -77,7 +81,7 @@ def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
         words = "left to LLVM: the plain loops become vectors that take fewer cycles"
         seen_both = Number("plain loops by LLVM", plain, "cycles", "tiles of sums", took)
         return chosen([Refused("vectorize", Reason(words, seen_both))])
-    return chosen((*_choices(found, best), *_on_one_core(seen, best, cores, model)))
+    return chosen((*_choices(found, best, model), *_on_one_core(seen, best, cores, model)))
 
 
 def _on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
@@ -121,7 +125,7 @@ def _is_short(found: Product) -> bool:
     return extents(found.folded) <= SHORT and found.is_panel_in_order
 
 
-def _choices(found: Product, plan: Plan) -> list[Row]:
+def _choices(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
     """The cuts, the order of the loops, and their levels."""
     rows, columns = found.rows.name, found.columns.name
     count, width, height = found.columns.extent, plan.width, plan.height
@@ -145,23 +149,26 @@ def _choices(found: Product, plan: Plan) -> list[Row]:
         choices.append(Tile(rows, plan.block, "peel", words))
         outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
     choices += [Tile(name, height, "peel", why) for name in inner]
-    choices += [Tile(columns, width, plan.tail, why)]
-    choices += [Tile(f"{columns}.1", plan.lanes, "peel", why)]
+    several, panel, inside = _together(found, plan, model), [f"{columns}.0"], f"{columns}.1"
+    choices += [Tile(columns, width * several, plan.tail, why)]
+    if several > 1:
+        choices += [Tile(inside, width, "peel", _copied(plan, several))]
+        inside = f"{inside}.1"
+    choices += [Tile(inside, plan.lanes, "peel", why)]
     narrow, vectors = _narrow(f"{columns}.2", count % width, plan, why)
     choices += narrow
     steps = _several(found, plan)
     choices += steps
     batches = [r.name for r in found.outside]
-    panel = [f"{columns}.0"]
     around = [*panel, *batches] if plan.split == "columns" else [*outer, *batches, *panel]
-    loops = [f"{name}.0" for name in inner]
+    loops = [f"{columns}.1.0"] * (several > 1) + [f"{name}.0" for name in inner]
     if is_short and plan.split != "columns":
         around, loops = [*outer, *batches], [*loops, *panel]
     pieces = [f"{name}.{part}" for name in inner for part in (1, 2)]
     aside = [name for name in pieces if not (found.is_open and name.endswith(".2"))]
-    lanes = (f"{columns}.1.1", *vectors)
-    aside += [f"{columns}.1.0", *_names(narrow)]
-    order = (*around, *loops, *pieces, f"{columns}.1.0", *_names(narrow), *lanes)
+    lanes = (f"{inside}.1", *vectors)
+    aside += [f"{inside}.0", *_names(narrow)]
+    order = (*around, *loops, *pieces, f"{inside}.0", *_names(narrow), *lanes)
     stays = "" if is_short or plan.worth.uses is not None else f": {plan.worth.because}"
     numbers = plan.worth.because.numbers or (cycles,)
     serves = Reason(f"a panel of columns serves all rows{stays}", *numbers)
@@ -169,7 +176,7 @@ def _choices(found: Product, plan: Plan) -> list[Row]:
     if is_short:
         aside += [r.name for r in found.folded]
     else:
-        choices += _packed(found, plan, around)
+        choices += _packed(found, plan, around, several)
     aside += [f"{cut.axis}.{part}" for cut in steps for part in (1, 2)]
     choices += [Unroll(name, why) for name in aside]
     choices += [Vectorize(name, why) for name in lanes]
@@ -213,10 +220,35 @@ def _several(found: Product, plan: Plan) -> list[Tile]:
     return [Tile(fold.name, plan.steps, "peel", Reason(words, trips))]
 
 
-def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
-    """The panel of one tile of columns in scratch memory, where it is read often enough."""
+def _uses(found: Product, plan: Plan) -> int:
+    """How many tiles of rows read a panel."""
     rows = found.rows.extent // (plan.cores if plan.split == "rows" else 1)
-    uses, worth = -(-rows // plan.height), plan.worth
+    return -(-rows // plan.height)
+
+
+def _together(found: Product, plan: Plan, model: MachineModel) -> int:
+    """How many panels are copied at once: a piece of each row is several lines then."""
+    count, left = divmod(found.columns.extent, plan.width)
+    is_copied = plan.worth.is_packed(_uses(found, plan)) and not _is_short(found)
+    if not is_copied or not found.is_panel_in_order or (left and plan.tail == "mask"):
+        return 1
+    piece = plan.width * found.panel.argument.element.itemsize
+    nbytes = piece * extents(r for r in found.folded if found.panel.step(r))
+    cores = plan.cores if plan.split == "columns" else 1
+    return max(
+        (n for n in range(1, PIECE // piece + 1)
+         if count % (n * cores) == 0 and n * nbytes <= model.cache_bytes[1] // 2), default=1
+    )  # fmt: skip
+
+
+def _copied(plan: Plan, several: int) -> Reason:
+    panels = Number("panels", several, "", "copied at once")
+    return Reason(f"{several} panels of {plan.width} columns are copied at once", panels)
+
+
+def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list[Row]:
+    """The panels of some tiles of columns in scratch memory, where they are read often enough."""
+    uses, worth = _uses(found, plan), plan.worth
     limit = [] if worth.uses is None else [
         Number("tiles of rows that read a panel", uses, "", "worth a copy from", worth.uses)
     ]
@@ -224,7 +256,7 @@ def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
         words = f"read by {uses} tiles of rows; {worth.because}"
         return [Refused("pack", Reason(words, *limit, *worth.because.numbers))]
     trips = extents(r for r in found.folded if found.panel.step(r))
-    size = plan.width * trips * pack.ELEMENT
+    size = plan.width * several * trips * pack.ELEMENT
     if size > pack.MOST_PACKED:
         words = "a panel is too large to be copied"
         most = Number("panel", size, "bytes", "at most", pack.MOST_PACKED)
@@ -234,7 +266,7 @@ def _packed(found: Product, plan: Plan, around: list[str]) -> list[Row]:
     along = found.columns.name if found.other.argument is found.panel.argument else ""
     panel, (count, left) = f"{found.columns.name}.0", divmod(found.columns.extent, plan.width)
     outside = [name for name in around if name != panel]
-    is_one = count + (plan.tail == "mask" and left > 0) <= 1
+    is_one = count // several + (plan.tail == "mask" and left > 0) <= 1
     # what is left over has no loop of panels around: it is copied where that would be
     places = [outside] if is_one else [around, outside][: 2 if plan.tail == "peel" and left else 1]
     ats = dict.fromkeys(there[-1] if there else "" for there in places)
