@@ -19,6 +19,7 @@ In order: each imports only what stands before it.
     vectors.py        LLVM IR for vectors
     operations.py     LLVM IR for each operation of the table, with the semantics of the rulings
     scratch.py        LLVM IR for scratch memory, on the stack or behind an argument
+    neighbours.py     elements next to each other in memory that are one load
     emit.py           lowered instructions as the text of one LLVM module
     flow.py           control flow of a text of instructions
     foreign.py        LLVM IR that users wrote, held to what it may be

@@ -27,6 +27,7 @@ from compiler.core.dtypes import DType, int64
 from compiler.graph.bits import from_bits
 from compiler.llvm import conversions, operations, scratch, vectors
 from compiler.llvm.control import Control
+from compiler.llvm.neighbours import Lane, neighbours
 from compiler.llvm.types import constant, memory_type, register_type, vector
 from compiler.llvm.writer import SourceLine
 from compiler.lowered import custom, machine
@@ -34,18 +35,25 @@ from compiler.lowered import instructions as lowered
 from compiler.lowered.by_hand import Barrier, Buffer, Special, Wmma
 from compiler.lowered.instructions import Instruction
 from compiler.lowered.machine import MachineInstruction
+from compiler.machines.processors import is_arm
 
 
 def emit(
-    name: str, instructions: tuple[Instruction, ...], has_avx512: bool | None = None
+    name: str,
+    instructions: tuple[Instruction, ...],
+    has_avx512: bool | None = None,
+    takes_lanes: bool | None = None,
 ) -> list[SourceLine]:
     """The module with function `name`.
 
     Its arguments are the buffers, in order of slot, then an i64 for each DefineVar and Special, in
     program order, then, if it needs much, a pointer to scratch memory (`llvm/scratch.py`).
-    `has_avx512` says it of the machine that the text is for; None means this host.
+    `has_avx512` says it of the machine that the text is for, and `takes_lanes` whether its
+    multiply-adds take a lane of a register for all; None means this host.
     """
     emitter = _Emitter(name, instructions)
+    if is_arm() if takes_lanes is None else takes_lanes:
+        emitter.together = neighbours(instructions)
     if has_avx512 is not None:
         emitter.writer.has_avx512 = has_avx512
     return emitter.run()
@@ -63,6 +71,10 @@ class _Emitter(Control):
         self.joined: set[int] = set()
         """The registers that hold vectors of pointers."""
         self.scratch = scratch.layout(instructions)
+        self.together: dict[int, Lane] = {}
+        """The loads that are lanes of a wider one."""
+        self.rows: dict[int, str] = {}
+        """For each wider load, by the register that is wanted first, its value."""
 
     def run(self) -> list[SourceLine]:
         """Write every instruction, then wrap the lines in a module."""
@@ -254,6 +266,9 @@ class _Emitter(Control):
         """A load; under a gate it is a block of its own that is jumped over."""
         writer, out, lanes = self.writer, instruction.out, instruction.lanes
         valid, dtype = instruction.valid, instruction.dtype
+        if out in self.together:
+            self.set(out, self._lane(instruction, self.together[out]), dtype)
+            return
         if valid is None or self.lanes[valid] > 1:
             gate = None if valid is None else self.values[valid]
             self.set(out, self._loaded(instruction, gate, f"%v{out}"), dtype, lanes)
@@ -268,6 +283,19 @@ class _Emitter(Control):
         zero = "zeroinitializer" if lanes > 1 else constant(0, dtype)
         phi = f"phi {t} [ {zero}, %{before} ], [ {value}, %{stem}.in ]"
         self.set(out, writer.value(phi, f"%v{out}"), dtype, lanes)
+
+    def _lane(self, instruction: lowered.Load, lane: Lane) -> str:
+        """An element of several that are loaded at once."""
+        writer, dtype = self.writer, instruction.dtype
+        if instruction.out == lane.first:
+            address = self._address(instruction.buffer, instruction.index, 1)
+            if lane.begin:
+                t = memory_type(dtype)
+                back = f"getelementptr inbounds {t}, ptr {address}, i64 -{lane.begin}"
+                address = writer.value(back)
+            self.rows[lane.first] = vectors.load(writer, dtype, lane.count, address, None, "")
+        row, name = self.rows[lane.first], f"%v{instruction.out}"
+        return vectors.lane(writer, row, register_type(dtype), lane.count, lane.number, name)
 
     def _loaded(self, instruction: lowered.Load, gate: str | None, name: str) -> str:
         """The value read where `gate`, of several lanes, is true."""

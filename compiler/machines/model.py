@@ -37,7 +37,9 @@ class MachineModel(ShownAsText):
     `vector_bytes`, `registers`: those for vectors; `multiply_adds`, `loads`: vectors of full width
     in a cycle; `latency`: cycles until the result of a multiply-add can be added to;
     `broadcasts`: whether a multiply-add takes one element of memory for all lanes, which then needs
-    no register; `cycle_ns`: the length of a cycle under load.
+    no register; `takes_lanes`: whether it takes one lane of a register for all; `masks`: whether
+    loads and stores of some lanes cost what those of all do; `cycle_ns`: the length of a cycle
+    under load.
 
     `cache_bytes`: sizes of the three caches; `ways`: how many lines share a set of each;
     `page_bytes`, `pages`, `page_ways`: of memory, how many a core keeps the addresses of, and how
@@ -64,6 +66,8 @@ class MachineModel(ShownAsText):
     loads: float = 2.0
     latency: float = 4.0
     broadcasts: bool = True
+    takes_lanes: bool = False
+    masks: bool = True
     cycle_ns: float = 0.36
     cache_bytes: tuple[int, int, int] = (48 * 1024, 1024 * 1024, 32 * 1024 * 1024)
     ways: tuple[int, int, int] = (12, 16, 16)

@@ -14,6 +14,8 @@ from compiler.machines.model import DEFAULT, MachineModel
 
 _LINUX = "unknown-linux-gnu"
 _K, _M = 1024, 1024 * 1024
+_YMMS, _ZMMS, _NEONS = (32, 16), (64, 32), (16, 32)
+"""Bytes of a vector, and how many registers there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,14 @@ class Machine:
 def _model(
     name: str, vectors: tuple[int, int], issue: tuple[float, float, float], cycle_ns: float,
     caches: tuple[tuple[int, int], tuple[int, int], tuple[int, int]],
-    pages: tuple[int, int, int], memory: tuple[float, float], cores: int, broadcasts: bool = False,
+    pages: tuple[int, int, int], memory: tuple[float, float], cores: int, masks: bool = False,
 ) -> MachineModel:  # fmt: skip
     """A model whose times are `DEFAULT`'s, scaled.
 
     `vectors`: bytes and number; `issue`: multiply-adds and loads in a cycle, and cycles until a
     multiply-add is ready; `caches`: bytes and ways; `pages`: bytes, entries and ways; `memory`:
-    bytes per ns read from the last cache and from memory.
+    bytes per ns read from the last cache and from memory; `masks`: those of AVX-512, with which an
+    operand may be one element of memory.
     """
     slower = _speed(DEFAULT) / (issue[0] * vectors[0] / cycle_ns)
     loaded = issue[1] * vectors[0] / cycle_ns / (DEFAULT.loads * DEFAULT.vector_bytes)
@@ -56,7 +59,8 @@ def _model(
     (first, first_ways), (second, second_ways), (third, third_ways) = caches
     return replace(
         DEFAULT, name=name, vector_bytes=vectors[0], registers=vectors[1], multiply_adds=issue[0],
-        loads=issue[1], latency=issue[2], broadcasts=broadcasts, cycle_ns=cycle_ns,
+        loads=issue[1], latency=issue[2], broadcasts=masks, masks=masks,
+        cycle_ns=cycle_ns,
         cache_bytes=(first, second, third), ways=(first_ways, second_ways, third_ways),
         page_bytes=pages[0], pages=pages[1], page_ways=pages[2], read=read,
         write=(read[0] * share[0], read[1] * share[1], read[2] * share[2], read[3] * share[3]),
@@ -89,10 +93,11 @@ def _x86(
 
 
 def _arm(id: str, title: str, cpu: str, model: MachineModel, triple: str = _ARM) -> Machine:
-    return Machine(id, title, triple, cpu, "+neon", "//", _NEON, model)
+    return Machine(
+        id, title, triple, cpu, "+neon", "//", _NEON, replace(model, takes_lanes=True)
+    )
 
 
-_YMMS, _ZMMS, _NEONS = (32, 16), (64, 32), (16, 32)
 MACHINES = {
     machine.id: machine
     for machine in (
@@ -105,20 +110,20 @@ MACHINES = {
             ((48 * _K, 12), (1280 * _K, 10), (24 * _M, 12)), (4096, 2048, 16), (25, 20), cores=6)),
         _x86("intel-skx", "Intel Skylake-SP, AVX-512", "skylake-avx512", _model(
             "intel-skx", _ZMMS, (2, 2, 4), 0.36, ((32 * _K, 8), (1 * _M, 16), (22 * _M, 11)),
-            (4096, 1536, 12), (15, 12), cores=16, broadcasts=True), has_avx512=True),
+            (4096, 1536, 12), (15, 12), cores=16, masks=True), has_avx512=True),
         _x86("intel-spr", "Intel Sapphire Rapids, AVX-512", "sapphirerapids", _model(
             "intel-spr", _ZMMS, (2, 2, 4), 0.33, ((48 * _K, 12), (2 * _M, 16), (48 * _M, 15)),
-            (4096, 2048, 16), (28, 15), cores=16, broadcasts=True), has_avx512=True),
+            (4096, 2048, 16), (28, 15), cores=16, masks=True), has_avx512=True),
         _x86("amd-zen3", "AMD Zen 3, AVX2", "znver3", _model(
             "amd-zen3", _YMMS, (2, 2, 4), 0.28, ((32 * _K, 8), (512 * _K, 8), (32 * _M, 16)),
             (4096, 2048, 8), (28, 20), cores=8)),
         _x86("amd-zen4", "AMD Zen 4, AVX-512", "znver4", _model(
             "amd-zen4", _ZMMS, (1, 1, 4), 0.27, ((32 * _K, 8), (1 * _M, 8), (32 * _M, 16)),
-            (4096, 3072, 12), (30, 20), cores=8, broadcasts=True),
+            (4096, 3072, 12), (30, 20), cores=8, masks=True),
             " One of 512 bits takes its units two cycles.", has_avx512=True),
         _x86("amd-zen5", "AMD Zen 5, AVX-512", "znver5", _model(
             "amd-zen5", _ZMMS, (2, 2, 4), 0.27, ((48 * _K, 12), (1 * _M, 16), (32 * _M, 16)),
-            (4096, 4096, 16), (40, 25), cores=8, broadcasts=True), has_avx512=True),
+            (4096, 4096, 16), (40, 25), cores=8, masks=True), has_avx512=True),
         _arm("arm-neon", "AArch64, NEON", "generic", _model(
             "arm-neon", _NEONS, (2, 2, 4), 0.4, ((64 * _K, 4), (1 * _M, 8), (16 * _M, 16)),
             (4096, 1024, 4), (20, 12), cores=4)),

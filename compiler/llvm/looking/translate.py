@@ -71,7 +71,9 @@ def _machine(name: str) -> Machine:
 def _written_for(machine: Machine, kernel: Translatable) -> Source:
     """The kernel's text with nothing that only another machine has."""
     name = kernel.source.name
-    rows = tuple(emit(name, kernel.instructions, machine.has_avx512))
+    rows = tuple(emit(
+        name, kernel.instructions, machine.has_avx512, machine.model.takes_lanes
+    ))
     return Source(title=kernel.source.title, name=name, rows=rows, kernel=kernel.source.kernel)
 
 

@@ -9,8 +9,10 @@ In order: each imports only what stands before it.
     products.py               the parts of a kernel that is a sum of products of two arrays
     choose_dots.py            choices for a few products of rows
     choose_elementwise.py     choices for kernels without reductions
+    register_tiles.py         which tiles of sums fit into registers, and the cycles they take
     panels.py                 from how many uses on the columns that a tile reads are better copied
     choose_outer_products.py  choices for products of few rows, or of long sums
+    product_plans.py          height, width and shares of the tiles of a product
     choose_products.py        choices for sums of products
     window_tiles.py           the tiles of a convolution that fit in registers
     choose_windows.py         choices for windows that slide past weights

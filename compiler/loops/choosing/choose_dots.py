@@ -11,8 +11,8 @@ rows and columns.
       r2.0 in 7   unrolled  r2.1 in 16   lanes
 
 Where the sums are so short that all of the shorter operand fits in registers it stays there. More
-rows, up to 16, or many where the sum is long, go by in pairs: four rows of weights that come from
-afar are read once, in order, and stay near while all pairs meet them.
+rows, up to 16, go by in pairs: four rows of weights that come from afar are read once, in order,
+and stay near while all pairs meet them.
 
     for i1.0 in 768         four rows of in2
       for i0.0 in 8         two rows of in1: eight sums
@@ -58,13 +58,14 @@ PEELED = 8
 would have a mask otherwise: which costs more than anything else in it where masks are not cheap.
 100×100 sums of 20,000 in 8 parts take 3.9 ms with such a rest and 24 with masks (EPYC, AVX2, two
 busy cores, 2026-11-23)."""
-HELD = 24
-"""Vectors of the shorter operand that stay in registers, of 32. By 1,000 columns, 4 rows of 96,
-which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors would take 18.3 so and take
-34.0 (EPYC, AVX2, 2026-11-23)."""
-REGISTERS = 30
-"""For these, and the sums: two of 32 are left for what is loaded. 4 rows of 96 by 1,000 columns
-take 13.6 µs with 30 and 22.6 with 40, where sums are spilled (EPYC, AVX2, 2026-11-23)."""
+HELD = 0.75
+"""The share of the registers for vectors of the shorter operand, which stay there: 24 of 32. By
+1,000 columns, 4 rows of 96, which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors
+would take 18.3 so and take 34.0 (EPYC, AVX2, 2026-11-23)."""
+SPARE = 2
+"""Registers for what is loaded: these vectors and the sums have the others. 4 rows of 96 by 1,000
+columns take 13.6 µs where they have 30 and 22.6 with 40, where sums are spilled (EPYC, AVX2,
+2026-11-23)."""
 
 
 def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -81,7 +82,7 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
         return Reason("its operands do not both lie along the sum")
     few = Number(f"trip count of {short.name}", short.extent, "", "at most", FEW)
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
-    if short.extent > FEW and not (found.is_long or _is_paired(short, long, fold, seen, model)):
+    if short.extent > FEW and not _is_paired(short, long, fold, seen, model):
         return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
     if fold.extent < 2 * lanes:
         return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)
@@ -89,11 +90,12 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     if against:
         return Reason(against)
     held = short.extent * -(-fold.extent // lanes)
-    is_held = held <= HELD and long.extent > FEW >= short.extent
-    free = REGISTERS - held if is_held else SUMS
+    most = int(model.registers * HELD)
+    is_held = held <= most and long.extent > FEW >= short.extent
+    free = model.registers - SPARE - held if is_held else SUMS
     together = PAIR if short.extent > FEW else short.extent
     side = max(min(FEW, free // together), 1)
-    kept = Number("vectors of the shorter operand", held, "", "stay in registers", HELD)
+    kept = Number("vectors of the shorter operand", held, "", "stay in registers", most)
     what = f"{short.extent} by {long.extent} sums, both operands in order along {fold.name}"
     words = Reason(what, few, enough, kept)
     choices = _side_by_side(found, short, long, side, words)

@@ -39,14 +39,20 @@ from compiler.loops.choosing.lanes import (
     lane_count,
     trip_count,
 )
-from compiler.loops.choosing.panels import WIDEST, worth_packing
+from compiler.loops.choosing.panels import WIDEST, share_of_place, worth_packing
 from compiler.loops.choosing.products import Product, product
+from compiler.loops.choosing.register_tiles import LINE
 from compiler.machines.model import MachineModel
 
 FEW = 64
 """Rows for which a copy of the panel does not pay: 16, 32 and 64 rows by 1,024 by 4,096 take 1.8,
 3.0 and 9 to 11 ms so and 17 to 26, 39 and 19 ms in tiles, which are packed from 60 rows on (EPYC,
 AVX2, two busy cores, 2026-11-23)."""
+SHARED = 1.5
+"""Rows for each line of a set, from which rows that share one are thrown out of the nearest cache
+before all of their line is used: 24, 48 and 64 rows by 2,048 by 512, 8,192 bytes apart, take 0.67,
+1.43 and 1.91 ms so and 0.54, 0.87 and 1.13 in tiles, 16 rows 0.40 and 0.43; by 768 by 3,072 48 rows
+take 2.0 ms so and 2.4 in tiles (EPYC, Zen 5, AVX2, 2026-11-24)."""
 ONCE = 16
 """Rows that are one or two tiles of sums: 16 rows by 512 by 1,000 take 0.18 ms so and 0.33 in tiles
 (EPYC, AVX2, two busy cores, 2026-11-23)."""
@@ -87,9 +93,14 @@ def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
     against = against_lanes(seen, found.columns, lanes, 2 * lanes)
     if against:
         return against
-    is_near = worth_packing(found, WIDEST * lanes, model).uses is None
+    worth = worth_packing(found, WIDEST * lanes, model)
+    is_near = worth.is_near or worth.uses is None
     if is_near and not _is_read_once(found, model):
         return Reason("the panel of a tile of sums stays near")
+    shared = _shared(found, model)
+    if shared > SHARED * model.ways[0]:
+        lines = Number("rows that share a set", shared, "", "lines of a set", model.ways[0])
+        return Reason("rows share few sets of the nearest cache", lines)
     if found.rows.extent <= FEW or found.is_long:
         return Reason()
     return Reason("tiles of sums pay for so many rows", *_compared(found))
@@ -99,6 +110,13 @@ def _is_read_once(found: Product, model: MachineModel) -> bool:
     """Whether a panel that would stay near is not read again, and comes from afar."""
     weights = extents((*found.folded, found.columns)) * found.panel.argument.element.itemsize
     return found.rows.extent <= ONCE and weights > model.cache_bytes[1]
+
+
+def _shared(found: Product, model: MachineModel) -> float:
+    """How many rows share a set of the nearest cache."""
+    apart = abs(found.other.step(found.rows) or 0) * found.other.argument.element.itemsize
+    way = model.cache_bytes[0] // model.ways[0]
+    return share_of_place(found.rows.extent, apart or LINE, LINE, way)
 
 
 def _compared(found: Product) -> tuple[Number, Number]:

@@ -18,16 +18,12 @@ from dataclasses import dataclass
 from compiler.core.reason import Number, Reason
 from compiler.loops.choosing.accesses import extents
 from compiler.loops.choosing.products import Product
+from compiler.loops.choosing.register_tiles import VECTORS
 from compiler.machines.model import MachineModel
 
-WAYS = 8
-"""Lines of a level-2 cache that share a set: those of Zen 3 and 4."""
 NEAR = 6
 """A panel of this part of the cache, 1 of so many, stays there, with all that passes by. 256³ and
 128×784×512 take as long with 2, 4 and 12, within 3 % (EPYC, AVX2, 2026-11-23)."""
-PAGE, TABLE_WAYS, TABLE_WAY = 4096, 12, 1024 * 1024
-"""Bytes of a page; those with equal addresses in a `TABLE_WAY` share a set of so many entries: 256
-sets of 12 are the 3,072 entries of Zen 4."""
 COPY = 6.0
 """Cycles to copy one vector, which comes from far away: an estimate. 24×512×512 takes 458, 447 and
 460 µs with 2, 6 and 18 (EPYC, AVX2, 2026-11-23)."""
@@ -35,8 +31,8 @@ ACROSS = 1.0
 """Cycles to copy one element by itself: sums are too short for squares that change places. An
 estimate: with 0.25 and 4 products from 17×7×100 to 64×12×33 take about as long (EPYC, AVX2,
 2026-11-23)."""
-WIDEST = 4
-"""Vectors of the widest piece, as in `choose_products.VECTORS`; to wait for a narrower one takes no
+WIDEST = max(VECTORS)
+"""Vectors of the widest piece; to wait for a narrower one takes no
 less."""
 USES_FAR = 4
 """Tiles of rows that read a panel from the level-3 cache in the time that a copy costs. In a chain
@@ -48,6 +44,18 @@ USES_LOST = 3
 long with 1, 3, 10 and 30, within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30
 (EPYC, AVX2, 2026-11-23)."""
 
+USES_NEAR = 20
+"""The same, where pieces stay in the level-2 cache but not in the nearest one. A copy that brings
+nothing costs 10 % with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5,
+AVX-512, 2026-11-24); where pieces that lie apart are slow to come from there, 256³ and 512³ take
+1.5 to 2.5 times as long without (Emerald Rapids, AVX-512, before 2026-11-22). Half as many are
+enough where two vectors in a row are one load: 98 instructions instead of 109 for 80 multiply-adds
+(Apple M1, by LLVM 22.1's assembly, 2026-11-24), and where each piece is on a page of its own: 64×64
+×1024 takes 96 µs and 71 copied (EPYC, Zen 5, AVX2, 2026-11-24)."""
+HELD = 2
+"""The share of the nearest cache, 1 of so many, and of the lines of a set, that a panel may have to
+stay there while rows pass by: an estimate."""
+
 
 @dataclass(frozen=True, slots=True)
 class Worth:
@@ -55,6 +63,8 @@ class Worth:
 
     uses: int | None
     because: Reason
+    is_near: bool = False
+    """Whether the panel stays in the level-2 cache, uncopied."""
     apart: float = 0.0
     """Cycles to copy the elements of one piece one by one."""
 
@@ -64,7 +74,7 @@ class Worth:
 
     def cost(self, uses: int, vectors: int) -> float:
         """Cycles for each piece, of `vectors`, until `uses` tiles have read it, copied or not."""
-        if self.uses is None:
+        if self.uses is None or self.is_near:
             return 0.0
         waiting = WIDEST * uses / self.uses if self.uses else math.inf
         return self.apart or COPY * (vectors if self.is_packed(uses) else waiting)
@@ -84,25 +94,42 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
         seen = () if step is None else (
             Number(f"step of {found.columns.name} in the panel", step, "", "in a row", 1),
         )
-        return Worth(0, Reason("the panel lies across the columns", *seen), each)
+        return Worth(0, Reason("the panel lies across the columns", *seen), apart=each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
     along = [r for r in found.folded if steps[r] and r.extent > 1]
     trips, piece = extents(along), width * itemsize
     apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
     where = f"{trips:,} pieces of {piece} bytes, {apart:,} apart"
-    pages, sets = _ways(trips, apart, PAGE, TABLE_WAY), _ways(trips, apart, piece, cache // WAYS)
-    looked_up = Number("pages that share an entry", pages, "", "entries", TABLE_WAYS)
+    entries, lines = model.page_ways, model.ways[1]
+    table = model.pages // entries * model.page_bytes
+    pages = share_of_place(trips, apart, model.page_bytes, table)
+    sets = share_of_place(trips, apart, piece, cache // lines)
+    looked_up = Number("pages that share an entry", pages, "", "entries", entries)
     size = Number(f"panel, times {NEAR}", trips * piece * NEAR, "bytes", "level-2 cache", cache)
-    shared = Number("pieces that share a set", sets, "", "lines of a set", WAYS)
-    if pages > TABLE_WAYS:
+    shared = Number("pieces that share a set", sets, "", "lines of a set", lines)
+    if pages > entries:
         words = f"{where}: the addresses of so many pages are not kept"
         return Worth(USES_LOST, Reason(words, looked_up))
-    if trips * piece * NEAR <= cache and sets <= WAYS:
-        return Worth(None, Reason(f"{where}, stay in the level-2 cache", size, shared))
-    return Worth(USES_FAR, Reason(f"{where}, do not stay in the level-2 cache", size, shared))
+    if trips * piece * NEAR > cache or sets > lines:
+        return Worth(USES_FAR, Reason(f"{where}, do not stay in the level-2 cache", size, shared))
+    return _near(f"{where}, stay in", trips, apart, piece, model)
 
 
-def _ways(trips: int, apart: int, piece: int, way: int) -> float:
+def _near(where: str, trips: int, apart: int, piece: int, model: MachineModel) -> Worth:
+    """Whether to copy a panel that stays in the level-2 cache: not if it stays in the nearest, but
+    where two vectors in a row are one load, if their addresses are near each other."""
+    cache, lines = model.cache_bytes[0] // HELD, model.ways[0] // HELD
+    sets = share_of_place(trips, apart, piece, model.cache_bytes[0] // model.ways[0])
+    size = Number("panel", trips * piece, "bytes", f"1/{HELD} of the nearest cache", cache)
+    shared = Number("pieces that share a set", sets, "", f"1/{HELD} of its lines", lines)
+    if trips * piece <= cache and sets <= lines and not model.takes_lanes:
+        return Worth(None, Reason(f"{where} the nearest cache", size, shared), True)
+    is_each_looked_up = apart >= model.page_bytes
+    uses = USES_NEAR // (2 if model.takes_lanes or is_each_looked_up else 1)
+    return Worth(uses, Reason(f"{where} the level-2 cache", size, shared), True)
+
+
+def share_of_place(trips: int, apart: int, piece: int, way: int) -> float:
     """How many of `trips` pieces share a place, where places repeat every `way` bytes."""
     places = min(way // math.gcd(apart, way), max(way // piece, 1))
     return trips / places

@@ -53,7 +53,7 @@ def test_more_rows_go_by_in_pairs_where_weights_come_from_afar() -> None:
     assert_same(before, transform(before, chosen))
 
 
-@pytest.mark.parametrize("sizes", [(16, 1001, 515), (7, 601, 1000), (30, 31, 300), (4, 4, 900)])
+@pytest.mark.parametrize("sizes", [(16, 1001, 515), (7, 601, 1000), (4, 4, 900)])
 def test_same_values_of_more_rows_on_the_machine(sizes: tuple[int, int, int]) -> None:
     assert any(row.axis.startswith("r2.") for row in
                choose(body_of("x @ w.T", *sizes), DEFAULT).of(Vectorize))  # fmt: skip
