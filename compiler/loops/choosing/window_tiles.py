@@ -27,10 +27,14 @@ ENOUGH = 2
 """Accumulators of one tile, as a multiple of those that hide how long one takes to be ready: more
 make the code longer. 8 images of 64 channels by 32², 3×3, take 2.26, 2.28 and 2.26 ms with tiles of
 16, 24 and 28, one image of 64 by 56² 0.89, 0.88 and 0.89 (EPYC, Zen 5, AVX-512, 2026-11-24)."""
-LINES = 2
-"""Lines of one tile, where no channels share an image: their windows overlap. 32 channels of 56²,
-3×3 each, take 930, 890 and 869 µs with 1, 2 and 4, one image of 500² 369, 528 and 533 (EPYC, AVX2,
-2026-11-23)."""
+LINES, BESIDE = {True: 2, False: 3}, {True: 2, False: 1}
+"""Lines of one tile, and vectors of each, by whether registers hold the weights as well, where no
+channels share an image: the windows of lines overlap. With 16 registers 32 channels of 112², 3×3
+each, take 145, 148, 129 and 152 µs with 1 to 4 lines of one vector, 145 with 3 of two; 64 channels
+of 28², 5×5, 54, 59, 48 and 55, and 53 (EPYC, Zen 5, AVX2, 2026-11-24). With 32 they take 95, 84, 81
+and 86 µs, and 87 with 2 of two; 24, 23, 24 and 19, and 21 (the same machine, AVX-512)."""
+HOLDING = 32
+"""Registers from which weights of 3×3 stay in them beside the accumulators."""
 OVERHEAD = 0.5
 """Cycles of the loop itself: an estimate. With 0 and 1.5 seven convolutions took about as long
 (EPYC, AVX2, 2026-11-23)."""
@@ -129,7 +133,7 @@ def shapes(seen: Accesses, found: Windows, most: int, model: MachineModel) -> It
     for lanes in widths:
         for vectors in VECTORS:
             for height in (n for n in HEIGHTS if n * vectors <= enough):
-                if is_in_row and _is_useful(found, vectors, height):
+                if is_in_row and _is_useful(found, vectors, height, model):
                     made = _along_pixels(found, lanes, vectors, height, model)
                     if registers(made, _masks(found, made, model)) <= model.registers:
                         yield made
@@ -139,10 +143,13 @@ def shapes(seen: Accesses, found: Windows, most: int, model: MachineModel) -> It
                         yield made
 
 
-def _is_useful(found: Windows, vectors: int, height: int) -> bool:
+def _is_useful(found: Windows, vectors: int, height: int, model: MachineModel) -> bool:
     """Whether a tile along pixels shares what it loads: few lines do, as many channels as fit."""
-    most = side(found).extent if found.channels else min(side(found).extent, LINES)
-    return height <= most and (vectors <= 2 or bool(found.channels))
+    if found.channels:
+        return height <= found.channels.extent
+    is_holding = model.registers >= HOLDING
+    most = min(side(found).extent, LINES[is_holding])
+    return height <= most and vectors <= BESIDE[is_holding]
 
 
 def _has_pixels(seen: Accesses, found: Windows) -> bool:
