@@ -19,6 +19,7 @@ from compiler.loops.choosing.lanes import (
     lane_count,
     shared_out,
     trip_count,
+    way_bytes,
 )
 from compiler.loops.nodes import Range, Scan
 from compiler.loops.transforms.levels import length
@@ -28,9 +29,9 @@ ROWS = 4
 """Rows side by side: an addition takes as many cycles. Sums along 1000² take 0.94, 0.34, 0.38,
 0.39 and 0.40 ms with 1, 2, 4, 8 and 16, along 8,192 rows of 256 1.0, 1.1, 0.9, 1.1 and 1.6 (EPYC,
 AVX2, two busy cores, 2026-11-23)."""
-ALIASED, PAGE = 2, 4096
-"""Rows side by side where they are whole pages apart: what is read and written of all of them then
-shares one set of the nearest cache. 4096² takes 19, 17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16
+ALIASED = 2
+"""Rows side by side where what is read and written of all of them shares one set of the nearest
+cache. 4096² takes 19, 17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16
 (EPYC, AVX2, two busy cores, 2026-11-23)."""
 COLUMNS = 8
 """Vectors of columns side by side: of each row whole lines next to each other. Sums down 4096² take
@@ -80,10 +81,10 @@ def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]
     is_outside = rows is others[0]
     cores = model.cores if is_outside and is_worth_threads(seen, model) else 1
     apart = abs(seen.store.step(rows) or 0) * seen.store.argument.element.itemsize
-    side = max(min(ALIASED if apart % PAGE == 0 else ROWS, trips // cores), 1)
+    side = max(min(ALIASED if apart % way_bytes(model) == 0 else ROWS, trips // cores), 1)
     several = trip_count(name, trips, "side by side", side)
-    pages = Number("rows apart", apart, "bytes", "a page", PAGE)
-    words = Reason(f"{side} rows side by side hide how long one waits for itself", several, pages)
+    sets = Number("rows apart", apart, "bytes", "one set", way_bytes(model))
+    words = Reason(f"{side} rows side by side hide how long one waits for itself", several, sets)
     if trips <= side:
         choices: list[Row] = [Unroll(name, words)]
     else:

@@ -24,8 +24,9 @@ from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length, obstacle
 from compiler.machines.model import MachineModel
 
-LINE = 64
-"""Bytes of one line of memory, on x86 and most others."""
+LINE, PARTS = 64, (16, 32)
+"""Bytes of one line of memory, on x86 and most others, and of the parts of one that vectors store
+one after the other past the caches, which are gathered until the line is whole."""
 IN_VECTORS = (0, 1, 2)
 """Elements that a load may move from lane to lane: where it is more, each lane is read by itself
 (`lowered/access.py`)."""
@@ -48,6 +49,11 @@ def lane_count(seen: Accesses, model: MachineModel) -> int:
 def lanes_along(seen: Accesses, axes: Iterable[Range], model: MachineModel) -> int:
     """The same for the widest type that is computed with along one of `axes`."""
     return max(model.vector_bytes // seen.widest_along(axes), 1)
+
+
+def way_bytes(model: MachineModel) -> int:
+    """Bytes between lines that share a set of the first cache: 4,096 on most x86."""
+    return model.cache_bytes[0] // model.ways[0]
 
 
 def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:
@@ -193,9 +199,10 @@ def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> li
     if seen.nbytes < held:
         words = f"{seen.nbytes:,} bytes are touched: they may stay in the last cache"
         return [Refused("stream", Reason(words, touched))]
-    if lanes * size % LINE:
+    if lanes * size % LINE and lanes * size not in PARTS:
         line = Number("a vector stores", lanes * size, "bytes", "a line of memory", LINE)
-        return [Refused("stream", Reason("vectors are no whole lines of memory", touched, line))]
+        words = "vectors are no whole lines of memory, nor a half or a quarter of one"
+        return [Refused("stream", Reason(words, touched, line))]
     apart = {r.name: s * size for r, s in seen.store.steps.items() if r is not axis}
     odd = next((name for name, step in apart.items() if step % LINE), "")
     if odd:
