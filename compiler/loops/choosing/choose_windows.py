@@ -180,7 +180,7 @@ def _reason(
         f"{along.extent} {kind}, {across.extent} {rows}, sums of {found.taps}: "
         f"about {best.cycles:,.0f} cycles a line, the least of the tiles that fit in registers",
         Number("accumulators", best.vectors * best.height),
-        Number("registers", registers(best), "", "at most", model.registers),
+        Number("registers", registers(best, model), "", "at most", model.registers),
         trip_count(along.name, along.extent, f"{kind} of a tile", best.width),
         trip_count(across.name, across.extent, f"{rows} of a tile", best.height),
         Number("a line of tiles", best.cycles, "cycles"),

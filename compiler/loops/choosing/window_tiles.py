@@ -4,7 +4,7 @@
 
 A tile is some vectors of pixels by a few channels, or else of channels by a few pixels. All of it
 is in registers: the accumulators, the operands on its shorter side, one at a time of those on the
-longer side, and masks where registers hold them. Its cycles are those of one line of all channels:
+longer side, or all of them, and masks where registers hold them. Its cycles are those of one line of all channels:
 multiply-adds or loads, whatever takes longer, what is left over by whole tiles, and where channels
 are lanes the copy of their weights and the stores.
 """
@@ -119,10 +119,14 @@ def rank(shape: Shape) -> tuple[float, int]:
     return shape.cycles, shape.vectors * shape.height
 
 
-def registers(shape: Shape, masks: int = 0) -> int:
-    """The registers of a tile: accumulators, and operands that are there at the same time."""
-    sums, held = shape.vectors * shape.height, min(shape.vectors, shape.height)
-    return sums + held + 1 + masks
+def registers(shape: Shape, model: MachineModel, masks: int = 0) -> int:
+    """The registers of a tile: accumulators, and operands that are there at the same time.
+
+    LLVM loads all of them first where there are many registers and instructions do not read memory.
+    """
+    sums, sides = shape.vectors * shape.height, (shape.vectors, shape.height)
+    is_early = model.registers >= HOLDING and not model.broadcasts
+    return sums + (sum(sides) if is_early else min(sides) + 1) + masks
 
 
 def shapes(seen: Accesses, found: Windows, most: int, model: MachineModel) -> Iterator[Shape]:
@@ -135,11 +139,11 @@ def shapes(seen: Accesses, found: Windows, most: int, model: MachineModel) -> It
             for height in (n for n in HEIGHTS if n * vectors <= enough):
                 if is_in_row and _is_useful(found, vectors, height, model):
                     made = _along_pixels(found, lanes, vectors, height, model)
-                    if registers(made, _masks(found, made, model)) <= model.registers:
+                    if registers(made, model, _masks(found, made, model)) <= model.registers:
                         yield made
                 if is_apart and lanes <= APART and height <= found.pixels.extent:
                     made = _along_channels(seen, found, lanes, vectors, height, model)
-                    if registers(made) <= model.registers:
+                    if registers(made, model) <= model.registers:
                         yield made
 
 
