@@ -33,10 +33,11 @@ ALIASED = 2
 """Rows side by side where what is read and written of all of them shares one set of the nearest
 cache. 4096² takes 19, 17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16
 (EPYC, AVX2, two busy cores, 2026-11-23)."""
-COLUMNS = 8
-"""Vectors of columns side by side: of each row whole lines next to each other. Sums down 4096² take
-46, 24, 14, 13 and 12 ms with 1, 2, 4, 8 and 16, of 1,000 by 1,024 0.54, 0.32, 0.26, 0.24 and 0.23
-(EPYC, AVX2, two busy cores, 2026-11-23)."""
+COLUMNS, MOST = 512, 16
+"""Bytes of columns side by side, of each row whole lines next to each other; and how many vectors
+at most. Sums down 4096² take 46, 24, 14, 13 and 12 ms with 1, 2, 4, 8 and 16 lines, of 1,000 by
+1,024 0.54, 0.32, 0.26, 0.24 and 0.23 (EPYC, AVX2, two busy cores, 2026-11-23); of 1,024² 344, 178,
+95 and 103 µs with 4, 8, 16 and 32 vectors (EPYC, Zen 5, AVX2, 2026-11-24)."""
 
 
 def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -58,18 +59,19 @@ def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
 def _columns(seen: Accesses, others: list[Range], lanes: int, model: MachineModel) -> list[Row]:
     """Vectors of the innermost axis, whose blocks are shared out where nothing is outside."""
     inner, what = others[-1], "columns next to each other"
+    side = min(COLUMNS // model.vector_bytes, MOST)
     name, trips = inner.name, inner.extent
     block = trips // model.cores // lanes * lanes
     if len(others) > 1 or block < lanes or not is_worth_threads(seen, model):
         shared = shared_out(seen, others[0].name, others[0].extent, model)
         alone = kept_on_one_core(seen, model)
-        return [*in_vectors(name, trips, lanes, COLUMNS, what), *(shared if others[1:] else alone)]
+        return [*in_vectors(name, trips, lanes, side, what), *(shared if others[1:] else alone)]
     share = trip_count(name, trips, "a vector for each core", lanes * model.cores)
     words = Reason(f"{trips} columns, a part for each core", share)
     return [
         Tile(name, block, "peel", words),
-        *in_vectors(f"{name}.1", block, lanes, COLUMNS, what),
-        *in_vectors(f"{name}.2", trips - trips // block * block, lanes, COLUMNS, what),
+        *in_vectors(f"{name}.1", block, lanes, side, what),
+        *in_vectors(f"{name}.2", trips - trips // block * block, lanes, side, what),
         *shared_out(seen, f"{name}.0", trips // block, model),
     ]
 

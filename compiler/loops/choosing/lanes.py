@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from compiler.core.reason import Number, Reason, shown
 from compiler.core.text import microseconds
+from compiler.loops.alive import alive
 from compiler.loops.choices import (
     Choice,
     Parallelize,
@@ -20,9 +21,10 @@ from compiler.loops.choices import (
     Vectorize,
 )
 from compiler.loops.choosing.accesses import Access, Accesses
-from compiler.loops.nodes import Range
+from compiler.loops.nodes import Alu, Range
+from compiler.loops.placement import place
 from compiler.loops.transforms.levels import length, obstacle
-from compiler.machines.model import MachineModel
+from compiler.machines.model import EXPENSIVE, NEVER_VECTOR, MachineModel
 
 LINE, PARTS = 64, (16, 32)
 """Bytes of one line of memory, on x86 and most others, and of the parts of one that vectors store
@@ -35,6 +37,15 @@ NEAR = 2
 on 2026-11-22 (EPYC, AVX-512), without a figure on record; four operations on 1,000,000, or 16 MB in
 all, take 285, 275 and 272 µs with 1, 2 and 4, on 2,000,000 845, 876 and 774 (EPYC, AVX2,
 2026-11-23)."""
+POLYNOMIALS = frozenset(
+    op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR
+)
+"""Operations with many constants."""
+BESIDE_CONSTANTS = 2
+"""Vectors at a time where constants of polynomials are in registers too. With 4 LLVM keeps values
+of gelu, exp, tanh and the logistic function on the stack, of AVX2 and of NEON; with 2 gelu of
+16,384 takes 8.4 µs rather than 7.9, the logistic function 7.7 rather than 7.4, of 2²⁴ all the same
+(EPYC, Zen 5, AVX2, 2026-11-24)."""
 WORTH_THREADS = 20_000.0
 """Nanoseconds of work below which a kernel stays on one core. A round number, not measured by
 itself: handing work over takes 0.84 µs where a thread waits for it, 52 to 58 where it sleeps (Xeon,
@@ -109,6 +120,13 @@ def _step(access: Access, axis: Range, step: int) -> Number:
     """How far an access moves along an axis."""
     where = f"step of {axis.name} in {access.argument.name}"
     return Number(where, step, "", "one after another", 1)
+
+
+def side_by_side(seen: Accesses, model: MachineModel, most: int) -> int:
+    """Vectors at a time of a kernel without reductions: all of their values are in registers."""
+    is_dear = any(isinstance(n, Alu) and n.op in POLYNOMIALS for n in seen.order)
+    several = BESIDE_CONSTANTS if is_dear and not model.broadcasts else most
+    return max(min(several, model.registers // max(alive(place(seen.body), seen.needs), 1)), 1)
 
 
 def in_vectors(name: str, trips: int, lanes: int, unroll: int, what: str) -> list[Choice]:

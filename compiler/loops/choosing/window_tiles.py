@@ -4,9 +4,9 @@
 
 A tile is some vectors of pixels by a few channels, or else of channels by a few pixels. All of it
 is in registers: the accumulators, the operands on its shorter side, one at a time of those on the
-longer side, or all of them, and masks where registers hold them. Its cycles are those of one line of all channels:
-multiply-adds or loads, whatever takes longer, what is left over by whole tiles, and where channels
-are lanes the copy of their weights and the stores.
+longer side, or all of them, and masks where registers hold them. Its cycles are those of one line
+of all channels: multiply-adds or loads, whatever takes longer, what is left over by whole tiles,
+and where channels are lanes the copy of their weights and the stores.
 """
 
 import math
@@ -45,10 +45,10 @@ ACROSS = 1.5
 """How much longer a load takes that may begin anywhere in a line of the cache: an estimate. With 1
 and 3 seven convolutions took as long, within 4 % (EPYC, AVX2, 2026-11-23)."""
 MASKED = 2.5
-"""Cycles of a load under a mask that is kept in vectors: LLVM makes the mask anew in each iteration.
-8 images of 61 channels by 27×29, 3×3, whose lines leave 5 pixels over, take 8.9 ms with tiles of 2
-vectors of pixels by 4 channels, 4.1 with 3 vectors of channels by 4 pixels (EPYC, Zen 5, AVX2,
-2026-11-24)."""
+"""Cycles of a load under a mask that is kept in vectors: LLVM makes the mask anew in each
+iteration. 8 images of 61 channels by 27×29, 3×3, whose lines leave 5 pixels over, take 8.9 ms with
+tiles of 2 vectors of pixels by 4 channels, 4.1 with 3 vectors of channels by 4 pixels (EPYC, Zen 5,
+AVX2, 2026-11-24)."""
 MASKS = 3
 """Registers that such masks take for each vector of a row, beside it: an estimate."""
 HAS_MASKS = 64
