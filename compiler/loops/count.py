@@ -57,8 +57,6 @@ UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away: an estimate for bodies of every size. LLVM 22.1
 writes out a sum of 96 elements, and one of exponentials up to 8, but not 16 (EPYC, AVX2,
 2026-11-23)."""
-VECTOR_BYTES = 64
-"""Bytes of a vector register, where processors have AVX-512."""
 WAIT = 9
 """Simple operations outside vectors in the time that a scan waits for its last one: 1 ns in the
 default model. 1,000,000 sums, one after the other, take 0.95 to 1.0 ms (EPYC, AVX2, two busy cores,
@@ -232,14 +230,15 @@ class _Count:
             self.footprints[made] = None
 
 
-def lanes(work: Work, each: Range) -> int:
-    """The iterations of a loop that run at once: elements of the widest type in a vector, or 1."""
+def lanes(work: Work, each: Range, nbytes: int) -> int:
+    """The iterations of a loop that run at once: elements of the widest type in a vector of so many
+    bytes, or 1."""
     found = [s for s in work.stretches if s.axis == each.number]
     if not found or not all(s.is_vector for s in found):
         return 1
     sizes = [o.itemsize for s in found for o in s.operations]
     widest = max([*sizes, *(a.itemsize for s in found for a in s.accesses)])
-    return max(VECTOR_BYTES // widest, 1)
+    return max(nbytes // widest, 1)
 
 
 def _operation(op: str, dtype: DType, is_product: bool = False) -> Operation:
