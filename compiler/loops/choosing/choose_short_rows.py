@@ -32,10 +32,11 @@ SHORT = 16
 LEAST_COLUMNS = 5
 """Columns of one row from which the same is true. softmax of 1000×4 takes 9.1 µs so and 4.7 plain,
 of 1000×5 9.2 and 24.7 (EPYC, AVX2, 2026-11-23)."""
-MOST_DEAR = 16
-"""Dear operations of one row up to which the code of all columns stays small. With 32, softmax of
-1000×15 would take 19 µs rather than 25; with 64, rows of 45 such operations 69 rather than 24
-(EPYC, AVX2, 2026-11-23)."""
+MOST_DEAR = 32
+"""Dear operations of one row up to which the code of all columns stays small. With 32 rather than
+16 softmax of 1000×10 takes 8 µs rather than 12, of 1000×15 11 rather than 12, with AVX2 10 rather
+than 16, and 12 rather than 18 (EPYC, Zen 5, 2026-11-24). With 64, rows of 45 such operations would
+take 69 rather than 24 (EPYC, AVX2, 2026-11-23)."""
 
 
 def short_rows(seen: Accesses, model: MachineModel) -> Choices | Reason:

@@ -32,6 +32,9 @@ one after the other past the caches, which are gathered until the line is whole.
 IN_VECTORS = (0, 1, 2)
 """Elements that a load may move from lane to lane: where it is more, each lane is read by itself
 (`lowered/access.py`)."""
+MASKED = 64
+"""Bytes of a vector from which machines have registers for masks: AVX-512 and SVE do, AVX2 and NEON
+do not."""
 NEAR = 2
 """The share of the last cache, 1 of so many, from which stores past it are faster. Changed from 4
 on 2026-11-22 (EPYC, AVX-512), without a figure on record; four operations on 1,000,000, or 16 MB in
@@ -65,6 +68,12 @@ def lanes_along(seen: Accesses, axes: Iterable[Range], model: MachineModel) -> i
 def way_bytes(model: MachineModel) -> int:
     """Bytes between lines that share a set of the first cache: 4,096 on most x86."""
     return model.cache_bytes[0] // model.ways[0]
+
+
+def has_masks(model: MachineModel) -> bool:
+    """Whether masks of lanes are registers of their own; elsewhere each is a vector, and LLVM makes
+    it anew in each iteration."""
+    return model.vector_bytes >= MASKED
 
 
 def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from compiler.loops.choosing.accesses import Access, Accesses
-from compiler.loops.choosing.lanes import IN_VECTORS
+from compiler.loops.choosing.lanes import IN_VECTORS, has_masks
 from compiler.loops.nodes import Range, Reduce
 from compiler.loops.transforms.levels import obstacle
 from compiler.machines.model import MachineModel
@@ -51,9 +51,6 @@ tiles of 2 vectors of pixels by 4 channels, 4.1 with 3 vectors of channels by 4 
 AVX2, 2026-11-24)."""
 MASKS = 3
 """Registers that such masks take for each vector of a row, beside it: an estimate."""
-HAS_MASKS = 64
-"""Bytes of a vector from which machines have masks of their own: AVX-512 and SVE do, AVX2 and NEON
-do not."""
 JOINED = 0.5
 """Cycles to join two vectors to every other element of theirs, by a unit that adds as well: an
 estimate. 64 windows of 7×7 on 3 channels of 224², every second, take 776 µs with channels as lanes
@@ -176,7 +173,7 @@ def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
 def _masks(found: Windows, shape: Shape, model: MachineModel) -> int:
     """The registers of masks, where vectors leave pixels over."""
     is_whole = found.pixels.extent % shape.width == 0
-    return 0 if is_whole or model.vector_bytes >= HAS_MASKS else MASKS * shape.vectors
+    return 0 if is_whole or has_masks(model) else MASKS * shape.vectors
 
 
 def _along_pixels(
