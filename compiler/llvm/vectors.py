@@ -121,11 +121,11 @@ def store(
 
 
 def stream(writer: Writer, dtype: DType, lanes: int, value: str, address: str) -> None:
-    """Write whole lines past the caches; `address` is one that they begin at."""
-    t = memory_type(dtype, lanes)
+    """Write whole lines, or a part, past the caches; `address` is one that they begin at."""
+    t, align = memory_type(dtype, lanes), min(lanes * dtype.itemsize, 64)
     if dtype == bool_:
         value = writer.value(f"zext {vector_type('i1', lanes)} {value} to {t}")
-    writer.line(f"store {t} {value}, ptr {address}, align 64, !nontemporal {writer.one()}")
+    writer.line(f"store {t} {value}, ptr {address}, align {align}, !nontemporal {writer.one()}")
 
 
 def prefetch(writer: Writer, dtype: DType, address: str, ahead: int) -> None:

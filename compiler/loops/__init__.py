@@ -6,6 +6,7 @@ In order: each imports only what stands before it.
     nodes.py               kernel loops
     by_hand.py             scalar nodes that no lowering makes: for launch sizes written by hand
     placement.py           the loop nest of a body
+    alive.py               the most values of a body that are needed at once
     symbolic.py            integer expressions as sums of multiples
     indices.py             index arithmetic: bounds of axes
     invariants.py          the invariants of a kernel's loops, as `verify.py` checks them

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
+from compiler.loops.alive import alive
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -30,7 +31,6 @@ from compiler.loops.nodes import (
     Load,
     Local,
     Range,
-    Reduce,
     ScalarNode,
     Scan,
     Store,
@@ -57,8 +57,6 @@ UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away: an estimate for bodies of every size. LLVM 22.1
 writes out a sum of 96 elements, and one of exponentials up to 8, but not 16 (EPYC, AVX2,
 2026-11-23)."""
-VECTOR_BYTES = 64
-"""Bytes of a vector register, where processors have AVX-512."""
 WAIT = 9
 """Simple operations outside vectors in the time that a scan waits for its last one: 1 ns in the
 default model. 1,000,000 sums, one after the other, take 0.95 to 1.0 ms (EPYC, AVX2, two busy cores,
@@ -111,7 +109,7 @@ class _Count:
             for number, inner in enumerate(reversed(inside), start=self.blocks * MOST_INSIDE):
                 assert inner.range is not None
                 stack.append((inner, (*path, inner.range), (*places, number)))
-        return Work(tuple(self.stretches), tuple(self.footprints), registers(top, self.needs))
+        return Work(tuple(self.stretches), tuple(self.footprints), alive(top, self.needs))
 
     def _stretch(self, block: LoopBlock, path: Path, places: Places) -> None:
         """The stretches of a block: one for each set of ranges that are side by side in it."""
@@ -232,14 +230,15 @@ class _Count:
             self.footprints[made] = None
 
 
-def lanes(work: Work, each: Range) -> int:
-    """The iterations of a loop that run at once: elements of the widest type in a vector, or 1."""
+def lanes(work: Work, each: Range, nbytes: int) -> int:
+    """The iterations of a loop that run at once: elements of the widest type in a vector of so many
+    bytes, or 1."""
     found = [s for s in work.stretches if s.axis == each.number]
     if not found or not all(s.is_vector for s in found):
         return 1
     sizes = [o.itemsize for s in found for o in s.operations]
     widest = max([*sizes, *(a.itemsize for s in found for a in s.accesses)])
-    return max(VECTOR_BYTES // widest, 1)
+    return max(nbytes // widest, 1)
 
 
 def _operation(op: str, dtype: DType, is_product: bool = False) -> Operation:
@@ -333,60 +332,3 @@ def _span(strides: dict[Range, int | None], loops: Path, argument: Argument | Lo
     nearest = min(steps, default=1) if moving else 1
     width = min(max(nearest, 1) * argument.element.itemsize, LINE)
     return min(max(elements * width, 1), max(argument.size * argument.element.itemsize, 1))
-
-
-def registers(top: LoopBlock, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
-    """The most values alive at once in the nest `top`, each from its making to its last use.
-
-    A value made before a loop and used in it stays alive for the whole loop. One that depends on
-    unrolled ranges is a register for each of their iterations.
-    """
-    order: list[Item] = []
-    loops: list[tuple[int, int]] = []
-    stack: list[tuple[Item, int | None]] = [(top, None)]
-    while stack:
-        item, begin = stack.pop()
-        if begin is not None:
-            loops.append((begin, len(order)))
-        elif isinstance(item, LoopBlock):
-            stack.append((item, len(order)))
-            stack.extend((each, None) for each in reversed(item.items))
-        else:
-            order.append(item)
-    return _most_alive(order, loops, needs)
-
-
-def _copies(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
-    """The registers that hold a value; an accumulator has one for each iteration of its own too."""
-    ranges = needs[node] | set(node.ranges if isinstance(node, Reduce) else ())
-    return math.prod(r.extent for r in ranges if r.level == "unroll")
-
-
-def _most_alive(
-    order: list[Item], loops: list[tuple[int, int]], needs: Mapping[ScalarNode, frozenset[Range]]
-) -> int:
-    made: dict[ScalarNode, int] = {}
-    last: dict[ScalarNode, int] = {}
-    for at, item in enumerate(order):
-        assert not isinstance(item, LoopBlock)
-        node: ScalarNode = item.reduce if isinstance(item, Begin | Fold) else item
-        if isinstance(item, Begin) or node not in made:
-            made[node] = at
-        operands = node.sources[:1] if isinstance(item, Fold) else node.sources
-        for source in operands if not isinstance(item, Begin) else ():
-            last[source] = at
-    # the innermost loops first: a use inside a loop that began after the making reaches its end
-    for begin, end in sorted(loops, key=lambda loop: loop[1] - loop[0]):
-        for node, use in last.items():
-            if node in made and made[node] < begin <= use < end:
-                last[node] = end - 1
-    change = [0] * (len(order) + 1)
-    for node, use in last.items():
-        if node in made and not isinstance(node, Const | Argument | Range):
-            change[made[node]] += _copies(node, needs)
-            change[use] -= _copies(node, needs)
-    alive = most = 0
-    for step in change:
-        alive += step
-        most = max(most, alive)
-    return most

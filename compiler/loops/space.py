@@ -15,6 +15,7 @@ from compiler.core.node import toposort
 from compiler.loops.count import count, lanes
 from compiler.loops.nodes import Body, DefineVar, Load, Range, ScalarNode, Store, axis_name
 from compiler.loops.symbolic import at_greatest, limits
+from compiler.machines.model import DEFAULT, MachineModel
 from compiler.schedule.analysis.iteration_space import (
     Axis,
     IterationSpace,
@@ -32,7 +33,9 @@ Tiles = list[Range]
 """The parts of one axis, outer to inner."""
 
 
-def iteration_space(body: Body, work: Work | None = None, device: str = "CPU") -> KernelSpace:
+def iteration_space(
+    body: Body, work: Work | None = None, device: str = "CPU", model: MachineModel = DEFAULT
+) -> KernelSpace:
     """The axes of `body` in order of number, where they run, and what LLVM is left to do.
 
     `work` is what `count` says of the body, where it was counted already.
@@ -43,7 +46,7 @@ def iteration_space(body: Body, work: Work | None = None, device: str = "CPU") -
     axes = tuple(_axis(tiles, masks) for tiles in groups)
     tiles = tuple(tuple(_trips(part) for part in parts) for parts in groups)
     masked = tuple(n for n, parts in enumerate(groups) if frozenset(parts) in masks)
-    found = _found_by_llvm(order, groups, work or count(body))
+    found = _found_by_llvm(order, groups, work or count(body), model)
     space = IterationSpace(axes, _mapping(groups, found), tiles, masked)
     hints = (*_hints(groups), *(VectorizeHint(n, width) for n, width in found.items()))
     folded = tuple(n for n, axis in enumerate(axes) if axis.role == "reduction")
@@ -94,12 +97,15 @@ def _axis(parts: Tiles, masks: dict[frozenset[ScalarNode], int]) -> Axis:
     return Axis(name, size, first.role, variables[0] if variables else "")
 
 
-def _found_by_llvm(order: list[ScalarNode], groups: list[Tiles], work: Work) -> dict[int, int]:
+def _found_by_llvm(
+    order: list[ScalarNode], groups: list[Tiles], work: Work, model: MachineModel
+) -> dict[int, int]:
     """The axes whose innermost loop LLVM makes vectors of, with the lanes of these."""
     if any(isinstance(n, Range) and n.level == "vector" for n in order):
         return {}
     inner = {n: parts[-1] for n, parts in enumerate(groups) if parts[-1].level == "loop"}
-    return {n: width for n, each in inner.items() if (width := lanes(work, each)) > 1}
+    widths = {n: lanes(work, each, model.vector_bytes) for n, each in inner.items()}
+    return {n: width for n, width in widths.items() if width > 1}
 
 
 def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:

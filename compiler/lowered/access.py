@@ -15,7 +15,7 @@ from dataclasses import replace
 from compiler.core.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
-from compiler.lowered.instructions import LINE, Alu, Load, Store
+from compiler.lowered.instructions import LINE, PARTS, Alu, Load, Store
 from compiler.lowered.machine import Shuffle
 from compiler.lowered.tiles import Iterations, Tile
 from compiler.lowered.transpose import transpose
@@ -261,8 +261,10 @@ def _join(values: Values, node: loops.Update, plain: Store) -> None:
 
 
 def _is_aligned(values: Values, node: loops.Store, tile: Tile) -> bool:
-    """Whether every register is stored in whole lines, if the memory begins with one."""
+    """Whether every register is stored in whole lines, or parts, if the memory begins with one."""
     size = tile.lanes * node.dtype.itemsize
-    if size % LINE or node.gate is not None or isinstance(loops.memory(node), loops.Local):
+    is_even = not size % LINE or size in PARTS
+    if not is_even or node.gate is not None or isinstance(loops.memory(node), loops.Local):
         return False
-    return values.tiles.divisor(node.sources[1], tile.vector) * node.dtype.itemsize % LINE == 0
+    begin = values.tiles.divisor(node.sources[1], tile.vector) * node.dtype.itemsize
+    return begin % min(size, LINE) == 0

@@ -82,7 +82,7 @@ class Accumulators:
         """In the innermost loop: each accumulator takes more values."""
         sums = self._open[node]
         for number, own in enumerate(sums.own.combinations()):
-            for outer in sums.outer.combinations():
+            for outer in sums.outer.shortest_fastest():
                 place = sums.outer.key(outer), number % sums.parallel
                 self._take(node, sums, place, outer | own)
         for key, register in sums.forgotten.items():

@@ -38,7 +38,10 @@ from compiler.loops.nodes import Role, argument_name, axis_name
 from compiler.lowered import by_hand, machine
 
 LINE = 64
-"""Bytes of a line of a cache: what a streamed store writes is one, or several."""
+"""Bytes of a line of a cache: what a streamed store writes is one or several, or a part of one."""
+PARTS = (16, 32)
+"""Bytes of the parts of a line that a streamed store may write, where vectors are no longer: the
+processor gathers stores past the caches that follow one another until their line is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ class Load:
 class Store:
     """Writes `source` to the elements from `index` on, except where `valid` is false.
 
-    `is_streamed` sends it past the caches: it is whole lines of the buffer.
+    `is_streamed` sends it past the caches: it is whole lines of the buffer, or even parts of one.
     """
 
     buffer: int

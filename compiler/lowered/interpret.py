@@ -323,7 +323,8 @@ class _Run:
         index = self.values[instruction.index] + np.arange(instruction.lanes)
         where = f"lowered interpreter: instruction {number}"
         gate = self._gate(instruction.valid)
-        if instruction.is_streamed and np.any(index[..., 0] * cells.flat.itemsize % LINE):
+        size = min(instruction.lanes * cells.flat.itemsize, LINE)
+        if instruction.is_streamed and np.any(index[..., 0] * cells.flat.itemsize % size):
             raise InternalError(where, f"what is streamed to {cells.name} begins inside a line")
         self._write(cells, index, self.values[instruction.source], gate, where)
 

@@ -43,6 +43,13 @@ class Tile:
         for iterations in itertools.product(*(range(r.extent) for r in self.ranges)):
             yield dict(zip(self.ranges, iterations, strict=True))
 
+    def shortest_fastest(self) -> Iterator[dict[Range, int]]:
+        """The same in another order: what moves with the range of the fewest iterations, which is
+        the most values, is used up one after the other, and only the others have to be kept."""
+        ranges = sorted(self.ranges, key=lambda r: -r.extent)
+        for iterations in itertools.product(*(range(r.extent) for r in ranges)):
+            yield dict(zip(ranges, iterations, strict=True))
+
     def key(self, iterations: Iterations) -> Key:
         """Which register these iterations mean; those of other ranges do not matter."""
         return tuple(iterations[r] for r in self.ranges)

@@ -38,7 +38,8 @@
 22. The memories of a Wmma have its type and hold just m·k, k·n, m·n and m·n elements; the target
     may be written, and is neither factor.
 23. A Custom is registered, with operands and result of the types declared.
-24. A streamed Store has no gate and writes whole lines of 64 bytes, of an argument.
+24. A streamed Store has no gate and writes whole lines of 64 bytes, or a half or a quarter of one,
+    of an argument.
 
 Not checked: that indices are inside their buffers (`loops/verify.py` proves it, and
 `lowered/interpret.py` checks each access, and that a streamed one begins a line).
@@ -50,7 +51,7 @@ from compiler.core.dtypes import DType, bool_, int64
 from compiler.lowered import instructions as lowered
 from compiler.lowered import machine_rules
 from compiler.lowered.by_hand import Wmma
-from compiler.lowered.instructions import LINE, Instruction, reads
+from compiler.lowered.instructions import LINE, PARTS, Instruction, reads
 from compiler.lowered.machine import Custom, PtrCat
 from compiler.lowered.printer import describe
 from compiler.lowered.registers import Registers
@@ -213,7 +214,8 @@ class _Check(Registers):
         """Invariant 24."""
         size = instruction.lanes * dtype.itemsize
         is_argument = isinstance(self.buffers[instruction.buffer], lowered.DefineGlobal)
-        if size % LINE or instruction.valid is not None or not is_argument:
+        is_even = not size % LINE or size in PARTS
+        if not is_even or instruction.valid is not None or not is_argument:
             gate = "" if instruction.valid is None else ", under a gate"
             where = "of an argument" if is_argument else "of scratch memory"
             got = f"{size} bytes {where}{gate}"

@@ -32,7 +32,7 @@ def figures(
     inside = outlined.inside_iterations
     computed = [outlined.origins.of(c) | inside.get(c, frozenset()) for c in made.calls]
     of_loops = (choice for it in outlined.iterations.values() for choice in it.parts.choices)
-    spaces = {body: iteration_space(loop, works[body]) for body, loop in loops.items()}
+    spaces = {body: iteration_space(loop, works[body], model=model) for body, loop in loops.items()}
     return {
         "analysis": analysis,
         "times": times,

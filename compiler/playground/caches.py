@@ -12,9 +12,6 @@ from compiler.core.text import binary
 from compiler.lowered.instructions import LINE
 from compiler.machines.model import LEVELS, MachineModel
 
-WAYS = (12, 16, 16)
-"""Lines that a set of each level holds, as most processors of today have it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cache:
@@ -35,7 +32,7 @@ class Cache:
 
 def caches_of(model: MachineModel) -> tuple[Cache, ...]:
     """The caches of a machine model, the nearest first."""
-    rows = zip(LEVELS, model.cache_bytes, WAYS, strict=False)
+    rows = zip(LEVELS, model.cache_bytes, model.ways, strict=False)
     return tuple(Cache(name, size, ways) for name, size, ways in rows)
 
 

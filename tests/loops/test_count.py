@@ -12,8 +12,9 @@ from compiler.loops.count import count
 from compiler.loops.nodes import Body, Range
 from compiler.loops.space import iteration_space
 from compiler.machines.model import DEFAULT, MachineModel
+from compiler.machines.named import MACHINES
 from compiler.schedule.analysis.traffic import Traffic
-from compiler.schedule.analysis.work import LATENCY_NS, UNHIDDEN, Work, begin_ns, bound, estimate
+from compiler.schedule.analysis.work import UNHIDDEN, Work, added_ns, begin_ns, bound, estimate
 from tests.loops.bodies import BODIES
 
 
@@ -126,6 +127,27 @@ def test_an_estimate_is_of_computing_and_moving_at_once() -> None:
     ), "it stays in the third cache"
 
 
+@pytest.mark.parametrize("name", MACHINES)
+def test_estimates_of_named_machines_are_plausible(name: str) -> None:
+    values = (data(64, 64).exp() * 2.0, data(128, 128) @ data(128, 128), data(64, 512).sum(1))
+    for value in values:
+        times = {}
+        for machine in (name, "x86-avx512"):
+            (loops,) = compiler.compile(value, Options(machine=machine, threads=1)).loops
+            known = count(loops.body), replace(MACHINES[machine].model, cores=1)
+            times[machine] = estimate(*known) - begin_ns(known[1])
+        ratio, model = times[name] / times["x86-avx512"], MACHINES[name].model
+        assert 1 / 3 <= ratio <= 100
+        narrow = model.multiply_adds * model.vector_bytes / model.cycle_ns < 64 / DEFAULT.cycle_ns
+        assert ratio > 1 or not narrow, "half as many lanes in a nanosecond take longer"
+
+
+def test_where_pages_are_many_they_are_not_looked_up_again() -> None:
+    made = work(data(2000, 2048).permute(1, 0).contiguous())
+    few, many = replace(DEFAULT, pages=512), replace(DEFAULT, pages=1 << 20)
+    assert made.lookups(few) > 0 == made.lookups(many)
+
+
 def test_more_work_takes_longer() -> None:
     sizes = [work(data(n, n) @ data(n, n)) for n in (8, 32, 128, 512)]
     times = [estimate(w, DEFAULT) for w in sizes]
@@ -215,7 +237,7 @@ def test_a_core_loads_while_it_computes() -> None:
     assert len(together) > 1 and min(units[:2]) > 0
     one = replace(made, stretches=tuple(together), footprints=())
     begun = sum(s.begun for s in together) * DEFAULT.step_ns
-    waits = max(s.waits for s in together) * LATENCY_NS
+    waits = max(s.waits for s in together) * added_ns(DEFAULT)
     took = (max(*units, waits) + begun) * together[0].share(min(one.tasks, DEFAULT.cores))
     assert estimate(one, DEFAULT) == pytest.approx(begin_ns(DEFAULT) + took)
 
@@ -306,7 +328,7 @@ def test_a_fold_of_one_vector_waits_for_its_last_sum() -> None:
     alone = chosen(value, "tile r0 16 peel; vectorize r0.1")
     several = chosen(value, "tile r0 128 peel; tile r0.1 16 peel; unroll r0.1.0; vectorize r0.1.1")
     assert bound(alone, DEFAULT) == "latency" != bound(several, DEFAULT)
-    waited = 16_384 / 16 * LATENCY_NS
+    waited = 16_384 / 16 * added_ns(DEFAULT)
     assert estimate(alone, DEFAULT) > begin_ns(DEFAULT) + waited
     assert estimate(several, DEFAULT) < begin_ns(DEFAULT) + waited
     whole = chosen(data(1, 16_384, dtype="int32").sum(1), "tile r0 16 peel; vectorize r0.1")

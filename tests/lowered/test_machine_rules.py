@@ -89,7 +89,7 @@ WRONG: tuple[tuple[int, Rows, str, str], ...] = (
     (14, [Shuffle(20, 7, 7, (), f32)], "there is no such lane", "one of 8 lanes"),
     (14, [Shuffle(20, 7, 9, (0, 1), f32)], "the vector, %9, has the wrong type", "float32"),
     (13, [Shuffle(20, 7, 3, (0, 4), f32)], "the second vector, %3", "4"),
-    (24, [Store(0, 2, 7, None, 4, True)], "it cannot be streamed", "whole lines"),
+    (24, [Store(0, 2, 7, 4, 4, True)], "it cannot be streamed", "whole lines"),
     (15, [Local(20, f32, 0)], "a memory without elements", "1 or more"),
     (15, [LOOP, Buffer(21, f32, 1)], "the kernel's memory is made twice", "outside them"),
     (15, [If(4), Buffer(21, f32, 1)], "the kernel's memory is made twice", "outside them"),

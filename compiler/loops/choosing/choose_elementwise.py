@@ -9,14 +9,15 @@ from compiler.loops.choosing.lanes import (
     in_vectors,
     lanes_along,
     shared_out,
+    side_by_side,
     streamed,
 )
 from compiler.machines.model import MachineModel
 
 SIDE_BY_SIDE = 4
-"""Vectors side by side: so many loads are under way at a time. gelu of 65,537 takes 44, 40, 39 and
-38 µs with 1, 2, 4 and 8, four operations on 1,000,003 take 392, 394, 387 and 473 (EPYC, AVX2,
-2026-11-23)."""
+"""Vectors side by side, at most: so many loads are under way at a time. gelu of 65,537 takes 44,
+40, 39 and 38 µs with 1, 2, 4 and 8, four operations on 1,000,003 take 392, 394, 387 and 473 (EPYC,
+AVX2, 2026-11-23)."""
 
 
 def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -30,8 +31,8 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
     against = against_order(seen, inner) or against_lanes(seen, inner, lanes)
     if against:
         return against
-    what = "elements one after the other"
-    choices: list[Row] = [*in_vectors(inner.name, inner.extent, lanes, SIDE_BY_SIDE, what)]
+    what, several = "elements one after the other", side_by_side(seen, model, SIDE_BY_SIDE)
+    choices: list[Row] = [*in_vectors(inner.name, inner.extent, lanes, several, what)]
     outer, trips = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = chosen(choices).of(Tile)[0].size

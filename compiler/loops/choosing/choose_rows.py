@@ -50,6 +50,11 @@ LEAST_TRIPS = {16: 9, 8: 12}
 Chosen where masks are cheap, without a figure on record; without such masks 1,000 sums of 9 take
 2.1 µs in vectors and 2.0 plain, rows of 9 less their maximum 10.8 and 3.4 (EPYC, AVX2,
 2026-11-23)."""
+LEAST_WRITTEN = {16: 9, 8: 9}
+"""The same where rows are written as well. 1,000 rows of 9, 10 and 11 less their maximum take 3.9,
+5.0 and 4.8 µs in vectors of 8, 5.1, 5.8 and 5.6 plain, layernorm 5.9, 6.9 and 6.9, and 9.9, 11.3
+and 12.0; maxima alone 3.5, 4.2 and 4.6, and 3.0, 3.1 and 3.2 (EPYC, Zen 5, AVX2, 2026-11-24). In
+float64 the first take 4.7, 4.5 and 4.5, and 15.8, 17.9 and 20.6 (the same machine, AVX-512)."""
 LEAST_OF_MANY, MANY_ROWS = {16: 7, 8: 7}, 4
 """The same where one result folds so many rows, whose lanes are folded once for all. 400 results of
 16 by 5, 7 and 9 take 5.5, 5.3 and 6.0 µs in vectors, 5.0, 6.7 and 8.5 plain, maxima 6.5, 6.6 and
@@ -80,7 +85,7 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
         choices += in_vectors(inner.name, inner.extent, lanes, DEAR, "the row that is written")
         choices += streamed(seen, inner, lanes, model)
     elif inner is not None and inner in apart:
-        least = LEAST_TRIPS.get(lanes, 0)
+        least = LEAST_WRITTEN.get(lanes, 0)
         why = against_order(seen, inner) or against_lanes(seen, inner, lanes, least)
         choices.append(Refused("vectorize", why))
     if len(seen.ranges) > is_written:
@@ -196,8 +201,10 @@ def _against_row(seen: Accesses, axis: Range, lanes: int) -> Reason:
 
 def _least(seen: Accesses, axis: Range, lanes: int) -> int:
     """The trip count from which a row that is folded, with others or alone, is worth vectors."""
-    is_of_many = extents(around(seen, axis)) >= MANY_ROWS
-    return (LEAST_OF_MANY if is_of_many else LEAST_TRIPS).get(lanes, lanes)
+    if extents(around(seen, axis)) >= MANY_ROWS:
+        return LEAST_OF_MANY.get(lanes, lanes)
+    is_written = any(all(r not in seen.needs[f] for f in seen.reductions) for r in seen.ranges[-1:])
+    return (LEAST_WRITTEN if is_written else LEAST_TRIPS).get(lanes, lanes)
 
 
 def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
@@ -209,7 +216,7 @@ def _is_written_along(seen: Accesses, axis: Range, lanes: int) -> bool:
 
 def _fills(seen: Accesses, axis: Range, lanes: int) -> bool:
     """Whether iterations of `axis` can be lanes, and are more than LLVM unrolls as they are."""
-    return has_lanes(seen, axis, lanes, LEAST_TRIPS.get(lanes, lanes))
+    return has_lanes(seen, axis, lanes, LEAST_WRITTEN.get(lanes, lanes))
 
 
 def _side_by_side(seen: Accesses, axis: Range) -> int:

@@ -19,6 +19,7 @@ from compiler.loops.choosing.lanes import (
     lane_count,
     shared_out,
     trip_count,
+    way_bytes,
 )
 from compiler.loops.nodes import Range, Scan
 from compiler.loops.transforms.levels import length
@@ -28,14 +29,15 @@ ROWS = 4
 """Rows side by side: an addition takes as many cycles. Sums along 1000² take 0.94, 0.34, 0.38,
 0.39 and 0.40 ms with 1, 2, 4, 8 and 16, along 8,192 rows of 256 1.0, 1.1, 0.9, 1.1 and 1.6 (EPYC,
 AVX2, two busy cores, 2026-11-23)."""
-ALIASED, PAGE = 2, 4096
-"""Rows side by side where they are whole pages apart: what is read and written of all of them then
-shares one set of the nearest cache. 4096² takes 19, 17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16
+ALIASED = 2
+"""Rows side by side where what is read and written of all of them shares one set of the nearest
+cache. 4096² takes 19, 17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16
 (EPYC, AVX2, two busy cores, 2026-11-23)."""
-COLUMNS = 8
-"""Vectors of columns side by side: of each row whole lines next to each other. Sums down 4096² take
-46, 24, 14, 13 and 12 ms with 1, 2, 4, 8 and 16, of 1,000 by 1,024 0.54, 0.32, 0.26, 0.24 and 0.23
-(EPYC, AVX2, two busy cores, 2026-11-23)."""
+COLUMNS, MOST = 512, 16
+"""Bytes of columns side by side, of each row whole lines next to each other; and how many vectors
+at most. Sums down 4096² take 46, 24, 14, 13 and 12 ms with 1, 2, 4, 8 and 16 lines, of 1,000 by
+1,024 0.54, 0.32, 0.26, 0.24 and 0.23 (EPYC, AVX2, two busy cores, 2026-11-23); of 1,024² 344, 178,
+95 and 103 µs with 4, 8, 16 and 32 vectors (EPYC, Zen 5, AVX2, 2026-11-24)."""
 
 
 def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -57,18 +59,19 @@ def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
 def _columns(seen: Accesses, others: list[Range], lanes: int, model: MachineModel) -> list[Row]:
     """Vectors of the innermost axis, whose blocks are shared out where nothing is outside."""
     inner, what = others[-1], "columns next to each other"
+    side = min(COLUMNS // model.vector_bytes, MOST)
     name, trips = inner.name, inner.extent
     block = trips // model.cores // lanes * lanes
     if len(others) > 1 or block < lanes or not is_worth_threads(seen, model):
         shared = shared_out(seen, others[0].name, others[0].extent, model)
         alone = kept_on_one_core(seen, model)
-        return [*in_vectors(name, trips, lanes, COLUMNS, what), *(shared if others[1:] else alone)]
+        return [*in_vectors(name, trips, lanes, side, what), *(shared if others[1:] else alone)]
     share = trip_count(name, trips, "a vector for each core", lanes * model.cores)
     words = Reason(f"{trips} columns, a part for each core", share)
     return [
         Tile(name, block, "peel", words),
-        *in_vectors(f"{name}.1", block, lanes, COLUMNS, what),
-        *in_vectors(f"{name}.2", trips - trips // block * block, lanes, COLUMNS, what),
+        *in_vectors(f"{name}.1", block, lanes, side, what),
+        *in_vectors(f"{name}.2", trips - trips // block * block, lanes, side, what),
         *shared_out(seen, f"{name}.0", trips // block, model),
     ]
 
@@ -80,10 +83,10 @@ def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]
     is_outside = rows is others[0]
     cores = model.cores if is_outside and is_worth_threads(seen, model) else 1
     apart = abs(seen.store.step(rows) or 0) * seen.store.argument.element.itemsize
-    side = max(min(ALIASED if apart % PAGE == 0 else ROWS, trips // cores), 1)
+    side = max(min(ALIASED if apart % way_bytes(model) == 0 else ROWS, trips // cores), 1)
     several = trip_count(name, trips, "side by side", side)
-    pages = Number("rows apart", apart, "bytes", "a page", PAGE)
-    words = Reason(f"{side} rows side by side hide how long one waits for itself", several, pages)
+    sets = Number("rows apart", apart, "bytes", "one set", way_bytes(model))
+    words = Reason(f"{side} rows side by side hide how long one waits for itself", several, sets)
     if trips <= side:
         choices: list[Row] = [Unroll(name, words)]
     else:

@@ -25,13 +25,18 @@ LEAST_DEAR = 7
 """Dear operations of one row from which LLVM no longer unrolls the plain loops. 1,000 sums of 5
 exponentials take 5.0 µs so and 3.6 plain, of 7 6.8 and 7.3, of 10 9.7 and 9.8 (EPYC, AVX2,
 2026-11-23)."""
+SHORT = 16
+"""Elements below which a row is short, where vectors have fewer lanes. softmax of 1000 rows of 8 to
+11 takes 6 to 16 µs so and 29 to 40 with rows of 8 lanes, the last ones masked (EPYC, Zen 5, AVX2,
+2026-11-24)."""
 LEAST_COLUMNS = 5
 """Columns of one row from which the same is true. softmax of 1000×4 takes 9.1 µs so and 4.7 plain,
 of 1000×5 9.2 and 24.7 (EPYC, AVX2, 2026-11-23)."""
-MOST_DEAR = 16
-"""Dear operations of one row up to which the code of all columns stays small. With 32, softmax of
-1000×15 would take 19 µs rather than 25; with 64, rows of 45 such operations 69 rather than 24
-(EPYC, AVX2, 2026-11-23)."""
+MOST_DEAR = 32
+"""Dear operations of one row up to which the code of all columns stays small. With 32 rather than
+16 softmax of 1000×10 takes 8 µs rather than 12, of 1000×15 11 rather than 12, with AVX2 10 rather
+than 16, and 12 rather than 18 (EPYC, Zen 5, 2026-11-24). With 64, rows of 45 such operations would
+take 69 rather than 24 (EPYC, AVX2, 2026-11-23)."""
 
 
 def short_rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -72,7 +77,7 @@ def _columns(seen: Accesses, lanes: int) -> list[Range]:
     inner = seen.ranges[-1:]
     apart = [r for r in inner if not any(r in seen.needs[fold] for fold in seen.reductions)]
     columns = [*folded, *apart]
-    is_short = all(LEAST_COLUMNS <= (length(r) or lanes) < lanes for r in columns)
+    is_short = all(LEAST_COLUMNS <= (length(r) or lanes) < max(lanes, SHORT) for r in columns)
     return columns if is_short and len({r.extent for r in columns}) == 1 else []
 
 

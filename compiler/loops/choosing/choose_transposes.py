@@ -9,7 +9,7 @@ the block's whole width is written before the next.
       for i0.0 in 256          16 columns of it
         for i1.1.0 in 4        a tile of 16 by 16, turned
 
-Where rows of the input are a multiple of 4096 bytes long, the block is a single tile.
+Where rows of the input share a set of the first cache, the block is two lines of the output.
 """
 
 from compiler.core.reason import Number, Reason
@@ -34,6 +34,7 @@ from compiler.loops.choosing.lanes import (
     shared_out,
     streamed,
     trip_count,
+    way_bytes,
 )
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
@@ -44,13 +45,15 @@ TILES = 4
 and columns fetched ahead, 4000×4160 went from 4.7 to 3.6 ms on two cores (EPYC, AVX-512,
 2026-11-22). It takes 8.7, 11.9, 15.4 and 15.3 ms with 1, 2, 4 and 8, but 1000² 0.63, 0.64, 0.59 and
 0.50 (EPYC, AVX2, 2026-11-23)."""
-SAME_SET = 4096
-"""Bytes between lines that share a set of the first cache, 64 sets of 64 bytes: rows so far apart
-evict each other. 4096² went from 5.0 to 3.9 ms on two cores (EPYC, AVX-512, 2026-11-22), and goes
-from 15.4 to 12.4 on one (EPYC, AVX2, 2026-11-23)."""
-LARGEST_TILE = 16
-"""Registers of one tile, of 32: as many more hold the exchanged ones. 1000² takes 845, 600, 889
-and 928 µs with 4, 8, 16 and 32, of int8 191, 142, 172 and 175 (EPYC, AVX2, 2026-11-23)."""
+LINES = 2
+"""Lines of a row of the output that are written in one go where rows of the input share a set of
+the first cache, and evict each other. 4096² went from 5.0 to 3.9 ms on two cores with 1 (EPYC,
+AVX-512, 2026-11-22); it takes 6.4, 4.3 and 5.2 ms with 1, 2 and 4, with AVX2 7.0, 5.1 and 6.5
+(EPYC, Zen 5, one core, 2026-11-24)."""
+LARGEST = 2
+"""The share of the registers, 1 of so many, that one tile takes: as many more hold the exchanged
+ones. With 16 registers 1000² takes 845, 600, 889 and 928 µs in tiles of 4, 8, 16 and 32, of int8
+191, 142, 172 and 175 (EPYC, AVX2, 2026-11-23)."""
 SMALLEST_TILE = 4
 """Rows of a tile below which nothing is gained: 1000×3 takes 1.31 µs with 2 and 0.86 with 4 (EPYC,
 AVX2, 2026-11-23)."""
@@ -81,7 +84,7 @@ def transposes(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> int:
     """Rows and columns of a tile: a power of two that both axes have room for."""
-    most = min(lane_count(seen, model), LARGEST_TILE, across.extent, inner.extent)
+    most = min(lane_count(seen, model), model.registers // LARGEST, across.extent, inner.extent)
     return 1 << (most.bit_length() - 1)
 
 
@@ -114,22 +117,24 @@ def _tiles(
         *cuts,
         Tile(one, lanes, "peel", words),
         *(Tile(piece, lanes, "peel", words) for piece in pieces),
-        Reorder(order, _in_order(seen, across, inner, lanes)),
+        Reorder(order, _in_order(seen, across, inner, lanes, model)),
         Unroll(f"{one}.1", words),
         *(Vectorize(tile, words) for tile in tiles),
         *_fetched(seen, inner, f"{one}.0", model),
     ]
 
 
-def _in_order(seen: Accesses, across: Range, inner: Range, lanes: int) -> Reason:
+def _in_order(
+    seen: Accesses, across: Range, inner: Range, lanes: int, model: MachineModel
+) -> Reason:
     """Why tiles follow one another as they do: which loop moves how far, on both sides."""
     numbers = [_moves(seen.store, inner, across)]
     numbers += [_moves(a, across, inner) for a in seen.loads if a.step(inner) not in (0, 1)]
     row = lanes * seen.store.argument.element.itemsize
     numbers.append(Number("a row of a tile", row, "bytes", "a line of memory", LINE))
     words = "rows of the input in order, tile by tile"
-    if _is_evicting(seen, inner):
-        words += f"; one tile of each, as they are a multiple of {SAME_SET:,} bytes apart"
+    if _is_evicting(seen, inner, model):
+        words += f"; few of each, as they are a multiple of {way_bytes(model):,} bytes apart"
     return Reason(words, *dict.fromkeys(numbers))
 
 
@@ -145,7 +150,7 @@ def _rows(
 ) -> tuple[list[Row], list[str], list[str]]:
     """Rows of the input, shared out and cut into blocks: the cuts, what becomes tiles, loops."""
     cuts, pieces, loops = list[Row](), list[str](), list[str]()
-    name, trips, width = inner.name, inner.extent, TILES * lanes
+    name, trips, width = inner.name, inner.extent, _width(seen, inner, lanes, model)
     if len(seen.ranges) == 2 and _is_long(seen, inner, lanes, model):
         block = trips // model.cores // lanes * lanes
         words = _parts(f"{trips} rows of the input", inner, lanes, model)
@@ -154,7 +159,7 @@ def _rows(
         pieces += [f"{name}.2"] * (trips - model.cores * block >= lanes)
         loops.append(f"{name}.0")
         name, trips = f"{name}.1", block
-    if _is_evicting(seen, inner):
+    if width == lanes:
         loops.append(f"{name}.0")  # a block of one tile
     elif trips >= 2 * width:
         words = Reason(
@@ -168,16 +173,23 @@ def _rows(
     return cuts, [name, *pieces], loops
 
 
+def _width(seen: Accesses, inner: Range, lanes: int, model: MachineModel) -> int:
+    """Rows of a block of the input: of a few tiles, or where they evict each other of few lines."""
+    if not _is_evicting(seen, inner, model):
+        return TILES * lanes
+    return max(lanes, LINES * LINE // seen.store.argument.element.itemsize)
+
+
 def _parts(what: str, axis: Range, lanes: int, model: MachineModel) -> Reason:
     """Why an axis is cut into parts for the cores."""
     least = trip_count(axis.name, axis.extent, "a tile for each core", lanes * model.cores)
     return Reason(f"{what}, a part for each core", least)
 
 
-def _is_evicting(seen: Accesses, inner: Range) -> bool:
+def _is_evicting(seen: Accesses, inner: Range, model: MachineModel) -> bool:
     """Whether the rows of a block of the input share a set of the first cache."""
     return all(
-        step * a.argument.element.itemsize % SAME_SET == 0
+        step * a.argument.element.itemsize % way_bytes(model) == 0
         for a in seen.loads
         if (step := a.step(inner) or 0) > 1
     )
@@ -186,9 +198,9 @@ def _is_evicting(seen: Accesses, inner: Range) -> bool:
 def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) -> list[Row]:
     """The next columns of a block, asked for: the processor follows fewer rows than it has."""
     touched = Number("bytes touched", seen.nbytes, "bytes", "level-2 cache", model.cache_bytes[1])
-    if _is_evicting(seen, inner):
-        why = Reason(f"rows of the input are a multiple of {SAME_SET:,} bytes apart: one tile each")
-        return [Refused("prefetch", why)]
+    if _is_evicting(seen, inner, model):
+        words = f"rows of the input are a multiple of {way_bytes(model):,} bytes apart: few of each"
+        return [Refused("prefetch", Reason(words))]
     if seen.nbytes < model.cache_bytes[1]:
         return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", touched))]
     slots = sorted({a.argument.slot for a in seen.loads if a.step(inner) not in (0, 1)})

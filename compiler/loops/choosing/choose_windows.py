@@ -29,12 +29,12 @@ from compiler.loops.choices import (
 from compiler.loops.choosing.accesses import Access, Accesses
 from compiler.loops.choosing.lanes import is_worth_threads, kept_on_one_core, lane_count, trip_count
 from compiler.loops.choosing.window_tiles import (
-    ACCUMULATORS,
     MOST_WEIGHTS,
     SHORTEST,
     Shape,
     Windows,
     rank,
+    registers,
     shapes,
     side,
 )
@@ -57,7 +57,7 @@ def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     found = _windows(seen)
     if found is None:
         return Reason("no windows slide past weights in it")
-    fitting = sorted(shapes(seen, found, lane_count(seen, model)), key=rank)
+    fitting = sorted(shapes(seen, found, lane_count(seen, model), model), key=rank)
     if fitting:
         return _chosen(seen, found, fitting, model)
     name, pixels = found.pixels.name, found.pixels.extent
@@ -100,7 +100,7 @@ def _chosen(
     across = side(found) if best.is_along_pixels else found.pixels
     along = found.pixels if best.is_along_pixels else found.channels
     assert along is not None
-    why = _reason(found, best, across, along)
+    why = _reason(found, best, across, along, model)
     tail: Tail = "mask" if along.extent % best.width else "peel"
     choices: list[Row] = [
         Tile(across.name, best.height, "peel", why),
@@ -168,7 +168,9 @@ def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str
     return Pack(weights.argument.slot, own[-1] if is_own else "", why, along=along)
 
 
-def _reason(found: Windows, best: Shape, across: Range, along: Range) -> Reason:
+def _reason(
+    found: Windows, best: Shape, across: Range, along: Range, model: MachineModel
+) -> Reason:
     """The tile and its cycles, in words."""
     kind = "pixels" if best.is_along_pixels else "channels"
     words = {found.lines: "lines", found.channels: "channels", found.pixels: "pixels"}
@@ -177,7 +179,8 @@ def _reason(found: Windows, best: Shape, across: Range, along: Range) -> Reason:
         f"{best.vectors} vectors of {best.lanes} {kind} by {best.height} {rows}, of "
         f"{along.extent} {kind}, {across.extent} {rows}, sums of {found.taps}: "
         f"about {best.cycles:,.0f} cycles a line, the least of the tiles that fit in registers",
-        Number("accumulators", best.vectors * best.height, "", "at most", ACCUMULATORS),
+        Number("accumulators", best.vectors * best.height),
+        Number("registers", registers(best, model), "", "at most", model.registers),
         trip_count(along.name, along.extent, f"{kind} of a tile", best.width),
         trip_count(across.name, across.extent, f"{rows} of a tile", best.height),
         Number("a line of tiles", best.cycles, "cycles"),

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from compiler.core.reason import Number, Reason, shown
 from compiler.core.text import microseconds
+from compiler.loops.alive import alive
 from compiler.loops.choices import (
     Choice,
     Parallelize,
@@ -20,20 +21,34 @@ from compiler.loops.choices import (
     Vectorize,
 )
 from compiler.loops.choosing.accesses import Access, Accesses
-from compiler.loops.nodes import Range
+from compiler.loops.nodes import Alu, Range
+from compiler.loops.placement import place
 from compiler.loops.transforms.levels import length, obstacle
-from compiler.machines.model import MachineModel
+from compiler.machines.model import EXPENSIVE, NEVER_VECTOR, MachineModel
 
-LINE = 64
-"""Bytes of one line of memory, on x86 and most others."""
+LINE, PARTS = 64, (16, 32)
+"""Bytes of one line of memory, on x86 and most others, and of the parts of one that vectors store
+one after the other past the caches, which are gathered until the line is whole."""
 IN_VECTORS = (0, 1, 2)
 """Elements that a load may move from lane to lane: where it is more, each lane is read by itself
 (`lowered/access.py`)."""
+MASKED = 64
+"""Bytes of a vector from which machines have registers for masks: AVX-512 and SVE do, AVX2 and NEON
+do not."""
 NEAR = 2
 """The share of the last cache, 1 of so many, from which stores past it are faster. Changed from 4
 on 2026-11-22 (EPYC, AVX-512), without a figure on record; four operations on 1,000,000, or 16 MB in
 all, take 285, 275 and 272 µs with 1, 2 and 4, on 2,000,000 845, 876 and 774 (EPYC, AVX2,
 2026-11-23)."""
+POLYNOMIALS = frozenset(
+    op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR
+)
+"""Operations with many constants."""
+BESIDE_CONSTANTS = 2
+"""Vectors at a time where constants of polynomials are in registers too. With 4 LLVM keeps values
+of gelu, exp, tanh and the logistic function on the stack, of AVX2 and of NEON; with 2 gelu of
+16,384 takes 8.4 µs rather than 7.9, the logistic function 7.7 rather than 7.4, of 2²⁴ all the same
+(EPYC, Zen 5, AVX2, 2026-11-24)."""
 WORTH_THREADS = 20_000.0
 """Nanoseconds of work below which a kernel stays on one core. A round number, not measured by
 itself: handing work over takes 0.84 µs where a thread waits for it, 52 to 58 where it sleeps (Xeon,
@@ -48,6 +63,17 @@ def lane_count(seen: Accesses, model: MachineModel) -> int:
 def lanes_along(seen: Accesses, axes: Iterable[Range], model: MachineModel) -> int:
     """The same for the widest type that is computed with along one of `axes`."""
     return max(model.vector_bytes // seen.widest_along(axes), 1)
+
+
+def way_bytes(model: MachineModel) -> int:
+    """Bytes between lines that share a set of the first cache: 4,096 on most x86."""
+    return model.cache_bytes[0] // model.ways[0]
+
+
+def has_masks(model: MachineModel) -> bool:
+    """Whether masks of lanes are registers of their own; elsewhere each is a vector, and LLVM makes
+    it anew in each iteration."""
+    return model.vector_bytes >= MASKED
 
 
 def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:
@@ -103,6 +129,13 @@ def _step(access: Access, axis: Range, step: int) -> Number:
     """How far an access moves along an axis."""
     where = f"step of {axis.name} in {access.argument.name}"
     return Number(where, step, "", "one after another", 1)
+
+
+def side_by_side(seen: Accesses, model: MachineModel, most: int) -> int:
+    """Vectors at a time of a kernel without reductions: all of their values are in registers."""
+    is_dear = any(isinstance(n, Alu) and n.op in POLYNOMIALS for n in seen.order)
+    several = BESIDE_CONSTANTS if is_dear and not model.broadcasts else most
+    return max(min(several, model.registers // max(alive(place(seen.body), seen.needs), 1)), 1)
 
 
 def in_vectors(name: str, trips: int, lanes: int, unroll: int, what: str) -> list[Choice]:
@@ -193,9 +226,10 @@ def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> li
     if seen.nbytes < held:
         words = f"{seen.nbytes:,} bytes are touched: they may stay in the last cache"
         return [Refused("stream", Reason(words, touched))]
-    if lanes * size % LINE:
+    if lanes * size % LINE and lanes * size not in PARTS:
         line = Number("a vector stores", lanes * size, "bytes", "a line of memory", LINE)
-        return [Refused("stream", Reason("vectors are no whole lines of memory", touched, line))]
+        words = "vectors are no whole lines of memory, nor a half or a quarter of one"
+        return [Refused("stream", Reason(words, touched, line))]
     apart = {r.name: s * size for r, s in seen.store.steps.items() if r is not axis}
     odd = next((name for name, step in apart.items() if step % LINE), "")
     if odd:

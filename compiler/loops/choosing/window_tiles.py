@@ -2,61 +2,68 @@
 
     2 vectors of 16 pixels by 6 channels: 12 accumulators, about 1,431 cycles for a line
 
-A tile is some vectors of pixels by a few channels, or else of channels by a few pixels. Its cycles
-are those of one line of all channels: additions or loads, whatever takes longer, what is left over
-by whole tiles, and where channels are lanes the copy of their weights and the stores.
+A tile is some vectors of pixels by a few channels, or else of channels by a few pixels. All of it
+is in registers: the accumulators, the operands on its shorter side, one at a time of those on the
+longer side, or all of them, and masks where registers hold them. Its cycles are those of one line
+of all channels: multiply-adds or loads, whatever takes longer, what is left over by whole tiles,
+and where channels are lanes the copy of their weights and the stores.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.loops.choosing.accesses import Access, Accesses
-from compiler.loops.choosing.lanes import IN_VECTORS
+from compiler.loops.choosing.lanes import IN_VECTORS, has_masks
 from compiler.loops.nodes import Range, Reduce
 from compiler.loops.transforms.levels import obstacle
+from compiler.machines.model import MachineModel
 
 VECTORS = (1, 2, 3, 4)
 """Vectors of one row of a tile: all that are tried."""
 HEIGHTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 """Rows of a tile: all that are tried."""
-ACCUMULATORS = 16
-"""Accumulators of one tile: twice what hides how long one takes to be ready, and short code, where
-there are 32 registers. With 16 of half the size fewer are better: 8 images of 64 channels by 32²,
-3×3, take 10, 18, 26, 28 and 29 ms with 4, 8, 12, 16 and 24 (EPYC, AVX2, 2026-11-23)."""
-LINES = 2
-"""Lines of one tile, where no channels share an image: their windows overlap. 32 channels of 56²,
-3×3 each, take 930, 890 and 869 µs with 1, 2 and 4, one image of 500² 369, 528 and 533 (EPYC, AVX2,
-2026-11-23)."""
-LATENCY = 4
-"""Cycles from one addition to an accumulator to the next, four on Zen 3 and 4. With 1 and 8 seven
-convolutions took as long, within 3 % (EPYC, AVX2, 2026-11-23)."""
-OVERHEAD = 1.0
-"""Cycles of the loop itself: an estimate. With 0 and 3 seven convolutions took about as long (EPYC,
-AVX2, 2026-11-23)."""
-LOADED = 2
-"""Operands that are loaded in one cycle: an estimate. With 1 and 4 seven convolutions took as long,
-within 5 % (EPYC, AVX2, 2026-11-23)."""
-SEEN = 0.1
-"""Share of a load's cycles that additions do not hide: an estimate, so that of tiles alike those
-with fewer loads are taken. With 0 smaller ones are, which 16 registers hold: 8 images of 64
-channels by 32² then take 18 ms rather than 27 (EPYC, AVX2, 2026-11-23)."""
+ENOUGH = 2
+"""Accumulators of one tile, as a multiple of those that hide how long one takes to be ready: more
+make the code longer. 8 images of 64 channels by 32², 3×3, take 2.26, 2.28 and 2.26 ms with tiles of
+16, 24 and 28, one image of 64 by 56² 0.89, 0.88 and 0.89 (EPYC, Zen 5, AVX-512, 2026-11-24)."""
+LINES, BESIDE = {True: 2, False: 3}, {True: 2, False: 1}
+"""Lines of one tile, and vectors of each, by whether registers hold the weights as well, where no
+channels share an image: the windows of lines overlap. With 16 registers 32 channels of 112², 3×3
+each, take 145, 148, 129 and 152 µs with 1 to 4 lines of one vector, 145 with 3 of two; 64 channels
+of 28², 5×5, 54, 59, 48 and 55, and 53 (EPYC, Zen 5, AVX2, 2026-11-24). With 32 they take 95, 84, 81
+and 86 µs, and 87 with 2 of two; 24, 23, 24 and 19, and 21 (the same machine, AVX-512)."""
+HOLDING = 32
+"""Registers from which weights of 3×3 stay in them beside the accumulators."""
+OVERHEAD = 0.5
+"""Cycles of the loop itself: an estimate. With 0 and 1.5 seven convolutions took about as long
+(EPYC, AVX2, 2026-11-23)."""
+SEEN = 0.05
+"""Cycles of a load that multiply-adds do not hide: an estimate, so that of tiles alike those with
+fewer loads are taken."""
 ACROSS = 1.5
 """How much longer a load takes that may begin anywhere in a line of the cache: an estimate. With 1
 and 3 seven convolutions took as long, within 4 % (EPYC, AVX2, 2026-11-23)."""
-JOINED = 1.0
+MASKED = 2.5
+"""Cycles of a load under a mask that is kept in vectors: LLVM makes the mask anew in each
+iteration. 8 images of 61 channels by 27×29, 3×3, whose lines leave 5 pixels over, take 8.9 ms with
+tiles of 2 vectors of pixels by 4 channels, 4.1 with 3 vectors of channels by 4 pixels (EPYC, Zen 5,
+AVX2, 2026-11-24)."""
+MASKS = 3
+"""Registers that such masks take for each vector of a row, beside it: an estimate."""
+JOINED = 0.5
 """Cycles to join two vectors to every other element of theirs, by a unit that adds as well: an
 estimate. 64 windows of 7×7 on 3 channels of 224², every second, take 776 µs with channels as lanes
 and would take 907 with pixels, which are chosen with 0 (Xeon, AVX-512, 2026-11-23)."""
-SCATTERED = 2.0
-"""Cycles to store one lane by itself: an estimate. With 0.5 and 8 seven convolutions took as long,
+SCATTERED = 1.0
+"""Cycles to store one lane by itself: an estimate. With 0.25 and 4 seven convolutions took as long,
 within 5 % (EPYC, AVX2, 2026-11-23)."""
-EXCHANGED = 5.0
+EXCHANGED = 2.5
 """Cycles to store one of the rows that lanes become by an exchange with registers: an estimate. 1×1
-windows, every second, take 68 µs with 1 and 49 with 5; with 20, 33 channels of 9² take 101 µs
+windows, every second, take 68 µs with 0.5 and 49 with 2.5; with 10, 33 channels of 9² take 101 µs
 rather than 177, and others less too, as exchanges are dear there (EPYC, AVX2, 2026-11-23)."""
-COPIED = 1.0
-"""Cycles to pack one element: an estimate. With 0.25 seven convolutions took about as long; with 4,
+COPIED = 0.5
+"""Cycles to pack one element: an estimate. With 0.12 seven convolutions took about as long; with 2,
 33 channels of 9² took 100 µs rather than 165 (EPYC, AVX2, 2026-11-23)."""
 MOST_WEIGHTS = 1024 * 1024
 """Weights that are packed at a time. 512 channels by 512 of 7², 3×3, take 21 ms with 2¹⁴ or 2¹⁷ and
@@ -109,23 +116,41 @@ def rank(shape: Shape) -> tuple[float, int]:
     return shape.cycles, shape.vectors * shape.height
 
 
-def shapes(seen: Accesses, found: Windows, most: int) -> Iterator[Shape]:
+def registers(shape: Shape, model: MachineModel, masks: int = 0) -> int:
+    """The registers of a tile: accumulators, and operands that are there at the same time.
+
+    LLVM loads all of them first where there are many registers and instructions do not read memory.
+    """
+    sums, sides = shape.vectors * shape.height, (shape.vectors, shape.height)
+    is_early = model.registers >= HOLDING and not model.broadcasts
+    return sums + (sum(sides) if is_early else min(sides) + 1) + masks
+
+
+def shapes(seen: Accesses, found: Windows, most: int, model: MachineModel) -> Iterator[Shape]:
     """Every tile that fits in registers, with the cycles of one line of all channels."""
     is_in_row, is_apart = _has_pixels(seen, found), _has_channels(seen, found, most)
+    enough = ENOUGH * model.latency * model.multiply_adds
     widths = [n for n in (most, most // 2, most // 4) if n >= SHORTEST]
     for lanes in widths:
         for vectors in VECTORS:
-            for height in (n for n in HEIGHTS if n * vectors <= ACCUMULATORS):
-                if is_in_row and _is_useful(found, vectors, height):
-                    yield _along_pixels(found, lanes, vectors, height)
+            for height in (n for n in HEIGHTS if n * vectors <= enough):
+                if is_in_row and _is_useful(found, vectors, height, model):
+                    made = _along_pixels(found, lanes, vectors, height, model)
+                    if registers(made, model, _masks(found, made, model)) <= model.registers:
+                        yield made
                 if is_apart and lanes <= APART and height <= found.pixels.extent:
-                    yield _along_channels(seen, found, lanes, vectors, height)
+                    made = _along_channels(seen, found, lanes, vectors, height, model)
+                    if registers(made, model) <= model.registers:
+                        yield made
 
 
-def _is_useful(found: Windows, vectors: int, height: int) -> bool:
+def _is_useful(found: Windows, vectors: int, height: int, model: MachineModel) -> bool:
     """Whether a tile along pixels shares what it loads: few lines do, as many channels as fit."""
-    most = ACCUMULATORS if found.channels else LINES
-    return height <= min(side(found).extent, most) and (vectors <= 2 or bool(found.channels))
+    if found.channels:
+        return height <= found.channels.extent
+    is_holding = model.registers >= HOLDING
+    most = min(side(found).extent, LINES[is_holding])
+    return height <= most and vectors <= BESIDE[is_holding]
 
 
 def _has_pixels(seen: Accesses, found: Windows) -> bool:
@@ -145,30 +170,41 @@ def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
     return is_small and not obstacle(seen.order, axis, seen.needs)
 
 
-def _along_pixels(found: Windows, lanes: int, vectors: int, height: int) -> Shape:
+def _masks(found: Windows, shape: Shape, model: MachineModel) -> int:
+    """The registers of masks, where vectors leave pixels over."""
+    is_whole = found.pixels.extent % shape.width == 0
+    return 0 if is_whole or has_masks(model) else MASKS * shape.vectors
+
+
+def _along_pixels(
+    found: Windows, lanes: int, vectors: int, height: int, model: MachineModel
+) -> Shape:
     """Pixels as lanes; `height` channels, or lines where there are none."""
-    axis = side(found)
-    rows = -(-found.pixels.extent // (lanes * vectors))
+    axis, made = side(found), Shape(0.0, True, lanes, vectors, height)
+    rows = -(-found.pixels.extent // made.width)
     apart = max(a.step(found.pixels) or 1 for a in found.images)
-    loads, joined = vectors * ACROSS * apart, vectors * JOINED * (apart - 1)
+    loads, more = vectors * ACROSS * apart, vectors * JOINED * (apart - 1)
+    more += vectors * MASKED * bool(_masks(found, made, model))
     if axis is found.channels:
-        trips = _cycles(axis.extent, height, loads, 1.0, vectors, joined)
+        trips = _cycles(axis.extent, made, loads, 1.0, model, more)
     else:
-        trips = _cycles(axis.extent, height, 1.0, loads, vectors, height * joined) / axis.extent
-    return Shape(rows * trips * found.taps, True, lanes, vectors, height)
+        trips = _cycles(axis.extent, made, 1.0, loads, model, height * more) / axis.extent
+    return replace(made, cycles=rows * trips * found.taps)
 
 
-def _along_channels(seen: Accesses, found: Windows, lanes: int, vectors: int, height: int) -> Shape:
+def _along_channels(
+    seen: Accesses, found: Windows, lanes: int, vectors: int, height: int, model: MachineModel
+) -> Shape:
     """Channels as lanes, their weights packed; `height` pixels."""
     assert found.channels is not None
+    made = Shape(0.0, False, lanes, vectors, height)
     channels, pixels = found.channels.extent, found.pixels.extent
-    columns = -(-channels // (lanes * vectors))
-    trips = _cycles(pixels, height, vectors, 1.0, vectors) * found.taps
+    columns = -(-channels // made.width)
+    trips = _cycles(pixels, made, vectors, 1.0, model) * found.taps
     blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
     lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
     packed = channels * found.taps * COPIED / lines
-    cycles = columns * (trips + blocks * vectors) + packed
-    return Shape(cycles, False, lanes, vectors, height)
+    return replace(made, cycles=columns * (trips + blocks * vectors) + packed)
 
 
 def _stored(height: int, lanes: int) -> float:
@@ -185,17 +221,19 @@ def side(found: Windows) -> Range:
 
 
 def _cycles(
-    extent: int, height: int, fixed: float, each: float, vectors: int, more: float = 0.0
+    extent: int, tile: Shape, fixed: float, each: float, model: MachineModel, more: float = 0.0
 ) -> float:
-    """Cycles of one iteration of the sum for a whole axis, cut by `height`: additions or loads.
+    """Cycles of one iteration of the sum for a whole axis, cut by the tile's height.
 
     `fixed` loads serve a tile, `each` one of its rows; a tile takes `more` cycles besides.
     """
-    whole, rest = divmod(extent, height)
-    cycles = whole * (_iteration(height, vectors, fixed + height * each) + more)
-    left = _iteration(rest, vectors, fixed + rest * each) + more + OVERHEAD
+    whole, rest = divmod(extent, tile.height)
+    cycles = whole * _iteration(tile.height, tile, fixed + tile.height * each, more, model)
+    left = _iteration(rest, tile, fixed + rest * each, more, model) + OVERHEAD
     return cycles + (left if rest else 0.0)
 
 
-def _iteration(rows: int, vectors: int, loads: float) -> float:
-    return max(rows * vectors, loads / LOADED, LATENCY) + loads * SEEN + OVERHEAD
+def _iteration(rows: int, tile: Shape, loads: float, more: float, model: MachineModel) -> float:
+    """Cycles of one iteration of the sum for some rows of a tile: multiply-adds or loads."""
+    added = rows * tile.vectors / model.multiply_adds
+    return max(added, loads / model.loads, model.latency) + loads * SEEN + OVERHEAD + more

@@ -24,12 +24,6 @@ Since: TypeAlias = "float | Mapping[int, float]"
 was touched longer ago than a level is large is not there any more."""
 LINE = 64
 """Bytes: what moves between caches at once."""
-PAGE = 4096
-"""Bytes of a page of memory, whose address is looked up at once."""
-ENTRIES = 1536
-"""Addresses of pages that a core keeps: from 1,536 (Intel since Skylake) to 3,072 (Zen 4)."""
-WAYS = 16
-"""Lines of a level-2 cache that share a set: 16 on Intel's since Skylake, 8 on Zen's."""
 FETCHED = 2048
 """Bytes from one read to the next up to which processors fetch ahead: half a page of 4096."""
 
@@ -182,11 +176,14 @@ def nearness(
     return tuple((s, sum(_ago(since, s) <= size for size in capacities)) for s in slots)
 
 
-def lookups(footprints: Sequence[Footprint]) -> float:
-    """Pages whose addresses are looked up again and again: met far apart, and too many."""
+def lookups(footprints: Sequence[Footprint], pages: int, page: int) -> float:
+    """Pages whose addresses are looked up again and again: met far apart, and too many.
+
+    A core keeps the addresses of so many `pages`, of `page` bytes each.
+    """
     if not any(each.apart for each in footprints):
         return 0.0
-    return traffic(footprints, ENTRIES * PAGE, 0.0, unit=PAGE).waited
+    return traffic(footprints, pages * page, 0.0, unit=page).waited
 
 
 def _ago(since: Since, slot: int) -> float:

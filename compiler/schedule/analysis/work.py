@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from compiler.machines.model import LEVELS, NEVER_VECTOR, MachineModel
 from compiler.schedule.analysis.traffic import (
     LINE,
-    WAYS,
     Footprint,
     Since,
     Traffic,
@@ -127,14 +126,16 @@ class Work:
     _known: dict[tuple[object, ...], Traffic] = field(
         init=False, compare=False, repr=False, default_factory=dict
     )
-    _looked_up: list[float] = field(init=False, compare=False, repr=False, default_factory=list)
+    _looked_up: dict[tuple[int, int], float] = field(
+        init=False, compare=False, repr=False, default_factory=dict
+    )
 
-    @property
-    def lookups(self) -> float:
+    def lookups(self, model: MachineModel) -> float:
         """Pages whose addresses are looked up again and again."""
-        if not self._looked_up:
-            self._looked_up.append(lookups(self.footprints))
-        return self._looked_up[0]
+        key = model.pages, model.page_bytes
+        if key not in self._looked_up:
+            self._looked_up[key] = lookups(self.footprints, *key)
+        return self._looked_up[key]
 
     @property
     def in_vectors(self) -> "Work":
@@ -174,9 +175,10 @@ UNHIDDEN = 0.5
 """The share of computing or moving data, whichever is shorter, that the other does not hide. Of 166
 kernels of ten networks estimates are off by a median of 1.36 with 0, 1.32 with 0.5 and 1.27 with 1,
 by over 2.5 times 24, 20 and 16 (Xeon, AVX-512, two threads, 2026-11-23)."""
-LATENCY, LATENCY_NS = "latency", 1.2
-"""Nanoseconds that the sum of two floats takes, before another can be added to it: four cycles of
-current processors."""
+LATENCY, ADDED = "latency", 5 / 6
+"""How long the sum of two floats takes, before another can be added to it, as a share of what a
+multiply-add does: 1.2 ns in the default model. A million, each waiting for the last one, take 0.95
+to 1.0 ms (EPYC, AVX2, 2026-11-23)."""
 LOOKUP_NS = 3.5
 """Nanoseconds to look up the address of a page that is not kept: transposing while multiplying,
 which meets a page for each element, takes 87 ms at 2000³, with pages kept 51 (the same machine)."""
@@ -184,6 +186,11 @@ COLD_NS = 500.0
 """Nanoseconds that a kernel takes to begin in a program, beyond a call of it alone: its code, and
 what it was told, were not used since the last run. Kernels of 256 elements take 0.9 to 1.6 µs there
 (the same machine)."""
+
+
+def added_ns(model: MachineModel) -> float:
+    """Nanoseconds until a sum of floats can be added to."""
+    return model.latency * model.cycle_ns * ADDED
 
 
 def begin_ns(model: MachineModel) -> float:
@@ -224,13 +231,13 @@ def _times(work: Work, model: MachineModel, since: Since) -> dict[str, float]:
     times = {"computing": sum(ns for ns, _ in took), LATENCY: sum(waits for _, waits in took)}
     for level, capacity in enumerate(model.cache_bytes, start=1):
         own = 1 if level == 3 else threads  # each core has the first two caches of its own
-        sets = 1 if level == 3 else _power(capacity // (LINE * WAYS))
+        sets = 1 if level == 3 else _power(capacity // (LINE * model.ways[level - 1]))
         moved = work.traffic(capacity * own, since, sets)
         waited = moved.waited * model.strided[level] / threads
         in_order = 1 - LINE * moved.waited / max(moved.read + moved.written, 1.0)
         read, written = moved.read * in_order, moved.written * in_order
         times[LEVELS[level]] = model.moving_ns(level, read, written, threads) + waited
-    times[LEVELS[1]] += work.lookups * LOOKUP_NS / threads
+    times[LEVELS[1]] += work.lookups(model) * LOOKUP_NS / threads
     return times
 
 
@@ -246,6 +253,7 @@ def _block_ns(
     waits for results with nothing else to do."""
     units = zip(*(stretch.busy(model) for stretch in stretches), strict=True)
     begun = sum(stretch.begun for stretch in stretches) * model.step_ns
-    busy, waits = max(map(sum, units)), max(stretch.waits for stretch in stretches) * LATENCY_NS
+    busy = max(map(sum, units))
+    waits = max(stretch.waits for stretch in stretches) * added_ns(model)
     share = stretches[0].share(threads)
     return (max(busy, waits) + begun) * share, max(waits - busy, 0.0) * share

@@ -105,7 +105,7 @@ def test_steps_of_accesses() -> None:
 
 
 @pytest.mark.parametrize(("m", "n", "k", "first"), [
-    (4096, 4096, 1, "tile i1 2048 peel; parallelize i1.0 2; tile i0 16 peel; tile i1.1 16 peel"),
+    (4096, 4096, 1, "tile i1 2048 peel; parallelize i1.0 2; tile i1.1 32 peel; tile i0 16 peel"),
     (4093, 4073, 1, "tile i1 2032 peel; parallelize i1.0 2; tile i1.1 64 peel; tile i0 16 peel"),
     (100000, 16, 1, "tile i0 50000 peel; parallelize i0.0 2; tile i0.1 16 peel; tile i1 16 peel"),
     (16, 16, 1, "tile i0 16 peel; tile i1 16 peel"),

@@ -2,16 +2,9 @@
 
 import pytest
 
-from compiler.schedule.analysis.traffic import (
-    LINE,
-    PAGE,
-    Footprint,
-    Loop,
-    Traffic,
-    lookups,
-    traffic,
-)
+from compiler.schedule.analysis.traffic import LINE, Footprint, Loop, Traffic, lookups, traffic
 
+PAGES, PAGE = 1536, 4096
 AGO = 1e9
 """Nothing that was touched before is near."""
 
@@ -81,9 +74,10 @@ def test_pages_met_far_apart_are_looked_up_if_they_are_many() -> None:
     def columns(rows: int) -> Footprint:
         return reads(1, 1 << 30, Loop(0, 100, 16), Loop(1, rows, 2 * PAGE // 4))
 
-    assert lookups([columns(1000)]) == pytest.approx(1000 * 2, rel=1)
-    assert lookups([columns(4000)]) == 100 * 4000
-    assert lookups([reads(1, 1 << 30, Loop(0, 1 << 28, 1))]) == 0.0
+    assert lookups([columns(1000)], PAGES, PAGE) == pytest.approx(1000 * 2, rel=1)
+    assert lookups([columns(4000)], PAGES, PAGE) == 100 * 4000
+    assert lookups([columns(4000)], 8192, PAGE) == pytest.approx(4000 * 2, rel=1)
+    assert lookups([reads(1, 1 << 30, Loop(0, 1 << 28, 1))], PAGES, PAGE) == 0.0
 
 
 def test_data_that_decide_where_to_read_touch_a_line_each() -> None:
