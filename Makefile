@@ -11,6 +11,8 @@ BENCH_ARGS  ?=
 LAB_ARGS    ?=
 PYTEST_ARGS ?=
 CPUS        ?= haswell skylake-avx512
+LIMIT       ?= 0
+TESTS       ?=
 
 BIN       := $(VENV)/bin
 STAMP     := $(VENV)/.installed
@@ -25,10 +27,10 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus demo check bench notebooks pictures types wheel clean
+.PHONY: help setup lab test cpus aarch64 demo check bench notebooks pictures types wheel clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## make .venv and install everything into it (the other targets do it by themselves)
 
@@ -62,6 +64,10 @@ test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are pa
 
 cpus: $(STAMP) ## notebooks and tests of machine code, the host taken for other processors (CPUS="a b")
 	@$(RUN) tools.cpus $(CPUS) -- -n auto $(PYTEST_ARGS)
+
+# Debian's packages and wheels are unpacked below build/: no root, and nothing of this system changes.
+aarch64: $(STAMP) ## tests of machine code on AArch64, emulated where need be (TESTS="a b"; LIMIT=: seconds)
+	@$(RUN) tools.aarch64 --seconds $(LIMIT) $(if $(TESTS)$(PYTEST_ARGS),-- $(PYTEST_ARGS) $(TESTS))
 
 check: $(STAMP) ## lint everything, type-check the compiler and the explorer
 	@$(RUN) ruff check .

@@ -9,7 +9,6 @@ set after many programs of different shapes have been compiled and forgotten.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import numpy as np
 
 import compiler
 from compiler import Options, Tensor
+from compiler.machines.system import most_resident_bytes, resident_bytes
 from compiler.run import plans
 
 FACTOR, FIXED = 1.2, 150e6
@@ -61,39 +61,28 @@ COMPILED = 60
 """Programs compiled to see whether memory comes back."""
 
 
-def resident() -> int:
-    """Bytes of this process that are in memory now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
-
-
-def peak() -> int:
-    """The most bytes of this process that were in memory at once."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def measure(name: str) -> tuple[int, int]:
     """The planned peak, and the bytes that a run in this process took beyond its inputs."""
     result = PROGRAMS[name]()
-    before = resident()
+    before = resident_bytes()
     made, buffers = plans.structure_of([result.node], Options())
     planned = made.memory.peak if made.memory else 0
     del buffers
     result.numpy()
-    return planned, peak() - before
+    return planned, most_resident_bytes() - before
 
 
 def after_compiling() -> list[int]:
     """The resident set before, and after each half of many programs that are different."""
-    found = [resident()]
+    found = [resident_bytes()]
     for number in range(COMPILED):
         x = Tensor(np.ones((3, number + 2), np.float32))
         (x * 2.0 + 1.0).softmax(1).numpy()
         if number == COMPILED // 2:
             compiler.cache_clear()
-            found.append(resident())
+            found.append(resident_bytes())
     compiler.cache_clear()
-    return [*found, resident()]
+    return [*found, resident_bytes()]
 
 
 def _fresh(name: str) -> list[int]:

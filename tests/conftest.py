@@ -38,9 +38,11 @@ def nothing_is_dropped() -> Generator[None, None, None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def one_machine() -> Generator[None, None, None]:
-    """Loops are chosen for the same machine everywhere, here and in processes that tests start."""
+    """Loops are chosen for the same machine everywhere, here and in processes that tests start,
+    unless whoever runs them names another: `make aarch64` does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SVODVIZ_MACHINE", "x86-avx512")
+        if "SVODVIZ_MACHINE" not in os.environ:
+            patch.setenv("SVODVIZ_MACHINE", "x86-avx512")
         yield
 
 

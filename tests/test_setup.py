@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PACKAGES = ("compiler", "svodviz")
-TARGETS = ("setup", "lab", "test", "cpus", "demo", "check", "bench", "notebooks", "pictures",
-           "types", "wheel", "clean", "help")  # fmt: skip
+TARGETS = ("setup", "lab", "test", "cpus", "aarch64", "demo", "check", "bench", "notebooks",
+           "pictures", "types", "wheel", "clean", "help")  # fmt: skip
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 
@@ -130,6 +130,7 @@ def test_ci_script_is_sound() -> None:
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
     assert "\nmake test\n" in script.read_text("utf-8")
     assert "\nmake cpus\n" in script.read_text("utf-8")
+    assert "\nmake aarch64 LIMIT=" in script.read_text("utf-8"), "it says what it did not come to"
 
 
 def test_binder_installs_this_project() -> None:

@@ -7,15 +7,14 @@ clock (`perf_event_open`). Containers and careful systems allow neither.
 import ctypes
 import mmap
 import os
-import platform
 import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-CALLS = {"x86_64": 298, "aarch64": 241}
-"""The number of the system call by machine."""
+from compiler.machines.system import sampling_call
+
 HARDWARE, SOFTWARE = 0, 1
 CYCLES = CLOCK = 0
 SAMPLE = 9
@@ -129,8 +128,8 @@ def _opened() -> Iterator[tuple[int, str]]:
 
 def _open(kind: int, what: int, period: int, flags: int) -> int:
     """A counter, stopped; -1 where there is none of that kind."""
-    number = CALLS.get(platform.machine())
-    if number is None or platform.system() != "Linux":
+    number = sampling_call()
+    if number is None:
         return -1
     flags |= STOPPED | USERS_ONLY
     asked = struct.pack("<IIQQQQQ", kind, 112, what, period, ADDRESS, 0, flags).ljust(112, b"\0")

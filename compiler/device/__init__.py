@@ -10,6 +10,7 @@ In order: each imports only what stands before it.
     c/               a kernel as C, to be read
     cpu.py           the host CPU: memory from its allocator, machine code from LLVM
     described.py     what is known of a machine-code program besides its code
+    cycles.py        loops whose time is a known number of cycles
     calibration.py   how fast this machine runs generated code, as a `MachineModel`
     disk.py          tensors in files: .npy and safetensors
     interpreter.py   the safe device: runs a program's lowered instructions, checking every access

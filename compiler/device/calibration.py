@@ -1,17 +1,20 @@
-"""measure: how fast this machine runs generated code, as a `MachineModel`; about a second.
+"""measure: how fast this machine runs generated code, as a `MachineModel`; about half a second.
 
-Every figure is the time of a kernel made by this compiler, the least of several runs:
+Figures are times of kernels made by this compiler, the least of several runs:
 
     read, write   sums and fills of arrays that fit each cache, and of one that fits none
     strided       a vector times a matrix, whose columns the inner loop walks down
-    operations    one operation per element of an array in the first cache; multiply-adds, and
-                  additions and multiplications that are none, in long chains
+    operations    one operation per element of an array in the first cache; additions and
+                  multiplications in long chains
     memory_cores  copies past all caches by all cores at once, next to those by one
+
+Cycles, and what is issued in one, are those of loops written by hand (`cycles.py`). Of a processor
+that the table of machines has by name they are the table's: a neighbour cannot disturb these.
 
 The model is kept in a file of the user's cache folder, by processor and version.
 """
 
-import math
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,26 +28,36 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.trace import Provenance
 from compiler.core.user_cache import user_cache
-from compiler.device import cpu
+from compiler.device import cpu, cycles
+from compiler.device.cycles import Cycles
 from compiler.device.program import Program
 from compiler.graph import nodes
 from compiler.graph.nodes import TensorNode, const, elementwise
-from compiler.loops.choices import Choices, Parallelize
+from compiler.loops.choices import Choices, Parallelize, parse
 from compiler.loops.collapse import collapse
 from compiler.loops.index import index
 from compiler.loops.simplify import simplify
 from compiler.loops.transforms.axes import axes
 from compiler.loops.transforms.parallelize import parallelize
+from compiler.loops.transforms.tile import tile
+from compiler.loops.transforms.unroll import unroll
+from compiler.loops.transforms.vectorize import vectorize
 from compiler.lowered.linearize import linearize
 from compiler.machines import at_hand, measured
 from compiler.machines.model import EXPENSIVE, MachineModel
-from compiler.machines.processors import host
+from compiler.machines.named import descending
+from compiler.machines.processors import has_multiply_add, host
 from compiler.machines.system import core_count
 from compiler.ops.table import OPS
 
-SECONDS = 0.004
-"""How long each kernel is repeated. A choice: all of `measure` took 4.5 s on two busy cores of an
-AMD EPYC (2026-11-23)."""
+SECONDS, LONGEST = 0.003, 0.02
+"""How long each kernel is repeated, and at most, where the least time did not come `AGAIN` times:
+another program has the core. A choice: all of `measure` takes 0.45 s of processor time on one core
+of an AMD EPYC (Zen 5, AVX-512, 2026-11-24)."""
+TRIES = 3
+"""Of all cores at once. A choice."""
+AGAIN, ALIKE = 3, 1.05
+"""How often a time has to come that is at most so many times the least."""
 SMALL = 4096
 """Elements of arrays that the first cache holds."""
 CHAIN = 24
@@ -59,77 +72,110 @@ SLOWER = 0.75
 """The share of the speed of few bytes below which they come from memory: copies take 28.5 bytes/ns
 up to 32 MB, 16 from 64 on and 15 from 128 on, of a cache of 480 MB (Xeon, 2 of its cores,
 2026-11-23)."""
+NARROW = 64
+"""Columns of these that are read: lines are met again as often as in all columns."""
 BUSY = 0.8
-"""The share of all multiply-adds that a long chain reaches, from which the length of a cycle
-follows: 0.014 ns where 0.0113 is the least (Xeon, AVX-512, 2026-11-23)."""
+"""The share of all multiply-adds that a kernel reaches, as a rule: 0.014 ns where 0.0113 is the
+least (Xeon, AVX-512, 2026-11-23)."""
+SLOWED = 1.6
+"""A cycle under load is at most so many times as long as one of integers: processors slow down for
+wide vectors. More than that is somebody else's load."""
+WORDS = "measured by compiler.calibrate()"
+CYCLES_SECONDS = 0.02
+"""Of the loops whose cycles are known, twice: 0.232 ns a cycle, to three places, each time (EPYC,
+Zen 5, 2026-11-24)."""
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def measure() -> MachineModel:
     """Measure this machine."""
-    floor = _per_element(lambda x: elementwise("add", x, x))
-    read, write = zip(*(bandwidth(n) for n in SIZES), strict=True)
-    vector, scalar = (_simple(level) for level in (3, 1))
-    operations = {op: _operation(op, dtypes.float32, floor) for op in EXPENSIVE}
-    exponential = _operation("exp", dtypes.float64, floor)
     stated = at_hand.stated(host())
-    words = dict.fromkeys(("read", "vector_ns"), "measured by compiler.calibrate()")
-    fma = _multiply_add()
+    loops = cycles.Loops(stated, has_multiply_add())
+    loops.run(CYCLES_SECONDS)
+    wide = _in_vectors(stated.vector_bytes, 4)
+    floor = _per_element(lambda x: elementwise("add", x, x), choices=wide)
+    room = _array(SIZES[-1] // 4)
+    read, write = zip(*(bandwidth(n, room) for n in SIZES), strict=True)
+    nbytes = stated.vector_bytes
+    operations = {op: _operation(op, dtypes.float32, nbytes, floor) for op in EXPENSIVE}
+    exponential = _operation("exp", dtypes.float64, nbytes, floor)
+    vector, scalar = _simple(wide), _simple("")
+    loops.run(CYCLES_SECONDS)  # a neighbour may be gone by now
+    counted = in_cycles(stated, loops.found(), at_hand.is_in_table(host()))
     return replace(
-        stated,
+        counted,
         name=f"{stated.name}, measured",
-        cache_bytes=_caches(stated),
-        read=_descending(read),
-        write=_descending(write),
-        strided=tuple(_column(n) for n in COLUMNS),  # type: ignore[arg-type]
+        cache_bytes=_caches(stated, room),
+        read=descending(read),  # where it seems otherwise, it is the noise
+        write=descending(write),
+        strided=tuple(_column(n, room) for n in COLUMNS),  # type: ignore[arg-type]
         vector_ns=vector,
         scalar_ns=scalar,
-        fma_ns=fma,
-        cycle_ns=fma * stated.lanes(4) * stated.multiply_adds / BUSY,
         step_ns=_step(vector),
         launch_ns=_launch(),
-        memory_cores=_memory_cores(),
+        memory_cores=_memory_cores(room),
         wide=min(max(exponential / operations["exp"], 1.0), 8.0),
         operations=tuple(operations.items()),
-        origins=tuple((dict(stated.origins) | words).items()),
+        origins=tuple(_origins(counted).items()),
     )
 
 
-def _descending(speeds: tuple[float, ...]) -> tuple[float, float, float, float]:
-    """A level is never faster than the one before it: where it seems so, it is the noise."""
-    result = [min(speeds[: n + 1]) for n in range(4)]
-    return result[0], result[1], result[2], result[3]
+def in_cycles(stated: MachineModel, found: Cycles, is_in_table: bool) -> MachineModel:
+    """The model with the cycle that was found, and what is issued in one; a processor of the table
+    keeps the table's."""
+    if not is_in_table:
+        stated = replace(
+            stated,
+            multiply_adds=found.multiply_adds or stated.multiply_adds,
+            loads=found.loads or stated.loads,
+            latency=found.latency or stated.latency,
+            origins=(*stated.origins, ("multiply_adds", WORDS), ("loads", WORDS)),
+        )
+    cycle = (found.multiply_add_ns or 0.0) * stated.multiply_adds
+    if not found.ns <= cycle <= SLOWED * found.ns:
+        cycle = found.ns
+    fma = cycle / (stated.multiply_adds * stated.lanes(4) * BUSY)
+    return replace(stated, cycle_ns=cycle, fma_ns=fma)
 
 
-def _caches(stated: MachineModel) -> tuple[int, int, int]:
+def _origins(model: MachineModel) -> dict[str, str]:
+    """Where the figures of each field come from."""
+    known = dict(model.origins)
+    both = {it: known[it] for it in ("multiply_adds", "loads") if known[it] != WORDS}
+    timed = {it: f"{words}; ns {WORDS}" for it, words in both.items()}
+    speeds = {"cache_bytes": f"{known['cache_bytes']}; speeds {WORDS}"}
+    return known | timed | speeds | dict.fromkeys(("read", "vector_ns"), WORDS)
+
+
+def _caches(stated: MachineModel, room: Array) -> tuple[int, int, int]:
     """The caches as they are stated. Of the third, which others may use too, no more than what
     this process keeps there."""
     first, second, third = stated.cache_bytes
-    return first, second, _kept(third)
+    return first, second, _kept(third, room)
 
 
-def _kept(stated: int) -> int:
+def _kept(stated: int, room: Array) -> int:
     """The bytes of the last cache from and to which copies are as fast as of few: a virtual machine
     has a part of what its processor has."""
     kept, most = SIZES[2], min(stated, SIZES[3])
     if kept > most:
         return stated
-    first = _copied(kept)
+    first = _copied(kept, room)
     while 2 * kept <= most:
-        if _copied(2 * kept) < SLOWER * first:
+        if _copied(2 * kept, room) < SLOWER * first:
             return kept
         kept *= 2
     return stated if stated <= SIZES[3] else kept
 
 
-def _copied(nbytes: int, tasks: int = 1) -> float:
+def _copied(nbytes: int, room: Array, tasks: int = 1) -> float:
     """Bytes per ns of a copy, by so many cores, that reads and writes so many bytes together."""
     size = nbytes // 8
     value = elementwise("mul", _param(1, (size,)), const(1.5, dtypes.float32, (size,)))
-    return nbytes / _ns(_load(value, tasks=tasks), [_array(size), _array(size)])
+    return nbytes / _ns(_load(value, tasks=tasks), [room[:size], room[size : 2 * size]])
 
 
-def _load(value: TensorNode, level: int = 3, tasks: int = 1) -> Program:
+def _load(value: TensorNode, choices: str = "", level: int = 3, tasks: int = 1) -> Program:
     """The program that writes `value`, an expression over Params, to argument 0; its outermost loop
     is shared out where there are several `tasks`.
     """
@@ -137,6 +183,9 @@ def _load(value: TensorNode, level: int = 3, tasks: int = 1) -> Program:
     provenance: Provenance[TensorNode] = Provenance()
     loops = index(body, provenance)
     loops = collapse(simplify(loops, provenance, None), provenance, None)
+    chosen = parse(choices)
+    for transform in (tile, unroll, vectorize):
+        loops = transform(loops, chosen, provenance)
     if tasks > 1:
         outermost = next(iter(axes(loops)))
         loops = parallelize(loops, Choices((Parallelize(outermost, tasks),)), provenance)
@@ -147,18 +196,28 @@ def _load(value: TensorNode, level: int = 3, tasks: int = 1) -> Program:
 def _ns(program: Program, arrays: list[Array]) -> float:
     """The least time of a run, launch included."""
     buffers = [arrays[slot].ctypes.data for slot in program.slots]
-    clock = time.perf_counter_ns
     is_one = program.tasks == 1
-    run = partial(program.execute, buffers) if is_one else program.bound(buffers, [0])
+    return _least(partial(program.execute, buffers) if is_one else program.bound(buffers, [0]))
+
+
+def _least(run: Callable[[], object]) -> float:
+    """The least time of a call; more often where it did not come again."""
+    clock = time.perf_counter_ns
     run()
-    least, end = math.inf, clock() + int(SECONDS * 1e9)
+    times, begun = list[int](), clock()
     while True:
         start = clock()
         run()
         now = clock()
-        least = min(least, now - start)
-        if now > end:
-            return float(least)
+        times.append(now - start)
+        spent = (now - begun) * 1e-9
+        if spent > LONGEST or (spent > SECONDS and _came_again(times)):
+            return float(min(times))
+
+
+def _came_again(times: list[int]) -> bool:
+    least = ALIKE * min(times)
+    return sum(it <= least for it in times) >= AGAIN
 
 
 def _array(size: int, dtype: DType = dtypes.float32) -> Array:
@@ -178,14 +237,20 @@ def _launch() -> float:
 
 
 def _per_element(
-    build: Callable[[TensorNode], TensorNode], dtype: DType = dtypes.float32, level: int = 3
+    build: Callable[[TensorNode], TensorNode], dtype: DType = dtypes.float32, choices: str = ""
 ) -> float:
-    """ns per element of an expression of one argument that the first cache holds."""
-    program = _load(build(_param(1, (SMALL,), dtype)), level)
+    """ns per element of an expression of one argument that the first cache holds; LLVM's vectoriser
+    has no part in it."""
+    program = _load(build(_param(1, (SMALL,), dtype)), choices, level=3 if choices else 1)
     return _ns(program, [_array(SMALL, dtype), _array(SMALL, dtype)]) / SMALL
 
 
-def _operation(op: str, dtype: DType, floor: float) -> float:
+def _in_vectors(nbytes: int, itemsize: int) -> str:
+    """The choices for a loop over elements in vectors."""
+    return f"tile i0 {nbytes // itemsize}; vectorize i0.1"
+
+
+def _operation(op: str, dtype: DType, nbytes: int, floor: float) -> float:
     """ns per element of one operation of the table, without reading and writing."""
     row = OPS[op]
     target = dtypes.int32 if row.is_alone else dtype
@@ -195,23 +260,11 @@ def _operation(op: str, dtype: DType, floor: float) -> float:
         others = [elementwise("add", x, const(2, target, x.shape))] * (row.arity - 1)
         return elementwise(op, x, *others)
 
-    return max(_per_element(build, target) - floor, 0.002)
+    choices = "" if row.is_alone else _in_vectors(nbytes, target.itemsize)
+    return max(_per_element(build, target, choices) - floor, 0.002)
 
 
-def _multiply_add() -> float:
-    """ns of a multiplication and a subtraction of one element, one after the other, in vectors."""
-
-    def build(x: TensorNode) -> TensorNode:
-        value = x
-        for _ in range(CHAIN):
-            half = elementwise("mul", value, const(0.5, dtypes.float32, x.shape))
-            value = elementwise("sub", half, x)
-        return value
-
-    return _per_element(build) / CHAIN
-
-
-def _simple(level: int) -> float:
+def _simple(choices: str) -> float:
     """ns of one multiplication or subtraction of one element: a chain of each, side by side."""
 
     def build(x: TensorNode) -> TensorNode:
@@ -221,33 +274,48 @@ def _simple(level: int) -> float:
             differences = elementwise("sub", x, differences)
         return elementwise("sub", products, differences)
 
-    return _per_element(build, level=level) / (2 * CHAIN)
+    return _per_element(build, choices=choices) / (2 * CHAIN)
 
 
-def bandwidth(nbytes: int) -> tuple[float, float]:
-    """Bytes per ns read and written, of arrays of this size."""
+def bandwidth(nbytes: int, room: Array | None = None) -> tuple[float, float]:
+    """Bytes per ns read and written, of arrays of this size; in memory that is there already where
+    `room` is given."""
     size, launch = nbytes // 4, 250.0
     shape = (size,)
-    one, many = _array(1), _array(size)
+    one, many = _array(1), _array(size) if room is None else room[:size]
     read = _ns(_load(nodes.Reduce((_param(1, shape),), "sum", (0,))), [one, many])
     write = _ns(_load(const(1.5, dtypes.float32, shape)), [many])
     return nbytes / max(read - launch, 1.0), nbytes / max(write - launch, 1.0)
 
 
-def _memory_cores() -> float:
-    """How many cores move as many bytes from and to memory as all do together."""
-    cores = core_count()
-    one, all_cores = (_copied(SIZES[-1], tasks) for tasks in (1, cores))
-    return min(max(all_cores / one, 1.0), float(cores))
+def _memory_cores(room: Array) -> float:
+    """How many cores move as many bytes from and to memory as all do together: the most of some
+    tries, which take a moment when nobody else has one of the cores."""
+    cores, found = core_count(), 1.0
+    one = _copied(SIZES[-1], room)
+    for _ in range(TRIES):
+        found = max(found, _copied(SIZES[-1], room, cores) / one)
+        if found > SLOWER * cores:
+            break
+    return min(found, float(cores))
 
 
-def _column(size: int) -> float:
-    """ns per element of a square matrix that is read down its columns."""
-    row = nodes.Expand((_param(1, (1, size)),), (size, size))
-    product = elementwise("mul", row, nodes.Permute((_param(2, (size, size)),), (1, 0)))
+def _column(size: int, room: Array) -> float:
+    """ns per element of a square matrix that is read down its columns. Of a large one each run
+    reads the columns next to those of the run before, so that they come from where it is kept."""
+    width = size if size <= COLUMNS[2] else NARROW
+    some = nodes.Shrink((_param(2, (size, size)),), ((0, size), (0, width)))
+    row = nodes.Expand((_param(1, (1, size)),), (width, size))
+    product = elementwise("mul", row, nodes.Permute((some,), (1, 0)))
     program = _load(nodes.Reduce((product,), "sum", (1,)))
-    arrays = [_array(size), _array(size), _array(size * size)]
-    return _ns(program, arrays) / (size * size)
+    made, left, matrix = (it.ctypes.data for it in np.split(room, (SMALL, 2 * SMALL)))
+    parts = itertools.cycle(range(matrix, matrix + size * 4, width * 4))
+
+    def run() -> None:
+        places = made, left, next(parts)
+        program.execute([places[slot] for slot in program.slots])
+
+    return _least(run) / (width * size)
 
 
 def _step(vector_ns: float) -> float:

@@ -88,6 +88,11 @@ def stated(processor: Processor) -> MachineModel:
     )  # fmt: skip
 
 
+def is_in_table(processor: Processor) -> bool:
+    """Whether the table of machines has this very processor, and not only its like."""
+    return any(it.cpu == processor.name != "generic" for it in MACHINES.values())
+
+
 def _row(processor: Processor) -> tuple[MachineModel, str]:
     """The row of a processor, and why it is that one."""
     name = processor.name

@@ -22,6 +22,9 @@ EXPENSIVE = {row.name: row.ns for row in OPS.values() if row.ns is not None}
 """Nanoseconds per element of operations that are several instructions, vectorised, in float32."""
 FMA = "fma"
 """A product that is added to a sum: one instruction."""
+PRINTED = ("vector_bytes", "multiply_adds", "loads", "cache_bytes", "read", "page_bytes", "cores",
+           "vector_ns")  # fmt: skip
+"""Fields that stand for a line of what is printed, where it says where its figures come from."""
 NEVER_VECTOR = frozenset(row.name for row in OPS.values() if row.is_alone)
 """Operations that keep a loop from being vectorised: their figures are those of one element."""
 

@@ -8,9 +8,10 @@ tables of measurements give. Times are not measured, but for those of x86-avx512
 machine's are for a cycle, a vector and a load of its own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from compiler.machines.model import DEFAULT, MachineModel
+from compiler.machines.model import DEFAULT, PRINTED, MachineModel
 
 _LINUX = "unknown-linux-gnu"
 _K, _M = 1024, 1024 * 1024
@@ -57,17 +58,24 @@ def _model(
     read = near[0], near[1], memory[0], memory[1]
     share = [w / r for w, r in zip(DEFAULT.write, DEFAULT.read, strict=True)]
     (first, first_ways), (second, second_ways), (third, third_ways) = caches
+    write = tuple(speed * part for speed, part in zip(read, share, strict=True))
     return replace(
         DEFAULT, name=name, vector_bytes=vectors[0], registers=vectors[1], multiply_adds=issue[0],
         loads=issue[1], latency=issue[2], broadcasts=masks, masks=masks,
         cycle_ns=cycle_ns,
         cache_bytes=(first, second, third), ways=(first_ways, second_ways, third_ways),
-        page_bytes=pages[0], pages=pages[1], page_ways=pages[2], read=read,
-        write=(read[0] * share[0], read[1] * share[1], read[2] * share[2], read[3] * share[3]),
+        page_bytes=pages[0], pages=pages[1], page_ways=pages[2],
+        read=descending(read), write=descending(write),
         vector_ns=DEFAULT.vector_ns * slower, fma_ns=DEFAULT.fma_ns * slower,
         scalar_ns=DEFAULT.scalar_ns * cycle_ns / DEFAULT.cycle_ns,
         operations=tuple((op, ns * slower) for op, ns in DEFAULT.operations), cores=cores,
     )  # fmt: skip
+
+
+def descending(speeds: Sequence[float]) -> tuple[float, float, float, float]:
+    """Speeds of the four levels, none faster than the one before it."""
+    result = [min(speeds[: n + 1]) for n in range(4)]
+    return result[0], result[1], result[2], result[3]
 
 
 def _speed(model: MachineModel) -> float:
@@ -93,13 +101,19 @@ def _x86(
 
 
 def _arm(id: str, title: str, cpu: str, model: MachineModel, triple: str = _ARM) -> Machine:
-    return Machine(
-        id, title, triple, cpu, "+neon", "//", _NEON, replace(model, takes_lanes=True)
-    )
+    comment = ";" if "darwin" in triple else "//"
+    own = replace(model, takes_lanes=True)
+    return Machine(id, title, triple, cpu, "+neon", comment, _NEON, own)
+
+
+def _told(machine: Machine) -> Machine:
+    """The machine, whose figures say that they are this table's."""
+    origins = dict.fromkeys(PRINTED, f"the table's row {machine.id}")
+    return replace(machine, model=replace(machine.model, origins=tuple(origins.items())))
 
 
 MACHINES = {
-    machine.id: machine
+    machine.id: _told(machine)
     for machine in (
         _x86("x86-avx2", "x86-64, AVX2", "x86-64-v3", _model(
             "x86-avx2", _YMMS, (2, 2, 4), 0.3, ((32 * _K, 8), (512 * _K, 8), (16 * _M, 16)),
@@ -112,7 +126,7 @@ MACHINES = {
             "intel-skx", _ZMMS, (2, 2, 4), 0.36, ((32 * _K, 8), (1 * _M, 16), (22 * _M, 11)),
             (4096, 1536, 12), (15, 12), cores=16, masks=True), has_avx512=True),
         _x86("intel-spr", "Intel Sapphire Rapids, AVX-512", "sapphirerapids", _model(
-            "intel-spr", _ZMMS, (2, 2, 4), 0.33, ((48 * _K, 12), (2 * _M, 16), (48 * _M, 15)),
+            "intel-spr", _ZMMS, (2, 2, 4), 0.33, ((48 * _K, 12), (2 * _M, 16), (45 * _M, 15)),
             (4096, 2048, 16), (28, 15), cores=16, masks=True), has_avx512=True),
         _x86("amd-zen3", "AMD Zen 3, AVX2", "znver3", _model(
             "amd-zen3", _YMMS, (2, 2, 4), 0.28, ((32 * _K, 8), (512 * _K, 8), (32 * _M, 16)),

@@ -89,6 +89,11 @@ def is_arm() -> bool:
     return str(llvm.get_process_triple()).startswith(("aarch64", "arm64"))
 
 
+def has_multiply_add() -> bool:
+    """Whether the processor that code is made for multiplies and adds in one instruction."""
+    return is_arm() or (is_x86() and host().has("fma"))
+
+
 @functools.cache
 def host() -> Processor:
     """The processor that code is made for: this host's, or the one that SVODVIZ_CPU names.

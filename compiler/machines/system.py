@@ -1,22 +1,41 @@
-"""What the operating system tells of the machine, on Linux and macOS: all that differs is here.
+"""What differs between operating systems, Linux and macOS: all of it is here.
 
+                Linux                                    macOS
     caches      the files of /sys/devices/system/cpu     sysctl hw.perflevel0.…, else hw.…
-    cores       those that this process may run on, two hyper-threads counted once
-                                                         sysctl hw.perflevel0.physicalcpu
+    cores       those that this process may run on,      sysctl hw.perflevel0.physicalcpu
+                two hyper-threads counted once
     memory      sysconf                                  sysctl hw.memsize
+    in use      the files of /proc/self                  the most that was in use, by getrusage
+    samples     perf_event_open                          none: blocks are counted instead
+    threads     as they are                              of a quality that gets performance cores
+    assembly    .LBB0_1, kernel, comments of // or #     LBB0_1, _kernel, comments of ; or ##
 
-On macOS figures are those of the performance cores. What is not told is None, never a guess.
+On macOS figures are those of the performance cores. What is not told is None, never a guess. Where
+the user's caches are is in `core/user_cache.py`, which comes before. Pages are 16 KiB on an Apple
+processor: `mmap.PAGESIZE` says so. Object files are loaded by LLVM (MCJIT), which takes memory that
+is written first and executable afterwards, so that no memory has to be both.
 """
 
 import ctypes
 import functools
 import os
+import platform
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 CPUS = Path("/sys/devices/system/cpu")
+PROCESS = Path("/proc/self")
 IS_MAC = sys.platform == "darwin"
+PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
+"""The number of that system call of Linux, by machine."""
+USER_INITIATED = 0x19
+"""QOS_CLASS_USER_INITIATED of macOS: somebody waits for the result. A thread of the class below may
+be moved to efficiency cores."""
+MOST_BYTES = 128
+"""Room for what a system keeps in a mutex, a condition or the attributes of a thread: 64, 48 and 64
+bytes on macOS; 48, 48 and 64 on Linux, AArch64, and 40, 48 and 56 on x86-64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +66,43 @@ def memory_bytes() -> int:
     if IS_MAC and (told := control("hw.memsize")):
         return told
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def resident_bytes() -> int:
+    """The memory that this process has at the moment; on macOS the most that it ever had."""
+    try:
+        pages = int(_text(PROCESS / "statm").split()[1])
+    except IndexError:
+        return most_resident_bytes()
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def most_resident_bytes() -> int:
+    """The most memory that this process ever had."""
+    import resource  # there is none on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if IS_MAC else 1024)
+
+
+def sampling_call() -> int | None:
+    """The number of the system call that opens a counter which samples; None where there is none,
+    or another system's."""
+    return PERF_EVENT_OPEN.get(platform.machine()) if platform.system() == "Linux" else None
+
+
+def comment_of(is_x86: bool) -> str:
+    """What begins a comment in assembly of this system; # begins a number on ARM."""
+    return "#" if is_x86 else ";" if IS_MAC else "//"
+
+
+def prepare_thread(process: Any, attributes: Any, stack_bytes: int) -> None:
+    """Fill in the attributes of a thread that computes, by the functions of the C library: of
+    macOS's classes one that gets performance cores, which no other system has."""
+    process.pthread_attr_init(attributes)
+    process.pthread_attr_setstacksize(attributes, ctypes.c_size_t(stack_bytes))
+    if IS_MAC:
+        quality = ctypes.c_uint(USER_INITIATED), ctypes.c_int(0)
+        process.pthread_attr_set_qos_class_np(attributes, *quality)
 
 
 def origin() -> str:

@@ -21,10 +21,13 @@ one total order, so one of them sees the other. `stop` ends a worker.
 """
 
 from compiler.machines.processors import is_arm, is_x86
+from compiler.machines.system import MOST_BYTES
 
 POOL_BYTES = 1024
 SPINS, MUTEX, CONDITION = 528, 640, 768
-"""Where in a pool these are, bytes; mutex and condition have 128 for what a system puts there."""
+"""Where in a pool these are, bytes; mutex and condition have `MOST_BYTES` for what a system puts
+there."""
+assert MUTEX + MOST_BYTES == CONDITION and CONDITION + MOST_BYTES <= POOL_BYTES
 STEP_BYTES = 40
 """thunk, offset of the arguments, tasks, number of the first one, most threads."""
 MOST_TASKS = 2**16 - 1
@@ -32,17 +35,21 @@ MOST_TASKS = 2**16 - 1
 MOST_WORKERS = 255
 
 
-def source() -> str:
-    """The module."""
-    if is_x86():
-        return f"{_TEXT.replace('PAUSE', 'call void @llvm.x86.sse2.pause()')}{_X86}"
-    if is_arm():
-        return f"{_TEXT.replace('PAUSE', 'call void @llvm.aarch64.hint(i32 1)')}{_ARM}"
-    return _TEXT.replace("PAUSE", "fence seq_cst")
+X86, ARM = "x86", "arm"
+PAUSES = {
+    X86: ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()"),
+    ARM: ("call void @llvm.aarch64.isb(i32 15)", "declare void @llvm.aarch64.isb(i32 immarg)"),
+}
+"""What waits a moment in a loop that looks for work: AArch64's `yield` takes no time on most
+processors, so that such a loop would only load their memory; an `isb` takes about as long as
+x86's `pause`, by what others have published."""
 
 
-_X86 = "declare void @llvm.x86.sse2.pause()\n"
-_ARM = "declare void @llvm.aarch64.hint(i32 immarg)\n"
+def source(family: str | None = None) -> str:
+    """The module, for a family of processors; this host's unless one is named."""
+    own = X86 if is_x86() else ARM if is_arm() else ""
+    pause, declaration = PAUSES.get(own if family is None else family, ("fence seq_cst", ""))
+    return f"{_TEXT.replace('PAUSE', pause)}{declaration}\n"
 
 
 _TEXT = """

@@ -24,7 +24,7 @@ import numpy as np
 from compiler.core import forking
 from compiler.llvm import jit
 from compiler.llvm.level import Level
-from compiler.machines.system import core_count
+from compiler.machines.system import MOST_BYTES, core_count, prepare_thread
 from compiler.settings.options import Cache
 from compiler.threads import driver
 
@@ -113,10 +113,9 @@ class Pool:
 
     def _start(self) -> bool:
         cell: Words = np.array([self.address, self.width], np.int64)
-        thread, attributes = ctypes.c_void_p(), ctypes.create_string_buffer(128)
+        thread, attributes = ctypes.c_void_p(), ctypes.create_string_buffer(MOST_BYTES)
         process = _process()
-        process.pthread_attr_init(attributes)
-        process.pthread_attr_setstacksize(attributes, ctypes.c_size_t(STACK_BYTES))
+        prepare_thread(process, attributes, STACK_BYTES)
         # a new thread inherits what is blocked: signals are for Python's threads
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:

@@ -113,6 +113,6 @@ def test_samples_are_addresses_of_this_thread() -> None:
 
 
 def test_a_system_without_the_call_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "CALLS", {})
+    monkeypatch.setattr(sampling, "sampling_call", lambda: None)
     with pytest.raises(CannotSample, match="does not let"):
         sampled(lambda: None, 0)

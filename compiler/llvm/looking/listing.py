@@ -20,6 +20,7 @@ from compiler.llvm.level import Level
 from compiler.llvm.looking import inherited
 from compiler.llvm.source import Source, label_of, targets_of
 from compiler.machines.processors import is_x86
+from compiler.machines.system import comment_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -42,7 +43,10 @@ _ENDS = frozenset(("jmp", "ret", "retq", "b", "br", "ud2", "j", "jr", "bra", "br
 """Instructions of all machines after which control does not go on with the next line."""
 STRUCTURED = "wasm"
 """The machine whose jumps name no labels."""
-_NO_INSTRUCTION = re.compile(r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp|^\$L__(?!BB)")
+_NO_INSTRUCTION = re.compile(
+    r"^\s*(\.(?!LBB)|#|;|$)|^\.L(?!BB)\w*:|^\.?Ltmp|^\$L__(?!BB)|^[lL](CPI|JTI|func_|loh)\w*:"
+)
+"""Directives, comments, and labels that no jump names; the last are macOS's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -256,8 +260,7 @@ def assembly(source: Source, level: Level) -> Listing:
 
 
 def _assembly(source: Source, level: Level, text: str, seconds: float) -> Listing:
-    comment = "#" if is_x86() else "//"  # on ARM, # begins a number
-    rows, sources = linked_assembly(text, comment)
+    rows, sources = linked_assembly(text, comment_of(is_x86()))
     return Listing(
         title=f"{source.name} assembly",
         seconds=seconds,
