@@ -84,6 +84,8 @@ demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.htm
 bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part)
 	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' $(BENCH_ARGS)
 
+# What is stored is what loops for one machine print, as in the tests: tests/conftest.py.
+notebooks: export SVODVIZ_MACHINE := x86-avx512
 notebooks: $(STAMP) ## run every notebook and store its results in it
 ifneq ($(NOTEBOOKS),)
 	@$(RUN) nbconvert --to notebook --execute --inplace $(NOTEBOOKS)

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from compiler.core import lazy
+from compiler.core.lazy import loading
 
 
 def names(
@@ -21,8 +22,9 @@ def names(
             return held[name]
         if name.startswith("_"):  # Python, IPython and `copy` look for such: a quick no
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        from compiler.tensor import Tensor
-        from compiler.tensors.names import missing_name
+        with loading():
+            from compiler.tensor import Tensor
+            from compiler.tensors.names import missing_name
 
         raise missing_name(package, name, known, Tensor)
 

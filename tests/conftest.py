@@ -2,6 +2,7 @@
 
 import gc
 import os
+import tempfile
 from collections.abc import Generator, Sequence
 from itertools import chain
 from typing import Any
@@ -19,31 +20,23 @@ settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.envir
 settings.load_profile("svodviz")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None, None]:
-    """Tests and the processes they start keep nothing in the caches of whoever runs them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
-        yield
+SURROUNDINGS = {"SVODVIZ_DROPPED": "error", "SVODVIZ_MACHINE": "x86-avx512"}
+"""What the compiler is told here, in processes that tests start and in notebooks: a choice of its
+own that does not apply is an error, and loops are chosen for the same machine everywhere, unless
+whoever runs the tests names another: `make aarch64` does."""
 
 
-@pytest.fixture(scope="session", autouse=True)
-def nothing_is_dropped() -> Generator[None, None, None]:
-    """A choice of the compiler's own that does not apply is an error here, and in processes that
-    tests start."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SVODVIZ_DROPPED", "error")
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_machine() -> Generator[None, None, None]:
-    """Loops are chosen for the same machine everywhere, here and in processes that tests start,
-    unless whoever runs them names another: `make aarch64` does."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "SVODVIZ_MACHINE" not in os.environ:
-            patch.setenv("SVODVIZ_MACHINE", "x86-avx512")
-        yield
+def pytest_configure(config: pytest.Config) -> None:
+    """Notebooks have no fixtures, so the environment is set here; nothing is kept in the caches of
+    whoever runs the tests."""
+    patch = pytest.MonkeyPatch()
+    config.add_cleanup(patch.undo)
+    caches = tempfile.TemporaryDirectory(prefix="svodviz-caches-", ignore_cleanup_errors=True)
+    config.add_cleanup(caches.cleanup)
+    patch.setenv("XDG_CACHE_HOME", caches.name)
+    for name, value in SURROUNDINGS.items():
+        if name != "SVODVIZ_MACHINE" or name not in os.environ:
+            patch.setenv(name, value)
 
 
 @pytest.hookimpl(optionalhook=True)

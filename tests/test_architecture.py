@@ -115,6 +115,25 @@ def no_environment_in_the_compiler(file: SourceFile) -> Iterator[str]:
 # --- how a file looks -------------------------------------------------------------------------
 
 
+def imports_that_a_fork_waits_for(file: SourceFile) -> Iterator[str]:
+    """The compiler imports its own modules inside functions under `lazy.loading()`."""
+    if file.is_in("compiler"):
+        yield from _imports_in(file, file.tree, False)
+
+
+def _imports_in(file: SourceFile, node: ast.AST, is_wrong: bool) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom | ast.Import):
+            names = [it.name for it in child.names]
+            modules = [child.module or ""] if isinstance(child, ast.ImportFrom) else names
+            if is_wrong and any(it.partition(".")[0] == "compiler" for it in modules):
+                yield file.at(child.lineno, f"an import of {modules[0]} that no fork waits for")
+            continue
+        is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        is_loading = isinstance(child, ast.With) and "loading()" in ast.unparse(child.items[0])
+        yield from _imports_in(file, child, (is_wrong or is_function) and not is_loading)
+
+
 def short_file(file: SourceFile) -> Iterator[str]:
     """A file is of one idea: at most 600 lines."""
     count = len(file.text.splitlines())
@@ -205,6 +224,7 @@ PYTHON_RULES: tuple[Rule, ...] = (
     no_relative_imports,
     no_pictures_in_the_compiler,
     no_environment_in_the_compiler,
+    imports_that_a_fork_waits_for,
     module_docstring,
     public_docstrings,
 )
@@ -302,6 +322,7 @@ WRONG_FILES = (
     (no_pictures_in_the_compiler, "compiler/tensor.py", "from IPython.display import SVG"),
     (no_environment_in_the_compiler, "compiler/settings/options.py", "x = os.environ['X']"),
     (no_environment_in_the_compiler, "compiler/settings/options.py", "from os import getenv"),
+    (imports_that_a_fork_waits_for, "compiler/tensor.py", "def f():\n    import compiler.graph"),
     (short_file, "svodviz/js/pane.js", "x\n" * (LONGEST_FILE + 1)),
     (narrow_lines, "svodviz/js/pane.js", "x" * (WIDEST_LINE + 1)),
     (telling_name, "compiler/graph/graph_utils.py", ""),
@@ -313,6 +334,8 @@ WRONG_FILES = (
 RIGHT_FILES = (
     (no_environment_in_the_compiler, "svodviz/cli/main.py", "x = os.environ['X']"),
     (no_environment_in_the_compiler, "compiler/machines/at_hand.py", "x = os.environ['X']"),
+    (imports_that_a_fork_waits_for, "compiler/tensor.py",
+     "def f():\n    with loading():\n        import compiler.graph"),
     (telling_name, "compiler/graph/database.py", ""),
     (public_docstrings, "compiler/ops/table.py", "class _Row:\n    def apply(self): pass"),
     (public_docstrings, "compiler/ops/table.py", "@overload\ndef add(): ..."),

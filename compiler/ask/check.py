@@ -19,6 +19,7 @@ from compiler.ask.checking import (
     run_graph,
     run_machine,
 )
+from compiler.core.lazy import loading
 from compiler.graph.nodes import Sink
 from compiler.run.bindings import Values
 
@@ -48,8 +49,9 @@ def check(compilation: Checkable, variables: Values | None = None) -> Report:
 
     `variables` are values over those bound. Raises `DataError` as `run` does.
     """
-    from compiler.ask.as_run import as_run  # only who checks loads it
-    from compiler.ask.check_transfers import check_transfers, has_transfers
+    with loading():
+        from compiler.ask.as_run import as_run  # only who checks loads it
+        from compiler.ask.check_transfers import check_transfers, has_transfers
 
     values = compilation.values_of_run(variables)
     expected = reference(compilation, values)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from compiler.core.errors import CompileError, InternalError
+from compiler.core.lazy import loading
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.trace import PassRecord
 from compiler.device.cpu import MEMORY
@@ -117,7 +118,8 @@ class Expected:
 
 def reference(compilation: Checkable, values: Values) -> Expected:
     """The results of the graph as written, and how far they may be off."""
-    from compiler.ask.rounding import rounding  # only who checks loads it
+    with loading():  # only who checks loads it
+        from compiler.ask.rounding import rounding
 
     written = compilation.written
     inputs = graph_inputs(written, values)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core.dtypes import DType, uint8
+from compiler.core.lazy import loading
 from compiler.device.allocator import Allocator, Array
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import (
@@ -164,8 +165,9 @@ class LlvmRenderer:
     def render(self, instructions: Sequence[Instruction], name: str = "kernel") -> ProgramSpec:
         """The program of these instructions."""
         # not at import: a program whose machine code is known needs nothing that writes any
-        from compiler.llvm.emit import emit
-        from compiler.llvm.source import Source
+        with loading():
+            from compiler.llvm.emit import emit
+            from compiler.llvm.source import Source
 
         rows = tuple(emit(name, tuple(instructions)))
         source = Source(title=name, name=name, rows=rows, kernel=0)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
+from compiler.core.lazy import loading
 from compiler.device.launch_sizes import LaunchDims, ProgramError, Size, Values, resolve_launch_dims
 from compiler.device.metadata import Given, Metadata, derive, derive_instructions, merge
 from compiler.llvm.level import Level
@@ -112,7 +113,8 @@ class ProgramSpec:
 
 def _interface(instructions: Sequence[Instruction]) -> Interface:
     """What code of these instructions takes besides buffers."""
-    from compiler.llvm.scratch import layout  # not at import: it knows how LLVM IR is written
+    with loading():  # not at import: it knows how LLVM IR is written
+        from compiler.llvm.scratch import layout
 
     parameters = tuple(i.name for i in instructions if isinstance(i, DefineVar | Special))
     streamed = {i.buffer for i in instructions if isinstance(i, Store) and i.is_streamed}

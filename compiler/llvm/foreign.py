@@ -13,6 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from compiler.core.errors import CompileError
+from compiler.core.lazy import loading
 from compiler.llvm import jit
 
 CHECK = "sv.check"
@@ -107,7 +108,8 @@ def _is_of_a_processor(function: Any) -> bool:
 
 def _try(name: str, text: str) -> None:
     """Have code made for this processor in another process, which LLVM may end."""
-    from compiler.llvm import apart
+    with loading():
+        from compiler.llvm import apart
 
     question = {"job": "passes", "text": text, "level": [0, "few"], "options": []}
     try:

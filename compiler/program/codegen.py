@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from compiler.core.errors import DataError
+from compiler.core.lazy import loading
 from compiler.core.node import Node
 from compiler.core.origin import Origin
 from compiler.llvm.level import Level
@@ -84,7 +85,8 @@ def named(operation: str, kernels: Sequence[Generated], name: str) -> Generated:
 
 def debug_ir(found: Generated, origin_of: OriginOf) -> str:
     """The IR of a kernel with the user's lines; see `Compilation.debug_ir`."""
-    from compiler.llvm.looking.debug_info import with_call_stacks
+    with loading():
+        from compiler.llvm.looking.debug_info import with_call_stacks
 
     return with_call_stacks(found.source, _latest_of(found, origin_of))
 
@@ -103,7 +105,8 @@ def _latest_of(found: Generated, origin_of: OriginOf) -> dict[int, Origin]:
 
 def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "PassRun":
     """The work of LLVM's passes on one of the kernels; see `Compilation.llvm_passes`."""
-    from compiler.llvm.looking.watch import watch
+    with loading():
+        from compiler.llvm.looking.watch import watch
 
     found = named("llvm_passes", kernels, name)
     if level not in (None, 0, 1, 2, 3):
@@ -114,7 +117,8 @@ def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "
 
 def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: str) -> "Latencies":
     """The cycles beside the assembly of one of the kernels; see `Compilation.latencies`."""
-    from compiler.llvm.looking.latencies import latencies
+    with loading():
+        from compiler.llvm.looking.latencies import latencies
 
     names = [each.kernel.name for each in kernels]
     if name not in names:
@@ -129,7 +133,8 @@ def hot(
     origin_of: OriginOf,
 ) -> "Hot":
     """The shares of instructions in the time of one of the kernels; see `Compilation.hot`."""
-    from compiler.ask.hot import Watched, hot
+    with loading():
+        from compiler.ask.hot import Watched, hot
 
     found = named("hot", kernels, name)
     listing = listings[kernels.index(found)]
@@ -152,7 +157,8 @@ def hot(
 
 def assembly_for(kernels: Sequence[Generated], machine: str) -> tuple[Listing, ...]:
     """The assembly of each kernel for another machine; see `Compilation.assembly_for`."""
-    from compiler.llvm.looking.translate import Translatable, translate
+    with loading():
+        from compiler.llvm.looking.translate import Translatable, translate
 
     rows = [
         Translatable(each.source, tuple(each.kernel.linear.instructions), each.kernel.level)

@@ -13,6 +13,7 @@ from compiler.core import garbage
 from compiler.core.biography import Coverage, biography, coverage
 from compiler.core.errors import located
 from compiler.core.keywords import program_call
+from compiler.core.lazy import loading
 from compiler.core.node import Node, toposort
 from compiler.core.origin import Origin, no_origin
 from compiler.core.passes import Passes
@@ -222,7 +223,8 @@ class Compilation:
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
-        from compiler.program.decisions import decisions, placing
+        with loading():
+            from compiler.program.decisions import decisions, placing
         records, kernels = self._build.records, self.kernels
         made = decisions(self._scheduled, self.simplest, records, kernels, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
@@ -465,7 +467,8 @@ class Compilation:
         Data that the program writes in place stay as they are. It takes about so many seconds;
         what they do not suffice for is left out (`ask/measure.py`). Raises as `run()` does.
         """
-        from compiler.ask.measure import measure  # only who measures loads it
+        with loading():  # only who measures loads it
+            from compiler.ask.measure import measure
 
         found = measure(self, inputs, variables, seconds)
         self._measured = {it.item_id: it.ns for it in found.times}
@@ -474,7 +477,8 @@ class Compilation:
 
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
-        from compiler.ask.check import check  # only who checks loads it
+        with loading():  # only who checks loads it
+            from compiler.ask.check import check
 
         return check(self, variables)
 
@@ -502,7 +506,8 @@ class Compilation:
         on the times of the last `measure()`, on estimates where there was none, and on what was
         compiled so far. `print` explains them.
         """
-        from compiler.findings.rules import findings  # only who looks loads it
+        with loading():  # only who looks loads it
+            from compiler.findings.rules import findings
 
         return findings(self, self._measured)
 

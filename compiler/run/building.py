@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from compiler.core.lazy import loading
 from compiler.core.origin import Origin, no_origin
 from compiler.core.trace import PassRecord, Provenance
 from compiler.device.program import Program
@@ -92,7 +93,8 @@ def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
     """The search for each kernel of a program; () where `Options.tune` gives no time."""
     if not options.tune:
         return ()
-    from compiler.tune.tune import tune
+    with loading():
+        from compiler.tune.tune import tune
 
     with no_origin():
         return tune(made.outlined.bodies, made.items, options)

@@ -21,6 +21,7 @@ import numpy as np
 
 from compiler.core.errors import CompileError, located
 from compiler.core.keywords import program_call
+from compiler.core.lazy import loading
 from compiler.device import buffers
 from compiler.device.allocator import address_of
 from compiler.graph.kinds.effects import Assign
@@ -323,7 +324,8 @@ class CacheInfo:
 
 def cache_info(cache: Cache = True) -> CacheInfo:
     """Hits, misses and entries since the caches were last cleared; `cache` as in `Options`."""
-    from compiler.pipeline.kernels import PROGRAMS  # it imports all passes
+    with loading():  # it imports all passes
+        from compiler.pipeline.kernels import PROGRAMS
 
     folder = folder_of(cache)
     files, size = folder.count() if folder else (0, 0)
@@ -353,7 +355,8 @@ def cache_clear(disk: Cache = False) -> None:
     `disk=True` removes object code, tuned loops and programs in the user's cache folder too; a
     folder, what is in it.
     """
-    from compiler.pipeline.kernels import forget  # it imports all passes
+    with loading():  # it imports all passes
+        from compiler.pipeline.kernels import forget
 
     forget()
     plans.STRUCTURES.clear()

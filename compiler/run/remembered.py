@@ -33,6 +33,7 @@ import numpy as np
 
 from compiler.core.errors import CompileError
 from compiler.core.kept import Kept
+from compiler.core.lazy import loading
 from compiler.core.node import Node
 from compiler.core.written import Kinds, Reader, Unwritable, Writer
 from compiler.device.described import DESCRIBED, Described, DescribedProgram, described, loaded
@@ -150,7 +151,8 @@ def _asked(options: Options) -> Iterator[str]:
     if isinstance(options.loops, str):
         yield options.loops
         return
-    from compiler.loops.choices import parse, text  # rarely given, and they import loops
+    with loading():  # rarely given, and they import loops
+        from compiler.loops.choices import parse, text
 
     try:
         yield from sorted(f"{name}: {text(parse(it))}" for name, it in options.loops.items())

@@ -47,7 +47,8 @@ def decisions(
     record = next((r for r in records if r.name == "shard"), None)
     if record is None:
         return
-    from compiler.graph.shard import reasons
+    with loading():
+        from compiler.graph.shard import reasons
 
     before = record.before
     assert isinstance(before, Sink)

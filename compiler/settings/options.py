@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from compiler.core.errors import DataError, located
+from compiler.core.lazy import loading
 from compiler.core.passes import Passes
 from compiler.machines.model import MachineModel
 
@@ -133,7 +134,8 @@ class Options:
 
 def _machine(name: str) -> MachineModel:
     """See `compiler.machine`, which asks LLVM: that is loaded when something is compiled."""
-    from compiler.machines.at_hand import machine
+    with loading():
+        from compiler.machines.at_hand import machine
 
     return machine(name)
 

@@ -67,7 +67,7 @@ def test_arithmetic_without_a_line_of_its_own_is_on_the_way() -> None:
 
 
 def test_masks_and_tiles_come_from_what_they_are_for() -> None:
-    made = compiled("layer", "")
+    made = compiled("softmax", "")
     masks = [it for loops in made.loops for it in loops.lines if "where(" in it.text]
     assert masks and all(line.parents for line in masks)
 

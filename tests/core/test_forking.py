@@ -56,9 +56,9 @@ stop = threading.Event()
 count = [0]
 def work():
     while not stop.is_set():
-        count[0] += 1
-        assert compiled(count[0] + 0.5, 5 + count[0] % 31) == expected(
-            count[0] + 0.5, 5 + count[0] % 31)
+        number = count[0] = count[0] + 1  # others may count on meanwhile
+        asked = number + 0.5, 5 + number % 31
+        assert compiled(*asked) == expected(*asked)
 threads = [threading.Thread(target=work) for _ in range({threads})]
 for thread in threads:
     thread.start()

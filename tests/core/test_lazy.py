@@ -36,8 +36,8 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("import svodviz", 10, set()),
         ("from compiler import Tensor", 92, {"numpy"}),
         (GRAPHS, 92, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 316, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 316, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nx.numpy()", 318, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 318, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

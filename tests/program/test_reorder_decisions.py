@@ -62,7 +62,7 @@ def test_windows_have_their_lanes_on_the_cheaper_side() -> None:
     parts = _windows(seen)
     assert parts is not None
     cycles: dict[bool, float] = {}
-    for shape in shapes(seen, parts, DEFAULT.vector_bytes // 4):
+    for shape in shapes(seen, parts, DEFAULT.vector_bytes // 4, DEFAULT):
         side = shape.is_along_pixels
         cycles[side] = min(cycles.get(side, math.inf), shape.cycles)
     assert (tiles.value, tiles.limit) == (cycles[False], cycles[True])

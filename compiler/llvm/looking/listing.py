@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.lazy import loading
 from compiler.core.stage import Stage
 from compiler.core.trace import Line
 from compiler.llvm import jit, unlocked
@@ -100,7 +101,8 @@ class Listing(Stage):
     def flow(self) -> Flow:
         """The blocks, jumps and loops of assembly, by position in `rows`."""
         if self.prefix == STRUCTURED:
-            from compiler.llvm.looking.structured import structured  # few ask for WebAssembly
+            with loading():  # few ask for WebAssembly
+                from compiler.llvm.looking.structured import structured
 
             return structured(self.rows)
         return flow(self.rows, _asm_label, _asm_targets)

@@ -124,6 +124,8 @@ export const X86 = [
     "vshufps ymm0, ymm1, ymm2, 136"],
   [/^vpalignr$|^valign/, () => "takes a window out of two vectors laid end to end",
     "vpalignr ymm0, ymm1, ymm2, 4"],
+  [/^v?mov(lh|hl)ps$/, () => "puts the low (l) or high (h) halves of two vectors of 128"
+    + " bits together", "vmovlhps xmm0, xmm1, xmm2"],
   [/^v?p?unpck/, () => "interleaves the low (l) or high (h) lanes of two vectors",
     "vunpcklpd ymm0, ymm1, ymm2"],
   [/^vpack|^v?phadd|^v?hadd/, () => "joins two vectors, halving lanes: by narrowing them, or by"

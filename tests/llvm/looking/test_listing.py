@@ -109,7 +109,7 @@ def test_locations_number_the_lines_of_the_source() -> None:
 
 
 def test_without_optimisation_the_listing_keeps_the_loops() -> None:
-    compilation = compile(PROGRAMS["softmax"](), Options(optimize=0))
+    compilation = compile(PROGRAMS["softmax"](), Options(optimize=0, loops="plain"))
     (optimized,) = compilation.optimized
     assert "i0." in str(optimized)
     assert compilation.check().ok

@@ -20,7 +20,8 @@ def test_lanes_are_rows_and_columns_are_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(("m", "n", "is_across"), [
-    (100, 4, False), (100, 5, True), (100, 8, True), (100, 9, False), (15, 7, False),
+    (100, 4, False), (100, 5, True), (100, 8, True), (100, 15, True), (100, 16, False),
+    (15, 7, False),
 ])  # fmt: skip
 def test_widths_at_which_lanes_are_rows(m: int, n: int, is_across: bool) -> None:
     chosen = text(choose(body_of("softmax", m, n, 1), DEFAULT))
