@@ -7,6 +7,7 @@ BENCH_VENV  ?= .venv-bench
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 WORKLOADS   ?=
 PEERS       ?=
+ISA         ?=
 BENCH_ARGS  ?=
 LAB_ARGS    ?=
 PYTEST_ARGS ?=
@@ -81,8 +82,8 @@ demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.htm
 
 # tinygrad's CPU device needs clang and libLLVM from the system; without them its entries are missing.
 # Other measurements: .venv-bench/bin/python -m benchmarks cold_compile (growth, memory, …).
-bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part)
-	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' $(BENCH_ARGS)
+bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part; ISA=avx2)
+	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' --isa '$(ISA)' $(BENCH_ARGS)
 
 # What is stored is what loops for one machine print, as in the tests: tests/conftest.py.
 notebooks: export SVODVIZ_MACHINE := x86-avx512

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from benchmarks.instruction_sets import excess
 from benchmarks.peers.on_numpy import reference
 from benchmarks.results import LIMITS, OURS, Entry, Memory, entry
 from benchmarks.workloads import Workload
@@ -47,7 +48,7 @@ def environment(folder: Path, threads: int) -> dict[str, str]:
         name: str(folder / name.lower())
         for name in ("HOME", "XDG_CACHE_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
     }
-    tinygrad = {"DEV": "CPU:LLVM", "CACHELEVEL": "0"}
+    tinygrad = {"DEV": os.environ.get("DEV", "CPU:LLVM"), "CACHELEVEL": "0"}
     if clang := _clang():
         tinygrad["CC"] = clang
     pools = dict.fromkeys(THREADS, str(threads))
@@ -149,6 +150,8 @@ class Effort:
     rounds: int = 7
     seconds: float = 0.08
     starts: int = 3
+    isa: str = ""
+    """The instruction set that every peer is to keep to; empty: its own choice."""
 
 
 @contextmanager
@@ -171,7 +174,8 @@ def measure(workload: Workload, peers: Iterable[str], threads: int, effort: Effo
             workers = [Worker(peer, workload, folder, threads) for peer in peers]
             for worker in workers:
                 stack.callback(worker.close)
-            started = {w: a for w in workers if (a := _start(w, workload, made)) is not None}
+            answers = {it: _start(it, workload, made, effort.isa) for it in workers}
+            started = {it: answer for it, answer in answers.items() if answer is not None}
             times = rounds_of(started, effort, made.missing)
         _finish(workload, started, times, made)
         for peer in [w.peer for w in started if w.peer in COLD and w.peer in made.entries]:
@@ -181,13 +185,18 @@ def measure(workload: Workload, peers: Iterable[str], threads: int, effort: Effo
     return made
 
 
-def _start(worker: Worker, workload: Workload, made: Measured) -> dict[str, Any] | None:
-    """The entries of one peer: their first calls, checked."""
+def _start(
+    worker: Worker, workload: Workload, made: Measured, isa: str
+) -> dict[str, Any] | None:
+    """The entries of one peer: their first calls, checked; none where it does more than `isa`."""
     try:
         made.versions[worker.peer] = worker.hear()["version"]
         answer = worker.ask("start")
     except WorkerError as error:
         made.missing[worker.peer] = str(error)
+        return None
+    if why := excess(isa, answer["uses"]) if answer["entries"] else "":
+        made.missing[worker.peer] = why
         return None
     for name, found in list(answer["entries"].items()):
         if not found["error"] <= workload.tolerance:

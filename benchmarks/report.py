@@ -22,13 +22,19 @@ magnitude must not exceed 1e-5, for sums, mlp_forward and small_chain 1e-4. A wr
 out and named."""
 
 
-def report(results: Results) -> str:
-    """Everything that is printed at the end of a run."""
+APART = 1.15
+"""Times of two runs between which no bar is decided: one of them was disturbed, or the machine is
+another one than it was."""
+
+
+def report(results: Results, before: Results | None = None) -> str:
+    """Everything that is printed at the end of a run; `before` is one on the same machine."""
     parts = [machine(results), KEY, table(results.all_threads), ratios(results.all_threads)]
     if results.single_thread:
         parts += [table(results.single_thread), ratios(results.single_thread)]
     parts.append(missing(results))
-    parts.append(bars(checks(results.all_threads)))
+    earlier = checks(before.all_threads) if before else ()
+    parts.append(bars(checks(results.all_threads), earlier))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -100,18 +106,31 @@ def missing(results: Results) -> str:
     return f"missing\n{_table([('entry', 'why'), *rows])}" if rows else ""
 
 
-def bars(made: Sequence[Check]) -> str:
-    """One row per bar: reached or missed."""
+def bars(made: Sequence[Check], before: Sequence[Check] = ()) -> str:
+    """One row per bar: reached, missed, or how far two runs are apart."""
     words = {True: "reached", False: "MISSED", None: "not measured"}
+    earlier = {(c.workload, c.what): c.measured for c in before}
+    apart = [_apart(c, earlier.get((c.workload, c.what))) for c in made]
     rows = [
         (c.workload, c.what, f"{'≥' if c.is_least else '≤'} {c.bar:,.2f}{c.unit}",
-         _measured(c), words[c.passed])
-        for c in made
+         _measured(c), differs or words[c.passed])
+        for c, differs in zip(made, apart, strict=True)
     ]  # fmt: skip
-    reached = sum(c.passed is True for c in made)
-    decided = sum(c.passed is not None for c in made)
+    clear = [c for c, differs in zip(made, apart, strict=True) if not differs]
+    reached = sum(c.passed is True for c in clear)
+    decided = sum(c.passed is not None for c in clear)
     head = ("workload", "against", "bar", "measured", "")
     return f"bars: {reached} of {decided} reached\n{_table([head, *rows])}" if made else ""
+
+
+def _apart(check: Check, before: float | None) -> str:
+    """How far the run before was from this one, where no bar can be decided by either alone."""
+    now = check.measured
+    if not now or not before or not check.is_least:
+        return ""
+    if max(now, before) <= APART * min(now, before):
+        return ""
+    return f"undecided: {before:,.2f}{check.unit} in the run before"
 
 
 def _measured(check: Check) -> str:

@@ -111,6 +111,11 @@ class Results:
     missing: dict[str, str] = field(default_factory=dict)
     """Why a peer, or a peer's workload, isn't there."""
 
+    @property
+    def name(self) -> str:
+        """The machine's name: LLVM's of the processor, and what all were held to."""
+        return "-".join(filter(None, (self.machine["llvm_cpu"], self.machine.get("isa", ""))))
+
 
 def to_json(results: Results) -> str:
     """As text; the inverse of `from_json`."""

@@ -1,10 +1,12 @@
 """run: the benchmark itself, from the choice of workloads to the files it writes.
 
-    python -m benchmarks [--workloads a,b] [--peers x,y] [--rounds n]
+    python -m benchmarks [--workloads a,b] [--peers x,y] [--rounds n] [--isa avx2]
 
 A workload's name stands for its awkward size too. Everything runs with all cores first, then the
-usual sizes again with one. A whole run writes `benchmarks/results.json`, `docs/benchmarks.svg` and
-the README's table, a part (some workloads, some peers, `--brief`) such files in `build/`.
+usual sizes again with one. A whole run writes `benchmarks/results/MACHINE.json`, the README's
+tables and, where nobody is held to an instruction set, `docs/benchmarks.svg`; a part (some
+workloads, some peers, `--brief`) writes such files in `build/`. MACHINE is LLVM's name of the
+processor, with the instruction set that everybody was held to.
 """
 
 import argparse
@@ -14,19 +16,23 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
+import llvmlite.binding as llvm
+
+from benchmarks.instruction_sets import SETS, held, without_foreign
 from benchmarks.measuring import ROOT, Effort, Measured, measure
 from benchmarks.peers import PEERS
 from benchmarks.plot import plot
 from benchmarks.report import report
-from benchmarks.results import LIMITS, OURS, Results, Run, to_json
+from benchmarks.results import LIMITS, OURS, Results, Run, read, to_json
 from benchmarks.summary import tell
 from benchmarks.workloads import AWKWARD, WORKLOADS, Workload
-from compiler.llvm import jit
 
-RESULTS = ROOT / "benchmarks" / "results.json"
+RESULTS = ROOT / "benchmarks" / "results"
+"""The folder with a file for each machine."""
 PICTURE = ROOT / "docs" / "benchmarks.svg"
 README = ROOT / "README.md"
 PART = ROOT / "build"
@@ -58,11 +64,12 @@ def _split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
-def machine(versions: dict[str, str]) -> dict[str, object]:
+def machine(versions: dict[str, str], isa: str = "") -> dict[str, object]:
     """The machine and the versions that the run was measured with."""
     return {
         "processor": _processor(),
-        "llvm_cpu": jit.host_name(),
+        "llvm_cpu": str(llvm.get_host_cpu_name()),
+        "isa": isa,
         "cores": cores(),
         "system": platform.platform(),
         "python": platform.python_version(),
@@ -135,29 +142,44 @@ def main(arguments: list[str] | None = None) -> None:
                         help="fresh processes for the time of a first call")  # fmt: skip
     parser.add_argument("--brief", action="store_true",
                         help="the usual sizes alone, with all cores alone")  # fmt: skip
+    parser.add_argument("--isa", default="", choices=("", *SETS),
+                        help="the instruction set that LLVM and all peers are held to")  # fmt: skip
     given = parser.parse_args(arguments)
+    hold(given.isa)
     workloads, peers = chosen_workloads(given.workloads), chosen_peers(given.peers)
     usual = [w for w in workloads if not w.is_awkward]
-    effort = Effort(rounds=given.rounds, starts=given.starts)
+    effort = Effort(rounds=given.rounds, starts=given.starts, isa=given.isa)
     missing, versions = dict[str, str](), dict[str, str]()
     whole = run(usual if given.brief else workloads, peers, cores(), effort, missing, versions)
     single = None
     if cores() > 1 and not given.brief:
-        brief = Effort(rounds=given.rounds, starts=1)
+        brief = replace(effort, starts=1)
         single = run(usual, peers, 1, brief, missing, versions)
-    results = Results(machine(versions), whole, single, missing)
+    results = Results(machine(versions, given.isa), whole, single, missing)
     is_part = bool(given.workloads or given.peers or given.brief)
-    places = [PART / path.name if is_part else path for path in (RESULTS, PICTURE)]
+    kept = RESULTS / f"{results.name}.json"
+    before = read(kept) if kept.exists() else None
+    paths = (kept,) if given.isa else (kept, PICTURE)
+    places = [PART / path.name if is_part else path for path in paths]
     write(results, *places)
     if not is_part:
-        tell(README, results)
-    print(report(results))
+        tell(README, RESULTS)
+    print(report(results, before))
     print("\nwritten:", *(path.relative_to(ROOT) for path in places))
 
 
-def write(results: Results, data: Path, picture: Path) -> None:
-    """The results as data and as a picture."""
-    for path in (data, picture):
+def hold(isa: str) -> None:
+    """Hold the processes that start from now on to an instruction set; of none each to its own."""
+    settings = {**without_foreign(os.environ), **held(isa)}
+    os.environ.clear()
+    os.environ.update(settings)
+
+
+def write(results: Results, data: Path, picture: Path | None = None) -> None:
+    """The results as data and, where there is a place for it, as a picture."""
+    texts = {data: to_json(results)}
+    if picture is not None:
+        texts[picture] = plot(results.all_threads)
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-    data.write_text(to_json(results))
-    picture.write_text(plot(results.all_threads))
+        path.write_text(text)

@@ -1,10 +1,17 @@
-"""The results of a whole run as the README tells them: a sentence and a table in Markdown."""
+"""The results of whole runs as the README tells them: the newest, and a row for each machine."""
 
+import statistics
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from benchmarks.results import OURS, Results, Run
+from benchmarks.results import OURS, Results, Run, read
 from benchmarks.workloads import AWKWARD, WORKLOADS
 
+ROWS = """\
+Machine by machine, the last whole run on each: how many times longer the best library takes, the
+geometric mean over all workloads, and the workload where that is least. *Held to*: LLVM and every
+library were held to that instruction set by switches of their own (`make bench ISA=avx2`), and said
+that they keep to it."""
 BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
 
 
@@ -19,6 +26,42 @@ def summary(results: Results) -> str:
     return "\n".join([*_words(results), "", *lines])
 
 
+def by_machine(every: Sequence[Results]) -> str:
+    """A row for each machine: how many times longer the best peer of each workload takes."""
+    head = ["machine", "held to", "date", "all cores", "awkward sizes", "one core", "least"]
+    lines = [_line(head), _line([":--", ":--", ":--", *["--:"] * 4])]
+    return "\n".join([*lines, *(_line(_row(each)) for each in every)])
+
+
+def _row(results: Results) -> list[str]:
+    about = results.machine
+    found = over_the_best(results.all_threads)
+    usual = {n: ratio for n, ratio in found.items() if not n.endswith(AWKWARD)}
+    awkward = [ratio for name, ratio in found.items() if name.endswith(AWKWARD)]
+    single = over_the_best(results.single_thread) if results.single_thread else {}
+    least = min(usual, key=usual.__getitem__, default="")
+    return [
+        f"{about['processor']} ({about['llvm_cpu']})", about.get("isa") or "–",
+        about["date"].split()[0], _mean(usual.values()), _mean(awkward), _mean(single.values()),
+        f"{usual[least]:.2f} `{least}`" if least else "–",
+    ]  # fmt: skip
+
+
+def over_the_best(run: Run) -> dict[str, float]:
+    """By workload how many times longer the best peer takes than we do."""
+    peers = [name for name in run.peers() if name != OURS and not name.endswith(" out=")]
+    found = {
+        name: [ratio for peer in peers if (ratio := run.ratio(name, peer)) is not None]
+        for name in run.workloads
+    }
+    return {name: min(ratios) for name, ratios in found.items() if ratios}
+
+
+def _mean(ratios: Iterable[float]) -> str:
+    found = list(ratios)
+    return f"{statistics.geometric_mean(found):.2f}" if found else "–"
+
+
 def _words(results: Results) -> list[str]:
     about, run = results.machine, results.all_threads
     memory, arithmetic = (run.limits.get(it, 0.0) / 1e9 for it in ("triad", "fma"))
@@ -27,7 +70,7 @@ def _words(results: Results) -> list[str]:
         f"{about['processor']}, {run.threads} threads, float32; limits of the machine, measured",
         f"in the same run: {speeds}. The columns of the libraries say how many times longer than",
         "svodviz their better entry takes (as users call it, or with outputs made before). All",
-        "times, awkward sizes, and one thread: `benchmarks/results.json`.",
+        f"times, awkward sizes, and one thread: `benchmarks/results/{results.name}.json`.",
     ]
 
 
@@ -52,13 +95,22 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def told(readme: str, results: Results) -> str:
-    """The README's text with these results between its two marks."""
+def told(readme: str, every: Sequence[Results]) -> str:
+    """The README's text with these results between its two marks, newest last: the last one that
+    held nobody to an instruction set as a table, and a row for each."""
     before, rest = readme.split(BEGIN)
     _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{summary(results)}\n\n{END}{after}"
+    newest = next(it for it in reversed(every) if not it.machine.get("isa"))
+    text = f"{summary(newest)}\n\n{ROWS}\n\n{by_machine(every)}"
+    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
 
 
-def tell(path: Path, results: Results) -> None:
-    """Writes the results into a README."""
-    path.write_text(told(path.read_text(), results))
+def kept(folder: Path) -> list[Results]:
+    """The results of each machine, the newest last."""
+    every = map(read, folder.glob("*.json"))
+    return sorted(every, key=lambda results: str(results.machine["date"]))
+
+
+def tell(path: Path, folder: Path) -> None:
+    """Writes the results of a folder into a README."""
+    path.write_text(told(path.read_text(), kept(folder)))

@@ -3,7 +3,7 @@
 It reads commands, one a line, and answers each with one line of JSON:
 
     (at the start)           {"version": …}, or {"missing": why} and it ends
-    start                    {"entries": {name: {"first": seconds, "error": share}}, …}
+    start                    {"entries": {name: {"first": seconds, "error": share}}, "uses": …, …}
     measure NAME SECONDS     {"seconds": [one per call]}
 
 Libraries keep their own thread pools; between two commands nothing runs here, and an answer is
@@ -120,6 +120,7 @@ class Session:
             warm(call)
         if amount := getattr(self.adapter, "amount", None):
             answer["amount"] = amount(self.workload.limit) if self.calls else 0.0
+        answer["uses"] = self.adapter.uses() if self.calls else ""
         return answer
 
     def answer(self, command: str) -> dict[str, Any]:

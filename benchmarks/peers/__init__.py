@@ -6,6 +6,7 @@ An adapter is a module with
     version()                         of the library
     programs(workload, inputs)        the calls to measure by the name of the entry
     array(result)                     a call's result as a NumPy array
+    uses()                            the instruction set that its code has: "avx2", "avx512", or ""
 
 A call takes nothing and returns its result once it is complete. Whatever a library compiles, it
 compiles inside the first call; what `programs` itself does (moving the inputs to where the library
@@ -47,6 +48,9 @@ class Adapter(Protocol):
 
     def array(self, result: Any) -> Array:
         """A call's result as a NumPy array."""
+
+    def uses(self) -> str:
+        """The name of its instruction set, from the library itself; "" where it does not tell."""
 
 
 def adapter(name: str) -> Adapter:

@@ -9,8 +9,9 @@ from typing import Any
 import llvmlite
 import numpy as np
 
+from benchmarks.instruction_sets import of_width
 from benchmarks.workloads import Array, Workload
-from compiler.device.limits import Kernels
+from compiler.device.limits import Kernels, lanes
 
 NAME = "limits"
 READ, MOVED, TRIPS = 2**26, 2**24, 2**20
@@ -22,6 +23,11 @@ _made: list[Kernels] = []
 def version() -> str:
     """The version of what compiles the kernels."""
     return str(llvmlite.__version__)
+
+
+def uses() -> str:
+    """The instruction set, of the vectors that its loops have."""
+    return of_width(4 * lanes())
 
 
 def array(result: Any) -> None:

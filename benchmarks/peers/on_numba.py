@@ -11,6 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit, prange
+from numba.core.registry import cpu_target
 
 from benchmarks.workloads import Array, Workload
 
@@ -21,6 +22,12 @@ BLOCK = 64
 def version() -> str:
     """The library's version."""
     return metadata.version("numba")
+
+
+def uses() -> str:
+    """The instruction set, by the name of the processor that its code is for."""
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return "avx512" if "+avx512f" in features.split(",") or name == "znver4" else "avx2"
 
 
 def array(result: Any) -> Array:

@@ -1,19 +1,37 @@
 """NumPy, with whatever BLAS its wheel brings (OpenBLAS). In float64 it is also the reference."""
 
+import ctypes
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy._core import _multiarray_umath as core
 
 from benchmarks.workloads import Array, Workload
 
 NAME = "numpy"
+NARROW_KERNELS = (b"Haswell", b"Zen", b"Sandybridge", b"Nehalem", b"Prescott", b"Excavator")
+"""Kernels of OpenBLAS whose vectors have at most 256 bits, as it calls them."""
 COEFFICIENT, CUBIC = 0.7978845608028654, 0.044715
 
 
 def version() -> str:
     """The library's version."""
     return np.__version__
+
+
+def uses() -> str:
+    """The instruction set, the wider one of its own loops' and its OpenBLAS's."""
+    library = next(Path(np.__file__).parent.parent.glob("numpy.libs/libscipy_openblas64_*"), None)
+    kernels = b"SkylakeX"  # what it may be where nobody can ask
+    if library is not None:
+        ask = ctypes.CDLL(str(library)).scipy_openblas_get_corename64_
+        ask.restype = ctypes.c_char_p
+        kernels = ask()
+    features = core.__cpu_features__
+    own = any(features.get(it) for it in core.__cpu_dispatch__ if "AVX512" in it or it == "X86_V4")
+    return "avx512" if own or kernels not in NARROW_KERNELS else "avx2"
 
 
 def array(result: Any) -> Array:

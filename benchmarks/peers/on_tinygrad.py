@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from typing import Any
 
-from tinygrad import Tensor, TinyJit
+from tinygrad import Device, Tensor, TinyJit
 
 from benchmarks.workloads import Array, Workload
 
@@ -17,6 +17,12 @@ NAME = "tinygrad"
 def version() -> str:
     """The library's version."""
     return metadata.version("tinygrad")
+
+
+def uses() -> str:
+    """The instruction set, by the processor that its compiler is told of."""
+    _, processor = Device["CPU"].renderer.target.arch.split(",")[:2]
+    return "avx2" if processor == "haswell" else ""
 
 
 def array(result: Any) -> Array:

@@ -17,6 +17,11 @@ def version() -> str:
     return str(torch.__version__)
 
 
+def uses() -> str:
+    """The instruction set, as ATen tells it: "AVX2", "AVX512"."""
+    return str(torch.backends.cpu.get_cpu_capability()).lower()
+
+
 def array(result: Any) -> Array:
     """A call's result as a NumPy array."""
     return result.numpy()  # type: ignore[no-any-return]

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
+from torch._inductor.cpu_vec_isa import pick_vec_isa
 
+from benchmarks.instruction_sets import of_width
 from benchmarks.peers import on_torch
 from benchmarks.workloads import Array, Workload
 
@@ -14,6 +16,11 @@ NAME = "torch.compile"
 def version() -> str:
     """The library's version."""
     return on_torch.version()
+
+
+def uses() -> str:
+    """The instruction set, of the vectors that its compiler picks."""
+    return of_width(pick_vec_isa().bit_width() // 8)
 
 
 def array(result: Any) -> Array:

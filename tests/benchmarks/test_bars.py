@@ -1,6 +1,7 @@
 """Bars, tables, the file of results and the picture, on results that are made up."""
 
 import json
+import os
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 
 from benchmarks import run as command
 from benchmarks.bars import Check, checks, most_memory, share
+from benchmarks.instruction_sets import SETS, excess
+from benchmarks.measuring import environment
 from benchmarks.peers import PEERS
 from benchmarks.plot import plot
-from benchmarks.report import report
+from benchmarks.report import bars, report
 from benchmarks.results import Entry, Memory, Results, Run, entry, from_json, read, to_json
 from benchmarks.summary import BEGIN, END
 from benchmarks.workloads import WORKLOADS
@@ -113,7 +116,8 @@ def test_an_entry_is_the_median_over_rounds() -> None:
 
 
 def results() -> Results:
-    return Results({"processor": "p", "cores": 2}, made(), made(), {"gelu, x": "no such library"})
+    about = {"processor": "p", "llvm_cpu": "c", "cores": 2, "date": "2026-11-24 10:00"}
+    return Results(about, made(), made(), {"gelu, x": "no such library"})
 
 
 def test_the_file_of_results(tmp_path: Path) -> None:
@@ -126,6 +130,41 @@ def test_the_file_of_results(tmp_path: Path) -> None:
     ours = data["workloads"]["ew_chain"]["svodviz"]
     assert ours["seconds"] == 1e-3 and ours["first"] == 0.02
     ElementTree.parse(tmp_path / "docs" / "picture.svg")
+    command.write(whole, tmp_path / "held.json")
+    assert read(tmp_path / "held.json") == whole
+
+
+def test_two_runs_that_are_apart_decide_nothing() -> None:
+    now, near, far = made(jax=7e-3), made(jax=7.9e-3), made(jax=8.5e-3)
+    assert "undecided" not in bars(checks(now), checks(near))
+    text = bars(checks(now), checks(far))
+    rows = [line for line in text.splitlines() if "undecided" in line]
+    assert all("8.50× in the run before" in row for row in rows)
+    assert {"ew_chain", "gelu", "attention"} <= {row.split()[0] for row in rows}
+    assert not any("reached" in row or "MISSED" in row for row in rows)
+
+
+def test_what_holds_every_peer_is_set_and_what_holds_by_chance_is_not(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", {"OPENBLAS_CORETYPE": "Prescott", "HOME": "there"})
+    command.hold("")
+    assert os.environ == {"HOME": "there"}
+    command.hold("avx2")
+    assert os.environ["OPENBLAS_CORETYPE"] == "Haswell"
+    assert os.environ["SVODVIZ_CPU"] == SETS["avx2"].processor
+    assert SETS["avx2"].environment.items() <= environment(Path("x"), 2).items()
+
+
+@pytest.mark.parametrize(("name", "used", "is_left_out"), [
+    ("", "avx512", False), ("avx2", "avx2", False), ("avx2", "avx512", True), ("avx2", "", True),
+    ("avx2", "default", True),
+])  # fmt: skip
+def test_who_uses_more_than_was_asked_for_is_left_out(
+    name: str, used: str, is_left_out: bool
+) -> None:
+    assert bool(excess(name, used)) == is_left_out
+    assert (used or "does not tell") in excess(name, used) or not is_left_out
 
 
 def test_the_report_names_everything() -> None:
@@ -168,10 +207,11 @@ def test_choices_of_workloads_and_peers() -> None:
 def test_a_part_leaves_the_results_of_a_whole_run(
     arguments: list[str], is_part: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = tmp_path / "benchmarks" / "results.json", tmp_path / "docs" / "benchmarks.svg"
+    whole = tmp_path / "results" / "c.json", tmp_path / "docs" / "benchmarks.svg"
     readme = tmp_path / "README"
     readme.write_text(untold := f"{BEGIN} {END}")
-    places = (tmp_path, *whole, readme, tmp_path / "build")
+    places = (tmp_path, whole[0].parent, whole[1], readme, tmp_path / "build")
+    monkeypatch.setattr(command, "machine", lambda *_: results().machine)
     for name, path in zip(("ROOT", "RESULTS", "PICTURE", "README", "PART"), places, strict=True):
         monkeypatch.setattr(command, name, path)
     monkeypatch.setattr(command, "run", lambda *_: made())

@@ -1,12 +1,10 @@
 """The README tells the last whole run."""
 
-import pytest
-
-from benchmarks.results import OURS, Entry, Results, Run, read
+from benchmarks.results import OURS, Entry, Results, Run
 from benchmarks.run import README, RESULTS
-from benchmarks.summary import BEGIN, END, summary, told
+from benchmarks.summary import BEGIN, END, kept, summary, told
 
-MACHINE = {"processor": "a processor"}
+MACHINE = {"processor": "a processor", "llvm_cpu": "znver9", "date": "2026-11-24 10:00"}
 LIMITS = {"triad": 37e9, "fma": 225e9}
 
 
@@ -37,12 +35,25 @@ def test_what_a_peer_lacks_is_a_dash_and_awkward_sizes_are_left_out() -> None:
 
 
 def test_telling_replaces_what_was_told() -> None:
-    first = told(f"before {BEGIN} old {END} after", results(gelu={OURS: entry(1e-3)}))
+    made = results(gelu={OURS: entry(1e-3)})
+    first = told(f"before {BEGIN} old {END} after", [made])
     assert "old" not in first and first.startswith("before ") and first.endswith(" after")
-    assert told(first, results(gelu={OURS: entry(1e-3)})) == first
+    assert told(first, [made]) == first
 
 
-@pytest.mark.skipif(not RESULTS.exists(), reason="no whole run was measured yet")
+def test_every_machine_has_a_row_and_the_newest_that_was_not_held_the_table() -> None:
+    made = results(
+        gelu={OURS: entry(1e-3), "jax": entry(8e-3), "torch": entry(4e-3)},
+        softmax={OURS: entry(1e-3), "torch out=": entry(5e-3), "torch": entry(1e-3)},
+        gelu_awkward={OURS: entry(1e-3), "jax": entry(3e-3)},
+    )
+    held = Results({**MACHINE, "isa": "avx2", "processor": "another"}, made.all_threads)
+    text = told(f"{BEGIN}{END}", [made, held])
+    assert "| a processor (znver9) | – | 2026-11-24 | 2.00 | 3.00 | – | 1.00 `softmax` |" in text
+    assert "| another (znver9) | avx2 | 2026-11-24 | 2.00 | 3.00 | – | 1.00 `softmax` |" in text
+    assert "a processor, 2 threads" in text and held.name == "znver9-avx2"
+
+
 def test_the_readme_tells_the_results_beside_it() -> None:
     text = README.read_text()
-    assert told(text, read(RESULTS)) == text
+    assert told(text, kept(RESULTS)) == text
