@@ -15,7 +15,8 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -142,19 +143,18 @@ def main(arguments: list[str] | None = None) -> None:
                         help="fresh processes for the time of a first call")  # fmt: skip
     parser.add_argument("--brief", action="store_true",
                         help="the usual sizes alone, with all cores alone")  # fmt: skip
-    parser.add_argument("--isa", default="", choices=("", *SETS),
-                        help="the instruction set that LLVM and all peers are held to")  # fmt: skip
+    add_isa(parser)
     given = parser.parse_args(arguments)
-    hold(given.isa)
     workloads, peers = chosen_workloads(given.workloads), chosen_peers(given.peers)
     usual = [w for w in workloads if not w.is_awkward]
     effort = Effort(rounds=given.rounds, starts=given.starts, isa=given.isa)
     missing, versions = dict[str, str](), dict[str, str]()
-    whole = run(usual if given.brief else workloads, peers, cores(), effort, missing, versions)
     single = None
-    if cores() > 1 and not given.brief:
-        brief = replace(effort, starts=1)
-        single = run(usual, peers, 1, brief, missing, versions)
+    with holding(given.isa):
+        whole = run(usual if given.brief else workloads, peers, cores(), effort, missing, versions)
+        if cores() > 1 and not given.brief:
+            brief = replace(effort, starts=1)
+            single = run(usual, peers, 1, brief, missing, versions)
     results = Results(machine(versions, given.isa), whole, single, missing)
     is_part = bool(given.workloads or given.peers or given.brief)
     kept = RESULTS / f"{results.name}.json"
@@ -168,9 +168,23 @@ def main(arguments: list[str] | None = None) -> None:
     print("\nwritten:", *(path.relative_to(ROOT) for path in places))
 
 
-def hold(isa: str) -> None:
-    """Hold the processes that start from now on to an instruction set; of none each to its own."""
-    settings = {**without_foreign(os.environ), **held(isa)}
+def add_isa(parser: argparse.ArgumentParser) -> None:
+    """The option for an instruction set that LLVM and all peers are held to."""
+    parser.add_argument("--isa", default="", choices=("", *SETS), help="held to by everybody")
+
+
+@contextmanager
+def holding(isa: str) -> Iterator[None]:
+    """Processes that start inside are held to an instruction set; of none each to its own."""
+    before = dict(os.environ)
+    _set({**without_foreign(before), **held(isa)})
+    try:
+        yield
+    finally:
+        _set(before)
+
+
+def _set(settings: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(settings)
 

@@ -1,6 +1,6 @@
 """run: the command.
 
-    python -m benchmarks networks [--networks a,b] [--peers x,y] [--rounds n] [--json FILE]
+    python -m benchmarks networks [--networks a,b] [--peers x,y] [--rounds n] [--isa avx2]
 
 A whole run writes `benchmarks/networks.json` and the README's table, a part a file in `build/`.
 With `--kernels` nothing but our kernels is measured, in this process, whole tables of them.
@@ -87,14 +87,17 @@ def main(arguments: list[str] | None = None) -> None:
                         help="fresh processes for the time of compiling")  # fmt: skip
     parser.add_argument("--threads", type=int, default=command.cores())
     parser.add_argument("--json", type=Path, metavar="FILE", help="where results are written")
+    command.add_isa(parser)
     parser.add_argument("--kernels", action="store_true", help="our kernels alone")
     given = parser.parse_args(arguments)
     networks, peers = chosen(given.networks), _among(given.peers, PEERS, "peer")
     if given.kernels:
         return show_kernels(networks, SECONDS)
     effort = Effort(given.rounds, given.seconds, given.starts)
-    results = run(networks, peers, effort, given.threads)
-    is_part = bool(given.networks or given.peers or given.json or given.threads < command.cores())
+    with command.holding(given.isa):
+        results = run(networks, peers, effort, given.threads)
+    is_part = bool(given.networks or given.peers or given.json or given.isa)
+    is_part = is_part or given.threads < command.cores()
     place = given.json or (PART if is_part else RESULTS)
     write(results, place)
     if not is_part:

@@ -1,6 +1,6 @@
 """run: the command.
 
-    python -m benchmarks shapes [--count n] [--seed n] [--only a,b] [--rounds n] [--seconds s]
+    python -m benchmarks shapes [--count n] [--seed n] [--only a,b] [--isa avx2]
 
 Each case is made and checked on both sides, then timed in turns. `--only` repeats cases by their
 numbers. The results are written into `build/`, or where `--json` says.
@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.measuring import ROOT, Effort, Worker, WorkerError
 from benchmarks.results import OURS
-from benchmarks.run import cores
+from benchmarks.run import add_isa, cores, holding
 from benchmarks.shapes.cases import case
 from benchmarks.shapes.results import Results, Shape, report, to_json
 
@@ -124,10 +124,12 @@ def main(arguments: list[str] | None = None) -> None:
                         help="for each of the two, in each round")  # fmt: skip
     parser.add_argument("--threads", type=int, default=cores())
     parser.add_argument("--json", type=Path, default=RESULTS, metavar="FILE")
+    add_isa(parser)
     given = parser.parse_args(arguments)
     only = [int(number) for number in given.only.split(",") if number.strip()]
     effort = Effort(given.rounds, given.seconds)
-    results = run(given.seed, only or range(given.count), effort, given.threads)
+    with holding(given.isa):
+        results = run(given.seed, only or range(given.count), effort, given.threads)
     given.json.parent.mkdir(parents=True, exist_ok=True)
     given.json.write_text(to_json(results))
     print(report(results))

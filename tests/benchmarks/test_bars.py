@@ -148,12 +148,13 @@ def test_what_holds_every_peer_is_set_and_what_holds_by_chance_is_not(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "environ", {"OPENBLAS_CORETYPE": "Prescott", "HOME": "there"})
-    command.hold("")
-    assert os.environ == {"HOME": "there"}
-    command.hold("avx2")
-    assert os.environ["OPENBLAS_CORETYPE"] == "Haswell"
-    assert os.environ["SVODVIZ_CPU"] == SETS["avx2"].processor
-    assert SETS["avx2"].environment.items() <= environment(Path("x"), 2).items()
+    with command.holding(""):
+        assert os.environ == {"HOME": "there"}
+    with command.holding("avx2"):
+        assert os.environ["OPENBLAS_CORETYPE"] == "Haswell"
+        assert os.environ["SVODVIZ_CPU"] == SETS["avx2"].processor
+        assert SETS["avx2"].environment.items() <= environment(Path("x"), 2).items()
+    assert os.environ == {"OPENBLAS_CORETYPE": "Prescott", "HOME": "there"}
 
 
 @pytest.mark.parametrize(("name", "used", "is_left_out"), [
