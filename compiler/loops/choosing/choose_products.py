@@ -49,6 +49,11 @@ PIECE = 256
 """Bytes of each row that are copied at once: 48×1024² takes 1.03 ms with 64, 0.84 with 128, 0.78
 with 256 and 0.77 with 512, 96×2048² 7.2, 6.8, 6.5 and 7.4, 1024³ 16.0, 15.4, 15.2 and 15.3 (EPYC,
 Zen 5, AVX2, 2026-11-24)."""
+READ_OFTEN = 64
+"""Tiles of rows that read a panel from which how it was copied no longer counts: what counts is
+that nothing else stands in the cache beside it. 2048³ reaches 184 GFLOP/s with pieces of 256 bytes,
+192 with 128 and 209 with 64, 3072³ 147, 154 and 193, 1024³ 213, 194 and 215; 96×2048², read by 16
+tiles, 168, 146 and 152 (EPYC, Zen 4, AVX2, two threads, 2026-11-24)."""
 ADDED = 8.0
 """Cycles to add up the lanes of one sum: an estimate, four steps that wait for one another. 2 makes
 no difference; with 32, 1000×128×3 takes 39 µs in tiles, with 8 77 by LLVM, as under `HELD` (EPYC,
@@ -231,6 +236,8 @@ def _together(found: Product, plan: Plan, model: MachineModel) -> int:
     count, left = divmod(found.columns.extent, plan.width)
     is_copied = plan.worth.is_packed(_uses(found, plan)) and not _is_short(found)
     if not is_copied or not found.is_panel_in_order or (left and plan.tail == "mask"):
+        return 1
+    if _uses(found, plan) >= READ_OFTEN:
         return 1
     piece = plan.width * found.panel.argument.element.itemsize
     nbytes = piece * extents(r for r in found.folded if found.panel.step(r))
