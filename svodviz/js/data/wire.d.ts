@@ -455,6 +455,8 @@ export interface AssemblyUnit {
   number: number;
   lines: SourceLine[];
   flow: Flow | null;
+  notes: string[];
+  loop: Perhaps;
 }
 
 /** The assembly of every kernel for another machine */
@@ -642,7 +644,7 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 6;
+  version: 7;
   name: string;
   stages: Stage[];
   scopes: ScopeRow[];
