@@ -14,7 +14,7 @@ Relies on: an LLVM that was built to print this. Ensures: None where nothing of 
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 OPTIONS = ("-debug-only=machine-scheduler", "-misched-postra", "-enable-post-misched")
@@ -31,6 +31,10 @@ _RETIRED = re.compile(r"^  Retired: (?P<count>\d+)$")
 _CRITICAL = re.compile(r"^  Critical: (?P<cycles>\d+)c, (?P<count>\d+) (?P<name>\w+)$")
 _WIDTH = re.compile(r"^  \*\*\* Max MOps (?P<count>\d+) at cycle")
 _OPCODE = re.compile(r"(?:^|\s)(?P<name>[A-Z][A-Z0-9]\w*)")
+_ENCODED = re.compile(r"^(?P<stem>V[A-Z0-9]+?)(?P<wide>Y?)(?P<operands>[rm][a-z0-9]*)$")
+_DOMAINS = (("VANDNPS", "VPANDN"), ("VANDPS", "VPAND"), ("VORPS", "VPOR"), ("VXORPS", "VPXOR"),
+            ("VMOVAPS", "VMOVDQA"), ("VMOVUPS", "VMOVDQU"))  # fmt: skip
+_ONE = ("SS", "SD", "SH")
 _REGION = "********** MI Scheduling"
 _MICRO = "MOps"
 
@@ -54,6 +58,28 @@ class SchedulingModel:
 
     costs: dict[str, Cost]
     width: int
+
+    def of(self, name: str) -> Cost | None:
+        """The cost of an instruction, whose name may have changed since LLVM scheduled it."""
+        return next((self.costs[it] for it in _spellings(name) if it in self.costs), None)
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """The name, and what the instruction may have been before it was written as short as can be:
+    x86 has several encodings, and for what does nothing but move or combine bits several names.
+    """
+    others = [name.removesuffix("_REV"), name.replace("i8", "i32"), name.replace("i8", "i")]
+    others += [name.replace(a, b) for pair in _DOMAINS for a, b in (pair, pair[::-1])]
+    for each in dict.fromkeys((name, *others)):
+        yield each
+        found = _ENCODED.match(each)
+        if found is None:
+            continue
+        for kind in ("", "D", "Q", "32", "64"):
+            # what is of one element is of no width, and Z of several is 512 bits
+            is_one = found["stem"].endswith(_ONE)
+            width = "Z256" if found["wide"] else "Z" if is_one else "Z128"
+            yield f"{found['stem']}{kind}{width}{found['operands']}"
 
 
 def model(printed: str) -> SchedulingModel | None:
