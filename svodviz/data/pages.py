@@ -55,7 +55,7 @@ class Wire(TypedDict):
     """One compilation."""
 
     format: Literal["svodviz"]
-    version: Literal[7]
+    version: Literal[6]
     name: str
     stages: list[Stage]
     """In the order of the ribbon."""

@@ -202,8 +202,8 @@ def _assembly(compilation: "Compilation", machine: str) -> "answers.Assembly":
                 "number": it.kernel,
                 "lines": _rows(it.rows, it.sources),
                 "flow": flow_row(it),
-                "notes": [visible(note) for note in it.notes],
-                "loop": _inner(it),
+                "figures": [visible(note) for note in it.notes],
+                "inner": _inner(it),
             }
             for it in listings
         ],

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMAT: Final = "svodviz"
-VERSION: Final = 7
+VERSION: Final = 6
 PACKAGES = Path(__file__).parents[2]
 
 
@@ -177,4 +177,3 @@ def place(source: str) -> str:
 #      "findings"; "scopes", and "scope" of the graph's nodes.
 #   6  findings name what shows them, and say what they bring in words; a measurement has those
 #      that rest on its times.
-#   7  the assembly of another machine has "notes" on its loops, and the "loop" that they are about.

@@ -4,7 +4,7 @@ import { arrow } from "../kit/geometry.js";
 import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
-const VERSION = 7;
+const VERSION = 6;
 export const COMING = "This is still being made. It appears here by itself.";
 
 /**

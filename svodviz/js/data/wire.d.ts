@@ -455,8 +455,8 @@ export interface AssemblyUnit {
   number: number;
   lines: SourceLine[];
   flow: Flow | null;
-  notes: string[];
-  loop: Perhaps;
+  figures?: string[];
+  inner?: Perhaps;
 }
 
 /** The assembly of every kernel for another machine */
@@ -644,7 +644,7 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 7;
+  version: 6;
   name: string;
   stages: Stage[];
   scopes: ScopeRow[];

@@ -121,12 +121,12 @@ export class MachineView {
   }
 
   /** What the loops of another machine are, and what the inner one takes, with a way to it. */
-  showNotes({ notes = [], loop = -1 } = {}) {
-    this.notes.hidden = notes.length === 0;
-    this.notes.replaceChildren(...notes.map((words) => h("li", {}, words)));
-    if (loop >= 0) {
+  showNotes({ figures = [], inner = -1 } = {}) {
+    this.notes.hidden = figures.length === 0;
+    this.notes.replaceChildren(...figures.map((words) => h("li", {}, words)));
+    if (inner >= 0) {
       this.notes.append(h("li", {}, button("Show the loop",
-        () => this.pane.scrollTo(this.tops[loop]))));
+        () => this.pane.scrollTo(this.tops[inner]))));
     }
   }
 
