@@ -43,6 +43,19 @@ def assembly(question: dict[str, Any]) -> dict[str, Any]:
     return {"texts": [_assembly(target, question, text, _level(level)) for text, level in pairs]}
 
 
+def scheduled(question: dict[str, Any]) -> dict[str, Any]:
+    """The assembly with LLVM's names of the instructions; LLVM prints how it schedules them."""
+    _prepare_all()
+    target = llvm.Target.from_triple(question["triple"])
+    pairs = list(zip(question["texts"], map(_level, question["levels"]), strict=True))
+    made = {"texts": [_assembly(target, question, *pair, is_named=True) for pair in pairs]}
+    for option in question["options"]:
+        llvm.set_option("", option)
+    for pair in pairs:
+        _assembly(target, question, *pair)
+    return made
+
+
 def assembled(question: dict[str, Any]) -> dict[str, Any]:
     """The object code of assembly for this host, in base 64."""
     jit.host_features()
@@ -70,11 +83,15 @@ def _has(triple: str) -> bool:
     return True
 
 
-def _assembly(target: Any, question: dict[str, Any], text: str, level: Level) -> str:
+def _assembly(
+    target: Any, question: dict[str, Any], text: str, level: Level, is_named: bool = False
+) -> str:
+    """The assembly of a text; with `is_named` LLVM's name of each instruction is a comment."""
     machine = target.create_target_machine(
         cpu=question["cpu"], features=question["features"], opt=level.number, reloc="pic",
-        codemodel="default",
+        codemodel="default", printmc=is_named,
     )  # fmt: skip
+    machine.set_asm_verbosity(is_named)
     with jit.parse(text) as module:
         module.triple = question["triple"]
         module.data_layout = str(machine.target_data)
@@ -89,6 +106,7 @@ def _level(row: list[Any]) -> Level:
 JOBS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "passes": passes,
     "assembly": assembly,
+    "scheduled": scheduled,
     "assembled": assembled,
 }
 

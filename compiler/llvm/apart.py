@@ -6,6 +6,7 @@ program needs makes LLVM end the process. So a new one is started for each quest
     question   {"job": "passes", "text", "level": [number, passes], "options": [option]}
                {"job": "assembly", "texts": [text], "levels": [[number, passes]],
                 "triple", "cpu", "features"}
+               {"job": "scheduled", "options": [option], and the same as for "assembly"}
                {"job": "assembled", "text", "level": [number, passes]}
     answer     {"start": text}, {"texts": [text]}, {"code": base 64}, or {"problem": words}; and
                what LLVM printed

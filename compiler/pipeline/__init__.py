@@ -9,6 +9,7 @@ In order: each imports only what stands before it.
     rows.py          the whole compiler, as ordered rows
     driver.py        runs the rows of the pipeline on what goes through them
     kernels.py       one kernel from body to LLVM IR
+    retarget.py      a kernel with the loops of another machine, and what leads back from them
     scheduling.py    a program, and an iteration of a loop
     costing.py       what a schedule costs and could save
     naming.py        the user's variables, as names of the nodes that were assigned to them

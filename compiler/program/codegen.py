@@ -17,7 +17,9 @@ from compiler.llvm.level import Level
 from compiler.llvm.looking import listing
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
+from compiler.loops.choices import text
 from compiler.pipeline.kernels import CompiledKernel
+from compiler.settings.options import Options
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -155,13 +157,27 @@ def hot(
     return replace(made, lines=tuple(rows))
 
 
-def assembly_for(kernels: Sequence[Generated], machine: str) -> tuple[Listing, ...]:
+def assembly_for(
+    kernels: Sequence[Generated], options: Options, machine: str
+) -> tuple[Listing, ...]:
     """The assembly of each kernel for another machine; see `Compilation.assembly_for`."""
     with loading():
-        from compiler.llvm.looking.translate import Translatable, translate
+        from compiler.llvm.looking.translate import Translatable, target_of, translate
+        from compiler.pipeline.retarget import counterparts, retarget
 
-    rows = [
-        Translatable(each.source, tuple(each.kernel.linear.instructions), each.kernel.level)
-        for each in kernels
-    ]
+    target_of(machine)  # before loops are chosen for it
+    rows = []
+    for each in kernels:
+        made = retarget(each.kernel, options, machine)
+        own = made.kernel
+        rows.append(Translatable(
+            each.source, tuple(own.linear.instructions), own.level, _chosen(own, made.because),
+            None if own is each.kernel else tuple(counterparts(own, each.kernel)),
+        ))  # fmt: skip
     return translate(rows, machine)
+
+
+def _chosen(kernel: CompiledKernel, because: str) -> str:
+    """How the loops of a kernel are transformed, in one line."""
+    chosen = text(kernel.choices) or "plain"
+    return f"loops of this host, {chosen}: {because}" if because else f"loops: {chosen}"

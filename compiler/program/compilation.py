@@ -387,11 +387,13 @@ class Compilation:
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:
         """The assembly of each distinct kernel for another machine, to be read.
 
-        `machine` is one of `machines/named.py`, e.g. "arm-neon"; the lines are linked
-        to the generated LLVM IR as those of `assembly` are. Raises `DataError` for others, and
-        `DeviceError` where this LLVM cannot do it.
+        `machine` is one of `machines/named.py`, e.g. "arm-neon": loops are chosen for it, but for
+        those that the options say, and the text begins with them and with what an iteration of the
+        inner loop has and takes (`inner`). The lines are linked to the generated LLVM IR as those
+        of `assembly` are, where loops differ by the values that they are about. Raises `DataError`
+        for others, and `DeviceError` where this LLVM cannot do it.
         """
-        return codegen.assembly_for(self._generated, machine)
+        return codegen.assembly_for(self._generated, self._build.tuned, machine)
 
     def load(self) -> dict[tuple[Sink, str], Program]:
         """Every kernel's program by body and kind of device, compiled unless it is loaded."""

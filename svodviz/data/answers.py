@@ -92,6 +92,11 @@ class AssemblyUnit(TypedDict):
     number: int
     lines: list[SourceLine]
     flow: Flow | None
+    figures: NotRequired[list[str]]
+    """How its loops were chosen for the machine, then what an iteration of the inner loop has, and
+    takes by LLVM's scheduling model."""
+    inner: NotRequired[Perhaps]
+    """The block at the head of that loop; -1: there is no loop."""
 
 
 class Assembly(TypedDict):

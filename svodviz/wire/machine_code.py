@@ -184,6 +184,14 @@ def _rows(rows: Iterable[str], sources: Iterable[tuple[int, ...]]) -> "list[reco
     return [(visible(text.expandtabs(4)), *lines) for text, lines in pairs]
 
 
+def _inner(listing: "Listing") -> int:
+    """The block at the head of the inner loop that the notes are about; -1 where there is none."""
+    if listing.inner is None:
+        return -1
+    firsts = [block.first for block in listing.flow.blocks]
+    return firsts.index(listing.inner.first)
+
+
 def _assembly(compilation: "Compilation", machine: str) -> "answers.Assembly":
     listings = compilation.assembly_for(machine)
     return {
@@ -194,6 +202,8 @@ def _assembly(compilation: "Compilation", machine: str) -> "answers.Assembly":
                 "number": it.kernel,
                 "lines": _rows(it.rows, it.sources),
                 "flow": flow_row(it),
+                "figures": [visible(note) for note in it.notes],
+                "inner": _inner(it),
             }
             for it in listings
         ],

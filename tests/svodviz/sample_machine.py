@@ -3,6 +3,7 @@
 from typing import Any
 
 from compiler.llvm.level import Level
+from compiler.llvm.looking.inner_loop import InnerLoop
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.looking.pass_changes import Change, Kind, PassRun, Printed
 from compiler.llvm.looking.remarks import Remark
@@ -38,12 +39,14 @@ def change(name: str, kind: Kind, kernel: str, before: Printed, after: Printed) 
 
 
 def assembly_for(machine: str, source: tuple[Any, ...]) -> tuple[Listing, ...]:
-    """A loop for each kernel; there is none for NEON."""
+    """A loop for each kernel, with what is said of it; there is none for NEON."""
     if machine == "arm-neon":
         raise RuntimeError(NO_NEON)
     rows = ("k:", "  mov x0, #0", ".LBB0_1:", "  add x0, x0, #1", "  b.ne .LBB0_1", "  ret")
     return tuple(
         Listing(title=it.title, name=it.name, rows=rows, sources=((), (1,), (), (2,), (3,), ()),
-                kernel=number, prefix=machine, level=Level(2, "few", "made up"))
+                kernel=number, prefix=machine, level=Level(2, "few", "made up"),
+                choices=f"loops of {it.name}: tile i0 4", inner=InnerLoop(
+                    ".LBB0_1", 2, 5, 2, 0, 0, 0, 0, 1.5, f"{it.name} is busy all the time"))
         for number, it in enumerate(source)
     )  # fmt: skip

@@ -5,6 +5,8 @@ In order: each imports only what stands before it.
     inherited.py     source lines for instructions whose own location LLVM dropped
     structured.py    control flow of WebAssembly
     debug_info.py    LLVM IR with the user's lines, and the calls that led there, as debug info
+    scheduling_model.py  what LLVM's scheduling model says about a processor's instructions
+    inner_loop.py    the loop that most of a kernel's time goes to: what an iteration takes
     listing.py       stage 8: what LLVM made of a kernel: optimised IR and assembly
     remarks.py       what LLVM says about its decisions, in plain words
     pass_changes.py  what LLVM's passes did to one kernel

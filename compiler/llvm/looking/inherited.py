@@ -86,14 +86,14 @@ def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
     result = list(sources)
     following: dict[str, Lines] = {}
     for position in reversed(range(len(rows))):
-        found = _registers(rows[position])
+        found = registers(rows[position])
         if not result[position] and found:
             result[position] = following.get(found[0], ())
         if result[position]:
             following.update(dict.fromkeys(found, result[position]))
     before: dict[str, Lines] = {}
     for position, row in enumerate(rows):
-        found = _registers(row)
+        found = registers(row)
         if not result[position]:
             result[position] = next((before[r] for r in found if r in before), ())
         if result[position] and found:
@@ -108,7 +108,7 @@ def _with_jumps(rows: Sequence[str], sources: list[Lines]) -> list[Lines]:
     return [lines or labels.get(name, ()) for lines, name in zip(sources, targets, strict=True)]
 
 
-def _registers(row: str) -> list[str]:
+def registers(row: str) -> list[str]:
     """The registers an instruction names, each under one name whatever its width."""
     _, _, operands = row.strip().expandtabs(1).partition(" ")
     return [f"{m.lastgroup}{m[m.lastgroup or 0]}" for m in _REGISTER.finditer(operands)]

@@ -26,6 +26,8 @@ from compiler.machines.system import comment_of
 if TYPE_CHECKING:
     import networkx as nx
 
+    from compiler.llvm.looking.inner_loop import InnerLoop
+
 _DEBUG = re.compile(r",? !dbg !(\d+)")
 _LOCATION = re.compile(
     r"^!(\d+) = (?:distinct )?!DI(?:Location|Subprogram)\((?:name: .*?)?line: (\d+)"
@@ -55,6 +57,7 @@ class Listing(Stage):
     """A text LLVM printed, line by line; `sources[i]` are the source lines of line i.
 
     `level` says which passes ran, and why; the machine code that runs was made in the same way.
+    `comment` begins a comment in the assembly of its machine.
     """
 
     rows: tuple[str, ...]
@@ -62,6 +65,11 @@ class Listing(Stage):
     kernel: int
     prefix: str
     level: Level
+    comment: str = "#"
+    choices: str = ""
+    """How the loops were transformed, where they are not those of the other stages; in words."""
+    inner: "InnerLoop | None" = None
+    """What an iteration of its most important loop takes, where that was asked for."""
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -77,6 +85,14 @@ class Listing(Stage):
                 zip(self.rows, self.sources, strict=True), start=1
             )
         )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What stands above the text: the choices, and what an iteration takes."""
+        return (*filter(None, [self.choices]), *(self.inner.words if self.inner else ()))
+
+    def __str__(self) -> str:
+        return "\n".join((*(f"{self.comment} {it}" for it in self.notes), Stage.__str__(self)))
 
     def to_networkx(self) -> "nx.DiGraph[Any]":
         """The control-flow graph: one node per basic block."""

@@ -455,6 +455,8 @@ export interface AssemblyUnit {
   number: number;
   lines: SourceLine[];
   flow: Flow | null;
+  figures?: string[];
+  inner?: Perhaps;
 }
 
 /** The assembly of every kernel for another machine */

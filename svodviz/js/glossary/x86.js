@@ -89,7 +89,7 @@ export const X86 = [
     "vpcmpgtd ymm0, ymm1, ymm2"],
   [/^vpcmp(.*)(u?[bwdq])$/, () => "compares integers lane by lane; the answer is a mask",
     "vpcmpltud k1, zmm0, zmm1"],
-  [/^vpt?est(n?m[bwdq])?$/, () => "tests whether bits are set in common",
+  [/^v(?:pt?est(n?m[bwdq])?|testp[sd])$/, () => "tests whether bits are set in common",
     "vptest ymm0, ymm0"],
   [/^v?cmp(\w*)(ps|pd|ss|sd)$/, (how, end) => `compares ${float(end)}`
     + ` (${how || "as a number says"}):`
@@ -124,6 +124,8 @@ export const X86 = [
     "vshufps ymm0, ymm1, ymm2, 136"],
   [/^vpalignr$|^valign/, () => "takes a window out of two vectors laid end to end",
     "vpalignr ymm0, ymm1, ymm2, 4"],
+  [/^v?mov([lh])p[sd]$/, (half) => `moves ${half === "l" ? "the low" : "the high"} half of 128`
+    + " bits between memory and a vector", "vmovlps qword ptr [rdi], xmm0"],
   [/^v?mov(lh|hl)ps$/, () => "puts the low (l) or high (h) halves of two vectors of 128"
     + " bits together", "vmovlhps xmm0, xmm1, xmm2"],
   [/^v?p?unpck/, () => "interleaves the low (l) or high (h) lanes of two vectors",

@@ -48,6 +48,13 @@ def test_another_machine_is_asked_for(page: Any, explorer: Explorer) -> None:
     shown = page.locator(".machine-code .line code").all_inner_texts()
     code = [row.strip() for row in listing.rows if not row.endswith(":")]
     assert [" ".join(it.split()) for it in shown] == [" ".join(it.split()) for it in code]
+    notes = page.locator(".machine-notes li").all_inner_texts()
+    assert notes == [*listing.notes, "Show the loop"] and notes[0] == "loops: plain"
+    page.get_by_role("button", name="Show the loop").click()
+    assert page.locator(".machine-source h4").inner_text() == "LLVM IR of the code that runs here"
+    page.get_by_label("Machine", exact=True).select_option("")
+    page.wait_for_selector(".machine-notes", state="hidden")
+    assert page.locator(".machine-source h4").inner_text() == "LLVM IR it was made from"
 
 
 def test_a_failure_is_a_sentence(

@@ -72,6 +72,9 @@ def test_what_was_asked_is_kept_and_exported(explorer: Explorer) -> None:
     assert explorer.recorded == {key_of("assembly_for", question): answer}
     assert 'assembly_for {"machine":"arm-neon"}' in explorer.recorded
     (unit,) = answer["units"]
+    (listing,) = explorer.compilation.assembly_for("arm-neon")
+    assert unit["figures"] == list(listing.notes) and len(unit["figures"]) == 3
+    assert listing.inner and unit["flow"]["blocks"][unit["inner"]][1] == listing.inner.first
     assert unit["flow"]["blocks"] and any(text.strip() == "ret" for text, *_ in unit["lines"])
     assert "assembly_for {" not in Explorer(sample()).export_html()
     page = Explorer(sample())

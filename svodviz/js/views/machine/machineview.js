@@ -39,18 +39,21 @@ export class MachineView {
     this.gutter = s("svg", { class: "jumps", "aria-hidden": "true" });
     this.pane.body.before(this.gutter);
     this.source = new TextPane(this.store);
+    this.sourceTitle = h("h4", {});
+    this.notes = h("ul", { class: "machine-notes", "aria-label": "Its loops, and what they take" });
     this.root = h("div", { class: "machine-view" },
       h("div", { class: "machine-head" }, this.choice, this.hot.button, this.latencies.button,
-        this.words, this.hot.list),
+        this.words, this.notes, this.hot.list),
       h("div", { class: "machine-panes" },
         h("section", { class: "machine-code" }, this.pane.root),
-        h("section", { class: "machine-source" }, h("h4", {}, "LLVM IR it was made from"),
-          this.source.root)));
+        h("section", { class: "machine-source" }, this.sourceTitle, this.source.root)));
   }
 
   show() {
     this.source.show("llvm");
     this.choice.value = this.machine;
+    this.sourceTitle.textContent = this.machine === HERE ? "LLVM IR it was made from"
+      : "LLVM IR of the code that runs here";
     if (this.machine === HERE) this.presentOwn();
     else {
       this.latencies.hide();
@@ -64,6 +67,7 @@ export class MachineView {
   presentOwn() {
     const { stage, state, model } = this.store;
     const unit = stage.units[state.unit];
+    this.showNotes();
     if (!unit) {
       this.say(stage.missing || "There is no kernel.");
       return;
@@ -113,10 +117,22 @@ export class MachineView {
       text, number: index + 1, entity: lineOfIr(this.store.model, unit.number, from[0]),
     }));
     this.display(`${machine} ${unit.name}`, lines, unit.flow, `For reading, never run. ${note}`);
+    this.showNotes(unit);
+  }
+
+  /** What the loops of another machine are, and what the inner one takes, with a way to it. */
+  showNotes({ figures = [], inner = -1 } = {}) {
+    this.notes.hidden = figures.length === 0;
+    this.notes.replaceChildren(...figures.map((words) => h("li", {}, words)));
+    if (inner >= 0) {
+      this.notes.append(h("li", {}, button("Show the loop",
+        () => this.pane.scrollTo(this.tops[inner]))));
+    }
   }
 
   say(words) {
     this.words.textContent = words;
+    this.showNotes();
     this.root.classList.add("is-empty");
     this.key = "";
     this.flow = null;

@@ -1,0 +1,174 @@
+"""What LLVM's scheduling model says about a processor's instructions: what they keep busy.
+
+    FMLAv4i32_indexed    1 micro-operation, N1UnitV for 0.5 cycles, ready after 4
+
+LLVM prints it while it schedules (`-debug-only=machine-scheduler`), before registers are assigned
+and, where it is asked to (`-misched-postra`), behind that: only there are the loads of pairs, and
+what is put on the stack. A unit's row is its cycles and a factor, `+1x3u`: all its cycles times
+factors, divided by one number for the whole model, are the cycles in which as many units as there
+are of the kind can do them. That number is a multiple of all factors, and has to lead to the
+cycles that LLVM prints beside what it has counted.
+
+Relies on: an LLVM that was built to print this. Ensures: None where nothing of it is there.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+OPTIONS = ("-debug-only=machine-scheduler", "-misched-postra", "-enable-post-misched")
+"""What makes LLVM print it."""
+MOST = 12
+"""Multiples of the factors that are tried: there are no models with more than a few units besides
+those that were seen."""
+_UNIT = re.compile(r"^SU\(\d+\):\s+(?P<text>.*)$")
+_LATENCY = re.compile(r"^  Latency\s+: (?P<cycles>\d+)$")
+_PLACED = re.compile(r"^Scheduling SU\(\d+\) (?P<text>.*)$")
+_RESOURCE = re.compile(r"^  (?P<name>\w+) \+(?P<cycles>\d+)x(?P<factor>\d+)u$")
+_ZONE = re.compile(r"^(?P<zone>Top|Bot)Q\.A @\d+c$")
+_RETIRED = re.compile(r"^  Retired: (?P<count>\d+)$")
+_CRITICAL = re.compile(r"^  Critical: (?P<cycles>\d+)c, (?P<count>\d+) (?P<name>\w+)$")
+_WIDTH = re.compile(r"^  \*\*\* Max MOps (?P<count>\d+) at cycle")
+_OPCODE = re.compile(r"(?:^|\s)(?P<name>[A-Z][A-Z0-9]\w*)")
+_ENCODED = re.compile(r"^(?P<stem>V[A-Z0-9]+?)(?P<wide>Y?)(?P<operands>[rm][a-z0-9]*)$")
+_DOMAINS = (("VANDNPS", "VPANDN"), ("VANDPS", "VPAND"), ("VORPS", "VPOR"), ("VXORPS", "VPXOR"),
+            ("VMOVAPS", "VMOVDQA"), ("VMOVUPS", "VMOVDQU"))  # fmt: skip
+_ONE = ("SS", "SD", "SH")
+_REGION = "********** MI Scheduling"
+_MICRO = "MOps"
+
+
+@dataclass(slots=True)
+class Cost:
+    """An instruction: the micro-operations it is, the cycles until it is ready, and for each unit
+    how many cycles all units of that kind together are busy with it.
+    """
+
+    latency: int = 1
+    micro_operations: int = 1
+    units: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingModel:
+    """The instructions of a processor that LLVM scheduled, by its own names for them; `width` is
+    how many micro-operations begin in a cycle, 0 where that was not seen.
+    """
+
+    costs: dict[str, Cost]
+    width: int
+
+    def of(self, name: str) -> Cost | None:
+        """The cost of an instruction, whose name may have changed since LLVM scheduled it."""
+        return next((self.costs[it] for it in _spellings(name) if it in self.costs), None)
+
+
+def _spellings(name: str) -> Iterator[str]:
+    """The name, and what the instruction may have been before it was written as short as can be:
+    x86 has several encodings, and for what does nothing but move or combine bits several names.
+    """
+    others = [name.removesuffix("_REV"), name.replace("i8", "i32"), name.replace("i8", "i")]
+    others += [name.replace(a, b) for pair in _DOMAINS for a, b in (pair, pair[::-1])]
+    for each in dict.fromkeys((name, *others)):
+        yield each
+        found = _ENCODED.match(each)
+        if found is None:
+            continue
+        for kind in ("", "D", "Q", "32", "64"):
+            # what is of one element is of no width, and Z of several is 512 bits
+            is_one = found["stem"].endswith(_ONE)
+            width = "Z256" if found["wide"] else "Z" if is_one else "Z128"
+            yield f"{found['stem']}{kind}{width}{found['operands']}"
+
+
+def model(printed: str) -> SchedulingModel | None:
+    """The model by what LLVM printed; None where it has no model, or does not print it."""
+    found = _Reader()
+    for line in printed.splitlines():
+        found.read(line)
+    if not found.factors:
+        return None
+    cycles = _cycles(found.factors, found.width, found.seen)
+    for name, rows in found.rows.items():
+        cost = found.costs.setdefault(name, Cost())
+        cost.units = {unit: count * found.factors[unit] / cycles for unit, count in rows.items()}
+    return SchedulingModel(found.costs, found.width)
+
+
+class _Reader:
+    """What the lines say, one after the other."""
+
+    def __init__(self) -> None:
+        self.costs: dict[str, Cost] = {}
+        self.rows: dict[str, dict[str, int]] = {}
+        """For each instruction the cycles of each of its units."""
+        self.factors: dict[str, int] = {}
+        self.seen: set[tuple[str, int, int]] = set()
+        """Units, how many of their cycles were counted, and how many cycles that are."""
+        self.width = 0
+        self._listed = ""
+        self._placed = ""
+        self._zone = ""
+        self._retired: dict[str, int] = {}
+
+    def read(self, line: str) -> None:
+        """Take one line; most say nothing of this."""
+        if line.startswith(_REGION):
+            self._retired, self._placed = {}, ""
+        elif found := _UNIT.match(line):
+            self._listed = _opcode(found["text"])
+        elif found := _LATENCY.match(line):
+            self._ready(int(found["cycles"]))
+        elif found := _PLACED.match(line):
+            self._placed = _opcode(found["text"])
+            self.rows.pop(self._placed, None)
+        elif found := _ZONE.match(line):
+            self._zone = found["zone"]
+        elif found := _WIDTH.match(line):
+            count = int(found["count"])
+            self.width = min(self.width or count, count)
+        else:
+            self._counted(line)
+
+    def _ready(self, cycles: int) -> None:
+        if self._listed:
+            cost = self.costs.setdefault(self._listed, Cost(latency=0))
+            cost.latency = max(cost.latency, cycles)
+            self._listed = ""
+
+    def _counted(self, line: str) -> None:
+        """A line of what was counted when an instruction was placed."""
+        if found := _RESOURCE.match(line):
+            unit, cycles = found["name"], int(found["cycles"])
+            self.factors[unit] = int(found["factor"])
+            if self._placed:
+                row = self.rows.setdefault(self._placed, {})
+                row[unit] = row.get(unit, 0) + cycles
+        elif found := _RETIRED.match(line):
+            self._retire(int(found["count"]))
+        elif (found := _CRITICAL.match(line)) and found["name"] != _MICRO:
+            self.seen.add((found["name"], int(found["count"]), int(found["cycles"])))
+
+    def _retire(self, count: int) -> None:
+        """So many micro-operations are done at this end: some of them the last instruction's."""
+        own = count - self._retired.get(self._zone, 0)
+        self._retired[self._zone] = count
+        if self._placed and own >= 0:
+            self.costs.setdefault(self._placed, Cost()).micro_operations = own
+        self._placed = ""
+
+
+def _opcode(text: str) -> str:
+    found = _OPCODE.search(text)
+    return found["name"] if found else ""
+
+
+def _cycles(factors: dict[str, int], width: int, seen: Iterable[tuple[str, int, int]]) -> int:
+    """The number that cycles times factors are divided by."""
+    least = math.lcm(*factors.values(), width or 1)
+    known = [(count * factors[unit], cycles) for unit, count, cycles in seen if unit in factors]
+    for times in range(1, MOST + 1):
+        if all(total // (least * times) == cycles for total, cycles in known):
+            return least * times
+    return least
