@@ -6,15 +6,16 @@ inputs and outputs, takes at this machine's best: all cores in vectors, all byte
 level of the caches that holds them.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-import compiler
 from benchmarks.peers import on_limits
 from benchmarks.workloads import Limit, Workload
 from compiler import MachineModel
 from compiler.ask.measurement import Measurement
+from compiler.device.calibration import measure
 from compiler.loops.choices import Choices
 from compiler.program.compilation import Compilation
 from compiler.schedule.analysis.reuse import last_touched
@@ -63,10 +64,17 @@ class KernelTime:
         return f"plain: {self.plain}" if self.plain else f"bound by {self.bound}"
 
 
+@functools.cache
+def at_hand() -> MachineModel:
+    """This machine as it is measured, once in a process. It is not kept on disk: programs, ours
+    and those of other processes, have the loops that they would have without it."""
+    return measure()
+
+
 def machine(seconds: float = 0.2) -> MachineModel:
     """The model of this machine, its memory and multiply-adds at least as fast as a run of the
     limits' kernels: a busy moment while the model was measured lowers no roofline."""
-    model = compiler.calibrate()
+    model = at_hand()
     memory = _limit("copy", seconds) / model.memory_cores
     first, second, third, last = model.read
     read = first, second, max(third, memory), max(last, memory)
@@ -97,7 +105,7 @@ def kernels(
     for item in schedule.items:
         if isinstance(item.operation, Kernel) and item.item_id in measured.by_item:
             found.setdefault(item.operation.name, []).append(item.item_id)
-    model = compiler.calibrate()
+    model = at_hand()
     choices, estimates = compilation.choices, _estimates(schedule, model)
     call = max(measured.call - model.launch_ns, 0.0)
     made = []

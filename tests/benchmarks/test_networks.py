@@ -112,7 +112,7 @@ def test_a_busy_moment_lowers_no_roof(monkeypatch: pytest.MonkeyPatch) -> None:
     slow, fast = (500.0, 250.0, 1.0, 0.5), (500.0, 250.0, 60.0, 50.0)
     busy = MachineModel(read=slow, write=fast, fma_ns=1.0, cores=2, memory_cores=2.0)
     rates = {"copy": 40.0, "fma": 200.0}
-    monkeypatch.setattr("compiler.calibrate", lambda: busy)
+    monkeypatch.setattr("benchmarks.networks.kernels.at_hand", lambda: busy)
     monkeypatch.setattr("benchmarks.networks.kernels._limit", lambda kind, _: rates[kind])
     found = machine()
     assert (found.read, found.write) == ((500.0, 250.0, 20.0, 20.0), fast)
