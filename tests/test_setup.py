@@ -129,7 +129,7 @@ def test_ci_script_is_sound() -> None:
     assert os.access(script, os.X_OK)
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
     assert "\nmake test\n" in script.read_text("utf-8")
-    assert "\nmake cpus\n" in script.read_text("utf-8")
+    assert "\nmake cpus CPUS=haswell\n" in script.read_text("utf-8")
     assert "\nmake aarch64 LIMIT=" in script.read_text("utf-8"), "it says what it did not come to"
 
 
