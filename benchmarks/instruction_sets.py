@@ -7,7 +7,6 @@ uses more is left out, with that as the reason.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from compiler.machines.processors import X86
 
@@ -15,17 +14,8 @@ WIDTHS = {"avx2": 32, "avx512": 64}
 """Bytes of the widest vectors that the code of a set has."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionSet:
-    """A set: `environment` holds every peer to it, `processor` is one that has no more."""
-
-    name: str
-    processor: str
-    environment: Mapping[str, str]
-
-
-SETS = {
-    "avx2": InstructionSet("avx2", "haswell", {
+SETS: dict[str, dict[str, str]] = {
+    "avx2": {
         "SVODVIZ_CPU": "haswell",
         "OPENBLAS_CORETYPE": "Haswell",
         "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
@@ -36,8 +26,9 @@ SETS = {
         "ONEDNN_MAX_CPU_ISA": "AVX2",
         "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
         "DEV": "CPU:LLVM:x86_64,haswell",
-    }),
-}  # fmt: skip
+    },
+}
+"""The variables that hold every peer to a set."""
 FOREIGN = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_ENABLE_INSTRUCTIONS", "SVODVIZ_MACHINE",
            "ONEDNN_MAX_CPU_ISA", "ATEN_CPU_CAPABILITY", "NPY_DISABLE_CPU_FEATURES")  # fmt: skip
 """Variables that would hold a peer, or ours, back where nobody asked for it."""
@@ -45,7 +36,7 @@ FOREIGN = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_ENABLE_INSTRUCTIONS", "
 
 def held(name: str) -> dict[str, str]:
     """The variables that hold all peers to a set; of none an empty table."""
-    return dict(SETS[name].environment) if name else {}
+    return dict(SETS[name]) if name else {}
 
 
 def without_foreign(environment: Mapping[str, str]) -> dict[str, str]:

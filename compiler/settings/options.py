@@ -3,8 +3,9 @@ are (`user_cache.py`), what machine code is for (SVODVIZ_CPU: `machines/processo
 loops are chosen for (SVODVIZ_MACHINE: `machines/at_hand.py`); tests alone make an error of what
 would be left out (`dropped.py`)."""
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
@@ -133,11 +134,17 @@ class Options:
 
 
 def _machine(name: str) -> MachineModel:
-    """See `compiler.machine`, which asks LLVM: that is loaded when something is compiled."""
+    """See `compiler.machine`."""
+    return _asked()(name)
+
+
+@functools.cache
+def _asked() -> Callable[[str], MachineModel]:
+    """Who knows machines asks LLVM, which is loaded when something is compiled."""
     with loading():
         from compiler.machines.at_hand import machine
 
-    return machine(name)
+    return machine
 
 
 def _is_count(value: object, least: int = 0) -> bool:
