@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.instruction_sets import excess
 from benchmarks.measuring import Effort, Worker, WorkerError, first_call, rounds_of
 from benchmarks.networks.alone import Alone, total_ns
 from benchmarks.networks.kernels import KernelTime
@@ -29,8 +30,8 @@ SECONDS, LOOKS = 3.0, 3
 class NetworkRun:
     """One network on one machine: what every process of it is started with."""
 
-    def __init__(self, network: Network, folder: Path, threads: int) -> None:
-        self.network, self.folder, self.threads = network, folder, threads
+    def __init__(self, network: Network, folder: Path, threads: int, isa: str = "") -> None:
+        self.network, self.folder, self.threads, self.isa = network, folder, threads, isa
         self.made = Found(network.name, network.about)
         self.cache = folder / "cache"
         self.cache.mkdir()
@@ -41,7 +42,8 @@ class NetworkRun:
         return Worker(peer, self.network, self.folder, self.threads, MODULE, cache)
 
     def started(self, worker: Worker) -> dict[str, Any] | None:
-        """The answer to `start`; None, with the reason kept, where it failed or is wrong."""
+        """The answer to `start`; None, with the reason kept, where it failed, is wrong, or uses
+        another instruction set than it is held to."""
         try:
             self.made.versions[worker.peer] = worker.hear()["version"]
             answer = worker.ask("start")
@@ -49,9 +51,12 @@ class NetworkRun:
             self.made.missing[worker.peer] = str(error)
             return None
         distance = answer["entries"][worker.peer]["error"]
-        if distance <= self.network.tolerance:
+        why = excess(self.isa, answer["uses"])
+        if distance > self.network.tolerance:
+            why = f"wrong: {distance:.1e} from NumPy in float64"
+        if not why:
             return answer
-        self.made.missing[worker.peer] = f"wrong: {distance:.1e} from NumPy in float64"
+        self.made.missing[worker.peer] = why
         return None
 
     def together(self, peers: Sequence[str], effort: Effort) -> None:
@@ -107,7 +112,7 @@ class NetworkRun:
 def measure(network: Network, peers: Sequence[str], threads: int, effort: Effort) -> Found:
     """All of it for one network."""
     with tempfile.TemporaryDirectory(prefix="svodviz-networks-") as name:
-        run = NetworkRun(network, Path(name), threads)
+        run = NetworkRun(network, Path(name), threads, effort.isa)
         run.together(peers, effort)
         run.first_calls(effort.starts)
     return run.made

@@ -42,12 +42,12 @@ def _among(names: str, known: tuple[str, ...], noun: str) -> list[str]:
 
 def run(networks: list[Network], peers: list[str], effort: Effort, threads: int) -> Results:
     """Measure; progress goes to standard error, and what is found so far into `build/`."""
-    made = Results(command.machine({}), threads, ())
+    made = Results(command.machine({}, effort.isa), threads, ())
     for network in networks:
         start = time.perf_counter()
         found = measure(network, peers, threads, effort)
         versions = made.machine["versions"] | found.versions
-        made = Results(command.machine(versions), threads, (*made.networks, found))
+        made = Results(command.machine(versions, effort.isa), threads, (*made.networks, found))
         write(made, PART)
         missing = f"; missing {', '.join(found.missing)}" if found.missing else ""
         took = time.perf_counter() - start
@@ -93,7 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
     networks, peers = chosen(given.networks), _among(given.peers, PEERS, "peer")
     if given.kernels:
         return show_kernels(networks, SECONDS)
-    effort = Effort(given.rounds, given.seconds, given.starts)
+    effort = Effort(given.rounds, given.seconds, given.starts, given.isa)
     with command.holding(given.isa):
         results = run(networks, peers, effort, given.threads)
     is_part = bool(given.networks or given.peers or given.json or given.isa)

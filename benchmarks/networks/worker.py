@@ -68,7 +68,8 @@ class Session:
         expected = np.load(self.folder / "expected.npy")
         distance = error(self.adapter.array(result), expected)
         warm(self.call)
-        return {"entries": {self.peer: {"first": first, "error": distance}}}
+        entries = {self.peer: {"first": first, "error": distance}}
+        return {"entries": entries, "uses": self.adapter.uses()}
 
     @cached_property
     def compilation(self) -> Compilation:

@@ -283,6 +283,27 @@ def test_the_best_look_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (run_of.made.kernels_ns, run_of.made.alone_ns, run_of.made.items) == (2.0, 14.0, 2)
 
 
+@pytest.mark.parametrize(("uses", "is_left_out"), [("avx2", False), ("avx512", True), ("", True)])
+def test_who_does_not_keep_to_the_instruction_set_is_left_out(
+    uses: str, is_left_out: bool, tmp_path: Path
+) -> None:
+    class Peer:
+        """Answers that it has computed the right thing, with some instructions."""
+
+        peer = "torch"
+
+        def hear(self) -> dict[str, object]:
+            return {"version": "2"}
+
+        def ask(self, _command: str) -> dict[str, object]:
+            return {"entries": {"torch": {"first": 0.0, "error": 0.0}}, "uses": uses}
+
+    run_of = measuring.NetworkRun(BY_NAME["covariance"], tmp_path, 1, "avx2")
+    answer = run_of.started(Peer())  # type: ignore[arg-type]
+    assert (answer is None) == is_left_out == ("torch" in run_of.made.missing)
+    assert not is_left_out or "not held to avx2" in run_of.made.missing["torch"]
+
+
 @pytest.mark.slow
 def test_processes_of_a_network_and_a_peer_that_is_missing() -> None:
     effort = Effort(rounds=2, seconds=0.001, starts=1)
