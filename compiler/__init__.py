@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from compiler.ask.why_not import WhyNot, why_not
     from compiler.core.dtypes import (
         DType,
+        bfloat16,
         bool_,
         default_dtype,
         float16,
@@ -95,10 +96,11 @@ __all__ = [
     "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
     "GraphError", "InternalError", "MachineModel", "Options", "PassError", "Passes",
     "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor", "Variable", "WhyNot",
-    "bisect", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "compile",
-    "custom", "default_dtype", "effect", "float16", "float32", "float64", "get_default_dtype",
-    "int8", "int16", "int32", "int64", "is_constant", "machine", "prepare", "repeat", "rule",
-    "save", "set_default_dtype", "uint8", "uint16", "uint32", "uint64", "why_not",
+    "bfloat16", "bisect", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes",
+    "compile", "custom", "default_dtype", "effect", "float16", "float32", "float64",
+    "get_default_dtype", "int8", "int16", "int32", "int64", "is_constant", "machine", "prepare",
+    "repeat", "rule", "save", "set_default_dtype", "uint8", "uint16", "uint32", "uint64",
+    "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -108,7 +110,7 @@ _PLACES = {
     "compiler.program.effect": "effect",
     "compiler.ask.why_not": "why_not WhyNot",
     "compiler.core.dtypes":
-        "bool_ default_dtype DType float16 float32 float64 get_default_dtype int16 "
+        "bfloat16 bool_ default_dtype DType float16 float32 float64 get_default_dtype int16 "
         "int32 int64 int8 set_default_dtype uint16 uint32 uint64 uint8",
     "compiler.core.errors":
         "AxisError CompileError DataError DeviceError DTypeError "

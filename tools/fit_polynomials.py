@@ -136,6 +136,16 @@ def cosine_tail(z: Real) -> Real:
     return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2
 
 
+def atan_tail(z: Real) -> Real:
+    """(atan t - t) / t**3 for t**2 = z."""
+    return (mp.atan(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+
+
+def asin_tail(z: Real) -> Real:
+    """(asin t - t) / t**3 for t**2 = z."""
+    return (mp.asin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z
+
+
 TINY = mp.mpf(10) ** -12  # stands for 0 at the end of an interval
 HALF_LN2, HALF_BIT = LN2 / 2 * mp.mpf("1.001"), mp.mpf("0.5005")
 ROOT = mp.sqrt(2)
@@ -233,6 +243,8 @@ def fits() -> list[Fit]:
         mp.mpf(5),
         f64=17,
     )
+    add("atan", atan_tail, lambda z: z, TINY, (ROOT - 1) ** 2, f32=4, f64=10)
+    add("asin", asin_tail, lambda z: z, TINY, mp.mpf("0.25"), f32=4, f64=12)
     return rows
 
 

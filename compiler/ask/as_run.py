@@ -20,6 +20,7 @@ from itertools import combinations
 import numpy as np
 
 from compiler.ask.checking import Array, Checkable, Expected, Row, row_of, run_graph
+from compiler.core.dtypes import is_floating
 from compiler.core.errors import CompileError
 from compiler.device import buffers
 from compiler.device.cpu import MEMORY
@@ -141,7 +142,7 @@ class AsRun:
             for buffer in item.operation.writes:
                 one, other = right[buffer], have[buffer]
                 wrong = np.flatnonzero(one.view(np.uint8) != other.view(np.uint8))
-                if wrong.size and not np.array_equal(one, other, equal_nan=one.dtype.kind == "f"):
+                if wrong.size and not np.array_equal(one, other, equal_nan=is_floating(one.dtype)):
                     return _left(item, wrong // one.itemsize)
         return ""
 

@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.ask.sums import of_products, of_terms
+from compiler.core.dtypes import float_limits, is_floating
 from compiler.core.node import toposort
 from compiler.core.origin import no_origin
 from compiler.core.trace import Provenance
@@ -258,7 +259,7 @@ def _scanned(kind: str, value: Array, axis: int, brought: Array) -> Array:
 
 
 def _epsilon(value: Array) -> float:
-    return float(np.finfo(value.dtype).eps)
+    return float(float_limits(value.dtype).eps)
 
 
 def _epsilons(node: Repeat, value: Array) -> Iterator[float]:
@@ -266,12 +267,12 @@ def _epsilons(node: Repeat, value: Array) -> Iterator[float]:
     yield _epsilon(value)
     for inner in with_iterations(node.body):
         if inner.dtype.is_float:
-            yield float(np.finfo(inner.dtype.numpy).eps)
+            yield float(float_limits(inner.dtype.numpy).eps)
 
 
 def _unit(value: Array, brought: Array) -> Array:
     """One unit in the last place of a value that may be off; that of infinity is infinite."""
-    limits = np.finfo(value.dtype)
+    limits = float_limits(value.dtype)
     greatest = np.minimum(np.abs(value.astype(np.float64)) + brought, float(limits.max))
     unit = np.spacing(greatest.astype(value.dtype)).astype(np.float64)
     return np.asarray(np.where(np.isinf(value), np.inf, np.maximum(unit, float(limits.tiny))))
@@ -304,7 +305,7 @@ def _moves(
     operand = given[place]
     run: Callable[[list[Array]], Array]
     move: Callable[[Array, Array], Array]
-    if node.dtype.is_float and operand.dtype.kind == "f":
+    if node.dtype.is_float and is_floating(operand.dtype):
         if isinstance(node, Reduce) and node.op == "sum":
             terms = np.broadcast_to(error, operand.shape)
             return np.asarray(np.sum(terms, axis=node.axes, keepdims=True))
@@ -334,13 +335,13 @@ def _alone(node: TensorNode, given: Sequence[Array], place: int, error: Array) -
 
 def _wide(operand: Array, given: Sequence[Array]) -> Array:
     """A float in a type with more digits than any operand has; others as they are."""
-    most = max(x.dtype.itemsize for x in given if x.dtype.kind == "f") if _floats(given) else 0
-    is_float = operand.dtype.kind == "f"
+    most = max(x.dtype.itemsize for x in given if is_floating(x.dtype)) if _floats(given) else 0
+    is_float = is_floating(operand.dtype)
     return operand.astype(np.longdouble if most == 8 else np.float64) if is_float else operand
 
 
 def _floats(given: Sequence[Array]) -> bool:
-    return any(x.dtype.kind == "f" for x in given)
+    return any(is_floating(x.dtype) for x in given)
 
 
 def _value(node: TensorNode, wide: Sequence[Array]) -> Array:
@@ -360,14 +361,14 @@ def _value(node: TensorNode, wide: Sequence[Array]) -> Array:
 
 def _moved_wide(operand: Array, error: Array) -> Array:
     """`operand` moved by an error; a float has the digits for it."""
-    return np.asarray(operand + error) if operand.dtype.kind == "f" else _moved(operand, error)
+    return np.asarray(operand + error) if is_floating(operand.dtype) else _moved(operand, error)
 
 
 def _moved(operand: Array, error: Array) -> Array:
     """`operand` moved by an error, in its own type: by no less than that."""
     if operand.dtype.kind == "b":
         return np.asarray(operand ^ (np.broadcast_to(error, operand.shape) != 0))
-    if operand.dtype.kind != "f":
+    if not is_floating(operand.dtype):
         with np.errstate(all="ignore"):
             step = np.clip(np.sign(error) * np.ceil(np.abs(error)), -(2**31), 2**31)
             whole = np.broadcast_to(step, operand.shape).astype(operand.dtype)

@@ -24,6 +24,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import float_limits
+
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 CHANCE = 1.0
@@ -46,7 +48,7 @@ BLOCK = 1 << 22
 
 def of_terms(terms: Array, axes: tuple[int, ...]) -> Array:
     """How far each sum of `terms` over `axes` may be off; shaped like the sums, axes kept."""
-    epsilon = float(np.finfo(terms.dtype).eps)
+    epsilon = float(float_limits(terms.dtype).eps)
     kept = [1 if axis in axes else n for axis, n in enumerate(terms.shape)]
     if not terms.size:
         return np.zeros(kept)
@@ -151,7 +153,7 @@ def of_products(
         layout.matrices(layout.cut(x, place).astype(np.float64), place)
         for place, x in enumerate(operands)
     )
-    limits, count = np.finfo(dtype), layout.count
+    limits, count = float_limits(np.dtype(dtype)), layout.count
     epsilon = float(limits.eps)
     total = left @ right
     a, b = np.abs(left), np.abs(right)

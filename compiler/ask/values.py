@@ -17,6 +17,7 @@ import numpy as np
 
 from compiler.ask.checking import Checkable, copies
 from compiler.ask.seen import Seen
+from compiler.core.dtypes import is_floating
 from compiler.core.errors import CompileError
 from compiler.core.node import Node
 from compiler.core.reason import Number, Reason
@@ -172,7 +173,7 @@ class _Inside:
         schedule_interpreter.run_kernel(kernel, arguments, self.values)
 
     def _tell(self, entity: str, value: Array) -> None:
-        if value.dtype.kind in "biuf":
+        if value.dtype.kind in "biu" or is_floating(value.dtype):
             self.found.setdefault(entity, Seen(value.dtype.name)).add(value)
 
     def _leave(self, stage: str, number: int, words: str, seen: Number) -> None:

@@ -13,11 +13,11 @@ In order: each imports only what stands before it.
     stage.py        the faces every stage shows
     biography.py    everything one value is, in every stage, found along the recorded links
     errors.py       errors, each a small page
-    dtypes.py       element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)
     garbage.py      Python's search for garbage in cycles, put off while compiling
+    lazy.py         names of a package that are loaded when somebody first asks for them
+    dtypes.py       element types: names, sizes, kinds, and NumPy-2 promotion (done by NumPy itself)
     isolated.py     Python in a process of its own, safe from the current folder
     keywords.py     arguments of public calls
-    lazy.py         names of a package that are loaded when somebody first asks for them
     passes.py       the rows of the compiler, and passes as a value
     reason.py       why something was chosen, in words, with the numbers that were looked at
     user_cache.py   the user's cache: where its folder is

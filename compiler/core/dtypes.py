@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from compiler.core.errors import DTypeError
+from compiler.core.lazy import loading
 from compiler.core.origin import caller
 
 Kind = Literal["bool", "int", "uint", "float"]
@@ -31,10 +32,15 @@ class DType:
     short: str
     kind: Kind
     bits: int
-    _hash: int = field(init=False, repr=False)
+    computed_as: str = ""
+    """The type that operations compute in, each result rounded to this one; "": in itself."""
+    summed_as: str = ""
+    """The type that sums and products of many elements are kept in, rounded once at their end."""
+    _hash: int | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash(np.dtype(self.name)))
+        own = hash(np.dtype(self.name)) if self.name in np.sctypeDict else None
+        object.__setattr__(self, "_hash", own)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):
@@ -44,7 +50,7 @@ class DType:
         return isinstance(other, str | type | np.dtype) and bool(self.numpy == other)
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(self.numpy) if self._hash is None else self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         return parse, (self.name,)
@@ -61,8 +67,19 @@ class DType:
 
     @property
     def numpy(self) -> "np.dtype[Any]":
-        """The NumPy type of the same name."""
-        return _NUMPY[self.name]
+        """The NumPy type of the same name; that of a type which is not NumPy's is ml_dtypes'."""
+        found = _NUMPY.get(self.name)
+        return _from_ml_dtypes(self.name) if found is None else found
+
+    @property
+    def arithmetic(self) -> "DType":
+        """The type that operations on this one compute in: float32 for bfloat16, else this one."""
+        return _BY_NAME[self.computed_as] if self.computed_as else self
+
+    @property
+    def accumulator(self) -> "DType":
+        """The type that sums are kept in: float32 for floats of 16 bits, else this one."""
+        return _BY_NAME[self.summed_as] if self.summed_as else self
 
     @property
     def is_float(self) -> bool:
@@ -104,16 +121,53 @@ uint8 = DType("uint8", "u8", "uint", 8)
 uint16 = DType("uint16", "u16", "uint", 16)
 uint32 = DType("uint32", "u32", "uint", 32)
 uint64 = DType("uint64", "u64", "uint", 64)
-float16 = DType("float16", "f16", "float", 16)
+float16 = DType("float16", "f16", "float", 16, summed_as="float32")
+bfloat16 = DType("bfloat16", "bf16", "float", 16, computed_as="float32", summed_as="float32")
+"""The upper half of a float32: its range, with 8 bits of precision."""
 float32 = DType("float32", "f32", "float", 32)
 float64 = DType("float64", "f64", "float", 64)
 
 ALL: tuple[DType, ...] = (
-    bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64,
+    bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
+    float32, float64,
 )  # fmt: skip
 _BY_NAME = {t.name: t for t in ALL} | {t.short: t for t in ALL}
-_NUMPY: "dict[str, np.dtype[Any]]" = {t.name: np.dtype(t.name) for t in ALL}
-_BY_NUMPY = {_NUMPY[t.name]: t for t in ALL}
+_NUMPY: "dict[str, np.dtype[Any]]" = {
+    t.name: np.dtype(t.name) for t in ALL if t.name in np.sctypeDict
+}
+_BY_NUMPY = {dtype: _BY_NAME[name] for name, dtype in _NUMPY.items()}
+
+
+def _from_ml_dtypes(name: str) -> "np.dtype[Any]":
+    """The type of a package that is loaded by the first program that needs it: 10 ms."""
+    with loading():
+        import ml_dtypes
+    return _NUMPY.setdefault(name, np.dtype(getattr(ml_dtypes, name)))
+
+
+def of_numpy(dtype: "np.dtype[Any]") -> DType | None:
+    """The type that is this one of NumPy's or of ml_dtypes'; None where there is none.
+
+    Of another byte order there is none.
+    """
+    if dtype in _BY_NUMPY:
+        return _BY_NUMPY[dtype]
+    found = _BY_NAME.get(dtype.name)  # no other package has types of these names
+    return found if found is not None and dtype == found.numpy else None
+
+
+def is_floating(dtype: "np.dtype[Any]") -> bool:
+    """Whether an element type of an array is one of floats; ml_dtypes' own are of kind V."""
+    return dtype.kind in "fV"
+
+
+def float_limits(dtype: "np.dtype[Any]") -> Any:
+    """What `np.finfo` says of a type of floats: `eps`, `max`, `tiny`, …; of ml_dtypes' too."""
+    if dtype.kind == "f":
+        return np.finfo(dtype)
+    with loading():
+        import ml_dtypes
+    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
 
 
 def parse(value: object, operation: str = "dtype") -> DType:
@@ -125,8 +179,8 @@ def parse(value: object, operation: str = "dtype") -> DType:
         return value
     if isinstance(value, str) and value in _BY_NAME:
         return _BY_NAME[value]
-    if isinstance(value, np.dtype) and value in _BY_NUMPY:
-        return _BY_NUMPY[value]
+    if isinstance(value, np.dtype) and (found := of_numpy(value)) is not None:
+        return found
     try:
         name = "" if value is None else np.dtype(value).name  # type: ignore[call-overload]
     except TypeError:
@@ -181,7 +235,7 @@ def _float_type(operation: str, dtype: object) -> DType:
         return found
     raise DTypeError(
         operation, "only a float type can be the default", got=str(found),
-        expected="float16, float32 or float64", origin=caller(operation),
+        expected="float16, bfloat16, float32 or float64", origin=caller(operation),
     )  # fmt: skip
 
 
@@ -197,7 +251,14 @@ def promote(*types: DType | Scalar) -> DType:
 
 @functools.lru_cache(maxsize=1024)
 def _promoted(types: "tuple[DType | type[Scalar], ...]") -> DType:
-    """The common type of element types and of types of Python scalars, whose values say nothing."""
+    """The common type of element types and of types of Python scalars, whose values say nothing.
+
+    Of bfloat16 NumPy knows no common type with most others, so it is PyTorch's and JAX's: beside
+    integers and numbers bfloat16, beside float16 float32, beside wider floats the wider one.
+    """
+    if any(t is bfloat16 for t in types):
+        others = {t for t in types if isinstance(t, DType) and t.is_float and t is not bfloat16}
+        return _promoted((float32, *others)) if others else bfloat16
     arguments = [t.numpy if isinstance(t, DType) else t() for t in types]
     return _BY_NAME[np.result_type(*arguments).name]
 

@@ -111,7 +111,9 @@ def _typestr(dtype: DType) -> str:
 
 def array_at(address: int, size: int, dtype: DType) -> Array:
     """The flat array of `size` elements at `address`; whoever owns them must outlive it."""
-    return np.asarray(Memory(address, size, dtype))
+    made = np.asarray(Memory(address, size, dtype))
+    # the protocol has no word for types that are not NumPy's: they are bytes in it
+    return made if made.dtype == dtype.numpy else made.view(dtype.numpy)
 
 
 _POINTER: Callable[[int], ctypes.c_void_p] = ctypes.c_void_p.from_address

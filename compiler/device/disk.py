@@ -33,7 +33,8 @@ _NPY = b"\x93NUMPY"
 ELEMENTS = {
     "BOOL": dtypes.bool_, "I8": dtypes.int8, "I16": dtypes.int16, "I32": dtypes.int32,
     "I64": dtypes.int64, "U8": dtypes.uint8, "U16": dtypes.uint16, "U32": dtypes.uint32,
-    "U64": dtypes.uint64, "F16": dtypes.float16, "F32": dtypes.float32, "F64": dtypes.float64,
+    "U64": dtypes.uint64, "F16": dtypes.float16, "BF16": dtypes.bfloat16,
+    "F32": dtypes.float32, "F64": dtypes.float64,
 }  # fmt: skip
 
 
@@ -64,6 +65,8 @@ def read_npy(path: str | Path) -> Buffer:
         raise
     except Exception:
         array = _without_map(path)
+    if array.dtype.str.endswith("V2") and not array.dtype.names:
+        array = array.view(dtypes.bfloat16.numpy)  # as NumPy writes it, which has no name for it
     if not all(type(extent) is int for extent in array.shape):
         _refuse(path, "no .npy file", f"shape {array.shape}", "a shape of whole numbers")
     dtype = dtypes.parse(array.dtype, "read")

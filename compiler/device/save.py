@@ -68,4 +68,5 @@ def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
     with _replacing(path) as file:
         file.write(len(text).to_bytes(LENGTH_BYTES, "little") + text)
         for _, array in ordered:
-            file.write(np.ascontiguousarray(array, array.dtype.newbyteorder("<")).data)
+            whole = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+            file.write(whole.reshape(-1).view(np.uint8).data)  # a buffer has NumPy's types alone

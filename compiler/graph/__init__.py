@@ -9,9 +9,10 @@ In order: each imports only what stands before it.
     kinds/         composite kinds and effects
     words.py       how printed programs and pictures name tensor nodes
     parts.py       parts of a tensor that an Assign or a Store writes
+    rewrite.py     the one rewrite engine
+    widen.py       what no machine computes in is computed in a wider type, each result rounded
     verify.py      the invariants of the tensor graph
     builder.py     tensor graphs written by hand
-    rewrite.py     the one rewrite engine
     decompose.py   operations that are no machine instruction become those that are
     dependence.py  under which index a node is read, axis by axis, pushed from a node to its sources
     interpret.py   the NumPy reference interpreter of the tensor graph

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,17 @@ def from_bits(bits: int, dtype: DType) -> Scalar:
         return bits
     if dtype.kind == "int":
         return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
+    if dtype.computed_as:
+        value: float = _stored(bits, dtype).item()
+        return value
     code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
-    value: float = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
+    value = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
     return value
+
+
+def _stored(bits: int, dtype: DType) -> "np.ndarray[Any, Any]":
+    """The bits as NumPy has them."""
+    return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype.numpy.newbyteorder("<"))
 
 
 EXACT = 2.0**53

@@ -8,7 +8,7 @@
              %4 = max %0 %3            f32[64,10]
              sink %4
 
-Relies on: rows of `ops.OPS` with an `expansion`; the composite kinds of `kinds.py`.
+Relies on: rows of `ops.OPS` with an `expansion`; the composite kinds of `kinds.py`; `widen.py`.
 Ensures: invariants 11 and 15 of `verify.py`: no operation or kind with an expansion is left, and
 no value of this run: what is compiled for one value of a variable serves for all.
 """
@@ -25,6 +25,7 @@ from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Place
 from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite, rule_of
+from compiler.graph.widen import RULES as WIDENING
 from compiler.ops import random_bits
 from compiler.ops.row import Expansion
 from compiler.ops.table import OPS
@@ -88,6 +89,7 @@ def kernel(node: Kernel) -> TensorNode | None:
 
 RULES = RuleSet(
     (
+        *WIDENING,
         *(_rule(row.name, row.expansion) for row in OPS.values() if row.expansion),
         *map(_kind_rule, EXPANDED),
         kernel,

@@ -26,6 +26,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan, running
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.parts import written
+from compiler.graph.widen import is_widened, widened
 from compiler.graph.words import operation, short
 from compiler.ops import functions, random_bits, references, updates
 from compiler.ops.table import OPS, REDUCTIONS
@@ -110,6 +111,8 @@ def _value(
     node: TensorNode, operands: list[Array], inputs: Inputs, shape: Shape, sizes: Mapping[str, int]
 ) -> Any:
     """The value of a node whose shape in this run is `shape`."""
+    if is_widened(node):
+        return _narrowed(node, operands, inputs, shape, sizes)
     match node:
         case nodes.Buffer() | nodes.Param() | Placeholder():
             return _input(node, inputs)
@@ -153,6 +156,23 @@ def _value(
             return np.zeros(node.shape, node.dtype.numpy)
         case _:
             return moved(node, operands[0], shape, sizes)
+
+
+def _narrowed(
+    node: TensorNode, operands: list[Array], inputs: Inputs, shape: Shape, sizes: Mapping[str, int]
+) -> Array:
+    """The value of an operation that is computed in a wider type, rounded to its own.
+
+    NumPy's functions of such a type would round after each step, and a sum at each element.
+    """
+    pairs = zip(operands, node.sources, strict=True)
+    wide = [references.cast(x, source.dtype.arithmetic) for x, source in pairs]
+    if isinstance(node, nodes.Cast):
+        return references.cast(references.cast(wide[0], node.target.arithmetic), node.target)
+    if isinstance(node, nodes.Iota):
+        return references.cast(np.arange(node.extent), node.dtype)
+    inside = node.with_sources(tuple(map(widened, node.sources)))
+    return references.cast(np.asarray(_value(inside, wide, inputs, shape, sizes)), node.dtype)
 
 
 def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:

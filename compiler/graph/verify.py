@@ -13,7 +13,8 @@
     min fold no empty axis, unless the result is empty too.
 10. Bitcast keeps the width. A Sink is the root only; a Store stands only under a Sink, and writes
     a Param of the shape and type of its value, or parts that are inside of one.
-11. After `decompose`: no operation or kind that has an expansion is left, and no Threefry.
+11. After `decompose`: no operation or kind that has an expansion is left, and no Threefry;
+    nothing computes in a type with `computed_as`.
 12. Extents are not negative; the bits of a constant fit its type; a Param's slot is not
     negative; a Variable has a possible value, and a Bind gives it one of those.
 13. An index has one int64 tensor of positions per axis, all of the result's shape; its
@@ -55,6 +56,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Parts, TensorNode
 from compiler.graph.parts import problem
+from compiler.graph.widen import is_widened
 from compiler.graph.words import operation, short
 from compiler.ops import functions
 from compiler.ops.row import Op
@@ -406,3 +408,5 @@ def _machine_operation(node: TensorNode) -> None:
         _broken(node, 11, "a kind was not expanded", node.word, "core nodes")
     if isinstance(node, nodes.Elementwise) and OPS[node.op].expansion is not None:
         _broken(node, 11, "an operation was not expanded", node.op, "a machine operation")
+    if is_widened(node):
+        _broken(node, 11, "no machine computes in this type", node.dtype, "a wider type")

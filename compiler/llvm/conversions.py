@@ -3,7 +3,7 @@
 All of them work on any number of lanes at once.
 """
 
-from compiler.core.dtypes import DType, bool_, float32, float64
+from compiler.core.dtypes import DType, bfloat16, bool_, float32, float64
 from compiler.llvm.types import float_constant, register_type, splat, suffix, vector_type
 from compiler.llvm.writer import Writer
 
@@ -58,6 +58,8 @@ def _between_floats(
     writer: Writer, value: str, source: DType, target: DType, name: str, lanes: int
 ) -> str:
     a, b = register_type(source, lanes), register_type(target, lanes)
+    if source.computed_as or target.computed_as:
+        return _of_bfloat16(writer, value, source, target, name, lanes)
     if source.bits == target.bits:
         return writer.value(f"select i1 true, {a} {value}, {a} {value}", name)
     if source.bits < target.bits:
@@ -66,6 +68,34 @@ def _between_floats(
         value = _round_to_odd(writer, value, lanes)
         a = register_type(float32, lanes)
     return writer.value(f"fptrunc {a} {value} to {b}", name)
+
+
+def _of_bfloat16(
+    writer: Writer, value: str, source: DType, target: DType, name: str, lanes: int
+) -> str:
+    """bfloat16 as float32, or the other way round: it is the upper half of its bits.
+
+    Bits on every processor: what some have, VCVTNEPS2BF16, takes numbers below 2^-126 for 0.
+    """
+    half, single = register_type(bfloat16, lanes), register_type(float32, lanes)
+    whole, sixteen = vector_type("i32", lanes), splat(16, "i32", lanes)
+    if target is float32:
+        wide = writer.value(f"zext {half} {value} to {whole}")
+        moved = writer.value(f"shl {whole} {wide}, {sixteen}")
+        return writer.value(f"bitcast {whole} {moved} to {single}", name)
+    assert (source, target) == (float32, bfloat16), "the graph converts through float32"
+    truth = vector_type("i1", lanes)
+    bits = writer.value(f"bitcast {single} {value} to {whole}")
+    upper = writer.value(f"lshr {whole} {bits}, {sixteen}")
+    odd = writer.value(f"and {whole} {upper}, {splat(1, 'i32', lanes)}")
+    up = writer.value(f"add {whole} {bits}, {splat(0x7FFF, 'i32', lanes)}")  # ties go to even
+    rounded = writer.value(f"add {whole} {up}, {odd}")
+    near = writer.value(f"lshr {whole} {rounded}, {sixteen}")
+    sign = writer.value(f"and {whole} {upper}, {splat(0x8000, 'i32', lanes)}")
+    nan = writer.value(f"or {whole} {sign}, {splat(0x7FC0, 'i32', lanes)}")
+    is_nan = writer.value(f"fcmp uno {single} {value}, {value}")
+    chosen = writer.value(f"select {truth} {is_nan}, {whole} {nan}, {whole} {near}")
+    return writer.value(f"trunc {whole} {chosen} to {half}", name)
 
 
 def _round_to_odd(writer: Writer, value: str, lanes: int) -> str:

@@ -11,10 +11,18 @@ _FLOATS = {16: "half", 32: "float", 64: "double"}
 
 
 def register_type(dtype: DType, lanes: int = 1) -> str:
-    """The type of a value in a register: `i1` for bool, `i32`, `float`, `<4 x float>`, …"""
+    """The type of a value in a register: `i1` for bool, `i32`, `float`, `<4 x float>`, …
+
+    What is computed in a wider type is its bits: LLVM has no instructions for more.
+    """
     if dtype.kind == "bool":
         return vector_type("i1", lanes)
-    return vector_type(_FLOATS[dtype.bits] if dtype.is_float else f"i{dtype.bits}", lanes)
+    return vector_type(_FLOATS[dtype.bits] if _is_number(dtype) else f"i{dtype.bits}", lanes)
+
+
+def _is_number(dtype: DType) -> bool:
+    """Whether LLVM computes with it as a floating-point number."""
+    return dtype.is_float and not dtype.computed_as
 
 
 def memory_type(dtype: DType, lanes: int = 1) -> str:
@@ -47,7 +55,7 @@ def vector(values: list[str], t: str) -> str:
 
 def suffix(dtype: DType, lanes: int) -> str:
     """How the name of an intrinsic tells its type: `f32`, `i8`, `v4f32`."""
-    t = f"{'f' if dtype.is_float else 'i'}{dtype.bits}"
+    t = f"{'f' if _is_number(dtype) else 'i'}{dtype.bits}"
     return t if lanes == 1 else f"v{lanes}{t}"
 
 
@@ -57,6 +65,8 @@ def constant(bits: int, dtype: DType) -> str:
         return "true" if bits else "false"
     if dtype.is_integer:
         return str(from_bits(bits, dtype))
+    if dtype.computed_as:
+        return str(bits)
     if dtype.bits == 16:
         return f"0xH{bits:04X}"
     if dtype.bits == 32:

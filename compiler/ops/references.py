@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import DType, is_floating
 
 Array = np.ndarray[Any, Any]
 
@@ -45,7 +45,7 @@ def float_remainder(a: Array, b: Array) -> Array:
 def remainder(a: Array, b: Array) -> Array:
     """Remainder with the dividend's sign, for integers and floats."""
     a = np.asarray(a)
-    return float_remainder(a, b) if a.dtype.kind == "f" else truncated_remainder(a, b)
+    return truncated_remainder(a, b) if a.dtype.kind in "iu" else float_remainder(a, b)
 
 
 def shift_left(a: Array, b: Array) -> Array:
@@ -94,7 +94,7 @@ def cast(x: Array, dtype: DType) -> Array:
     """Convert to `dtype`: integers wrap, floats saturate into integers, NaN becomes 0."""
     x = np.asarray(x)
     target = dtype.numpy
-    if x.dtype.kind != "f" or not dtype.is_integer:
+    if not is_floating(x.dtype) or not dtype.is_integer:
         with np.errstate(all="ignore"):
             return np.asarray(x.astype(target))
     limits = np.iinfo(target)

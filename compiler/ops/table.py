@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from compiler.core.dtypes import DType, Scalar
+from compiler.core.dtypes import DType, Scalar, is_floating
 from compiler.ops import bounds, references
 from compiler.ops import c_text as c
 from compiler.ops import llvm_text as llvm
@@ -120,6 +120,20 @@ def _hypot(b: Build[T], x: T, y: T) -> T:
     return b.op("where", is_infinite, infinite, b.op("add", greater, more))
 
 
+def _atan2(b: Build[T], y: T, x: T) -> T:
+    """atan2(y, x) = atan |y / x|, left of 0 pi less that, with the sign of y
+
+    Equal magnitudes, infinite ones too, have the quotient 1; that of 0 is 0 beside every x.
+    """
+    zero, one = b.const(0, x), b.const(1, x)
+    up, along = b.op("abs", y), b.op("abs", x)
+    ratio = b.op("where", b.op("eq", up, along), one, b.op("fdiv", up, along))
+    angle = b.op("atan", b.op("where", b.op("eq", up, zero), zero, ratio))
+    is_left = b.op("lt", b.op("copysign", one, x), zero)
+    turned = b.op("where", is_left, b.op("sub", b.const(math.pi, x), angle), angle)
+    return b.op("where", b.op("ne", x, x), x, b.op("copysign", turned, y))
+
+
 def _zero(dtype: DType) -> Scalar:
     """x + -0.0 = x for floats; x + 0.0 would turn -0.0 into 0.0."""
     return -0.0 if dtype.is_float else 0
@@ -135,7 +149,7 @@ def _reference_gelu(x: Any) -> Any:
 
 
 def _reference_round(x: Any) -> Any:
-    return np.rint(x) if x.dtype.kind == "f" else x
+    return np.rint(x) if is_floating(x.dtype) else x
 
 
 def _units_of_multiply_add(unit: Callable[[Any], Any], result: Any, operands: Any) -> Any:
@@ -225,6 +239,9 @@ _UNARY = (
     _elementary("sin", "sine of x radians", np.sin, 20, 0.7),
     _elementary("cos", "cosine of x radians", np.cos, 20, 0.7),
     _elementary("tan", "tangent of x radians", np.tan, 30, 0.75),
+    _elementary("asin", "inverse sine", np.arcsin, 20, 0.2, (-1.0, 1.0)),
+    _elementary("acos", "inverse cosine", np.arccos, 20, 0.2, (-1.0, 1.0)),
+    _elementary("atan", "inverse tangent", np.arctan, 20, 0.2),
     _elementary("tanh", "hyperbolic tangent", np.tanh, 16, 0.15, (-12.0, 12.0)),
     _elementary("erf", "error function", references.error_function, 20, 0.2, (-5.0, 5.0)),
     _to_whole("trunc", "towards zero", np.trunc),
@@ -298,6 +315,8 @@ _BINARY = (
        vectors="all", bounds=bounds.of_lesser, whole=min, laws=KEEPING, takes_numbers=True),
     Op("hypot", 2, "sqrt(a^2 + b^2); inf beside NaN is inf", np.hypot, FLOAT, cost=26,
        rounding=1.5, domain=PLAIN, expansion=_hypot),
+    Op("atan2", 2, "angle of the point (b, a), from -pi to pi", np.arctan2, FLOAT, cost=28,
+       rounding=ELEMENTARY, domain=PLAIN, expansion=_atan2),
     Op("copysign", 2, "|a| with the sign of b, of zeros and NaN too", np.copysign, FLOAT, cost=1,
        rounding=0, domain=PLAIN, llvm=by_kind(floats=llvm.intrinsic("copysign")),
        c=by_kind(floats=c.function("copysign", 2)), vectors="all"),

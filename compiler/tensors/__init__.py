@@ -23,13 +23,17 @@ In order: each imports only what stands before it.
     reductions.py       tensor methods that fold axes
     normalizations.py   tensor methods that normalise along axes
     products.py         matrix products: `@`, matmul, dot, linear
-    windows.py          sliding windows: unfold, pooling and convolution, made of movement alone
+    windows.py          sliding windows over any number of axes, made of movement alone; `unfold`
+    pooling.py          pooling over 1, 2 or 3 axes, the last ones
+    convolutions.py     convolution over 1, 2 or 3 axes, and its transpose
     scans.py            running totals, and sums over named axes
     ordering.py         stable orders of rows
     sorting.py          tensor methods that put elements in order
     arrangement.py      tensor methods that cut, shift and pick by pattern
+    resampling.py       `interpolate`: images of another size
     elementary.py       tensor methods made of elementary operations
     linear.py           tensor methods of linear algebra that are sums of products
+    layers.py           attention, normalisation by groups
     losses.py           how far a prediction is from what it should be
     random.py           random tensors: element i is a function of a key and of counter i
     construction.py     tensors out of nothing

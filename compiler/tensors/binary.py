@@ -80,6 +80,10 @@ class Binary(Unary):
         """sqrt(x² + y²) without overflow in between; inf where one is infinite, even by NaN."""
         return self._new(apply("hypot", "hypot", self, other))
 
+    def atan2(self, other: Operand) -> Self:
+        """The angle of the point (other, self) in radians, from -pi to pi."""
+        return self._new(apply("atan2", "atan2", self, other))
+
     def copysign(self, other: Operand) -> Self:
         """|x| with the sign of `other`, that of -0.0 and NaN too."""
         return self._new(apply("copysign", "copysign", self, other))

@@ -117,7 +117,7 @@ def _checked(array: Array, data: object) -> Array:
             hint="fill the masked elements first: array.filled(value)",
         )
     native = array.dtype.newbyteorder("=")
-    if any(native == t.numpy for t in dtypes.ALL):
+    if dtypes.of_numpy(native) is not None:
         return array
     raise DataError(
         "Tensor",

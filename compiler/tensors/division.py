@@ -36,12 +36,13 @@ def floor_remainder(method: str, left: object, right: object) -> TensorNode:
 def _operands(method: str, left: object, right: object) -> tuple[TensorNode, TensorNode, DType]:
     """The operands in the type to compute in, and the type of the result.
 
-    Truth values become int8. float16 is computed in float32, as in NumPy: steps must not round.
+    Truth values become int8. Floats of 16 bits are computed in float32, as in
+    NumPy: steps must not round.
     """
     parts = [operand_of(method, v) for v in (left, right)]
     common = common_type(parts)
     dtype = dtypes.int8 if common.kind == "bool" else common
-    wide = dtypes.float32 if dtype == dtypes.float16 else dtype
+    wide = dtype.accumulator
     a, b = (cast_to(node, wide) for node in aligned(method, parts, dtype))
     return a, b, dtype
 

@@ -7,22 +7,22 @@ Names and meanings are NumPy's or PyTorch's. What the table of operations has is
 import math
 from typing import Self
 
-import numpy as np
-
-from compiler.core.dtypes import Scalar, int16, int32, int64, to_float
+from compiler.core.dtypes import Scalar, float_limits, int16, int32, int64, to_float
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.tensors.apply import common_shape
-from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.resampling import Resampling
 from compiler.tensors.shapes import Axes, axes_of, axis_of
 from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
 
+_FAR = 2.0**28
+"""Beyond it x and sqrt(x * x ± 1) are the same number; its square is one of every type."""
 _SAME_BITS = {16: int16, 32: int32, 64: int64}
 
 
 @traced
-class Elementary(Arrangement):
+class Elementary(Resampling):
     """Operations on each element by itself, built from those of the table."""
 
     __slots__ = ()
@@ -135,6 +135,34 @@ class Elementary(Arrangement):
         half = self._floating()._half_of_exp()
         return half.add(half.reciprocal().mul(0.25))
 
+    def asinh(self) -> Self:
+        """Inverse hyperbolic sine."""
+        x = self._floating()
+        size = x.cast(x.dtype.accumulator).abs()
+        square = size.square()
+        near = size.add(square.div(square.add(1).sqrt().add(1))).log1p()
+        return size.gt(_FAR).where(size._log_of_double(), near).cast(x.dtype).copysign(x)
+
+    def acosh(self) -> Self:
+        """Inverse hyperbolic cosine; NaN below 1."""
+        x = self._floating()
+        wide = x.cast(x.dtype.accumulator)
+        more = wide.sub(1)
+        near = more.add(more.mul(wide.add(1)).sqrt()).log1p()
+        value = wide.gt(_FAR).where(wide._log_of_double(), near)
+        return wide.lt(1).where(math.nan, value).cast(x.dtype)
+
+    def atanh(self) -> Self:
+        """Inverse hyperbolic tangent; NaN outside of -1 … 1."""
+        x = self._floating()
+        size = x.cast(x.dtype.accumulator).abs()
+        value = size.add(size).div(size.neg().add(1)).log1p().mul(0.5)
+        return value.cast(x.dtype).copysign(x)
+
+    def _log_of_double(self) -> Self:
+        """log(2 x) where 2 x may be no number."""
+        return self.log().add(math.log(2))
+
     def _half_of_exp(self) -> Self:
         """exp(|x|) / 2, finite where exp(|x|) is not: x / 2 is exact, x - log(2) would not be."""
         root = self.abs().mul(0.5).exp()
@@ -171,7 +199,7 @@ class Elementary(Arrangement):
         finite ones."""
         if not self.dtype.is_float:
             return self._same()
-        limit = float(np.finfo(self.dtype.numpy).max)
+        limit = float(float_limits(self.dtype.numpy).max)
         high, low = limit if posinf is None else posinf, -limit if neginf is None else neginf
         finite = self.eq(math.inf).where(high, self.eq(-math.inf).where(low, self))
         return self.isnan().where(nan, finite)

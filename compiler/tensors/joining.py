@@ -1,6 +1,6 @@
 """Tensor methods that make larger tensors: pad, cat, stack, repeat."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -71,6 +71,24 @@ def _widths_from_last(flat: Shape, rank: int) -> Pairs:
     return ((0, 0),) * (rank - len(pairs)) + tuple(reversed(pairs))
 
 
+_MODES = {"reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "replicate": "edge",
+          "wrap": "wrap", "circular": "wrap"}  # fmt: skip
+"""NumPy's name of a mode by every name that it has."""
+
+
+def _runs(places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Where each run of places begins, its step (1, 0 or -1), and how many there are."""
+    begin = 0
+    while begin < len(places):
+        end = begin + 1
+        step = places[end] - places[begin] if end < len(places) else 1
+        step = step if abs(step) <= 1 else 1
+        while end < len(places) and places[end] - places[end - 1] == step:
+            end += 1
+        yield places[begin], step, end - begin
+        begin = end
+
+
 def _wrong_widths(given: object, rank: int) -> ShapeError:
     return ShapeError(
         "pad",
@@ -86,14 +104,19 @@ class Joining(Binary):
 
     __slots__ = ()
 
-    def pad(self, widths: Widths, value: Scalar = 0) -> Self:
-        """`value` put around the tensor.
+    def pad(self, widths: Widths, value: Scalar = 0, mode: str = "constant") -> Self:
+        """`value` put around the tensor, or elements of its own.
 
         `widths`: a (before, after) per axis, None for an axis left alone; or a flat list of such
         pairs from the last axis on, (left, right, top, bottom, …); or one int for every side.
         A negative width cuts elements off.
+        `mode`: "constant"; "reflect", turned round at the last element, or "symmetric", at its far
+        side; "edge" (or "replicate"), the last element; "wrap" (or "circular"), from the other
+        end. Names and meanings are NumPy's, and PyTorch's in brackets.
         """
         pairs = _widths_of(widths, self.ndim)
+        if mode != "constant":
+            return self._continued(pairs, _MODES.get(mode, mode))
         if self.dtype.kind == "bool" and type(value) is int and value in (0, 1):
             value = bool(value)  # 0 is what is put there where nothing is said
         if not isinstance(value, bool | int | float | np.generic):
@@ -115,6 +138,38 @@ class Joining(Binary):
         added = tuple((max(before, 0), max(after, 0)) for before, after in pairs)
         fill = tensor_data.scalar(value, self.dtype, "pad")
         return self._new(padded(inner.node, added, fill))
+
+    def _continued(self, pairs: Pairs, mode: str) -> Self:
+        """Each axis continued by its own elements: runs of them, up or down, are joined."""
+        if mode not in _MODES.values():
+            names = ", ".join(sorted({"constant", *_MODES, *_MODES.values()}))
+            raise ShapeError("pad", "unknown mode", got=repr(mode), expected=f"one of {names}")
+        made = self
+        for axis, ((before, after), n) in enumerate(zip(pairs, self.shape, strict=True)):
+            if not (before or after):
+                continue
+            if n + min(before, 0) + min(after, 0) < 0 or not n:
+                raise ShapeError(
+                    "pad", f"axis {axis} has too few elements", got=f"{n} and {(before, after)}",
+                    expected="elements to continue with, at most all of them cut",
+                )  # fmt: skip
+            around: Any = max(before, 0), max(after, 0)
+            places = np.pad(np.arange(n), around, mode)  # type: ignore[call-overload]
+            places = places[max(-before, 0) : len(places) - max(-after, 0)]
+            parts = [made._run(axis, *run) for run in _runs(places.tolist())]
+            made = parts[0].cat(*parts[1:], dim=axis) if parts[1:] else parts[0]
+        return made
+
+    def _run(self, axis: int, begin: int, step: int, count: int) -> Self:
+        """`count` elements of an axis from `begin` on, one after or before the other or one alone
+        again and again."""
+        low = begin - (count - 1) * (step < 0)
+        bounds: list[tuple[int, int] | None] = [None] * self.ndim
+        bounds[axis] = low, low + (count if step else 1)
+        part = self.shrink(bounds)
+        if not step:
+            return part.expand(*(count if a == axis else n for a, n in enumerate(part.shape)))
+        return part.flip(axis) if step < 0 else part
 
     def cat(self, *others: "Operand | Operands", dim: int = 0) -> Self:
         """This tensor and the others, one after the other along axis `dim`; types promoted.

@@ -9,7 +9,7 @@ from compiler.core.errors import AxisError, DataError, DTypeError, ShapeError
 from compiler.device.buffers import data
 from compiler.graph.nodes import Buffer
 from compiler.tensors.apply import apply
-from compiler.tensors.linear import Linear
+from compiler.tensors.layers import Layers
 from compiler.tensors.shapes import written
 from compiler.tensors.value import Operand, traced
 from compiler.tensors.variables import refuse_symbolic
@@ -19,7 +19,7 @@ L = TypeVar("L", bound="Losses")
 
 
 @traced
-class Losses(Linear):
+class Losses(Layers):
     """Methods that give what a training step minimises."""
 
     __slots__ = ()

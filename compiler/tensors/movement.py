@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Self
 
+from compiler.core.dtypes import bfloat16, float16, float32, float64, int32, int64, parse
 from compiler.core.dtypes import bool_ as truth
-from compiler.core.dtypes import float16, float32, float64, int32, int64, parse
 from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.kinds.shaping import permuted as permuted
 from compiler.graph.nodes import Bitcast, Contiguous, Flip, Shrink
@@ -229,6 +229,10 @@ class Conversion(Movement):
     def half(self) -> Self:
         """Converted to float16."""
         return self.cast(float16)
+
+    def bfloat16(self) -> Self:
+        """Converted to bfloat16."""
+        return self.cast(bfloat16)
 
     def float(self) -> Self:
         """Converted to float32."""

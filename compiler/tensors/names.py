@@ -13,7 +13,9 @@ from compiler.core.keywords import nearest
 from compiler.core.origin import caller
 
 SAME = {
-    "absolute": "abs", "amax": "max", "amin": "min", "bmm": "matmul", "concat": "cat",
+    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh",
+    "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
+    "arctanh": "atanh", "bmm": "matmul", "concat": "cat",
     "concatenate": "cat", "equal": "eq", "fabs": "abs", "greater": "gt",
     "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "lshift", "less": "lt",
     "less_equal": "le", "matrix_transpose": "mT", "mm": "matmul", "mv": "matmul",
@@ -26,7 +28,7 @@ SAME = {
 INSTEAD = {
     "addcmul": "a.mulacc(b, c)", "addmm": "x + a @ b", "argwhere": "x.nonzero()",
     "array": "Tensor(data)", "as_tensor": "Tensor(data)", "asarray": "Tensor(data)",
-    "batch_norm": "(x - mean) * (variance + eps).rsqrt()", "byte": 'x.cast("uint8")',
+    "byte": 'x.cast("uint8")',
     "char": 'x.cast("int8")', "choose": "mask.where(yes, no), or x.gather(axis, index)",
     "compress": "x.masked_select(mask)", "copy": "x.clone()", "copy_": "x.assign(value)",
     "data": "x.numpy()", "det": "np.linalg.det(x.numpy())", "dim": "x.ndim",
@@ -35,7 +37,7 @@ INSTEAD = {
     "empty_like": "x.zeros_like()", "expand_as": "x.expand(other.shape)",
     "fill": "x.assign(x.full_like(value))", "fill_": "x.assign(x.full_like(value))",
     "flat": "x.ravel()", "from_numpy": "Tensor(array)", "ger": "x.outer(other)",
-    "group_norm": "x.reshape(n, groups, -1).layernorm(-1)", "H": "x.mT",
+    "H": "x.mT",
     "hsplit": "x.split(sizes, 1)", "hstack": "a.cat(b, dim=1)",
     "inv": "np.linalg.inv(x.numpy())", "inverse": "np.linalg.inv(x.numpy())",
     "is_cuda": "x.device", "itemsize": "x.dtype.itemsize", "layer_norm": "x.layernorm(axis)",

@@ -89,12 +89,19 @@ def _split(like: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> list
     return _array_split(like, tensor, indices_or_sections, axis)
 
 
+CONTINUED = ("reflect", "symmetric", "edge", "wrap")
+"""Modes in which `pad` continues a tensor by its own elements."""
+
+
 def _pad(like: Any, array: Any, pad_width: Any, mode: str = "constant",
          constant_values: Any = 0) -> Any:  # fmt: skip
-    """np.pad with one value: a pair is for every axis (that of our method for the last one)."""
+    """np.pad: a pair is for every axis (that of our method for the last one)."""
+    if mode in CONTINUED:
+        pairs = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+        return array.pad([tuple(pair) for pair in pairs], mode=mode)
     if mode != "constant" or not np.isscalar(constant_values):
         raise DataError("np.pad", "only one constant value is put around tensors", got=repr(mode),
-                        expected="mode='constant' and a number",
+                        expected=f"mode='constant' and a number, or {' '.join(CONTINUED)}",
                         hint="np.pad(x.numpy(), ...) computes x now")  # fmt: skip
     pairs = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
     return array.pad([tuple(pair) for pair in pairs], constant_values)

@@ -8,7 +8,6 @@ A product is an elementwise multiplication over […, m, n, k], of which the las
 
 from typing import Self
 
-from compiler.core.dtypes import float16, float32
 from compiler.core.errors import ShapeError
 from compiler.graph.nodes import Reduce, TensorNode, elementwise
 from compiler.tensors.movement import permuted
@@ -29,11 +28,11 @@ from compiler.tensors.value import (
 def matrix_product(method: str, left: object, right: object) -> TensorNode:
     """NumPy's matmul: rank 1 is a row or a column, the axes before the last two broadcast.
 
-    float16 is multiplied and summed in float32; integers wrap; bool is `or` of `and`s.
+    Floats of 16 bits are multiplied and summed in float32; integers wrap; bool is `or` of `and`s.
     """
     parts = [operand_of(method, v) for v in (left, right)]
     dtype = common_type(parts)
-    inner = float32 if dtype == float16 else dtype
+    inner = dtype.accumulator
     x, y = (cast_to(as_node(method, part, dtype), inner) for part in parts)
     _check(method, x, y)
     row = x if len(x.shape) > 1 else reshaped(x, (1, *x.shape))

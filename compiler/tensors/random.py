@@ -14,7 +14,7 @@ from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Iota, Shape, TensorNode, Threefry, const, elementwise
 from compiler.tensors.value import broadcast_node, cast_to, reshaped
 
-BITS = {16: 11, 32: 24, 64: 53}
+BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 """Bits of a number in [0, 1) of each float type: what its mantissa holds exactly."""
 
 
@@ -58,7 +58,7 @@ def bits(shape: Shape) -> TensorNode:
 
 def fraction(word: TensorNode, dtype: DType, shift: int) -> TensorNode:
     """Bits of `word` from bit `shift` on as a float in [0, 1), every value equally likely."""
-    kept = BITS[dtype.bits]
+    kept = BITS[dtype.name]
     moved = elementwise("shr", word, const(shift, uint64, word.shape))
     low = elementwise("and", moved, const(2**kept - 1, uint64, word.shape))
     scale = const(2.0**-kept, dtype, word.shape)
@@ -67,7 +67,7 @@ def fraction(word: TensorNode, dtype: DType, shift: int) -> TensorNode:
 
 def uniform(shape: Shape, dtype: DType) -> TensorNode:
     """Floats in [0, 1)."""
-    return fraction(bits(shape), dtype, 64 - BITS[dtype.bits])
+    return fraction(bits(shape), dtype, 64 - BITS[dtype.name])
 
 
 def normal(shape: Shape, dtype: DType) -> TensorNode:
@@ -75,7 +75,7 @@ def normal(shape: Shape, dtype: DType) -> TensorNode:
     wider: sqrt(-2 log(1 - u)) cos(2 pi v)."""
     inner = dtype if dtype.bits > 16 else float32
     word = bits(shape)
-    u = fraction(word, inner, 64 - BITS[inner.bits])
+    u = fraction(word, inner, 64 - BITS[inner.name])
     v = uniform(shape, inner) if inner.bits == 64 else fraction(word, inner, 0)
     one, minus_two, turn = (const(x, inner, shape) for x in (1.0, -2.0, 2 * math.pi))
     logarithm = elementwise("log", elementwise("sub", one, u))

@@ -2,13 +2,13 @@
 
 `axis` (or `dim`) is one axis, several, or None for all; `keepdim` leaves them with extent 1.
 Result types are NumPy's: sums of small integers are int64 or uint64, means of integers float64.
-float16 is summed in float32 and rounded once at the end.
+Floats of 16 bits are summed in float32 and rounded once at the end.
 """
 
 from typing import Self
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType, bool_, float16, float32, float64, int64, uint64
+from compiler.core.dtypes import DType, bool_, float64, int64, uint64
 from compiler.core.errors import AxisError, ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
 from compiler.graph.words import short
@@ -34,10 +34,10 @@ def sum_type(dtype: DType) -> DType:
 
 
 def wide(dtype: DType) -> DType:
-    """The floating-point type to compute statistics in: float16 needs more, integers float64."""
+    """The floating-point type to compute statistics in: 16 bits need more, integers float64."""
     if not dtype.is_float:
         return float64
-    return float32 if dtype == float16 else dtype
+    return dtype.accumulator
 
 
 def refuse_empty(method: str, shape: Shape, axes: Shape) -> None:
@@ -81,8 +81,8 @@ class Reductions(Writing):
         return axes_of(method, one_of(method, axis, dim), self.ndim)
 
     def _total(self, op: str, axes: Shape, keepdim: bool, dtype: DType) -> Self:
-        """A sum or product in `dtype`; float16 goes through float32."""
-        inner = float32 if dtype == float16 else dtype
+        """A sum or product in `dtype`; floats of 16 bits go through float32."""
+        inner = dtype.accumulator
         folded = reduced(cast_to(self.node, inner), op, axes, keepdim)
         return self._new(cast_to(folded, dtype))
 

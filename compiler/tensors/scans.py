@@ -4,13 +4,14 @@ A running total is a node of its own (`graph/kinds/scan.py`). An einsum is one m
 operands brought to common axes, summed over the axes the result does not name.
 """
 
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
-from compiler.core.dtypes import float16, float32
+from compiler.core.dtypes import int64
 from compiler.core.errors import ShapeError
 from compiler.graph.extents import Extent, symbolic
 from compiler.graph.kinds.scan import Scan
-from compiler.graph.nodes import Pad, Permute, Reduce, Shrink, TensorNode, elementwise
+from compiler.graph.nodes import Iota, Pad, Permute, Reduce, Shrink, TensorNode, elementwise
+from compiler.tensors.convolutions import Convolutions
 from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import (
@@ -23,7 +24,6 @@ from compiler.tensors.value import (
     reshaped,
     traced,
 )
-from compiler.tensors.windows import Windows
 
 HINT = "e.g. einsum('ij,jk->ik', a, b)"
 FIRST_UNNAMED = ord("\u4e00")
@@ -31,7 +31,7 @@ FIRST_UNNAMED = ord("\u4e00")
 
 
 @traced
-class Scans(Windows):
+class Scans(Convolutions):
     """Running totals and sums over named axes."""
 
     __slots__ = ()
@@ -45,19 +45,48 @@ class Scans(Windows):
         """Products of the elements up to each, in the type of `prod`."""
         return self._scan("cumprod", "prod", axis if dim is None else dim)
 
-    def cummax(self, axis: int = 0, *, dim: int | None = None) -> Self:
-        """The greatest element up to each; NaN propagates."""
-        return self._scan("cummax", "max", axis if dim is None else dim)
+    @overload
+    def cummax(self, axis: int = 0, *, dim: int | None = None) -> Self: ...
+    @overload
+    def cummax(
+        self, axis: int = 0, *, dim: int | None = None, return_indices: Literal[True]
+    ) -> tuple[Self, Self]: ...
+    def cummax(
+        self, axis: int = 0, *, dim: int | None = None, return_indices: bool = False
+    ) -> "Self | tuple[Self, Self]":
+        """The greatest element up to each; NaN propagates. With `return_indices` also where along
+        `axis` it is, the last of equal ones, as PyTorch gives both."""
+        made = self._scan("cummax", "max", axis if dim is None else dim)
+        return (made, self._last(made, axis if dim is None else dim)) if return_indices else made
 
-    def cummin(self, axis: int = 0, *, dim: int | None = None) -> Self:
-        """The least element up to each; NaN propagates."""
-        return self._scan("cummin", "min", axis if dim is None else dim)
+    @overload
+    def cummin(self, axis: int = 0, *, dim: int | None = None) -> Self: ...
+    @overload
+    def cummin(
+        self, axis: int = 0, *, dim: int | None = None, return_indices: Literal[True]
+    ) -> tuple[Self, Self]: ...
+    def cummin(
+        self, axis: int = 0, *, dim: int | None = None, return_indices: bool = False
+    ) -> "Self | tuple[Self, Self]":
+        """The least element up to each; NaN propagates. See `cummax`."""
+        made = self._scan("cummin", "min", axis if dim is None else dim)
+        return (made, self._last(made, axis if dim is None else dim)) if return_indices else made
+
+    def _last(self, running: Self, axis: int) -> Self:
+        """Where each running extreme was met last."""
+        (place,) = axes_of("cummax", axis, self.ndim)
+        along = (-1, *(1,) * (self.ndim - place - 1))
+        index = self._new(Iota((), self.shape[place], int64)).reshape(along)
+        is_met = self.eq(running)
+        if self.dtype.is_float:
+            is_met = is_met.bitwise_or(self.ne(self))
+        return is_met.where(index, 0)._scan("cummax", "max", place)
 
     def _scan(self, method: str, reduction: str, axis: int) -> Self:
         (place,) = axes_of(method, axis, self.ndim)
         is_total = reduction in ("sum", "prod")
         dtype = sum_type(self.dtype) if is_total else self.dtype
-        inner = float32 if dtype == float16 and is_total else dtype
+        inner = dtype.accumulator if is_total else dtype
         scan = Scan((cast_to(self.node, inner),), reduction, place)
         return self._new(cast_to(scan, dtype))
 
@@ -78,7 +107,7 @@ class Scans(Windows):
 def _einsum(formula: str, operands: tuple[Any, ...]) -> TensorNode:
     parts = [operand_of("einsum", v) for v in operands]
     dtype = common_type(parts)
-    inner = float32 if dtype == float16 else dtype
+    inner = dtype.accumulator
     nodes = [cast_to(as_node("einsum", part, dtype), inner) for part in parts]
     names, result = _names(formula, nodes)
     extents = _extents(formula, names, nodes)

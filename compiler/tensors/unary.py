@@ -96,6 +96,18 @@ class Unary(Conversion):
         """Tangent of x radians."""
         return self._unary("tan")
 
+    def asin(self) -> Self:
+        """Inverse sine, in radians from -pi/2 to pi/2; NaN outside of -1 … 1."""
+        return self._unary("asin")
+
+    def acos(self) -> Self:
+        """Inverse cosine, in radians from 0 to pi; NaN outside of -1 … 1."""
+        return self._unary("acos")
+
+    def atan(self) -> Self:
+        """Inverse tangent, in radians from -pi/2 to pi/2."""
+        return self._unary("atan")
+
     def tanh(self) -> Self:
         """Hyperbolic tangent."""
         return self._unary("tanh")

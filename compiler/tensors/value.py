@@ -3,9 +3,10 @@
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Writing → Reductions → Normalizations → Products → Windows → Scans → Sorting
-                → Arrangement → Elementary → Linear → Losses → Construction → Files
-                → Directives → Placement → Tensor
+                → Writing → Reductions → Normalizations → Products → Windows → Pooling
+                → Convolutions → Scans → Sorting
+                → Arrangement → Resampling → Elementary → Linear → Layers → Losses
+                → Construction → Files → Directives → Placement → Tensor
 """
 
 import itertools

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import DType, float_limits, is_floating
 from compiler.core.errors import CompileError
 from compiler.core.node import toposort
 from compiler.device import cpu, device
@@ -240,14 +240,14 @@ def difference(expected: Array, found: Array, folded: int) -> str:
     Whole numbers have to be equal. Floats may differ by 16 · √folded units in the last place of the
     greatest value: folds in another order round otherwise, and products and sums may be fused.
     """
-    if expected.dtype.kind != "f":
+    if not is_floating(expected.dtype):
         return "" if np.array_equal(expected, found) else "whole numbers differ"
     if not np.array_equal(np.isfinite(expected), np.isfinite(found)):
         return "one is a number where the other is not"
     with np.errstate(all="ignore"):
         apart = np.abs(expected - found)
         scale = float(np.max(np.abs(expected), initial=0, where=np.isfinite(expected)))
-    bound = 16.0 * math.sqrt(folded) * float(np.finfo(expected.dtype).eps) * scale
+    bound = 16.0 * math.sqrt(folded) * float(float_limits(expected.dtype).eps) * scale
     most = float(np.max(apart, initial=0, where=np.isfinite(expected)))
     return "" if most <= bound else f"{most:.3g} apart, {bound:.3g} allowed"
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from compiler.core.dtypes import parse
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -69,7 +71,7 @@ def preview_seen(seen: "Seen") -> "Value":
 def _seen_statistics(seen: "Seen") -> "Statistics":
     if not seen.finite:
         return {"nan": seen.nan, "inf": seen.inf}
-    scalar = np.dtype(seen.dtype).type
+    scalar = parse(seen.dtype).numpy.type
     return {
         "min": _text(scalar(seen.least)), "max": _text(scalar(seen.greatest)),
         "mean": _text(seen.mean), "nan": seen.nan, "inf": seen.inf,

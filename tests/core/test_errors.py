@@ -129,7 +129,7 @@ PAGES: tuple[tuple[type[CompileError], Callable[[], object], str], ...] = (
         "Tensor: unknown element type\n"
         "  got:      'complex64'\n"
         "  expected: one of bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,"
-        " float16, float32, float64",
+        " float16, bfloat16, float32, float64",
     ),
     (
         SizeError,
@@ -151,7 +151,7 @@ PAGES: tuple[tuple[type[CompileError], Callable[[], object], str], ...] = (
         "Tensor: cannot compute with elements of type complex128\n"
         "  got:      ndarray of complex128, shape (2,)\n"
         "  expected: numbers or truth values: bool, int8, int16, int32, int64, uint8, uint16,"
-        " uint32, uint64, float16, float32, float64\n"
+        " uint32, uint64, float16, bfloat16, float32, float64\n"
         "  hint:     convert the data with NumPy first: array.astype(…)",
     ),
     (

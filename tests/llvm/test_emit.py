@@ -98,7 +98,7 @@ def test_constants_read_back_to_the_same_bits(dtype: DType) -> None:
         values = np.array(VALUES if dtype.is_float else limits, np.float64 if dtype.is_float
                           else dtype.numpy).astype(dtype.numpy)  # fmt: skip
     if dtype.is_float:
-        info = np.finfo(dtype.numpy)
+        info = dtypes.float_limits(dtype.numpy)
         extra = [info.smallest_subnormal, -info.smallest_subnormal, info.tiny, info.max, info.min]
         values = np.concatenate([values, np.array(extra, dtype.numpy)])
     count = len(values)

@@ -26,7 +26,7 @@ TOLERANCE = 4.0  # ULP
 DTYPES = {"f32": np.float32, "f64": np.float64}
 BITS = {"f32": np.uint32, "f64": np.uint64}
 VALIDATED = sorted(OPERATIONS - {"erf", "pow"})
-PERIODIC = ("sin", "cos", "tan")
+PERIODIC, INVERSE = ("sin", "cos", "tan"), ("asin", "acos", "atan")
 
 each_operation = pytest.mark.parametrize("op", sorted(OPERATIONS))
 each_dtype = pytest.mark.parametrize("dtype", sorted(DTYPES))
@@ -122,6 +122,9 @@ EXACT: dict[str, Callable[..., mpmath.mpf]] = {
     "sin": mpmath.sin,
     "cos": mpmath.cos,
     "tan": mpmath.tan,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
     "tanh": mpmath.tanh,
     "erf": mpmath.erf,
     "pow": lambda x, y: x**y,
@@ -180,6 +183,9 @@ def ordinary(op: str, dtype: str) -> tuple[float, float]:
         "exp2": (lowest, highest),
         "log": (0.01, 4.0),
         "log2": (0.01, 4.0),
+        "asin": (-1.0, 1.0),
+        "acos": (-1.0, 1.0),
+        "atan": (-5.0, 5.0),
         "tanh": (-5.0, 5.0),
         "erf": (-6.0, 6.0),
     }.get(op, (-100.0, 100.0))
@@ -199,7 +205,7 @@ def one_argument(op: str, dtype: str) -> np.ndarray:
     if op in ("log", "log2"):
         x = np.abs(x[x != 0])
     low, high = ordinary(op, dtype)
-    return x if op not in ("exp", "exp2") else x[(x >= low) & (x <= high)]
+    return x if op not in ("exp", "exp2", "asin", "acos") else x[(x >= low) & (x <= high)]
 
 
 def two_arguments(dtype: str) -> tuple[np.ndarray, np.ndarray]:
@@ -247,7 +253,8 @@ def test_hardest_arguments_of_the_trigonometric_functions(op: str, dtype: str, x
 @each_dtype
 @pytest.mark.parametrize("op", VALIDATED)
 def test_against_validation_set_of_numpy(op: str, dtype: str, lanes: int) -> None:
-    x, expected = validation_set(op, DTYPES[dtype])
+    numpys = op.replace("a", "arc", 1) if op in INVERSE else op
+    x, expected = validation_set(numpys, DTYPES[dtype])
     results = compiled(op, dtype, lanes)(x)
     np.testing.assert_array_max_ulp(results, expected, maxulp=TOLERANCE, dtype=DTYPES[dtype])
 
@@ -265,6 +272,9 @@ SPECIAL: dict[str, list[tuple[float, float]]] = {
     "cos": [(0.0, 1), (-0.0, 1), (INF, NAN), (-INF, NAN)],
     "tan": [(0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN)],
     "tanh": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (50, 1), (-50, -1)],
+    "asin": [(0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (1.5, NAN), (-1.5, NAN)],
+    "acos": [(1, 0.0), (INF, NAN), (-INF, NAN), (1.5, NAN), (-1.5, NAN)],
+    "atan": [(0.0, 0.0), (-0.0, -0.0), (INF, math.pi / 2), (-INF, -math.pi / 2)],
     "erf": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (7, 1), (-7, -1)],
 }
 
@@ -310,7 +320,7 @@ def test_powers_of_two_are_exact(dtype: str) -> None:
 
 
 @each_dtype
-@pytest.mark.parametrize("op", ["sin", "tan", "tanh"])
+@pytest.mark.parametrize("op", ["sin", "tan", "tanh", "asin", "atan"])
 def test_subnormal_numbers_map_to_themselves(op: str, dtype: str) -> None:
     smallest = np.finfo(DTYPES[dtype]).smallest_subnormal
     x = smallest * np.arange(1, 100, dtype=DTYPES[dtype])

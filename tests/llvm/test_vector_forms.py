@@ -12,6 +12,7 @@ from compiler.llvm.types import register_type, splat, vector_type
 from compiler.llvm.writer import Writer
 from compiler.ops.row import Op
 from compiler.ops.table import OPS
+from tests.evaluate import NUMPYS
 
 LANES = 16
 MACHINE = [op for op in OPS.values() if op.expansion is None]
@@ -56,7 +57,7 @@ def is_by_lane(rows: list[str]) -> bool:
 @with_avx512
 @pytest.mark.parametrize("op", MACHINE, ids=lambda op: op.name)
 def test_each_operation(op: Op) -> None:
-    for dtype in (d for d in dtypes.ALL if d.kind in op.accepts):
+    for dtype in (d for d in NUMPYS if d.kind in op.accepts):
         rows = of_operation(op.name, dtype, LANES)
         if op.name == "mod" and dtype.is_float:
             far = next(i for i, row in enumerate(rows) if row.startswith("\tkortest"))
@@ -69,7 +70,7 @@ def test_each_operation(op: Op) -> None:
 @pytest.mark.parametrize("divisor", (8, 7))
 @pytest.mark.parametrize("op", ("idiv", "mod"))
 def test_division_by_a_constant(op: str, divisor: int) -> None:
-    for dtype in (d for d in dtypes.ALL if d.is_integer):
+    for dtype in (d for d in NUMPYS if d.is_integer):
         rows = of_operation(op, dtype, LANES, divisor)
         expected = OPS[op].has_vectors(dtype, divisor)
         assert is_by_lane(rows) != expected, f"{op} of {dtype} by {divisor}"
@@ -77,9 +78,9 @@ def test_division_by_a_constant(op: str, divisor: int) -> None:
 
 
 @with_avx512
-@pytest.mark.parametrize("source", dtypes.ALL, ids=str)
+@pytest.mark.parametrize("source", NUMPYS, ids=str)
 def test_each_conversion(source: DType) -> None:
-    for result in dtypes.ALL:
+    for result in NUMPYS:
         writer, t = Writer(), register_type(source, LANES)
         value = conversions.cast(writer, "%a", source, result, "%r", LANES)
         rows = assembly(writer, register_type(result, LANES), value, [f"{t} %a"])

@@ -17,6 +17,7 @@ from compiler.llvm import operations
 from compiler.llvm.writer import Writer
 from compiler.ops.row import Op
 from compiler.ops.table import OPS, REDUCTIONS, expand
+from tests.evaluate import NUMPYS
 
 every_operation = pytest.mark.parametrize("op", OPS.values(), ids=OPS)
 EXPANDED = [op for op in OPS.values() if op.expansion]
@@ -24,7 +25,7 @@ MACHINE = [op for op in OPS.values() if not op.expansion]
 
 
 def accepted(op: Op) -> list[DType]:
-    return [dtype for dtype in dtypes.ALL if dtype.kind in op.accepts]
+    return [dtype for dtype in NUMPYS if dtype.kind in op.accepts]
 
 
 def applied(op: Op, dtype: DType) -> Elementwise:
@@ -109,7 +110,7 @@ def test_the_identity_of_a_reduction_changes_nothing(name: str) -> None:
     assert row.name == name
     combine = OPS[row.combine]
     assert row.accepts <= combine.accepts
-    for dtype in (d for d in dtypes.ALL if d.kind in row.accepts):
+    for dtype in (d for d in NUMPYS if d.kind in row.accepts):
         values = [dtype.minimum, dtype.maximum, 0, 1]
         x = np.array([*values, math.nan] if dtype.is_float else values, dtype.numpy)
         identity = np.full(x.shape, row.identity(dtype), dtype.numpy)

@@ -25,6 +25,7 @@ def leaky(a: Any) -> Any:
     return np.where(a < 0, a * 0.01, a)
 
 
+CORNERS = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-300, -1e300])
 CASES: tuple[Case, ...] = (
     ("floor_divide", lambda t, o: t.floor_divide(o), np.floor_divide, (FIRST, SECOND)),
     ("remainder", lambda t, o: t.remainder(o), np.remainder, (FIRST, SECOND)),
@@ -33,6 +34,9 @@ CASES: tuple[Case, ...] = (
     ("fmax of integers", lambda t: t.fmax(2), lambda a: np.fmax(a, 2), (np.arange(5),)),
     ("hypot", lambda t, o: t.hypot(o), np.hypot, (FIRST, SECOND)),
     ("hypot of large", lambda t: t.hypot(HUGE[::-1]), lambda a: np.hypot(a, a[::-1]), (HUGE,)),
+    ("atan2", lambda t, o: t.atan2(o), np.arctan2, (FIRST, SECOND)),
+    ("atan2 of zeros and infinities", lambda t: t.atan2(CORNERS[:, None]),
+     lambda a: np.arctan2(a, CORNERS[:, None]), (CORNERS,)),
     ("copysign", lambda t, o: t.copysign(o), np.copysign, (FIRST, SECOND)),
     ("signbit", lambda t: t.signbit(), np.signbit, (ODD,)),
     ("logaddexp", lambda t, o: t.logaddexp(o), np.logaddexp, (FIRST, SECOND)),
@@ -113,22 +117,35 @@ def test_softmin(engine: str) -> None:
     assert_same(got, powers / powers.sum(-1, keepdims=True), rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["log1p", "expm1", "sinh", "cosh", "log10"])
+DOMAINS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("log10", "log1p"), lambda size: size),
+    **dict.fromkeys(("expm1", "sinh", "cosh", "asinh"), lambda size: np.append(size, -size)),
+    "acosh": lambda size: 1 + size,
+    "atanh": lambda size: np.append(size, -size)[np.append(size, size) < 1],
+}
+"""Of methods that are made of others: the arguments of magnitudes."""
+
+
+def _numpys(name: str) -> str:
+    return f"arc{name[1:]}" if name in ("acosh", "asinh", "atanh") else name
+
+
+@pytest.mark.parametrize("name", DOMAINS)
 def test_accuracy(name: str) -> None:
     """Within 4 units in the last place from the smallest to the largest magnitudes."""
     for dtype in (np.float32, np.float64):
         size = np.exp(RNG.uniform(-60, math.log(80), 4000)).astype(dtype)
-        array = size if name in ("log10", "log1p") else np.concatenate([size, -size])
+        array = DOMAINS[name](size).astype(dtype)
         got = getattr(Tensor(array), name)().numpy()
-        exact = getattr(np, name)(array.astype(np.longdouble)).astype(dtype)
+        exact = getattr(np, _numpys(name))(array.astype(np.longdouble)).astype(dtype)
         np.testing.assert_array_max_ulp(got, exact, 4)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", ["log1p", "expm1", "sinh", "cosh", "log10"])
+@pytest.mark.parametrize("name", DOMAINS)
 def test_against_validation_set_of_numpy(name: str, dtype: type[np.floating[Any]]) -> None:
     """Infinities, NaN, subnormal numbers and the ends of the range among them."""
-    x, expected = validation_set(name, dtype)
+    x, expected = validation_set(_numpys(name), dtype)
     got = getattr(Tensor(x), name)().numpy()
     np.testing.assert_array_max_ulp(got, expected, 4)
 

@@ -37,6 +37,25 @@ def test_scans_of_any_length(count: int, engine: str) -> None:
     assert_same(evaluate(Tensor(x).cumsum(), engine), x.cumsum())
 
 
+@every_engine
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_where_a_running_extreme_was_met_last(axis: int, engine: str) -> None:
+    x = RNG.integers(-3, 4, (3, 7, 5)).astype(np.float32)
+    x[1, 3, 2] = np.nan
+    for name, is_new in (("cummax", np.greater_equal), ("cummin", np.less_equal)):
+        moved = np.moveaxis(x, axis, 0)
+        value, where = moved[0].copy(), np.zeros(moved.shape, np.int64)
+        for i, row in enumerate(moved):
+            with np.errstate(invalid="ignore"):
+                met = is_new(row, value) | np.isnan(row)
+            value = np.where(met, row, value)
+            where[i] = np.where(met, i, where[max(i - 1, 0)])
+        values, places = getattr(Tensor(x), name)(axis, return_indices=True)
+        assert_same(evaluate(places, engine), np.moveaxis(where, 0, axis))
+        assert_same(evaluate(values, engine), np.take_along_axis(x, np.moveaxis(where, 0, axis),
+                                                                 axis))  # fmt: skip
+
+
 def test_a_long_scan_is_few_kernels() -> None:
     x = RNG.integers(-9, 9, 100_000)
     program = compile(Tensor(x).cumsum())

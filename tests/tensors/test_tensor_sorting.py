@@ -31,8 +31,11 @@ def backwards(array: Any, axis: int = -1) -> Any:
 def test_every_type(dtype: DType, engine: str) -> None:
     array = samples(dtype, 14)
     x = Tensor(array)
-    assert_same(evaluate(x.sort(), engine), np.sort(array, kind="stable"))
-    assert_same(evaluate(x.argsort(), engine), np.argsort(array, kind="stable"))
+    if dtype.computed_as:
+        array = array.astype(dtype.arithmetic.numpy)  # of others NumPy does not know where NaN goes
+    order = np.argsort(array, kind="stable")
+    assert_same(evaluate(x.sort(), engine).astype(array.dtype), array[order])
+    assert_same(evaluate(x.argsort(), engine), order)
     assert_same(evaluate(x.argsort(descending=True), engine), backwards(array))
 
 

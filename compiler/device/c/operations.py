@@ -10,7 +10,29 @@ from compiler.core.dtypes import DType, bool_, float32
 from compiler.graph.bits import from_bits
 from compiler.ops.table import OPS
 
-NAMES = {"bool": "bool", "float16": "_Float16", "float32": "float", "float64": "double"}
+NAMES = {
+    "bool": "bool", "float16": "_Float16", "bfloat16": "uint16_t", "float32": "float",
+    "float64": "double",
+}  # fmt: skip
+BFLOAT16 = {
+    "sv_bf16_to_f32": """\
+static inline float sv_bf16_to_f32(uint16_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float x;
+    memcpy(&x, &wide, sizeof x);
+    return x;
+}""",
+    "sv_f32_to_bf16": """\
+static inline uint16_t sv_f32_to_bf16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (x != x) return (uint16_t)((bits >> 16 & 0x8000U) | 0x7FC0U);
+    return (uint16_t)((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
+}""",
+}
+"""C has no bfloat16 everywhere: it is the upper half of the bits of a float."""
 
 
 def type_name(dtype: DType) -> str:
@@ -28,6 +50,8 @@ def literal(bits: int, dtype: DType, helpers: dict[str, str]) -> str:
     value = from_bits(bits, dtype)
     if dtype == bool_:
         return "true" if value else "false"
+    if dtype.computed_as:
+        return f"{bits}U"
     if dtype.is_float:
         return _float_literal(float(value), bits, dtype, helpers)
     if dtype.kind == "uint":
@@ -77,6 +101,10 @@ def operation(op: str, dtype: DType, operands: list[str], helpers: dict[str, str
 def conversion(value: str, source: DType, target: DType, helpers: dict[str, str]) -> str:
     """`value` converted: floats saturate into integers, NaN becomes 0, integers wrap."""
     t = type_name(target)
+    if source.computed_as or target.computed_as:
+        name = f"sv_{source.short}_to_{target.short}"
+        helpers[name] = BFLOAT16[name]
+        return f"{name}({value})"
     if target == bool_:
         return f"{value} != 0"
     if source.is_float and target.is_integer:

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType, Scalar, bool_, float16, float32, int64
+from compiler.core.dtypes import DType, Scalar, bool_, int64
 from compiler.graph import nodes
 from compiler.graph.bits import from_bits, to_bits
 from compiler.graph.kinds.composite import Array, Composite, Problem, same_types, written
@@ -203,7 +203,7 @@ class Vectorize(Composite):
 class Wmma(Composite):
     """c + a @ b on tiles; the axes before the last two are equal and are as many tiles.
 
-    Products and sums have the type of c, float32 where that is float16; bool: or of ands.
+    Products and sums have the type of c, float32 where that has 16 bits; bool: or of ands.
     """
 
     operands: ClassVar[int | None] = 3
@@ -217,7 +217,7 @@ class Wmma(Composite):
         return self.sources[2].shape, self.sources[2].dtype
 
     def own_problem(self) -> Problem | None:
-        """Tiles of other extents; types that differ, but that c may be float32 for float16."""
+        """Tiles of other extents; types that differ, but that c may be float32 for 16 bits."""
         if min(self.m, self.n, self.k) < 1:
             return Problem("a tile has no elements", (self.m, self.n, self.k), "1 or more each")
         batch = self.sources[2].shape[:-2]
@@ -226,13 +226,13 @@ class Wmma(Composite):
             if source.shape != (*batch, *tile):
                 return Problem(f"operand {name} has another shape", source.shape, (*batch, *tile))
         a, b, c = (source.dtype for source in self.sources)
-        if a is not b or (c is not a and (a, c) != (float16, float32)):
+        if a is not b or c not in (a, a.accumulator):
             return Problem("the operands do not fit in type", f"{a} {b} {c}",
-                           "one type, or float16 float16 float32")  # fmt: skip
+                           f"one type, or {a} {a} {a.accumulator}")  # fmt: skip
         return None
 
     def _inner(self) -> DType:
-        return float32 if self.dtype is float16 else self.dtype
+        return self.dtype.accumulator
 
     def reference(self, values: list[Array]) -> Array:
         """NumPy's matmul, in the type of the sums."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.core.dtypes import DType, bool_, float16, float32, int64
+from compiler.core.dtypes import DType, bool_, int64
 from compiler.graph import nodes
 from compiler.graph.kinds.composite import Array, Composite, Problem, first_axis_outside, same_types
 from compiler.graph.kinds.shaping import (
@@ -98,7 +98,8 @@ class Contract(Composite):
     """The sum over `pairs` (axis of a, axis of b) of products of a and b.
 
     The first `batch` axes of both are equal and stay in front; then come the axes of a that are in
-    no pair, then those of b. float16 is multiplied and summed in float32; bool: or of ands.
+    no pair, then those of b. Floats of 16 bits are multiplied and
+    summed in float32; bool: or of ands.
     """
 
     operands: ClassVar[int | None] = 2
@@ -147,7 +148,7 @@ class Contract(Composite):
         return same_types(self)
 
     def _inner(self) -> DType:
-        return float32 if self.dtype is float16 else self.dtype
+        return self.dtype.accumulator
 
     def reference(self, values: list[Array]) -> Array:
         """NumPy's einsum, over numbered axes."""

@@ -1,4 +1,4 @@
-"""exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR.
+"""exp, exp2, log, log2, sin, cos, tan, asin, acos, atan, tanh, erf and pow as LLVM IR.
 
 `inline` writes one function where it is used, for a scalar or for any number of lanes, with the
 same bits from both: a call in a loop would cost all vector registers. Everything is selects,
@@ -28,6 +28,7 @@ In order: each imports only what stands before it.
     logarithm.py     log and log2: x = 2**e m with m in [sqrt(1/2), sqrt 2]
     power.py         pow: 2**(y log2 |x|) with the logarithm to more bits than the result has
     trigonometry.py  sin, cos and tan
+    inverse.py       asin, acos and atan
 """
 
 from dataclasses import dataclass
@@ -35,12 +36,13 @@ from functools import cache
 
 from compiler.llvm.mathematics.builder import FORMATS, Code, Value
 from compiler.llvm.mathematics.exponential import erf, exp, exp2, tanh
+from compiler.llvm.mathematics.inverse import acos, asin, atan
 from compiler.llvm.mathematics.logarithm import log, log2
 from compiler.llvm.mathematics.power import pow
 from compiler.llvm.mathematics.trigonometry import cos, sin, tan
 from compiler.llvm.writer import SourceLine, Writer
 
-UNARY = {f.__name__: f for f in (exp, exp2, log, log2, sin, cos, tan, tanh, erf)}
+UNARY = {f.__name__: f for f in (exp, exp2, log, log2, sin, cos, tan, asin, acos, atan, tanh, erf)}
 BINARY = {pow.__name__: pow}
 OPERATIONS = frozenset(UNARY | BINARY)
 """The names under which rows of the table ask for a function."""

@@ -72,7 +72,7 @@ WRONG: tuple[tuple[Composite, str, str, str], ...] = (
     (Wmma((X, Y, X), 3, 0, 4), "a tile has no elements", "(3, 0, 4)", "1 or more each"),
     (Wmma((X, Buffer((), 9, (4, 4), dtypes.float32), N), 3, 4, 4),
      "the operands do not fit in type", "float32 float32 int32",
-     "one type, or float16 float16 float32"),
+     "one type, or float32 float32 float32"),
     (Cat((X, Y), 0), "the operands do not fit", "[(3, 4), (4, 3)]", "one shape but for axis 0"),
     (Cat((X, X), 2), "the axis is out of range", "2", "an axis below 2"),
     (Cat((X, N), 0), "the operands differ in type", "float32 int32", "one type"),

@@ -1,0 +1,77 @@
+"""widen: what no machine computes in is computed in a wider type, each result rounded.
+
+    Before:  %2 = mul %0 %1            bf16[64,10]
+    After:   %3 = cast %0              f32[64,10]
+             %4 = cast %1              f32[64,10]
+             %5 = mul %3 %4            f32[64,10]
+             %2 = cast %5              bf16[64,10]
+
+These are rules of `decompose`, before its others: what expands into several operations is then
+computed in the wider type as a whole, and rounded once. What only moves elements stays as it is;
+sums of many elements are kept in `DType.accumulator`. After it a type with `DType.computed_as`
+is loaded, stored, moved, chosen and converted from and to the type that it is computed in, which
+is all that later stages know of it.
+"""
+
+from typing import TypeAlias
+
+from compiler.core.dtypes import DType
+from compiler.graph.kinds.effects import Scatter
+from compiler.graph.kinds.scan import Scan
+from compiler.graph.kinds.shaping import cast_to
+from compiler.graph.nodes import Cast, Elementwise, Iota, Reduce, TensorNode
+from compiler.graph.rewrite import rule_of
+from compiler.ops.table import OPS
+
+Computing: TypeAlias = Elementwise | Reduce | Scan | Scatter
+COMPUTING = (Elementwise, Reduce, Scan, Scatter)
+
+
+def is_widened(node: TensorNode) -> bool:
+    """Whether a node computes on elements of a type that no machine computes in."""
+    if isinstance(node, Iota):
+        return bool(node.dtype.computed_as)
+    if isinstance(node, Cast):
+        a, b = node.sources[0].dtype, node.target
+        return _is_far(a, b) or _is_far(b, a)
+    if isinstance(node, Elementwise) and OPS[node.op].has_condition:
+        return False
+    return isinstance(node, COMPUTING) and any(s.dtype.computed_as for s in node.sources)
+
+
+def _is_far(small: DType, other: DType) -> bool:
+    """Whether a conversion between two types goes through the one that `small` is computed in."""
+    return bool(small.computed_as) and other not in (small, small.arithmetic)
+
+
+def widened(source: TensorNode) -> TensorNode:
+    """`source` in the type that its own is computed in."""
+    return cast_to(source, source.dtype.arithmetic)
+
+
+@rule_of(*COMPUTING)
+def widen(node: Computing) -> TensorNode | None:
+    """op(x) = cast(op(cast(x)))"""
+    if not is_widened(node):
+        return None
+    return cast_to(node.with_sources(tuple(map(widened, node.sources))), node.dtype)
+
+
+@rule_of(Cast)
+def widen_cast(node: Cast) -> TensorNode | None:
+    """cast(x, t) = cast(cast(x, wider), t)"""
+    if not is_widened(node):
+        return None
+    wide = node.target.arithmetic
+    return cast_to(cast_to(widened(node.sources[0]), wide), node.target)
+
+
+@rule_of(Iota)
+def widen_iota(node: Iota) -> TensorNode | None:
+    """iota(t) = cast(iota(wider), t)"""
+    if not is_widened(node):
+        return None
+    return cast_to(Iota((), node.extent, node.dtype.arithmetic), node.dtype)
+
+
+RULES = (widen, widen_cast, widen_iota)

@@ -1,0 +1,223 @@
+"""Convolution over 1, 2 or 3 axes, and its transpose: sums of products of windows and weights.
+
+As in PyTorch it is cross-correlation of [n, c, …] with weights [o, c / groups, …]; an image
+without the first axis is one alone. Floats of 16 bits are summed in float32. `padding` is one
+number, one for each axis, a pair for each axis, "valid" (none) or "same" (the result is as large
+as the image). `ShapeError` where channels, weights or windows do not fit.
+"""
+
+from typing import Self
+
+from compiler.core.dtypes import DType
+from compiler.core.errors import ShapeError
+from compiler.graph.nodes import Flip, Pairs, Permute, Reduce, Shape, TensorNode, elementwise
+from compiler.tensors.pooling import Pooling
+from compiler.tensors.shapes import written
+from compiler.tensors.value import (
+    Operand,
+    as_node,
+    broadcast_node,
+    cast_to,
+    common_type,
+    operand_of,
+    reshaped,
+    traced,
+)
+from compiler.tensors.windows import Borders, Numbers, borders_of, numbers_of
+
+_NAMES = ("l", "h w", "d h w")
+
+
+@traced
+class Convolutions(Pooling):
+    """Convolutions."""
+
+    __slots__ = ()
+
+    def conv1d(
+        self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
+        padding: Borders | str = 0, dilation: Numbers = 1, groups: int = 1,
+    ) -> Self:  # fmt: skip
+        """Cross-correlation of [n, c, l] with `weight` [o, c / groups, kl]; `bias` is [o]."""
+        return self._convolved("conv1d", 1, weight, bias, stride, padding, dilation, groups)
+
+    def conv2d(
+        self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
+        padding: Borders | str = 0, dilation: Numbers = 1, groups: int = 1,
+    ) -> Self:  # fmt: skip
+        """Cross-correlation of [n, c, h, w] with `weight` [o, c / groups, kh, kw]; `bias` is [o].
+
+        Floats of 16 bits are summed in float32. Raises `ShapeError` where the channels do not fit.
+        """
+        return self._convolved("conv2d", 2, weight, bias, stride, padding, dilation, groups)
+
+    def conv3d(
+        self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
+        padding: Borders | str = 0, dilation: Numbers = 1, groups: int = 1,
+    ) -> Self:  # fmt: skip
+        """Cross-correlation of [n, c, d, h, w] with `weight` [o, c / groups, kd, kh, kw]."""
+        return self._convolved("conv3d", 3, weight, bias, stride, padding, dilation, groups)
+
+    def conv_transpose1d(
+        self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
+        padding: Borders = 0, output_padding: Numbers = 0, groups: int = 1, dilation: Numbers = 1,
+    ) -> Self:  # fmt: skip
+        """The transpose of `conv1d`, of weights [c, o / groups, kl]; see `conv_transpose2d`."""
+        return self._transposed("conv_transpose1d", 1, weight, bias, stride, padding,
+                                output_padding, groups, dilation)  # fmt: skip
+
+    def conv_transpose2d(
+        self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
+        padding: Borders = 0, output_padding: Numbers = 0, groups: int = 1, dilation: Numbers = 1,
+    ) -> Self:  # fmt: skip
+        """The transpose of `conv2d`: each element of [n, c, h, w] adds `weight` [c, o / groups, kh,
+        kw] times itself, `stride` apart; `padding` is cut off, `output_padding` put behind."""
+        return self._transposed("conv_transpose2d", 2, weight, bias, stride, padding,
+                                output_padding, groups, dilation)  # fmt: skip
+
+    def conv_transpose3d(
+        self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
+        padding: Borders = 0, output_padding: Numbers = 0, groups: int = 1, dilation: Numbers = 1,
+    ) -> Self:  # fmt: skip
+        """The transpose of `conv3d`, of weights [c, o / groups, kd, kh, kw]."""
+        return self._transposed("conv_transpose3d", 3, weight, bias, stride, padding,
+                                output_padding, groups, dilation)  # fmt: skip
+
+    def _convolved(
+        self, name: str, axes: int, weight: Operand, bias: Operand | None, stride: Numbers,
+        padding: Borders | str, dilation: Numbers, groups: int,
+    ) -> Self:  # fmt: skip
+        if self.ndim == axes + 1:
+            image = self.unsqueeze(0)
+            made = image._convolved(name, axes, weight, bias, stride, padding, dilation, groups)
+            return made.squeeze(0)
+        x, w, dtype = self._in_common(name, weight)
+        _check_channels(name, axes, x.shape, w.shape, groups)
+        steps, gaps = numbers_of(name, stride, axes, 1), numbers_of(name, dilation, axes, 1)
+        borders = _padding(name, padding, w.shape[2:], steps, gaps)
+        slid = self._new(x)._bordered(borders)._windows(name, w.shape[2:], steps, gaps)
+        return self._new(cast_to(_correlated(slid, w, groups), dtype))._biased(bias, axes)
+
+    def _transposed(
+        self, name: str, axes: int, weight: Operand, bias: Operand | None, stride: Numbers,
+        padding: Borders, output_padding: Numbers, groups: int, dilation: Numbers,
+    ) -> Self:  # fmt: skip
+        """The correlation, with weights turned round, of an image with zeros between elements."""
+        if self.ndim == axes + 1:
+            image = self.unsqueeze(0)
+            made = image._transposed(name, axes, weight, bias, stride, padding, output_padding,
+                                     groups, dilation)  # fmt: skip
+            return made.squeeze(0)
+        x, w, dtype = self._in_common(name, weight)
+        w = _turned(name, axes, x.shape, w, groups)
+        steps, gaps = numbers_of(name, stride, axes, 1), numbers_of(name, dilation, axes, 1)
+        behind = numbers_of(name, output_padding, axes, 0)
+        borders = borders_of(name, padding, axes)
+        image = self._new(x)
+        for axis, step in enumerate(steps):
+            image = image._apart(axis + 2, step)
+        reach = [gap * (size - 1) for gap, size in zip(gaps, w.shape[2:], strict=True)]
+        widths = [
+            (r - before, r - after + more)
+            for r, (before, after), more in zip(reach, borders, behind, strict=True)
+        ]
+        image = image._bordered(tuple((max(a, 0), max(b, 0)) for a, b in widths))
+        cut = [(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, image.shape[2:],
+                                                                strict=True)]  # fmt: skip
+        if any(low >= high for low, high in cut):
+            raise ShapeError(name, "the padding leaves nothing", got=str(padding),
+                             expected="less than the image is large")  # fmt: skip
+        image = image.shrink([None, None, *cut])
+        slid = image._windows(name, w.shape[2:], (1,) * axes, gaps)
+        return self._new(cast_to(_correlated(slid, w, groups), dtype))._biased(bias, axes)
+
+    def _in_common(self, name: str, weight: Operand) -> tuple[TensorNode, TensorNode, DType]:
+        """Image and weights in the type to sum in, and the type of the result."""
+        parts = [operand_of(name, v) for v in (self, weight)]
+        dtype = common_type(parts)
+        x, w = (cast_to(as_node(name, part, dtype), dtype.accumulator) for part in parts)
+        return x, w, dtype
+
+    def _biased(self, bias: Operand | None, axes: int) -> Self:
+        """A number for each channel added."""
+        if bias is None:
+            return self._same()
+        return self.add(self._lift(bias).reshape(1, -1, *(1,) * axes))
+
+    def _apart(self, axis: int, step: int) -> Self:
+        """The elements of an axis `step` apart, with zeros between them."""
+        n, shape = self.shape[axis], self.shape
+        if step == 1 or n < 2:
+            return self._same()
+        cut = self.reshape(*shape[: axis + 1], 1, *shape[axis + 1 :])
+        widths = [(0, 0)] * cut.ndim
+        widths[axis + 1] = (0, step - 1)
+        joined = cut.pad(widths).reshape(*shape[:axis], n * step, *shape[axis + 1 :])
+        return joined._slice(axis, 0, (n - 1) * step + 1)
+
+
+def _padding(
+    name: str, padding: Borders | str, sizes: Shape, steps: Shape, gaps: Shape
+) -> Pairs:
+    """The border in numbers; "same" puts the odd one behind, as PyTorch does."""
+    if not isinstance(padding, str):
+        return borders_of(name, padding, len(sizes))
+    if padding not in ("same", "valid") or (padding == "same" and max(steps) > 1):
+        raise ShapeError(
+            name, "unknown padding" if max(steps) == 1 else "a stride goes with no such padding",
+            got=repr(padding), expected='numbers, "valid", or with a stride of 1 "same"',
+        )  # fmt: skip
+    if padding == "valid":
+        return ((0, 0),) * len(sizes)
+    more = [gap * (size - 1) for gap, size in zip(gaps, sizes, strict=True)]
+    return tuple((n // 2, n - n // 2) for n in more)
+
+
+def _check_channels(name: str, axes: int, image: Shape, weight: Shape, groups: int) -> None:
+    is_rank = len(image) == len(weight) == axes + 2
+    is_whole = is_rank and groups > 0 and weight[0] % groups == 0
+    if is_whole and image[1] == weight[1] * groups:
+        return
+    letters = _NAMES[axes - 1].split()
+    raise ShapeError(
+        name, "the channels do not fit",
+        got=f"{written(image)} with weight {written(weight)}, groups {groups}",
+        expected=f"(n, c, {', '.join(letters)}) with (o, c / groups, "
+        f"{', '.join(f'k{letter}' for letter in letters)}), o divisible by groups",
+    )  # fmt: skip
+
+
+def _turned(name: str, axes: int, image: Shape, weight: TensorNode, groups: int) -> TensorNode:
+    """Weights [c, o / groups, …] as [o, c / groups, …], each axis of a window the other way."""
+    shape = weight.shape
+    is_rank = len(image) == len(shape) == axes + 2
+    if not (is_rank and groups > 0 and image[1] == shape[0] and shape[0] % groups == 0):
+        letters = _NAMES[axes - 1].split()
+        raise ShapeError(
+            name, "the channels do not fit",
+            got=f"{written(image)} with weight {written(shape)}, groups {groups}",
+            expected=f"(n, c, {', '.join(letters)}) with (c, o / groups, "
+            f"{', '.join(f'k{letter}' for letter in letters)}), c divisible by groups",
+        )  # fmt: skip
+    c, part, sizes = shape[0], shape[1], shape[2:]
+    node = reshaped(weight, (groups, c // groups, part, *sizes))
+    node = Permute((node,), (0, 2, 1, *range(3, 3 + axes)))
+    node = reshaped(node, (groups * part, c // groups, *sizes))
+    return Flip((node,), tuple(range(2, 2 + axes)))
+
+
+def _correlated(slid: TensorNode, weight: TensorNode, groups: int) -> TensorNode:
+    """[n, c, counts of windows …, their sizes …] times the weight, summed over channels and
+    windows."""
+    axes = (len(slid.shape) - 2) // 2
+    n, c = slid.shape[:2]
+    counts, sizes = slid.shape[2 : 2 + axes], slid.shape[2 + axes :]
+    o, part = weight.shape[0], c // groups
+    full = (n, groups, o // groups, *counts, part, *sizes)
+    x = reshaped(slid, (n, groups, 1, part, *counts, *sizes))
+    places = range(4, 4 + 2 * axes)
+    x = broadcast_node(Permute((x,), (0, 1, 2, *places[:axes], 3, *places[axes:])), full)
+    w = reshaped(weight, (1, groups, o // groups, *(1,) * axes, part, *sizes))
+    product = elementwise("mul", x, broadcast_node(w, full))
+    total = Reduce((product,), "sum", tuple(range(3 + axes, 4 + 2 * axes)))
+    return reshaped(total, (n, o, *counts))

@@ -1,0 +1,143 @@
+"""What networks are made of beside products and windows: attention, normalisation by groups.
+
+Names and meanings are PyTorch's. Statistics of 16-bit floats are taken in float32.
+"""
+
+import math
+from typing import Self
+
+from compiler.core.errors import DataError, ShapeError
+from compiler.tensors.linear import Linear
+from compiler.tensors.shapes import Axes, axes_of, written
+from compiler.tensors.value import Operand, traced
+
+
+@traced
+class Layers(Linear):
+    """Attention and normalisations with weights."""
+
+    __slots__ = ()
+
+    def scaled_dot_product_attention(
+        self, key: Operand, value: Operand, attn_mask: Operand | None = None,
+        dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+        enable_gqa: bool = False, softcap: float | None = None,
+    ) -> Self:  # fmt: skip
+        """softmax(self @ keyᵀ * scale + mask) @ value, for queries [… , l, e], keys [… , s, e] and
+        values [… , s, v].
+
+        `scale` is 1 / sqrt(e) unless given. A mask of truth values says which keys count, one of
+        numbers is added; `is_causal`: query i sees keys up to i. A query that sees none is 0.
+        With `enable_gqa` each head of keys and values serves several heads of queries;
+        `softcap` holds scores within ± itself: softcap * tanh(score / softcap).
+        """
+        name = "scaled_dot_product_attention"
+        k, v = self._lift(key), self._lift(value)
+        if min(self.ndim, k.ndim, v.ndim) < 2 or self.shape[-1] != k.shape[-1]:
+            raise ShapeError(
+                name, "queries and keys do not fit",
+                got=f"{written(self.shape)} and {written(k.shape)}",
+                expected="(…, l, e) and (…, s, e)",
+            )  # fmt: skip
+        if dropout_p:
+            raise DataError(name, "there is no dropout in it", got=f"dropout_p={dropout_p}",
+                            expected="0", hint="x.dropout(p) drops elements")  # fmt: skip
+        if enable_gqa:
+            k, v = (each._for_heads(name, self.shape[-3:-2]) for each in (k, v))
+        factor = 1 / math.sqrt(self.shape[-1]) if scale is None else scale
+        scores = self.matmul(k.mT)
+        inner = scores.cast(scores.dtype.accumulator).mul(factor)
+        if softcap is not None:
+            inner = inner.div(softcap).tanh().mul(softcap)
+        seen = inner._seen(attn_mask, is_causal)
+        weights = seen.softmax(-1)
+        if attn_mask is not None:  # where no key is seen, softmax has no numbers to divide
+            weights = seen.eq(-math.inf).all(-1, keepdim=True).where(0.0, weights)
+        return weights.cast(scores.dtype).matmul(v)
+
+    def _seen(self, mask: Operand | None, is_causal: bool) -> Self:
+        """Scores, -inf where a query does not see a key."""
+        made: Self = self
+        if is_causal:
+            made = made._triangle("scaled_dot_product_attention", 0).where(made, -math.inf)
+        if mask is None:
+            return made
+        given = self._lift(mask)
+        if given.dtype.kind == "bool":
+            return given.where(made, -math.inf)
+        return made.add(given.cast(made.dtype))
+
+    def _for_heads(self, name: str, heads: tuple[int, ...]) -> Self:
+        """Each head again for all heads of queries that it serves."""
+        own = self.shape[-3:-2]
+        if not (own and heads and heads[0] % max(own[0], 1) == 0):
+            raise ShapeError(
+                name, "the heads do not fit", got=f"{heads} of queries, {own} of keys or values",
+                expected="a multiple of the heads of keys",
+            )  # fmt: skip
+        lead, (h, s, e) = self.shape[:-3], self.shape[-3:]
+        many = self.reshape(*lead, h, 1, s, e).expand(*lead, h, heads[0] // h, s, e)
+        return many.reshape(*lead, heads[0], s, e)
+
+    def rms_norm(
+        self, axis: Axes = -1, weight: Operand | None = None, eps: float = 1e-6, *,
+        dim: Axes = None,
+    ) -> Self:  # fmt: skip
+        """x / sqrt(mean of x² + eps) over `axis`, times `weight`."""
+        axes = axes_of("rms_norm", axis if dim is None else dim, self.ndim)
+        x = self._as_wide()
+        made = x.mul(x.square()._mean(axes, keepdim=True).add(eps).rsqrt())
+        made = made.cast(self._statistic_type())
+        return made if weight is None else made.mul(weight)
+
+    def group_norm(
+        self, groups: int, weight: Operand | None = None, bias: Operand | None = None,
+        eps: float = 1e-5,
+    ) -> Self:  # fmt: skip
+        """[n, c, …] with the channels of each of `groups` normalised together; `weight` and
+        `bias` are [c]."""
+        shape = self.shape
+        if self.ndim < 2 or groups < 1 or shape[1] % groups:
+            raise ShapeError("group_norm", "the channels do not fit into groups",
+                             got=f"{written(shape)}, {groups} groups",
+                             expected="(n, c, …), c divisible by groups")  # fmt: skip
+        cut = self.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
+        made = cut.layernorm(tuple(range(2, cut.ndim)), eps).reshape(*shape)
+        return made._of_channels(weight, bias)
+
+    def instance_norm(
+        self, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-5
+    ) -> Self:
+        """[n, c, …] with each channel of each example normalised by itself."""
+        if self.ndim < 3:
+            raise ShapeError("instance_norm", "there are too few axes",
+                             got=f"shape {written(self.shape)}", expected="(n, c, …)")  # fmt: skip
+        made = self.layernorm(tuple(range(2, self.ndim)), eps)
+        return made._of_channels(weight, bias)
+
+    def batch_norm(
+        self, mean: Operand, variance: Operand, weight: Operand | None = None,
+        bias: Operand | None = None, eps: float = 1e-5,
+    ) -> Self:  # fmt: skip
+        """[n, c, …] less the `mean` [c] of its channel, divided by sqrt(variance + eps), as a
+        network does it that learns no more; times `weight` [c], plus `bias` [c]."""
+        if self.ndim < 2:
+            raise ShapeError("batch_norm", "there are too few axes",
+                             got=f"shape {written(self.shape)}", expected="(n, c, …)")  # fmt: skip
+        centre, spread = (self._lift(each)._as_wide() for each in (mean, variance))
+        scale = spread.add(eps).rsqrt()
+        if weight is not None:
+            scale = scale.mul(weight)
+        made = self._as_wide().sub(centre._of_axis(self.ndim)).mul(scale._of_axis(self.ndim))
+        return made.cast(self._statistic_type())._of_channels(None, bias)
+
+    def _of_channels(self, weight: Operand | None, bias: Operand | None) -> Self:
+        """Times a weight and plus a bias for each channel."""
+        made: Self = self
+        if weight is not None:
+            made = made.mul(self._lift(weight)._of_axis(self.ndim))
+        return made if bias is None else made.add(self._lift(bias)._of_axis(self.ndim))
+
+    def _of_axis(self, rank: int) -> Self:
+        """[c] along axis 1 of `rank` axes."""
+        return self.reshape(-1, *(1,) * (rank - 2))

@@ -1,0 +1,266 @@
+"""Pooling over 1, 2 or 3 axes, the last ones: the greatest element or the mean of each window.
+
+Arguments and their order are PyTorch's. `size` and the other numbers are one for all axes or one
+each; `padding` may also be a pair for each axis, before and after. With `ceil_mode` a last window
+that reaches over the end counts, if it begins inside.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, Self, overload
+
+import numpy as np
+
+from compiler.core.errors import ShapeError
+from compiler.graph.nodes import Pairs, Reduce, Shape, TensorNode
+from compiler.tensors.shapes import written
+from compiler.tensors.value import reshaped, traced
+from compiler.tensors.windows import Borders, Numbers, Windows, borders_of, numbers_of
+
+
+def _reach_over(
+    image: Shape, sizes: Shape, steps: Shape, gaps: Shape, borders: Pairs
+) -> tuple[int, ...]:
+    """How far the last window of `ceil_mode` reaches over the end of each axis."""
+    over = []
+    for n, size, step, gap, (before, after) in zip(
+        image, sizes, steps, gaps, borders, strict=True
+    ):
+        whole, reach = n + before + after, gap * (size - 1) + 1
+        last = -(-(whole - reach) // step) * step
+        last -= step if last >= n + before else 0
+        over.append(max(last + reach - whole, 0))
+    return tuple(over)
+
+
+def _longer(borders: Pairs, over: tuple[int, ...]) -> Pairs:
+    pairs = zip(borders, over, strict=True)
+    return tuple((before, after + more) for (before, after), more in pairs)
+
+
+@traced
+class Pooling(Windows):
+    """Pooling."""
+
+    __slots__ = ()
+
+    @overload
+    def max_pool1d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+    ) -> Self: ...  # fmt: skip
+    @overload
+    def max_pool1d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+    ) -> tuple[Self, Self]: ...  # fmt: skip
+    def max_pool1d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
+    ) -> "Self | tuple[Self, Self]":  # fmt: skip
+        """The greatest element of each window of the last axis; see `max_pool2d`."""
+        return self._greatest("max_pool1d", 1, size, stride, padding, dilation, ceil_mode,
+                              return_indices)  # fmt: skip
+
+    @overload
+    def max_pool2d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+    ) -> Self: ...  # fmt: skip
+    @overload
+    def max_pool2d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+    ) -> tuple[Self, Self]: ...  # fmt: skip
+    def max_pool2d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
+    ) -> "Self | tuple[Self, Self]":  # fmt: skip
+        """The greatest element of each window of the last two axes; windows do not overlap
+        unless `stride` says so. Padding never wins. With `return_indices` also where it is: the
+        index in the flattened image, without its border."""
+        return self._greatest("max_pool2d", 2, size, stride, padding, dilation, ceil_mode,
+                              return_indices)  # fmt: skip
+
+    @overload
+    def max_pool3d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
+    ) -> Self: ...  # fmt: skip
+    @overload
+    def max_pool3d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
+    ) -> tuple[Self, Self]: ...  # fmt: skip
+    def max_pool3d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
+    ) -> "Self | tuple[Self, Self]":  # fmt: skip
+        """The greatest element of each window of the last three axes; see `max_pool2d`."""
+        return self._greatest("max_pool3d", 3, size, stride, padding, dilation, ceil_mode,
+                              return_indices)  # fmt: skip
+
+    def avg_pool1d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Self:  # fmt: skip
+        """The mean of each window of the last axis; see `avg_pool2d`."""
+        return self._mean_of("avg_pool1d", 1, size, stride, padding, ceil_mode,
+                             count_include_pad, divisor_override)  # fmt: skip
+
+    def avg_pool2d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Self:  # fmt: skip
+        """The mean of each window of the last two axes; padding counts as zeros, unless
+        `count_include_pad` is false. `divisor_override` is divided by instead of a count."""
+        return self._mean_of("avg_pool2d", 2, size, stride, padding, ceil_mode,
+                             count_include_pad, divisor_override)  # fmt: skip
+
+    def avg_pool3d(
+        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Self:  # fmt: skip
+        """The mean of each window of the last three axes; see `avg_pool2d`."""
+        return self._mean_of("avg_pool3d", 3, size, stride, padding, ceil_mode,
+                             count_include_pad, divisor_override)  # fmt: skip
+
+    def adaptive_avg_pool1d(self, size: Numbers) -> Self:
+        """Means of `size` parts of the last axis, as equal as can be."""
+        return self._adapted("adaptive_avg_pool1d", 1, size, is_mean=True)
+
+    def adaptive_avg_pool2d(self, size: Numbers) -> Self:
+        """Means of `size` parts of the last two axes, as equal as can be; a part begins at the
+        floor of its share and ends at the ceiling, as PyTorch's."""
+        return self._adapted("adaptive_avg_pool2d", 2, size, is_mean=True)
+
+    def adaptive_avg_pool3d(self, size: Numbers) -> Self:
+        """Means of `size` parts of the last three axes, as equal as can be."""
+        return self._adapted("adaptive_avg_pool3d", 3, size, is_mean=True)
+
+    def adaptive_max_pool1d(self, size: Numbers) -> Self:
+        """The greatest elements of `size` parts of the last axis."""
+        return self._adapted("adaptive_max_pool1d", 1, size, is_mean=False)
+
+    def adaptive_max_pool2d(self, size: Numbers) -> Self:
+        """The greatest elements of `size` parts of the last two axes; see `adaptive_avg_pool2d`."""
+        return self._adapted("adaptive_max_pool2d", 2, size, is_mean=False)
+
+    def adaptive_max_pool3d(self, size: Numbers) -> Self:
+        """The greatest elements of `size` parts of the last three axes."""
+        return self._adapted("adaptive_max_pool3d", 3, size, is_mean=False)
+
+    def _greatest(
+        self, name: str, axes: int, size: Numbers, stride: Numbers | None, padding: Borders,
+        dilation: Numbers, ceil_mode: bool, return_indices: bool,
+    ) -> "Self | tuple[Self, Self]":  # fmt: skip
+        sizes, gaps = numbers_of(name, size, axes, 1), numbers_of(name, dilation, axes, 1)
+        steps = sizes if stride is None else numbers_of(name, stride, axes, 1)
+        borders = self._around(name, padding, axes)
+        image = self.shape[-axes:]
+        over = _reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
+        whole = self._bordered(_longer(borders, over), least=True)
+        slid = whole._windows(name, sizes, steps, gaps)
+        pooled = whole._pooled("max", slid, axes)
+        if not return_indices:
+            return pooled
+        return pooled, whole._in_image(slid, image, steps, gaps, borders)
+
+    def _around(self, name: str, padding: Borders, axes: int) -> Pairs:
+        """The border of the last axes; `ShapeError` where the tensor has fewer."""
+        if self.ndim < axes:
+            raise ShapeError(name, "there are too few axes", got=f"shape {written(self.shape)}",
+                             expected=f"rank {axes} or more")  # fmt: skip
+        return borders_of(name, padding, axes)
+
+    def _pooled(self, op: str, node: TensorNode, axes: int) -> Self:
+        rank = len(node.shape)
+        folded = Reduce((node,), op, tuple(range(rank - axes, rank)))
+        return self._new(reshaped(folded, node.shape[:-axes]))
+
+    def _in_image(
+        self, slid: TensorNode, image: Shape, steps: Shape, gaps: Shape, borders: Pairs
+    ) -> Self:
+        """Where the greatest element of each window is, in the flattened image."""
+        axes = len(image)
+        lead, sizes = slid.shape[:-axes], slid.shape[-axes:]
+        flat = self._new(reshaped(slid, (*lead, math.prod(sizes)))).argmax(-1)
+        place: Self | None = None
+        for axis, (n, step, gap, (before, _)) in enumerate(
+            zip(image, steps, gaps, borders, strict=True)
+        ):
+            inside = flat.idiv(math.prod(sizes[axis + 1 :])).fmod(sizes[axis]).mul(gap)
+            begins = np.arange(lead[len(lead) - axes + axis]) * step - before
+            begins = begins.reshape(-1, *(1,) * (axes - axis - 1))
+            # where all of a window is -inf, the border is as great
+            inside = inside.add(begins).clip(0, n - 1)
+            place = inside if place is None else place.mul(n).add(inside)
+        assert place is not None
+        return place
+
+    def _mean_of(
+        self, name: str, axes: int, size: Numbers, stride: Numbers | None, padding: Borders,
+        ceil_mode: bool, count_include_pad: bool, divisor_override: int | None,
+    ) -> Self:  # fmt: skip
+        sizes, gaps = numbers_of(name, size, axes, 1), (1,) * axes
+        steps = sizes if stride is None else numbers_of(name, stride, axes, 1)
+        borders = self._around(name, padding, axes)
+        image = self.shape[-axes:]
+        over = _reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
+        whole = self._bordered(_longer(borders, over))
+        total = whole._pooled("sum", whole._windows(name, sizes, steps, gaps), axes)
+        if divisor_override is not None:
+            return total.div(float(divisor_override))
+        counts = [
+            _counts(n, size, step, border if count_include_pad else (0, 0), border[0], count)
+            for n, size, step, border, count in zip(
+                image, sizes, steps, borders, total.shape[-axes:], strict=True
+            )
+        ]
+        if all(each.min() == each.max() for each in counts):
+            return total.div(float(math.prod(int(each[0]) for each in counts)))
+        for axis, each in enumerate(counts):
+            shaped = each.reshape(-1, *(1,) * (axes - axis - 1))
+            total = total.div(self._lift(shaped).cast(total.div(1.0).dtype))
+        return total
+
+    def _slice(self, axis: int, begin: int, end: int) -> Self:
+        """Elements `begin` to `end` of one axis."""
+        bounds: list[tuple[int, int] | None] = [None] * self.ndim
+        bounds[axis] = begin, end
+        return self.shrink(bounds)
+
+    def _adapted(self, name: str, axes: int, size: Numbers, is_mean: bool) -> Self:
+        """Axis by axis, as both fold in any order."""
+        self._around(name, 0, axes)
+        made: Self = self
+        for axis, count in zip(range(-axes, 0), numbers_of(name, size, axes, 1), strict=True):
+            made = made._in_parts(axis, count, is_mean)
+        return made
+
+    def _in_parts(self, axis: int, count: int, is_mean: bool) -> Self:
+        """One axis folded into `count` parts."""
+        n, place = self.shape[axis], self.ndim + axis
+        fold = "mean" if is_mean else "max"
+        if n % count == 0:
+            cut = self.reshape(*self.shape[:place], count, n // count, *self.shape[place + 1 :])
+            folded: Self = getattr(cut, fold)(place + 1)
+            return folded
+        ends = [(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
+        parts: Sequence[Self] = [
+            getattr(self._slice(place, low, high), fold)(place, keepdim=True)
+            for low, high in ends
+        ]
+        return parts[0].cat(*parts[1:], dim=place) if parts[1:] else parts[0]
+
+
+def _counts(
+    n: int, size: int, step: int, counted: tuple[int, int], before: int, count: int
+) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+    """How many elements each window along an axis has, of its n and of a border that counts."""
+    begins = np.arange(count) * step - before
+    low, high = np.maximum(begins, -counted[0]), np.minimum(begins + size, n + counted[1])
+    return high - low

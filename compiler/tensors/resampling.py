@@ -1,0 +1,167 @@
+"""`interpolate`: images of another size, axis by axis, each element from a few neighbours.
+
+What an element is made of is known when the program is written: for each axis the places of its
+neighbours and their weights, as constants. The rules are PyTorch's, element for element.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+
+from compiler.core.errors import DataError, ShapeError
+from compiler.graph.nodes import Shape
+from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.shapes import written
+from compiler.tensors.value import traced
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Kernel: TypeAlias = Callable[[Array], Array]
+Taps: TypeAlias = tuple[Array, Array]
+"""Places [count, taps] and weights [count, taps] of the neighbours of each element."""
+
+MODES = {
+    "nearest": "nearest", "nearest-exact": "nearest-exact", "area": "area", "linear": "linear",
+    "bilinear": "linear", "trilinear": "linear", "cubic": "cubic", "bicubic": "cubic",
+}  # fmt: skip
+MOST_TAPS = 8
+"""Neighbours that are gathered one by one; more are a product with a matrix of weights."""
+
+
+@traced
+class Resampling(Arrangement):
+    """Images of another size."""
+
+    __slots__ = ()
+
+    def interpolate(
+        self, size: int | Sequence[int] | None = None,
+        scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
+        align_corners: bool | None = None, antialias: bool = False,
+    ) -> Self:  # fmt: skip
+        """[n, c, …] with the axes behind the second of another `size`, or `scale_factor` times as
+        long. `mode`: "nearest", "nearest-exact", "area" (means), "linear" (also "bilinear",
+        "trilinear") or "cubic" ("bicubic"). With `align_corners` the first and last elements stay
+        where they are; with `antialias` what becomes smaller is averaged over all that it covers.
+        """
+        kind, axes = MODES.get(mode), self.ndim - 2
+        if kind is None:
+            names = ", ".join(MODES)
+            raise DataError("interpolate", "unknown mode", got=repr(mode), expected=names)
+        if axes not in (1, 2, 3) or not self.size:
+            raise ShapeError("interpolate", "this is no image", got=f"shape {written(self.shape)}",
+                             expected="[n, c] and one to three axes of 1 or more")  # fmt: skip
+        image = self.shape[2:]
+        sizes, scales = _sizes(image, size, scale_factor)
+        if kind == "area":
+            pool: Self = getattr(self, f"adaptive_avg_pool{axes}d")(sizes)
+            return pool
+        if align_corners and kind.startswith("nearest"):
+            raise DataError("interpolate", "align_corners is for linear and cubic",
+                            got=repr(mode), expected="linear or cubic")  # fmt: skip
+        made: Self = self
+        for axis, (n, count, scale) in enumerate(zip(image, sizes, scales, strict=True), 2):
+            if kind.startswith("nearest"):
+                made = made._nearest(axis, _nearest(n, count, scale, kind == "nearest-exact"))
+            elif n != count or not align_corners:
+                make = _covering if antialias else _between
+                made = made._weighted(axis, make(kind, n, count, scale, bool(align_corners)))
+        return made
+
+    def _nearest(self, axis: int, places: Array) -> Self:
+        is_same = len(places) == self.shape[axis] and bool((places == np.arange(len(places))).all())
+        return self._same() if is_same else self.take(places, axis)
+
+    def _weighted(self, axis: int, taps: Taps) -> Self:
+        """Each element of the axis a sum of neighbours times their weights."""
+        places, weights = taps
+        inner = self.cast(self._statistic_type().accumulator)
+        if weights.shape[1] > MOST_TAPS:
+            matrix = np.zeros((self.shape[axis], len(places)))
+            np.add.at(matrix, (places, np.arange(len(places))[:, None]), weights)
+            rows = inner.moveaxis(axis, -1).matmul(self._lift(matrix).cast(inner.dtype))
+            return rows.moveaxis(-1, axis).cast(self._statistic_type())
+        made: Self | None = None
+        shape = (-1, *(1,) * (self.ndim - axis - 1))
+        for tap in range(weights.shape[1]):
+            weight = self._lift(weights[:, tap].reshape(shape)).cast(inner.dtype)
+            term = inner.take(places[:, tap], axis).mul(weight)
+            made = term if made is None else made.add(term)
+        assert made is not None
+        return made.cast(self._statistic_type())
+
+
+def _sizes(
+    image: Shape, size: int | Sequence[int] | None, scale: float | Sequence[float] | None
+) -> tuple[Shape, tuple[float, ...]]:
+    """The new size of each axis, and how many old elements an element is wide."""
+    given = scale if size is None else size
+    if (size is None) == (scale is None) or given is None:
+        raise DataError("interpolate", "give one of size and scale_factor",
+                        got="both" if size is not None else "none")  # fmt: skip
+    numbers = (given,) * len(image) if isinstance(given, int | float) else tuple(given)
+    if len(numbers) != len(image) or min(numbers) <= 0:
+        raise ShapeError("interpolate", "the size does not fit", got=str(given),
+                         expected=f"one number, or {len(image)}, above 0")  # fmt: skip
+    if size is not None:
+        sizes = tuple(int(n) for n in numbers)
+        return sizes, tuple(n / count for n, count in zip(image, sizes, strict=True))
+    sizes = tuple(math.floor(n * by) for n, by in zip(image, numbers, strict=True))
+    if min(sizes) < 1:
+        raise ShapeError("interpolate", "nothing is left", got=str(scale), expected="more")
+    return sizes, tuple(1 / by for by in numbers)
+
+
+def _nearest(n: int, count: int, scale: float, is_exact: bool) -> Array:
+    middle = np.float32(0.5 if is_exact else 0)
+    places = np.floor((np.arange(count, dtype=np.float32) + middle) * np.float32(scale))
+    return np.asarray(np.minimum(places.astype(np.int64), n - 1))
+
+
+def _between(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> Taps:
+    """The two or four neighbours of each element."""
+    index = np.arange(count)
+    if is_aligned:
+        where = index * ((n - 1) / (count - 1) if count > 1 else 0.0)
+    else:
+        where = (index + 0.5) * scale - 0.5
+    if kind == "linear":
+        where = np.maximum(where, 0)
+    begin = np.floor(where).astype(np.int64)
+    offsets = np.arange(2) if kind == "linear" else np.arange(-1, 3)
+    kernel = _linear if kind == "linear" else _cubic(-0.75)
+    places = np.clip(begin[:, None] + offsets, 0, n - 1)
+    return places, kernel((where - begin)[:, None] - offsets)
+
+
+def _covering(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> Taps:
+    """All elements that an element of the new size covers."""
+    if is_aligned:
+        scale = (n - 1) / (count - 1) if count > 1 else 0.0
+    kernel, reach = (_linear, 1.0) if kind == "linear" else (_cubic(-0.5), 2.0)
+    wide = max(scale, 1.0)
+    middle = scale * (np.arange(count) + 0.5)
+    low = np.maximum((middle - reach * wide + 0.5).astype(np.int64), 0)
+    high = np.minimum((middle + reach * wide + 0.5).astype(np.int64), n)
+    offsets = np.arange(int((high - low).max()))
+    places = low[:, None] + offsets
+    weights = kernel((places - middle[:, None] + 0.5) / wide) * (places < high[:, None])
+    weights /= weights.sum(1, keepdims=True)
+    return np.minimum(places, n - 1), weights
+
+
+def _linear(x: Array) -> Array:
+    return np.asarray(np.maximum(1 - np.abs(x), 0))
+
+
+def _cubic(a: float) -> Kernel:
+    """Keys' cubic convolution (1981)."""
+
+    def kernel(x: Array) -> Array:
+        x = np.abs(x)
+        near = ((a + 2) * x - (a + 3)) * x * x + 1
+        far = ((x - 5) * x + 8) * x * a - 4 * a
+        return np.where(x <= 1, near, np.where(x < 2, far, 0))
+
+    return kernel
