@@ -21,6 +21,7 @@ In order: each imports only what stands before it.
     tensors/     what users write, in layers by noun: each file adds methods to the one before it
     tensor.py    `Tensor`, what users write
     custom.py    functions of your own in a tensor program
+    imported/    programs that were written elsewhere, as tensors
     program/     one program with all its stages: what `compile` returns
     roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from compiler.device.device import Device
     from compiler.graph.builder import GraphBuilder
     from compiler.graph.kinds.views import Strided
+    from compiler.imported.onnx.program import OnnxProgram, from_onnx
     from compiler.machines.at_hand import machine
     from compiler.machines.model import MachineModel
     from compiler.pipeline.rows import PASSES
@@ -94,10 +96,10 @@ if TYPE_CHECKING:
 __all__ = [
     "PASSES", "AxisError", "Bisection", "CacheInfo", "Compilation", "CompileError", "DType",
     "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
-    "GraphError", "InternalError", "MachineModel", "Options", "PassError", "Passes",
+    "GraphError", "InternalError", "MachineModel", "OnnxProgram", "Options", "PassError", "Passes",
     "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor", "Variable", "WhyNot",
     "bfloat16", "bisect", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes",
-    "compile", "custom", "default_dtype", "effect", "float16", "float32", "float64",
+    "compile", "custom", "default_dtype", "effect", "float16", "float32", "float64", "from_onnx",
     "get_default_dtype", "int8", "int16", "int32", "int64", "is_constant", "machine", "prepare",
     "repeat", "rule", "save", "set_default_dtype", "uint8", "uint16", "uint32", "uint64",
     "why_not",
@@ -105,6 +107,7 @@ __all__ = [
 
 _PLACES = {
     "compiler.custom:": "custom",
+    "compiler.imported.onnx.program": "from_onnx OnnxProgram",
     "compiler.ask.bisect": "bisect Bisection",
     "compiler.ask.check_passes": "check_passes",
     "compiler.program.effect": "effect",

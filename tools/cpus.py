@@ -25,6 +25,8 @@ LEFT_OUT = {
     "tests/llvm/test_cache.py": "it is about files",
     "tests/llvm/looking/test_structured.py": "the code is WebAssembly",
     "tests/loops/test_simplify.py": "interpreters run it",
+    "tests/loops/choosing/test_spills.py": "the code is for machines that are named",
+    "tests/loops/choosing/test_spills_of_rows.py": "the code is for machines that are named",
     "tests/loops/test_random_choices.py::test_random_choices_compute_the_same": "the same",
 }
 """Tests that take long and do not depend on the processor, each with its reason."""

@@ -18,7 +18,7 @@ from compiler.tensors.value import reshaped, traced
 from compiler.tensors.windows import Borders, Numbers, Windows, borders_of, numbers_of
 
 
-def _reach_over(
+def reach_over(
     image: Shape, sizes: Shape, steps: Shape, gaps: Shape, borders: Pairs
 ) -> tuple[int, ...]:
     """How far the last window of `ceil_mode` reaches over the end of each axis."""
@@ -33,7 +33,8 @@ def _reach_over(
     return tuple(over)
 
 
-def _longer(borders: Pairs, over: tuple[int, ...]) -> Pairs:
+def longer(borders: Pairs, over: tuple[int, ...]) -> Pairs:
+    """Borders that reach as much further."""
     pairs = zip(borders, over, strict=True)
     return tuple((before, after + more) for (before, after), more in pairs)
 
@@ -161,8 +162,8 @@ class Pooling(Windows):
         steps = sizes if stride is None else numbers_of(name, stride, axes, 1)
         borders = self._around(name, padding, axes)
         image = self.shape[-axes:]
-        over = _reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
-        whole = self._bordered(_longer(borders, over), least=True)
+        over = reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
+        whole = self._bordered(longer(borders, over), least=True)
         slid = whole._windows(name, sizes, steps, gaps)
         pooled = whole._pooled("max", slid, axes)
         if not return_indices:
@@ -209,8 +210,8 @@ class Pooling(Windows):
         steps = sizes if stride is None else numbers_of(name, stride, axes, 1)
         borders = self._around(name, padding, axes)
         image = self.shape[-axes:]
-        over = _reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
-        whole = self._bordered(_longer(borders, over))
+        over = reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
+        whole = self._bordered(longer(borders, over))
         total = whole._pooled("sum", whole._windows(name, sizes, steps, gaps), axes)
         if divisor_override is not None:
             return total.div(float(divisor_override))

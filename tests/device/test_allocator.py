@@ -213,7 +213,7 @@ def test_results_of_programs_use_the_memory_of_results_that_are_gone() -> None:
     gc.collect()
     before = cpu.MEMORY.use.live
     assert len({address() for _ in range(4)}) == 1
-    assert cpu.MEMORY.use.live == before
+    assert cpu.MEMORY.use.live <= before  # what others had may be gone meanwhile
     assert cpu.MEMORY.use.cached >= 4 * MIB
 
 

@@ -18,7 +18,6 @@ import llvmlite.binding as llvm
 
 from benchmarks.peers import on_svodviz
 from compiler import Options, compile
-from compiler.core import dtypes
 from compiler.device.program import program_spec
 from compiler.llvm import jit, unlocked
 from compiler.llvm.emit import emit
@@ -28,6 +27,7 @@ from compiler.machines.named import MACHINES
 from compiler.threads import driver
 from compiler.threads.workers import LEVEL
 from tests.benchmarks.test_at_hand import SIZED
+from tests.evaluate import NUMPYS
 from tests.lowered.operation_programs import conversions, elementwise
 
 MAGIC, ARM64, X86 = 0xFEEDFACF, 0x0100000C, 0x01000007
@@ -96,7 +96,7 @@ def texts() -> Iterator[tuple[str, str, Level]]:
             source = Source(title=own, name=own, rows=rows, kernel=number)
             text = program_spec(own, source, "CPU", instructions).text
             yield f"{name} {number}", jit._nameless(text, own), each.kernel.level
-    for dtype, lanes in itertools.product(dtypes.ALL, (1, 4)):
+    for dtype, lanes in itertools.product(NUMPYS, (1, 4)):
         for number, kernel in enumerate((*elementwise(dtype, lanes), *conversions(dtype, lanes))):
             rows = emit("kernel", kernel.instructions, has_avx512=False)
             yield f"{dtype} {lanes} {number}", "\n".join(row.text for row in rows), OPERATIONS

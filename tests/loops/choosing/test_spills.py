@@ -4,6 +4,7 @@ Loops are chosen for a machine, LLVM writes its assembly, and what goes round in
 of each product is read: an access to the stack there is a register that was not found.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,6 +87,7 @@ def is_product(body: Body) -> bool:
     )
 
 
+@functools.cache
 def product_loops(machine: str, name: str) -> list[tuple[Loop, list[str]]]:
     """The innermost loops of a program's products that multiply, and what is spilled in each."""
     workload = WORKLOADS[name]

@@ -1,0 +1,16 @@
+"""Models in the ONNX format: read, checked, and called as a function of tensors.
+
+In order: each imports only what stands before it.
+
+    element_types.py  element types and constants of ONNX as ours
+    call.py           one node being called, and the table of operators
+    elementwise.py    operators of each element by itself
+    shapes.py         operators that move elements, and those of shapes
+    folds.py          reductions, scans, normalisations
+    picking.py        operators that pick by positions: gather, scatter, top-k
+    products.py       matrix products and attention
+    windows.py        convolution, pooling, resizing
+    resizing.py       Resize and Upsample
+    recurrent.py      RNN, GRU and LSTM
+    program.py        `from_onnx`: a model as a callable program
+"""

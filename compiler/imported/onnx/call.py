@@ -1,0 +1,141 @@
+"""One node of a model being called, and the table of operators.
+
+    @operator("Relu")
+    def relu(call, x): return x.relu()
+
+A function gets the call and the inputs as tensors, None for one that is left out, and gives a
+tensor, or a tuple of them. What has to be known when the program is written (a shape, an axis, a
+repetition) is asked for by `call.known`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.core.errors import DataError
+from compiler.core.node import toposort
+from compiler.device import buffers
+from compiler.graph.interpret import interpret
+from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
+from compiler.graph.nodes import Buffer
+from compiler.imported.onnx.element_types import Array
+from compiler.tensor import Tensor
+
+Made: TypeAlias = Tensor | tuple[Tensor, ...]
+Function: TypeAlias = Callable[..., Made]
+
+OPERATORS: dict[tuple[str, str], Function] = {}
+"""The functions by domain ("" is ONNX's own) and name."""
+
+
+def operator(*names: str, domain: str = "") -> Callable[[Function], Function]:
+    """Decorate a function as what operators of these names do."""
+
+    def register(function: Function) -> Function:
+        OPERATORS.update({(domain, name): function for name in names})
+        return function
+
+    return register
+
+
+MOST_KNOWN = 1 << 16
+"""Elements up to which a value is computed because a shape or a number hangs on it."""
+
+
+def leaves(tensor: Tensor) -> list[Buffer | Placeholder]:
+    """The data that a tensor is computed from."""
+    return [n for n in toposort([tensor.node]) if isinstance(n, Buffer | Placeholder)]
+
+
+def _has_data(node: Buffer | Placeholder) -> bool:
+    return isinstance(node, Buffer) and node.unique != PLACEHOLDER
+
+
+def computed(tensors: Sequence[Tensor]) -> list[Array]:
+    """What tensors of known data are, by the interpreter of the graph: nothing is compiled."""
+    roots = [tensor.node for tensor in tensors]
+    inputs = {n: buffers.data(n) for n in toposort(roots) if isinstance(n, Buffer)}
+    return interpret(roots, inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A value of a model: an array where it is known already, and as a tensor."""
+
+    array: Array | None = None
+    given: Tensor | None = None
+
+    @cached_property
+    def tensor(self) -> Tensor:
+        """The value as a tensor; one number is a constant of the program."""
+        if self.given is not None:
+            return self.given
+        assert self.array is not None
+        if self.array.size == 1:
+            return Tensor(self.array.item(), dtype=self.array.dtype).reshape(*self.array.shape)
+        return Tensor(self.array)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A node with its attributes, the version of its operators, and its inputs."""
+
+    op: str
+    name: str
+    version: int
+    attributes: Mapping[str, Any]
+    inputs: Sequence[Value | None]
+    outputs: int
+    body: Callable[..., Any] | None = field(default=None, repr=False)
+
+    def __getitem__(self, name: str) -> Any:
+        """An attribute that the node must have."""
+        if name in self.attributes:
+            return self.attributes[name]
+        raise self.refused(f"there is no attribute {name}", "none", name)
+
+    def get(self, name: str, usual: Any = None) -> Any:
+        """An attribute, or what it usually is."""
+        return self.attributes.get(name, usual)
+
+    def has(self, place: int) -> bool:
+        """Whether that input is given."""
+        return place < len(self.inputs) and self.inputs[place] is not None
+
+    def known(self, place: int, what: str) -> Array:
+        """The input at that place, which has to be known when the program is written: a constant,
+        what follows from shapes, or what follows from data that were given, which is computed."""
+        value = self.inputs[place] if place < len(self.inputs) else None
+        if value is None:
+            raise self.refused(f"{what} is missing", "nothing", f"input {place}")
+        if value.array is not None:
+            return value.array
+        if value.tensor.size > MOST_KNOWN or not all(map(_has_data, leaves(value.tensor))):
+            raise self.refused(f"{what} is known only when the program runs",
+                               f"input {place}: {value.tensor.dtype} {value.tensor.shape}",
+                               "a constant, or what follows from shapes")  # fmt: skip
+        return computed([value.tensor])[0]
+
+    def numbers(self, place: int, attribute: str, usual: Any = None) -> Any:
+        """Whole numbers that newer versions have as an input and older ones as an attribute."""
+        if self.has(place):
+            return [int(n) for n in self.known(place, attribute).reshape(-1)]
+        return self.get(attribute, usual)
+
+    def refused(self, problem: str, got: object, expected: str) -> DataError:
+        """The error of this node."""
+        where = f"{self.op} {self.name}".strip()
+        return DataError("from_onnx", f"{where}: {problem}", got=str(got), expected=expected)
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front."""
+    return axis + rank if axis < 0 else axis
+
+
+def of_type(like: Tensor, number: float) -> Tensor:
+    """A number in the type of a tensor."""
+    return Tensor(np.array(number).item(), dtype=like.dtype)

@@ -1,0 +1,78 @@
+"""Element types and constants of ONNX as ours."""
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError, DTypeError
+from compiler.core.lazy import loading
+from compiler.graph.nodes import LARGEST
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+NUMBERS = {
+    1: dtypes.float32, 2: dtypes.uint8, 3: dtypes.int8, 4: dtypes.uint16, 5: dtypes.int16,
+    6: dtypes.int32, 7: dtypes.int64, 9: dtypes.bool_, 10: dtypes.float16, 11: dtypes.float64,
+    12: dtypes.uint32, 13: dtypes.uint64, 16: dtypes.bfloat16,
+}  # fmt: skip
+"""ONNX's numbers of the types that tensors have here."""
+
+
+def dtype_of(number: int, where: str) -> DType:
+    """The type of that number; `DTypeError` where tensors have no such elements."""
+    if number in NUMBERS:
+        return NUMBERS[number]
+    raise DTypeError(
+        "from_onnx", f"{where} has elements of a type that tensors do not have",
+        got=name_of(number), expected=", ".join(t.name for t in NUMBERS.values()),
+    )  # fmt: skip
+
+
+def name_of(number: int) -> str:
+    """ONNX's own name of a type."""
+    with loading():
+        import onnx
+    names: dict[int, str] = {v: k for k, v in onnx.TensorProto.DataType.items()}
+    return names.get(number, str(number)).lower()
+
+
+def array_of(tensor: Any, where: str, folder: str = "") -> Array:
+    """The values of a TensorProto; those in another file are mapped, not copied."""
+    with loading():
+        from onnx import numpy_helper
+    dtype = dtype_of(tensor.data_type, where)
+    shape = tuple(tensor.dims)
+    if any(n < 0 for n in shape) or int(np.prod(shape, dtype=object)) > LARGEST:
+        raise DataError("from_onnx", f"{where} has an impossible shape", got=str(shape),
+                        expected="extents of 0 or more that fit into memory")  # fmt: skip
+    if tensor.data_location == tensor.EXTERNAL:
+        return _external(tensor, dtype, shape, where, folder)
+    try:
+        made = numpy_helper.to_array(tensor)
+    except (ValueError, TypeError) as error:
+        raise DataError("from_onnx", f"the data of {where} do not fit its shape", got=str(error),
+                        expected=f"{dtype} {shape}") from error  # fmt: skip
+    return np.asarray(made, dtype.numpy)
+
+
+def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, folder: str) -> Array:
+    """Values in a file beside the model; any other place is refused."""
+    said = {each.key: each.value for each in tensor.external_data}
+    root = Path(folder).resolve()
+    path = (root / said.get("location", "")).resolve()
+    if not folder or not path.is_relative_to(root) or not path.is_file():
+        raise DataError(
+            "from_onnx", f"the data of {where} are not beside the model",
+            got=said.get("location", "no place"), expected="a file in the folder of the model",
+        )  # fmt: skip
+    offset, size = int(said.get("offset", 0)), int(np.prod(shape)) * dtype.itemsize
+    if offset < 0 or path.stat().st_size < offset + size:
+        raise DataError("from_onnx", f"the file with the data of {where} is too short",
+                        got=f"{path.stat().st_size:,} bytes",
+                        expected=f"{offset + size:,}")  # fmt: skip
+    if not size:
+        return np.zeros(shape, dtype.numpy)
+    return np.memmap(path, dtype.numpy.newbyteorder("<"), "r", offset, shape)

@@ -1,0 +1,210 @@
+"""Operators of each element by itself."""
+
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import Call, of_type, operator
+from compiler.imported.onnx.element_types import dtype_of
+from compiler.tensor import Tensor
+
+METHODS = {
+    "Abs": "abs", "Neg": "neg", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Sin": "sin",
+    "Cos": "cos", "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh",
+    "Cosh": "cosh", "Tanh": "tanh", "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh",
+    "Erf": "erf", "Sigmoid": "sigmoid", "Relu": "relu", "Softsign": "softsign", "Mish": "mish",
+    "Floor": "floor", "Ceil": "ceil", "Round": "round", "Sign": "sign", "Not": "logical_not",
+    "IsNaN": "isnan", "Reciprocal": "reciprocal", "Softplus": "softplus",
+    "BitwiseNot": "bitwise_not", "Identity": "clone", "Add": "add", "Sub": "sub", "Mul": "mul",
+    "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor", "Equal": "eq",
+    "Greater": "gt", "GreaterOrEqual": "ge", "Less": "lt", "LessOrEqual": "le",
+    "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or", "BitwiseXor": "bitwise_xor",
+}  # fmt: skip
+"""Operators that are a method of tensors."""
+
+
+def _method(name: str) -> Any:
+    def call_method(call: Call, x: Tensor, *others: Tensor) -> Tensor:
+        others = tuple(_aligned(call, x, other) for other in others)
+        made: Tensor = getattr(x, name)(*others)
+        return made
+
+    return call_method
+
+
+def _aligned(call: Call, x: Tensor, other: Tensor) -> Tensor:
+    """The second operand as versions before 7 have it: from axis `axis` of the first on."""
+    if call.version >= 7 or not call.get("broadcast"):
+        return other
+    axis = call.get("axis", x.ndim - other.ndim)
+    return other.reshape(*other.shape, *(1,) * (x.ndim - other.ndim - axis))
+
+
+for _op, _name in METHODS.items():
+    operator(_op)(_method(_name))
+
+
+@operator("Identity", "Dropout")
+def identity(call: Call, x: Tensor, *_: Any) -> Any:
+    """The value itself; what is dropped while learning is kept here."""
+    if call.op == "Dropout" and call.has(2) and bool(call.known(2, "the mode").item()):
+        raise call.refused("it is in training mode", "training_mode", "inference")
+    return (x, x.isnan().logical_or(True)) if call.outputs > 1 else x
+
+
+@operator("Div")
+def div(call: Call, x: Tensor, y: Tensor) -> Tensor:
+    """Of integers towards zero."""
+    y = _aligned(call, x, y)
+    return x.div(y) if x.dtype.is_float else x.idiv(y)
+
+
+@operator("Mod")
+def mod(call: Call, x: Tensor, y: Tensor) -> Tensor:
+    """With the sign of the divisor, or with `fmod` of the dividend."""
+    return x.fmod(y) if call.get("fmod", 0) else x.mod(y)
+
+
+@operator("Pow")
+def power(call: Call, x: Tensor, y: Tensor) -> Tensor:
+    """In the type of the base."""
+    both = x.pow(y) if x.dtype.is_float or not y.dtype.is_float else x.double().pow(y)
+    return both.cast(x.dtype)
+
+
+@operator("Max", "Min", "Sum", "Mean")
+def of_several(call: Call, *values: Tensor) -> Tensor:
+    """Element by element over all operands."""
+    name = {"Max": "maximum", "Min": "minimum"}.get(call.op, "add")
+    made = reduce(lambda a, b: getattr(a, name)(b), values)
+    return made.div(float(len(values))) if call.op == "Mean" else made
+
+
+@operator("BitShift")
+def shift(call: Call, x: Tensor, by: Tensor) -> Tensor:
+    """To the left or to the right."""
+    return x.lshift(by) if call["direction"] == "LEFT" else x.rshift(by)
+
+
+@operator("Where")
+def where(_call: Call, condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
+    """One where it is true, the other elsewhere."""
+    return condition.where(yes, no)
+
+
+@operator("Cast", "CastLike")
+def cast(call: Call, x: Tensor, like: Tensor | None = None) -> Tensor:
+    """Converted to another type."""
+    if like is not None:
+        return x.cast(like.dtype)
+    return x.cast(dtype_of(call["to"], f"{call.op} {call.name}"))
+
+
+@operator("BitCast")
+def bit_cast(call: Call, x: Tensor) -> Tensor:
+    """The same bits of another type."""
+    return x.bitcast(dtype_of(call["to"], f"{call.op} {call.name}"))
+
+
+@operator("Clip")
+def clip(call: Call, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
+    """Held between two numbers."""
+    if "min" in call.attributes:
+        low = of_type(x, call["min"])
+    if "max" in call.attributes:
+        high = of_type(x, call["max"])
+    x = x if low is None else x.maximum(low)
+    return x if high is None else x.minimum(high)
+
+
+@operator("LeakyRelu", "Elu", "Celu", "Selu", "ThresholdedRelu", "PRelu", "Shrink", "HardSigmoid",
+          "HardSwish", "Swish", "Gelu")  # fmt: skip
+def activation(call: Call, x: Tensor, slope: Tensor | None = None) -> Tensor:
+    """Functions that bend a line."""
+    dtype, alpha = x.dtype, call.get("alpha")
+    match call.op:
+        case "LeakyRelu":
+            made = x.lt(0).where(x.mul(0.01 if alpha is None else alpha), x)
+        case "PRelu":
+            made = x.lt(0).where(x.mul(slope if slope is not None else 0), x)
+        case "Elu":
+            made = x.lt(0).where(x.expm1().mul(1.0 if alpha is None else alpha), x)
+        case "Celu":
+            a = 1.0 if alpha is None else alpha
+            made = x.maximum(0).add(x.div(a).expm1().mul(a).minimum(0))
+        case "Selu":
+            a, gamma = alpha or 1.6732632423543772, call.get("gamma", 1.0507009873554805)
+            made = x.le(0).where(x.exp().mul(a).sub(a), x).mul(gamma)
+        case "ThresholdedRelu":
+            made = x.gt(1.0 if alpha is None else alpha).where(x, 0)
+        case "Shrink":
+            bias, lambd = call.get("bias", 0.0), call.get("lambd", 0.5)
+            inside = x.gt(lambd).where(x.sub(bias), 0)
+            made = x.lt(-lambd).where(x.add(bias), inside)
+        case "HardSigmoid":
+            a, b = 0.2 if alpha is None else alpha, call.get("beta", 0.5)
+            made = x.mul(a).add(b).clip(0, 1)
+        case "HardSwish":
+            made = x.mul(x.div(6.0).add(0.5).clip(0, 1))
+        case "Swish":
+            made = x.mul(x.mul(1.0 if alpha is None else alpha).sigmoid())
+        case _:
+            made = x.gelu(call.get("approximate", "none"))
+    return made.cast(dtype)
+
+
+@operator("IsInf")
+def is_inf(call: Call, x: Tensor) -> Tensor:
+    """Infinities of both signs, or of one."""
+    wanted = [sign for sign, name in ((1, "detect_positive"), (-1, "detect_negative"))
+              if call.get(name, 1)]  # fmt: skip
+    made = x.isnan().logical_and(False)
+    for sign in wanted:
+        made = made.logical_or(x.eq(sign * math.inf))
+    return made
+
+
+@operator("QuantizeLinear")
+def quantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None) -> Tensor:
+    """round(x / scale) + zero, held in the type."""
+    target = zero.dtype if zero is not None else dtypes.uint8
+    if call.get("output_dtype"):
+        target = dtype_of(call["output_dtype"], f"{call.op} {call.name}")
+    scale_of, zero = _along(call, x, scale), _along(call, x, zero)
+    assert scale_of is not None
+    made = x.float().div(scale_of.float()).round()
+    if zero is not None:
+        made = made.add(zero.float())
+    return made.clip(float(target.minimum), float(target.maximum)).cast(target)
+
+
+@operator("DequantizeLinear")
+def dequantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None) -> Tensor:
+    """(x - zero) * scale."""
+    target = scale.dtype
+    scale_of, zero = _along(call, x, scale), _along(call, x, zero)
+    assert scale_of is not None
+    made = x.float() if zero is None else x.float().sub(zero.float())
+    return made.mul(scale_of.float()).cast(target)
+
+
+def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
+    """Scales along an axis, or in blocks of it, spread over the tensor."""
+    if each is None or not each.ndim or each.size == 1:
+        return each if each is None else each.reshape(())
+    axis, block = call.get("axis", 1), call.get("block_size", 0)
+    axis = axis + x.ndim if axis < 0 else axis
+    if block:
+        return each.repeat_interleave(block, axis)._slice(axis, 0, x.shape[axis])
+    return each.reshape(-1, *(1,) * (x.ndim - axis - 1))
+
+
+@operator("EyeLike")
+def eye_like(call: Call, x: Tensor) -> Tensor:
+    """Ones on a diagonal."""
+    dtype = dtype_of(call["dtype"], call.op) if "dtype" in call.attributes else x.dtype
+    rows, columns = x.shape
+    return Tensor(np.eye(rows, columns, call.get("k", 0), dtype=dtype.numpy))

@@ -1,0 +1,192 @@
+"""Reductions, scans and normalisations."""
+
+import math
+from typing import Any
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.element_types import dtype_of
+from compiler.tensor import Tensor
+
+
+@operator("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
+          "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")  # fmt: skip
+def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
+    """One number for some axes, for all of them where none are named."""
+    axes = call.numbers(1, "axes")
+    if not axes and call.get("noop_with_empty_axes", 0):
+        return _of_each(call.op, x)
+    chosen = tuple(axis_of(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
+    keep, dtype = bool(call.get("keepdims", 1)), x.dtype
+    if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
+        shape = [1 if a in chosen else n for a, n in enumerate(x.shape) if keep or a not in chosen]
+        least = dtype.minimum if call.op == "ReduceMax" else dtype.maximum
+        return Tensor(least, dtype=dtype).expand(*shape) if shape else Tensor(least, dtype=dtype)
+    match call.op:
+        case "ReduceSum":
+            made = x.sum(chosen, keep)
+        case "ReduceMean":
+            made = x.mean(chosen, keep)
+        case "ReduceMax":
+            made = x.max(chosen, keep)
+        case "ReduceMin":
+            made = x.min(chosen, keep)
+        case "ReduceProd":
+            made = x.prod(chosen, keep)
+        case "ReduceL1":
+            made = x.abs().sum(chosen, keep)
+        case "ReduceL2":
+            made = x.square().sum(chosen, keep).sqrt()
+        case "ReduceLogSum":
+            made = x.sum(chosen, keep).log()
+        case "ReduceLogSumExp":
+            is_empty = 0 in (x.shape[a] for a in chosen)
+            made = x.exp().sum(chosen, keep).log() if is_empty else x.logsumexp(chosen, keep)
+        case _:
+            made = x.square().sum(chosen, keep)
+    return made.cast(dtype)
+
+
+def _of_each(op: str, x: Tensor) -> Tensor:
+    """What a reduction of no axes makes of each element."""
+    made = {
+        "ReduceL1": x.abs, "ReduceL2": x.abs, "ReduceLogSum": x.log, "ReduceSumSquare": x.square,
+    }.get(op, x.clone)()  # fmt: skip
+    return made.cast(x.dtype)
+
+
+@operator("ArgMax", "ArgMin")
+def place_of(call: Call, x: Tensor) -> Tensor:
+    """Where the greatest or least element is, the first or the last of equal ones."""
+    axis, keep = axis_of(call.get("axis", 0), x.ndim), bool(call.get("keepdims", 1))
+    name = "argmax" if call.op == "ArgMax" else "argmin"
+    if not call.get("select_last_index", 0):
+        made: Tensor = getattr(x, name)(axis, keep)
+        return made
+    turned: Tensor = getattr(x.flip(axis), name)(axis, keep)
+    return turned.neg().add(x.shape[axis] - 1)
+
+
+@operator("CumSum", "CumProd")
+def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
+    """Sums or products up to each element; backwards, or without the element itself."""
+    axis = axis_of(int(call.known(1, "the axis").item()), x.ndim)
+    made = x.flip(axis) if call.get("reverse", 0) else x
+    made = made.cumsum(axis) if call.op == "CumSum" else made.cumprod(axis)
+    made = made.cast(x.dtype)
+    if call.get("exclusive", 0):
+        pairs = [(0, 0)] * x.ndim
+        pairs[axis] = 1, -1
+        made = made.pad(pairs, x.dtype.numpy.type(call.op == "CumProd").item())
+    return made.flip(axis) if call.get("reverse", 0) else made
+
+
+@operator("Softmax", "LogSoftmax", "Hardmax")
+def softmax(call: Call, x: Tensor) -> Tensor:
+    """Along one axis; before version 13 along all from one on."""
+    axis = call.get("axis", -1 if call.version >= 13 else 1)
+    axis = axis_of(axis, x.ndim)
+    if call.version < 13:
+        flat = x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+        return _softmax(call.op, flat, 1).reshape(*x.shape)
+    return _softmax(call.op, x, axis)
+
+
+def _softmax(op: str, x: Tensor, axis: int) -> Tensor:
+    if op == "Softmax":
+        return x.softmax(axis)
+    if op == "LogSoftmax":
+        return x.log_softmax(axis)
+    hot = x.argmax(axis).one_hot(x.shape[axis], x.dtype)
+    return hot.moveaxis(-1, axis)
+
+
+@operator("LayerNormalization", "RMSNormalization")
+def layer_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor | None = None) -> Any:
+    """Less the mean, divided by the deviation, over the axes from one on."""
+    axis = axis_of(call.get("axis", -1), x.ndim)
+    axes, eps = tuple(range(axis, x.ndim)), call.get("epsilon", 1e-5)
+    stash = call.get("stash_type", 1)
+    wide = x.cast(dtype_of(stash, call.op)) if stash else x
+    if call.op == "RMSNormalization":
+        return wide.rms_norm(axes, eps=eps).cast(x.dtype).mul(scale)
+    mean = wide.mean(axes, keepdim=True)
+    centred = wide.sub(mean)
+    inverse = centred.square().mean(axes, keepdim=True).add(eps).rsqrt()
+    made = centred.mul(inverse).cast(x.dtype).mul(scale)
+    made = made if bias is None else made.add(bias)
+    return (made, mean, inverse)[: call.outputs] if call.outputs > 1 else made
+
+
+@operator("BatchNormalization")
+def batch_normalization(
+    call: Call, x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor
+) -> Tensor:
+    """Of each channel, by statistics that the model has."""
+    if call.get("training_mode", 0) or call.outputs > 1:
+        raise call.refused("it is in training mode", "training_mode", "inference")
+    made = x.batch_norm(mean, variance, scale, bias, call.get("epsilon", 1e-5))
+    return made.cast(x.dtype)
+
+
+@operator("InstanceNormalization")
+def instance_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    """Of each channel of each example."""
+    return x.instance_norm(scale, bias, call.get("epsilon", 1e-5))
+
+
+@operator("GroupNormalization")
+def group_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    """Of groups of channels; before version 21 scale and bias are those of groups."""
+    groups, eps = call["num_groups"], call.get("epsilon", 1e-5)
+    if call.version >= 21:
+        return x.group_norm(groups, scale, bias, eps)
+    size = x.shape[1] // groups
+    wide, more = (each.repeat_interleave(size, 0) for each in (scale, bias))
+    return x.group_norm(groups, wide, more, eps)
+
+
+@operator("MeanVarianceNormalization")
+def mean_variance_normalization(call: Call, x: Tensor) -> Tensor:
+    """Less the mean, divided by the deviation."""
+    axes = tuple(call.get("axes", (0, 2, 3)))
+    centred = x.sub(x.mean(axes, keepdim=True))
+    return centred.div(centred.square().mean(axes, keepdim=True).sqrt().add(1e-9))
+
+
+@operator("LpNormalization")
+def lp_normalization(call: Call, x: Tensor) -> Tensor:
+    """Divided by the length along an axis; 0 stays 0."""
+    axis = call.get("axis", -1)
+    size = x.abs().sum(axis, keepdim=True) if call.get("p", 2) == 1 else (
+        x.square().sum(axis, keepdim=True).sqrt())  # fmt: skip
+    return size.eq(0).where(0, x.div(size)).cast(x.dtype)
+
+
+@operator("LRN")
+def local_response(call: Call, x: Tensor) -> Tensor:
+    """Divided by a power of the sum of squares over near channels."""
+    size, alpha = call["size"], call.get("alpha", 1e-4)
+    low = (size - 1) // 2
+    pairs = [(0, 0), (low, size - 1 - low), *[(0, 0)] * (x.ndim - 2)]
+    near = x.square().pad(pairs).unfold(1, size).sum(-1)
+    return x.div(near.mul(alpha / size).add(call.get("bias", 1.0)).pow(call.get("beta", 0.75)))
+
+
+@operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
+def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Any:
+    """The loss of classes along axis 1."""
+    logs = x.log_softmax(1) if call.op == "SoftmaxCrossEntropyLoss" else x
+    ignored, how = call.get("ignore_index"), call.get("reduction", "mean")
+    is_left = target.eq(ignored) if ignored is not None else target.ne(target)
+    safe = is_left.where(0, target.cast(dtypes.int64))
+    own = logs.gather(1, safe.unsqueeze(1)).squeeze(1).neg()
+    share = weight.take(safe) if weight is not None else own.full_like(1.0)
+    share = is_left.where(0, share)
+    loss = own.mul(share)
+    if how == "mean":
+        loss = loss.sum().div(share.sum())
+    elif how == "sum":
+        loss = loss.sum()
+    loss = loss.cast(x.dtype)
+    return (loss, logs) if call.outputs > 1 else loss

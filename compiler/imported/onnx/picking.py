@@ -1,0 +1,124 @@
+"""Operators that pick and place by positions."""
+
+from typing import Any
+
+import numpy as np
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.tensor import Tensor
+
+_UPDATES = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
+
+
+def _positions(index: Tensor, extent: int) -> Tensor:
+    """Positions counted from the front."""
+    index = index.cast(dtypes.int64)
+    return index.lt(0).where(index.add(extent), index)
+
+
+@operator("Gather")
+def gather(call: Call, x: Tensor, index: Tensor) -> Tensor:
+    """The slices at positions along an axis."""
+    axis = axis_of(call.get("axis", 0), x.ndim)
+    return x.take(_positions(index, x.shape[axis]), axis)
+
+
+@operator("GatherElements")
+def gather_elements(call: Call, x: Tensor, index: Tensor) -> Tensor:
+    """An element for each position."""
+    axis = axis_of(call.get("axis", 0), x.ndim)
+    return x.gather(axis, _positions(index, x.shape[axis]))
+
+
+@operator("GatherND")
+def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
+    """Parts at positions along several axes, after some axes that both have."""
+    batch, depth = call.get("batch_dims", 0), index.shape[-1]
+    lead = index.shape[:-1]
+    places: list[Any] = []
+    for axis in range(batch):
+        shape = [1] * len(lead)
+        shape[axis] = lead[axis]
+        places.append(Tensor(np.arange(lead[axis]).reshape(shape)).broadcast_to(*lead))
+    for axis in range(depth):
+        places.append(_positions(index[..., axis], x.shape[batch + axis]))
+    made: Tensor = x[tuple(places)]
+    return made
+
+
+@operator("ScatterElements", "Scatter")
+def scatter_elements(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
+    """An element put at each position, or joined with what is there."""
+    axis = axis_of(call.get("axis", 0), x.ndim)
+    how, where = call.get("reduction", "none"), _positions(index, x.shape[axis])
+    if how == "none":
+        return x.scatter(axis, where, updates)
+    return x.scatter_reduce(axis, where, updates, _UPDATES[how])
+
+
+@operator("ScatterND")
+def scatter_nd(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
+    """Parts put at positions along several axes."""
+    depth = index.shape[-1]
+    lead, rest = x.shape[:depth], x.shape[depth:]
+    flat = index[..., 0].mul(0).cast(dtypes.int64)
+    for axis in range(depth):
+        flat = flat.mul(lead[axis]).add(_positions(index[..., axis], lead[axis]))
+    size = int(np.prod(rest, dtype=int))
+    count = int(np.prod(lead, dtype=int))
+    where = flat.reshape(-1, 1).broadcast_to(flat.size, size)
+    rows, parts = x.reshape(count, size), updates.reshape(flat.size, size)
+    how = call.get("reduction", "none")
+    if how == "none":
+        made = rows.scatter(0, where, parts)
+    else:
+        made = rows.scatter_reduce(0, where, parts, _UPDATES[how])
+    return made.reshape(*x.shape)
+
+
+@operator("OneHot")
+def one_hot(call: Call, index: Tensor, _depth: Tensor, values: Tensor) -> Tensor:
+    """One value at each position, another elsewhere."""
+    depth = int(call.known(1, "the depth").item())
+    axis = axis_of(call.get("axis", -1), index.ndim + 1)
+    places = _positions(index, depth).unsqueeze(axis)
+    shape = [1] * places.ndim
+    shape[axis] = depth
+    is_hot = places.eq(np.arange(depth).reshape(shape))
+    return is_hot.where(values[1], values[0])
+
+
+@operator("TopK")
+def top_k(call: Call, x: Tensor, _k: Tensor | None = None) -> tuple[Tensor, ...]:
+    """The greatest or least elements along an axis, and where they are."""
+    (k,) = call.numbers(1, "k") if call.has(1) else [call["k"]]
+    axis = axis_of(call.get("axis", -1), x.ndim)
+    return x.topk(k, axis, bool(call.get("largest", 1)), bool(call.get("sorted", 1)))
+
+
+@operator("NonZero")
+def non_zero(call: Call, _x: Tensor) -> Tensor:
+    """Where elements are not 0; what they are has to be known."""
+    return Tensor(np.array(np.nonzero(call.known(0, "where elements are not 0")), np.int64))
+
+
+@operator("Compress")
+def compress(call: Call, x: Tensor, _condition: Tensor) -> Tensor:
+    """The slices where a condition is true."""
+    (places,) = np.nonzero(call.known(1, "the condition"))
+    if "axis" not in call.attributes:
+        return x.reshape(-1).take(places)
+    return x.take(places, axis_of(call["axis"], x.ndim))
+
+
+@operator("ReverseSequence")
+def reverse_sequence(call: Call, x: Tensor, lengths: Tensor) -> Tensor:
+    """The first elements of each sequence turned round."""
+    batch, time = call.get("batch_axis", 1), call.get("time_axis", 0)
+    n = x.shape[time]
+    rows = lengths.reshape(-1, 1).cast(dtypes.int64)
+    steps = np.arange(n)
+    where = rows.gt(steps).where(rows.sub(1).sub(steps), steps)
+    where = where if batch == 0 else where.transpose()
+    return x.gather(time, where.reshape(*where.shape, *(1,) * (x.ndim - 2)).broadcast_to(*x.shape))

@@ -1,0 +1,406 @@
+"""`from_onnx`: a model as a callable program, its inputs and outputs by name.
+
+The model is read, its functions written out, and every operator looked up, so that all that is not
+supported is told at once. A call walks the nodes: what follows from shapes and constants is
+computed on the way, by the interpreter of the graph, and all else becomes tensors, lazy as any.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import DataError, located
+from compiler.core.lazy import loading
+from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
+    elementwise,
+    folds,
+    picking,
+    products,
+    recurrent,
+    resizing,
+    shapes,
+    windows,
+)
+from compiler.imported.onnx.call import OPERATORS, Call, Value, computed
+from compiler.imported.onnx.element_types import NUMBERS, array_of, dtype_of
+from compiler.tensor import Tensor
+
+FOLDED = 1 << 16
+"""Elements up to which a value is computed while the model is walked, where all it needs is known:
+shapes, axes, small tables."""
+MOST_ITERATIONS = 10_000
+"""Of a `Loop` whose trips are written out."""
+CONTROL = ("If", "Loop", "Scan")
+OWN = ("", "ai.onnx")
+"""Names of ONNX's own domain."""
+
+
+class OnnxProgram:
+    """A model: `program(x=array)` gives its outputs by name, as lazy tensors."""
+
+    def __init__(self, model: Any, folder: str = "") -> None:
+        self._graph = model.graph
+        self._versions: dict[str, int] = {
+            "" if each.domain in OWN else each.domain: each.version for each in model.opset_import
+        }
+        self._folder = folder
+        self._check(model.graph)
+        self._constants = {
+            each.name: Value(array_of(each, f"initializer {each.name}", folder))
+            for each in model.graph.initializer
+        }
+        self.inputs = {
+            each.name: _described(each) for each in model.graph.input
+            if each.name not in self._constants
+        }  # fmt: skip
+        """Name to (element type, extents): a number, or a name for one that may differ."""
+        self.outputs = tuple(each.name for each in model.graph.output)
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}: {dtype.short}[{','.join(map(str, shape))}]"
+            for name, (dtype, shape) in self.inputs.items()
+        )
+        return f"OnnxProgram({given} -> {', '.join(self.outputs)})"
+
+    def __call__(self, *values: Any, **named: Any) -> dict[str, Tensor]:
+        """The outputs by name, for inputs by place or by name. Nothing is computed yet."""
+        if len(values) > len(self.inputs) or set(named) - set(self.inputs):
+            others = ", ".join(sorted(set(named) - set(self.inputs)))
+            raise DataError("OnnxProgram", "there is no such input",
+                            got=others or f"{len(values)} inputs",
+                            expected=", ".join(self.inputs))  # fmt: skip
+        given = {**dict(zip(self.inputs, values, strict=False)), **named}
+        if missing := [name for name in self.inputs if name not in given]:
+            raise DataError("OnnxProgram", "an input is missing", got=", ".join(given) or "none",
+                            expected=", ".join(missing))  # fmt: skip
+        known: dict[str, Value] = dict(self._constants)
+        for name, (dtype, shape) in self.inputs.items():
+            known[name] = Value(given=_input(name, given[name], dtype, shape))
+        made = self._walk(self._graph, known)
+        return dict(zip(self.outputs, [value.tensor for value in made], strict=True))
+
+    def _version(self, domain: str) -> int:
+        return self._versions.get("" if domain in OWN else domain, 1)
+
+    def _check(self, graph: Any) -> None:
+        """`DataError` with every operator that is not supported, and how often it occurs."""
+        missing = Counter(
+            f"{node.domain + '.' if node.domain not in OWN else ''}{node.op_type} "
+            f"(version {self._version(node.domain)})"
+            for node in _nodes(graph) if not self._is_known(node)
+        )  # fmt: skip
+        if missing:
+            raise DataError(
+                "from_onnx", "operators are not supported",
+                got=", ".join(f"{count} × {name}" for name, count in sorted(missing.items())),
+                expected=f"some of {len(OPERATORS) + len(CONTROL)} operators",
+            )  # fmt: skip
+
+    def _is_known(self, node: Any) -> bool:
+        domain = "" if node.domain in OWN else node.domain
+        if (domain, node.op_type) in OPERATORS or node.op_type in CONTROL:
+            return True
+        return domain == "" and _function_of(node, self._version(""), []) is not None
+
+    def _walk(self, graph: Any, outer: Mapping[str, Value]) -> list[Value]:
+        """The outputs of a graph, whose nodes see what stands outside."""
+        known = dict(outer)
+        for each in graph.initializer:
+            known.setdefault(each.name, Value(array_of(each, each.name, self._folder)))
+        self._run(graph.node, known)
+        return [known[each.name] for each in graph.output]
+
+    def _run(self, nodes: Iterable[Any], known: dict[str, Value]) -> None:
+        for node in nodes:
+            inputs = [known[name] if name else None for name in node.input]
+            made = self._called(node, inputs, known)
+            for name, value in zip(node.output, made, strict=False):
+                if name and value is not None:
+                    known[name] = value
+
+    def _called(
+        self, node: Any, inputs: Sequence[Value | None], known: dict[str, Value]
+    ) -> Sequence[Value | None]:
+        if node.op_type in CONTROL and node.domain in OWN:
+            control = {"If": self._if, "Loop": self._loop, "Scan": self._scan}[node.op_type]
+            return control(_call(node, self._version(""), inputs), known)
+        function = OPERATORS.get(("" if node.domain in OWN else node.domain, node.op_type))
+        if function is None:
+            return self._expanded(node, inputs)
+        call = _call(node, self._version(node.domain), inputs)
+        made = function(call, *(None if v is None else v.tensor for v in inputs))
+        results = made if isinstance(made, tuple) else (made,)
+        is_known = all(v is None or v.array is not None for v in inputs)
+        if is_known and all(t.size <= FOLDED for t in results):
+            return [Value(array) for array in computed(results)]
+        return [Value(given=tensor) for tensor in results]
+
+    def _expanded(self, node: Any, inputs: Sequence[Value | None]) -> list[Value | None]:
+        """An operator that ONNX defines by others."""
+        tensors = [None if v is None else v.tensor for v in inputs]
+        function = _function_of(node, self._version(""), tensors)
+        if function is None:
+            types = ", ".join("none" if t is None else f"{t.dtype} {t.shape}" for t in tensors)
+            raise DataError("from_onnx", f"{node.op_type} {node.name}: it is not supported",
+                            got=types, expected="other types or shapes")  # fmt: skip
+        own = {name: v for name, v in zip(function.input, inputs, strict=False) if v is not None}
+        given = {each.name: each for each in node.attribute}
+        usual = {each.name: each for each in function.attribute_proto}
+        body = [
+            _bound(each, {**_defaults(node, self._version("")), **usual, **given})
+            for each in function.node
+        ]
+        for each in body:
+            for place, name in enumerate(each.input):
+                if name and name in function.input and name not in own:
+                    each.input[place] = ""
+        versions = self._versions
+        inside = {"" if i.domain in OWN else i.domain: i.version for i in function.opset_import}
+        self._versions = {**versions, **inside}
+        try:
+            self._run(body, own)
+        finally:
+            self._versions = versions
+        return [own.get(name) for name in function.output[: len(node.output)]]
+
+    def _if(self, call: Call, known: dict[str, Value]) -> list[Value]:
+        """The branch that a known condition chooses."""
+        is_true = bool(call.known(0, "the condition").item())
+        return self._walk(call["then_branch" if is_true else "else_branch"], known)
+
+    def _loop(self, call: Call, known: dict[str, Value]) -> list[Value]:
+        """The iterations one after the other, as often as is known."""
+        body, states = call["body"], list(call.inputs[2:])
+        trips = int(call.known(0, "the trip count").item()) if call.has(0) else MOST_ITERATIONS
+        goes_on = bool(call.known(1, "the condition").item()) if call.has(1) else True
+        names = [each.name for each in body.input]
+        kept: list[list[Value]] = [[] for _ in range(len(body.output) - 1 - len(states))]
+        trip = 0
+        while goes_on and trip < trips:
+            if trip == MOST_ITERATIONS:
+                raise call.refused("it has too many iterations", trips, f"{MOST_ITERATIONS:,}")
+            values = [Value(np.array(trip, np.int64)), Value(np.array(True)), *states]
+            inside = {n: v for n, v in zip(names, values, strict=True) if v is not None}
+            again, *made = self._walk(body, {**known, **inside})
+            asked = Call("Loop", call.name, call.version, {}, (again,), 1)
+            goes_on = bool(asked.known(0, "whether it goes on").item())
+            states = list(made[: len(states)])
+            for rows, value in zip(kept, made[len(states) :], strict=True):
+                rows.append(value)
+            trip += 1
+        scanned = [_stacked(rows, 0, body.output[1 + len(states) + n])
+                   for n, rows in enumerate(kept)]  # fmt: skip
+        return [*(s for s in states if s is not None), *scanned]
+
+    def _scan(self, call: Call, known: dict[str, Value]) -> list[Value]:
+        """The body for each slice of the scanned inputs."""
+        body, count = call["body"], call["num_scan_inputs"]
+        if call.version < 9:
+            raise call.refused("versions before 9 are not supported", call.version, "9 or later")
+        split = len(call.inputs) - count
+        states = [v for v in call.inputs[:split] if v is not None]
+        scanned = [v.tensor for v in call.inputs[split:] if v is not None]
+        axes = call.get("scan_input_axes", [0] * count)
+        turned = call.get("scan_input_directions", [0] * count)
+        names, trips = [each.name for each in body.input], scanned[0].shape[axes[0]]
+        kept: list[list[Value]] = [[] for _ in range(len(body.output) - split)]
+        for trip in range(trips):
+            slices = []
+            for tensor, axis, back in zip(scanned, axes, turned, strict=True):
+                place = trips - 1 - trip if back else trip
+                slices.append(Value(given=tensor._slice(axis % tensor.ndim, place, place + 1)
+                                    .squeeze(axis)))  # fmt: skip
+            inside = dict(zip(names, [*states, *slices], strict=True))
+            made = self._walk(body, {**known, **inside})
+            states = list(made[:split])
+            for rows, value in zip(kept, made[split:], strict=True):
+                rows.append(value)
+        axes = call.get("scan_output_axes", [0] * len(kept))
+        turned = call.get("scan_output_directions", [0] * len(kept))
+        results = [
+            _stacked(rows[::-1] if back else rows, axis, body.output[split + n])
+            for n, (rows, axis, back) in enumerate(zip(kept, axes, turned, strict=True))
+        ]
+        return [*states, *results]
+
+
+def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
+    """Values of all iterations along a new axis; of none an empty one."""
+    if not rows:
+        dtype, shape = _described(like)
+        return Value(np.zeros((0, *(n if isinstance(n, int) else 0 for n in shape)), dtype.numpy))
+    first, *others = (row.tensor for row in rows)
+    whole = first.stack(*others, dim=axis) if others else first.unsqueeze(axis)
+    if all(row.array is not None for row in rows) and whole.size <= FOLDED:
+        return Value(computed([whole])[0])
+    return Value(given=whole)
+
+
+def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
+    with loading():
+        from onnx import helper
+    attributes = {}
+    for each in node.attribute:
+        value = helper.get_attribute_value(each)
+        attributes[each.name] = value.decode() if isinstance(value, bytes) else value
+    return Call(node.op_type, node.name, version, attributes, inputs, len(node.output))
+
+
+def _bound(node: Any, given: Mapping[str, Any]) -> Any:
+    """A node of a function, its references to the function's attributes replaced."""
+    made = type(node)()
+    made.CopyFrom(node)
+    del made.attribute[:]
+    for each in node.attribute:
+        if not each.ref_attr_name:
+            made.attribute.add().CopyFrom(each)
+            _bind_graphs(made.attribute[-1], given)
+        elif each.ref_attr_name in given:
+            new = made.attribute.add()
+            new.CopyFrom(given[each.ref_attr_name])
+            new.name = each.name
+    return made
+
+
+def _bind_graphs(attribute: Any, given: Mapping[str, Any]) -> None:
+    for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+        nodes = [_bound(node, given) for node in graph.node]
+        del graph.node[:]
+        graph.node.extend(nodes)
+
+
+def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> Any:
+    """The function that ONNX defines an operator by; None where there is none."""
+    with loading():
+        import onnx
+
+    schema: Any  # whose stubs lack what is asked for here
+    try:
+        schema = onnx.defs.get_schema(node.op_type, version, "")
+    except onnx.defs.SchemaError:
+        return None
+    made = None
+    if schema.has_function:
+        made = schema.function_body
+        chosen = max((v for v in schema.function_opset_versions if v <= version), default=None)
+        if chosen is not None:
+            made = onnx.FunctionProto.FromString(
+                schema.get_function_with_opset_version(chosen))  # fmt: skip
+    elif schema.has_context_dependent_function:
+        if not inputs:
+            return schema
+        numbers = {dtype: number for number, dtype in NUMBERS.items()}
+        described = [
+            b"" if t is None else onnx.helper.make_tensor_type_proto(numbers[t.dtype], t.shape)
+            .SerializeToString() for t in inputs
+        ]  # fmt: skip
+        chosen = max((v for v in schema.context_dependent_function_opset_versions if v <= version),
+                     default=version)  # fmt: skip
+        made = onnx.FunctionProto.FromString(
+            schema.get_context_dependent_function_with_opset_version(
+                chosen, node.SerializeToString(), described))  # fmt: skip
+    return made if made is not None and made.node else None
+
+
+def _defaults(node: Any, version: int) -> dict[str, Any]:
+    """The attributes of an operator that has none of its own, as ONNX says."""
+    with loading():
+        import onnx
+    schema = onnx.defs.get_schema(node.op_type, version, "")
+    return {
+        name: each.default_value for name, each in schema.attributes.items()
+        if each.default_value.name
+    }  # fmt: skip
+
+
+def _nodes(graph: Any) -> Iterable[Any]:
+    """Every node, those of inner graphs too."""
+    stack = [graph]
+    while stack:
+        for node in stack.pop().node:
+            yield node
+            for each in node.attribute:
+                stack += [*([each.g] if each.HasField("g") else []), *each.graphs]
+
+
+def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
+    """The element type and the extents of an input or output."""
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type":
+        raise DataError("from_onnx", f"{value.name} is no tensor", got=str(kind),
+                        expected="a tensor: sequences and maps are not supported")  # fmt: skip
+    tensor = value.type.tensor_type
+    shape = tuple(
+        each.dim_value if each.HasField("dim_value") else each.dim_param or "?"
+        for each in tensor.shape.dim
+    )
+    return dtype_of(tensor.elem_type, value.name), shape
+
+
+def _input(name: str, value: Any, dtype: Any, shape: tuple[int | str, ...]) -> Tensor:
+    """What was given for an input, of the type and extents that the model says."""
+    tensor = value if isinstance(value, Tensor) else Tensor(value)
+    fits = len(tensor.shape) == len(shape) and all(
+        isinstance(wanted, str) or n == wanted
+        for n, wanted in zip(tensor.shape, shape, strict=True)
+    )
+    if tensor.dtype != dtype or not fits:
+        raise DataError(
+            "OnnxProgram", f"input {name} does not fit", got=f"{tensor.dtype} {tensor.shape}",
+            expected=f"{dtype} ({', '.join(map(str, shape))})",
+        )  # fmt: skip
+    return tensor
+
+
+@located
+def from_onnx(model: Any) -> OnnxProgram:
+    """A model in the ONNX format as a program: a path, the bytes of a file, or a ModelProto.
+
+    Data in files beside the model are mapped, not copied; such files are looked for in its folder
+    alone. Raises `FileNotFoundError`, and `DataError` for what is no model or has operators that
+    are not supported: all of them are named.
+    """
+    folder = ""
+    with loading():
+        import onnx
+        import onnx.inliner
+    if isinstance(model, str | Path):
+        folder = str(Path(model).parent)
+        model = Path(model).read_bytes()
+    if isinstance(model, bytes | bytearray):
+        parsed = onnx.ModelProto()
+        try:
+            parsed.ParseFromString(bytes(model))
+        except Exception as error:  # whatever protobuf raises: it has several
+            raise DataError("from_onnx", "this is no ONNX model", got=str(error),
+                            expected="the bytes of a ModelProto") from error  # fmt: skip
+        model = parsed
+    if not isinstance(model, onnx.ModelProto) or (not model.graph.node and not model.graph.output):
+        raise DataError("from_onnx", "this is no ONNX model", got=type(model).__name__,
+                        expected="a path, bytes or a ModelProto with a graph")  # fmt: skip
+    _check_order(model.graph, set())
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
+    return OnnxProgram(model, folder)
+
+
+def _check_order(graph: Any, outer: set[str]) -> None:
+    """Every value is made before it is used: a cycle, or a name that nothing makes, is refused."""
+    known = outer | {each.name for each in (*graph.input, *graph.initializer)}
+    for node in graph.node:
+        if missing := [name for name in node.input if name and name not in known]:
+            raise DataError(
+                "from_onnx", f"{node.op_type} {node.name} reads what nothing before it makes",
+                got=missing[0], expected="nodes in order, without a cycle",
+            )  # fmt: skip
+        for each in node.attribute:
+            for inner in [*([each.g] if each.HasField("g") else []), *each.graphs]:
+                _check_order(inner, known)
+        known |= set(node.output)
+    if missing := [each.name for each in graph.output if each.name not in known]:
+        raise DataError("from_onnx", "nothing makes an output", got=missing[0],
+                        expected="a node, an input or a constant of that name")  # fmt: skip

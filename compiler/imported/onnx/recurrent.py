@@ -1,0 +1,136 @@
+"""RNN, GRU and LSTM: one step after the other, forwards and backwards."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from compiler.imported.onnx.call import Call, operator
+from compiler.tensor import Tensor
+
+State: TypeAlias = tuple[Tensor, ...]
+Step: TypeAlias = Callable[[Tensor, State], State]
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+USUAL = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh", "Tanh")}
+
+
+@operator("RNN", "GRU", "LSTM")
+def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = None,
+              lengths: Tensor | None = None, *states: Tensor | None) -> Any:  # fmt: skip
+    """All steps of one layer; gives every hidden state, and the last of each direction."""
+    if call.get("layout", 0):
+        x = x.transpose(0, 1)
+        states = tuple(s if s is None else s.transpose(0, 1) for s in states[:2]) + states[2:]
+    hidden, batch, steps = r.shape[-1], x.shape[1], x.shape[0]
+    directions = w.shape[0]
+    count = 2 if call.op == "LSTM" else 1
+    rows, last = [], []
+    for d in range(directions):
+        backwards = d == 1 or call.get("direction", "forward") == "reverse"
+        peephole = states[2] if len(states) > 2 else None
+        step = _step(call, d, w[d], r[d], None if b is None else b[d],
+                     None if peephole is None else peephole[d])  # fmt: skip
+        state: State = tuple(
+            given[d] if place < len(states) and (given := states[place]) is not None
+            else Tensor.zeros(batch, hidden, dtype=x.dtype) for place in range(count)
+        )  # fmt: skip
+        made: list[Tensor] = []
+        for t in reversed(range(steps)) if backwards else range(steps):
+            new = step(x[t], state)
+            shown = new[0]
+            if lengths is not None:
+                goes_on = lengths.gt(t).unsqueeze(1)
+                new = tuple(goes_on.where(a, old) for a, old in zip(new, state, strict=True))
+                shown = goes_on.where(new[0], 0.0)
+            state = new
+            made.append(shown)
+        rows.append(_stacked(made[::-1] if backwards else made))
+        last.append(state)
+    every = rows[0].unsqueeze(1) if directions == 1 else rows[0].stack(rows[1], dim=1)
+    ends = [_stacked([state[place] for state in last]) for place in range(count)]
+    if call.get("layout", 0):
+        every = every.permute(2, 0, 1, 3)
+        ends = [end.transpose(0, 1) for end in ends]
+    return (every, *ends)
+
+
+def _stacked(tensors: list[Tensor]) -> Tensor:
+    first, *others = tensors
+    return first.stack(*others, dim=0) if others else first.unsqueeze(0)
+
+
+def _bent(call: Call, place: int, x: Tensor) -> Tensor:
+    """The activation of that place, or what it usually is."""
+    names = [n.decode() if isinstance(n, bytes) else n for n in call.get("activations", ())]
+    usual = USUAL[call.op]
+    name = names[place] if place < len(names) else usual[place % len(usual)]
+    alpha, beta = (call.get(f"activation_{which}") for which in ("alpha", "beta"))
+    a = alpha[place] if alpha and place < len(alpha) else None
+    c = beta[place] if beta and place < len(beta) else None
+    match name.lower():
+        case "relu":
+            return x.relu()
+        case "tanh":
+            return x.tanh()
+        case "sigmoid":
+            return x.sigmoid()
+        case "affine":
+            return x.mul(1.0 if a is None else a).add(0.0 if c is None else c)
+        case "leakyrelu":
+            return x.lt(0).where(x.mul(0.01 if a is None else a), x)
+        case "hardsigmoid":
+            return x.mul(0.2 if a is None else a).add(0.5 if c is None else c).clip(0, 1)
+        case "elu":
+            return x.lt(0).where(x.expm1().mul(1.0 if a is None else a), x)
+        case "softsign":
+            return x.softsign()
+        case "softplus":
+            return x.softplus()
+    raise call.refused("unknown activation", name, "Relu, Tanh, Sigmoid, Affine, …")
+
+
+def _step(call: Call, direction: int, w: Tensor, r: Tensor, b: Tensor | None,
+          peephole: Tensor | None) -> Step:  # fmt: skip
+    """One step of one direction."""
+    hidden, first = r.shape[-1], direction * len(USUAL[call.op])
+    width = GATES[call.op] * hidden
+    b_x, b_h = (b[:width], b[width:]) if b is not None else (0.0, 0.0)
+    clip = call.get("clip")
+
+    def bend(place: int, value: Tensor) -> Tensor:
+        return _bent(call, first + place, value if clip is None else value.clip(-clip, clip))
+
+    def part(value: Tensor, gate: int) -> Tensor:
+        cut: Tensor = value[:, gate * hidden : (gate + 1) * hidden]
+        return cut
+
+    def rnn(x: Tensor, state: State) -> State:
+        return (bend(0, x.matmul(w.T).add(b_x).add(state[0].matmul(r.T).add(b_h))),)
+
+    def gru(x: Tensor, state: State) -> State:
+        (h,) = state
+        from_x = x.matmul(w.T).add(b_x)
+        from_h = h.matmul(r.T).add(b_h)
+        z = bend(0, part(from_x, 0).add(part(from_h, 0)))
+        reset = bend(0, part(from_x, 1).add(part(from_h, 1)))
+        if call.get("linear_before_reset", 0):
+            inner = reset.mul(part(from_h, 2))
+        else:
+            own = reset.mul(h).matmul(r[2 * hidden :].T)
+            inner = own.add(b_h[2 * hidden :]) if isinstance(b_h, Tensor) else own
+        new = bend(1, part(from_x, 2).add(inner))
+        return (z.neg().add(1).mul(new).add(z.mul(h)),)
+
+    def lstm(x: Tensor, state: State) -> State:
+        h, c = state
+        gates = x.matmul(w.T).add(b_x).add(h.matmul(r.T).add(b_h))
+        i, o, f, g = (part(gates, n) for n in range(4))
+        if peephole is not None:
+            i = i.add(peephole[:hidden].mul(c))
+            f = f.add(peephole[2 * hidden :].mul(c))
+        i, f = bend(0, i), bend(0, f)
+        f = i.neg().add(1) if call.get("input_forget", 0) else f
+        new = f.mul(c).add(i.mul(bend(1, g)))
+        if peephole is not None:
+            o = o.add(peephole[hidden : 2 * hidden].mul(new))
+        return bend(0, o).mul(bend(2, new)), new
+
+    return {"RNN": rnn, "GRU": gru, "LSTM": lstm}[call.op]

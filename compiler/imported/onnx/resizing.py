@@ -1,0 +1,146 @@
+"""Resize and Upsample: images of another size, by ONNX's ways to place and to weigh elements."""
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.tensor import Tensor
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+@operator("Resize", "Upsample")
+def resize(call: Call, x: Tensor, *_: Any) -> Tensor:
+    """Axis by axis, each new element a sum of old ones times weights that are known."""
+    axes = [axis_of(a, x.ndim) for a in call.get("axes", range(x.ndim))]
+    sizes, scales = _sizes(call, x, axes)
+    region = _region(call, x, axes)
+    made = x
+    for axis, count, scale, ends in zip(axes, sizes, scales, region, strict=True):
+        rows = _weights(call, x.shape[axis], count, scale, ends)
+        if rows.shape[0] == rows.shape[1] and bool((rows == np.eye(len(rows))).all()):
+            continue
+        made = _applied(made, axis, rows)
+    if call.get("coordinate_transformation_mode") == "tf_crop_and_resize":
+        made = _outside(call, made, x, axes, sizes, scales, region)
+    return made.cast(x.dtype)
+
+
+def _sizes(call: Call, x: Tensor, axes: list[int]) -> tuple[list[int], list[float]]:
+    """The new size of each axis, and how many times as long it is."""
+    place = 2 if call.op == "Resize" and call.version >= 11 else 1
+    image = [x.shape[a] for a in axes]
+    if call.op == "Resize" and call.has(3) and call.known(3, "the sizes").size:
+        wanted = [int(n) for n in call.known(3, "the sizes")]
+        by = [w / n for w, n in zip(wanted, image, strict=True)]
+        policy = call.get("keep_aspect_ratio_policy", "stretch")
+        if policy != "stretch":
+            one = min(by) if policy == "not_larger" else max(by)
+            by = [one] * len(by)
+            wanted = [math.floor(one * n + 0.5) for n in image]
+        return wanted, by
+    if call.has(place) and call.known(place, "the scales").size:
+        by = [float(s) for s in call.known(place, "the scales")]
+    else:
+        by = [float(s) for s in call["scales"]]
+    return [math.floor(n * s) for n, s in zip(image, by, strict=True)], by
+
+
+def _region(call: Call, x: Tensor, axes: list[int]) -> list[tuple[float, float]]:
+    """The part of each axis that is looked at, as shares of it."""
+    if call.get("coordinate_transformation_mode") != "tf_crop_and_resize":
+        return [(0.0, 1.0)] * len(axes)
+    roi = call.known(1, "the region").tolist()
+    return list(zip(roi[: len(axes)], roi[len(axes) :], strict=True))
+
+
+def _where(call: Call, n: int, count: int, scale: float, ends: tuple[float, float]) -> Array:
+    """Where in the old axis each new element is."""
+    usual = "asymmetric" if call.version < 11 else "half_pixel"
+    mode, i = call.get("coordinate_transformation_mode", usual), np.arange(count)
+    match mode:
+        case "asymmetric":
+            return np.asarray(i / scale)
+        case "align_corners":
+            return np.asarray(i * ((n - 1) / (scale * n - 1))) if count > 1 else np.zeros(1)
+        case "pytorch_half_pixel":
+            return np.asarray((i + 0.5) / scale - 0.5) if count > 1 else np.zeros(1)
+        case "half_pixel_symmetric":
+            middle = n / 2 * (1 - count / (scale * n))
+            return np.asarray(middle + (i + 0.5) / scale - 0.5)
+        case "tf_crop_and_resize":
+            begin, end = ends
+            if count == 1:
+                return np.array([0.5 * (begin + end) * (n - 1)])
+            return np.asarray(begin * (n - 1) + i * (end - begin) * (n - 1) / (count - 1))
+    return np.asarray((i + 0.5) / scale - 0.5)
+
+
+def _weights(call: Call, n: int, count: int, scale: float, ends: tuple[float, float]) -> Array:
+    """[count, n]: how much of each old element is in each new one."""
+    where, mode = _where(call, n, count, scale, ends), call.get("mode", "nearest")
+    rows = np.zeros((count, n))
+    if mode == "nearest":
+        rows[np.arange(count), np.clip(_nearest(call, where), 0, n - 1)] = 1
+        return rows
+    wide = max(1.0, 1 / scale) if call.get("antialias", 0) else 1.0
+    reach = (1 if mode == "linear" else 2) * wide
+    keep = bool(call.get("exclude_outside", 0))
+    for row, at in enumerate(where):
+        for old in range(math.floor(at - reach), math.ceil(at + reach) + 1):
+            weight = _kernel(call, mode, (old - at) / wide)
+            if 0 <= old < n or not keep:
+                rows[row, min(max(old, 0), n - 1)] += weight
+    total = rows.sum(1, keepdims=True)
+    np.divide(rows, total, where=total != 0, out=rows)
+    return rows
+
+
+def _kernel(call: Call, mode: str, x: float) -> float:
+    x = abs(x)
+    if mode == "linear":
+        return max(1 - x, 0.0)
+    a = call.get("cubic_coeff_a", -0.75)
+    if x <= 1:
+        return float(((a + 2) * x - (a + 3)) * x * x + 1)
+    return float(((x - 5) * x + 8) * x * a - 4 * a) if x < 2 else 0.0
+
+
+def _nearest(call: Call, where: Array) -> Array:
+    usual = "floor" if call.version < 11 else "round_prefer_floor"
+    match call.get("nearest_mode", usual):
+        case "floor":
+            made = np.floor(where)
+        case "ceil":
+            made = np.ceil(where)
+        case "round_prefer_ceil":
+            made = np.floor(where + 0.5)
+        case _:
+            made = np.ceil(where - 0.5)
+    return np.asarray(made.astype(np.int64))
+
+
+def _applied(x: Tensor, axis: int, rows: Array) -> Tensor:
+    """One axis by a table of weights: a choice of elements where each row has one."""
+    if set(np.unique(rows)) <= {0.0, 1.0} and bool((rows.sum(1) == 1).all()):
+        return x.take(rows.argmax(1), axis)
+    wide = x if x.dtype.is_float else x.float()
+    matrix = Tensor(np.ascontiguousarray(rows.T)).cast(wide.dtype)
+    return wide.moveaxis(axis, -1).matmul(matrix).moveaxis(-1, axis)
+
+
+def _outside(
+    call: Call, made: Tensor, x: Tensor, axes: list[int], sizes: list[int], scales: list[float],
+    region: list[tuple[float, float]],
+) -> Tensor:  # fmt: skip
+    """Elements that lie outside of the image are a number."""
+    value = call.get("extrapolation_value", 0.0)
+    for axis, count, scale, ends in zip(axes, sizes, scales, region, strict=True):
+        where = _where(call, x.shape[axis], count, scale, ends)
+        inside = (where >= 0) & (where <= x.shape[axis] - 1)
+        if not inside.all():
+            shape = (-1, *(1,) * (x.ndim - axis - 1))
+            made = Tensor(inside.reshape(shape)).where(made, value)
+    return made

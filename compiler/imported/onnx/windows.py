@@ -1,0 +1,152 @@
+"""Convolution, pooling and resizing."""
+
+import math
+from typing import Any
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import Call, operator
+from compiler.tensor import Tensor
+from compiler.tensors.pooling import longer, reach_over
+
+Pairs = list[tuple[int, int]]
+
+
+def _borders(call: Call, image: Any, sizes: Any, steps: Any, gaps: Any) -> Pairs:
+    """The border of each axis, as the model says it."""
+    auto = call.get("auto_pad", "NOTSET")
+    axes = len(sizes)
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        pairs = []
+        for n, size, step, gap in zip(image, sizes, steps, gaps, strict=True):
+            more = max((-(-n // step) - 1) * step + gap * (size - 1) + 1 - n, 0)
+            half = more // 2
+            pairs.append((half, more - half) if auto == "SAME_UPPER" else (more - half, half))
+        return pairs
+    flat = call.get("pads", [0] * 2 * axes) if auto != "VALID" else [0] * 2 * axes
+    return list(zip(flat[:axes], flat[axes:], strict=True))
+
+
+@operator("Conv")
+def conv(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Convolution."""
+    sizes = weight.shape[2:]
+    axes = len(sizes)
+    steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
+    borders = _borders(call, x.shape[2:], sizes, steps, gaps)
+    if axes not in (1, 2, 3):
+        raise call.refused("too many axes", axes, "1 to 3 axes")
+    convolve = getattr(x, f"conv{axes}d")
+    made: Tensor = convolve(weight, bias, steps, borders, gaps, call.get("group", 1))
+    return made
+
+
+@operator("ConvInteger")
+def conv_integer(
+    call: Call, x: Tensor, weight: Tensor, x_zero: Tensor | None = None,
+    w_zero: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Convolution of small integers in 32 bits."""
+    image, w = x.cast(dtypes.int32), weight.cast(dtypes.int32)
+    image = image if x_zero is None else image.sub(x_zero.cast(dtypes.int32))
+    if w_zero is not None:
+        zero = w_zero.cast(dtypes.int32)
+        w = w.sub(zero.reshape(-1, *(1,) * (w.ndim - 1)) if zero.size > 1 else zero)
+    return conv(call, image, w)  # type: ignore[return-value]
+
+
+@operator("ConvTranspose")
+def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """The transpose of a convolution."""
+    sizes, image = weight.shape[2:], x.shape[2:]
+    axes = len(sizes)
+    steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
+    behind = list(call.get("output_padding", [0] * axes))
+    auto, wanted = call.get("auto_pad", "NOTSET"), call.get("output_shape")
+    whole = [s * (n - 1) + o + (k - 1) * g + 1
+             for s, n, o, k, g in zip(steps, image, behind, sizes, gaps, strict=True)]  # fmt: skip
+    if wanted is None and auto in ("SAME_UPPER", "SAME_LOWER"):
+        wanted = [n * s for n, s in zip(image, steps, strict=True)]
+    if wanted is not None:
+        total = [w - n for w, n in zip(whole, wanted[-axes:], strict=True)]
+        behind = [o + max(-t, 0) for o, t in zip(behind, total, strict=True)]
+        halves = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2) for t in total]
+        borders = halves if auto == "SAME_UPPER" else [(b, a) for a, b in halves]
+    else:
+        borders = _borders(call, image, sizes, steps, gaps)
+    spread = getattr(x, f"conv_transpose{axes}d")
+    made: Tensor = spread(weight, bias, steps, borders, behind, call.get("group", 1), gaps)
+    return made
+
+
+@operator("MaxPool", "AveragePool", "LpPool")
+def pool(call: Call, x: Tensor) -> Any:
+    """The greatest, the mean, or the length of each window."""
+    sizes = call["kernel_shape"]
+    axes = len(sizes)
+    steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
+    borders, ceil = _borders(call, x.shape[2:], sizes, steps, gaps), bool(call.get("ceil_mode", 0))
+    if axes not in (1, 2, 3):
+        raise call.refused("too many axes", axes, "1 to 3 axes")
+    if call.op == "MaxPool":
+        greatest = getattr(x, f"max_pool{axes}d")
+        if call.outputs < 2:
+            return greatest(sizes, steps, borders, gaps, ceil)
+        values, places = greatest(sizes, steps, borders, gaps, ceil, return_indices=True)
+        return values, _global(call, x, places, axes)
+    if any(gap > 1 for gap in gaps):
+        return _spaced(call, x, sizes, steps, gaps, borders)
+    mean = getattr(x if call.op == "AveragePool" else _powers(call, x), f"avg_pool{axes}d")
+    if call.op == "AveragePool":
+        return mean(sizes, steps, borders, ceil, bool(call.get("count_include_pad", 0)))
+    total = mean(sizes, steps, borders, ceil, divisor_override=1)
+    return total.pow(1.0 / call.get("p", 2)).cast(x.dtype)
+
+
+def _powers(call: Call, x: Tensor) -> Tensor:
+    return x.abs().pow(float(call.get("p", 2))).cast(x.dtype)
+
+
+def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: Pairs) -> Tensor:
+    """Windows with gaps: as a convolution of each channel by ones."""
+    axes, c = len(sizes), x.shape[1]
+    ones = Tensor.ones(c, 1, *sizes, dtype=x.dtype)
+    convolve = f"conv{axes}d"
+    source = x if call.op == "AveragePool" else _powers(call, x)
+    ceil = bool(call.get("ceil_mode", 0))
+    if ceil:
+        over = reach_over(x.shape[2:], tuple(sizes), tuple(steps), tuple(gaps), tuple(borders))
+        whole = list(longer(tuple(borders), over))
+    else:
+        whole = borders
+    total: Tensor = getattr(source, convolve)(ones, None, steps, whole, gaps, c)
+    if call.op == "LpPool":
+        return total.pow(1.0 / call.get("p", 2)).cast(x.dtype)
+    counted = x.full_like(1.0)
+    if call.get("count_include_pad", 0):
+        counted = counted.pad([(0, 0), (0, 0), *borders], 1.0)
+        rest = [(a - b, d - e) for (a, d), (b, e) in zip(whole, borders, strict=True)]
+        count: Tensor = getattr(counted, convolve)(ones, None, steps, rest, gaps, c)
+    else:
+        count = getattr(counted, convolve)(ones, None, steps, whole, gaps, c)
+    return total.div(count)
+
+
+def _global(call: Call, x: Tensor, places: Tensor, axes: int) -> Tensor:
+    """Indices in the whole tensor; with `storage_order` along columns."""
+    image = x.shape[2:]
+    if call.get("storage_order", 0) and axes == 2:
+        rows, columns = places.idiv(image[1]), places.fmod(image[1])
+        places = columns.mul(image[0]).add(rows)
+    channels = x.shape[0] * x.shape[1]
+    first = Tensor.arange(channels).mul(math.prod(image))
+    return places.add(first.reshape(x.shape[0], x.shape[1], *(1,) * axes))
+
+
+@operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(call: Call, x: Tensor) -> Tensor:
+    """One number for each channel."""
+    axes = tuple(range(2, x.ndim))
+    if call.op == "GlobalLpPool":
+        total = _powers(call, x).sum(axes, keepdim=True)
+        return total.pow(1.0 / call.get("p", 2)).cast(x.dtype)
+    return x.mean(axes, True) if call.op == "GlobalAveragePool" else x.max(axes, True)

@@ -1,0 +1,215 @@
+"""`from_onnx`: ONNX's own cases of every operator, and models that are broken or hostile."""
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+
+import compiler
+from compiler import DataError, Tensor
+from compiler.core.errors import CompileError
+from compiler.imported.onnx.call import OPERATORS
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+Array = np.ndarray[Any, Any]
+LEAST = 1e-3
+"""Relative error that is allowed at least: ONNX's own."""
+OTHER_ROUNDING = re.compile(r"attention_\dd_\w*(bf16|fp16)|celu_bfloat16")
+"""Cases whose expected values round after each step in 16 bits; here sums are kept in float32, and
+results are rounded once: they are held to two units in the last place."""
+REFUSED = {
+    "types of 8 bits and less": r"FLOAT8|FLOAT4|U?INT[24]\b|U?INT[24]_|_e[45]m|e8m0|float4|int[24]",
+    "strings, sequences, optionals, images": r"str|regex|seq|opt|image|label|tfidf",
+    "training and random numbers": r"adam|adagrad|momentum|training|bernoulli|random",
+    "of other domains": r"ai_onnx_ml|flexattention|tree_ensemble|linear_attention",
+    "not there yet": r"gridsample|dft|stft|nonmax|qlinear|unique|col2im|deform|roialign|det_|"
+    r"tensorscatter|causal_conv|maxunpool|mel|scan_sum|affine_grid|dynamic|swiglu|pool",
+}  # fmt: skip
+"""Cases that are refused in words, by reason; every other case passes."""
+
+
+def _collected() -> list[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they compute what overflows on purpose
+        return list(collect_testcases(None))
+
+
+CASES = _collected()
+
+
+def _arrays(values: Any) -> list[Any]:
+    return [numpy_helper.to_array(v) if isinstance(v, TensorProto) else v for v in values]
+
+
+def _check(case: Any) -> None:
+    """Every data set on machine code, within ONNX's tolerance."""
+    program = compiler.from_onnx(case.model)
+    for inputs, outputs in case.data_sets:
+        made = program(*_arrays(inputs))
+        for tensor, expected in zip(made.values(), _arrays(outputs), strict=True):
+            got, wanted = tensor.numpy(), np.asarray(expected)
+            assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+            rtol, atol = max(case.rtol, LEAST), max(case.atol, 1e-7)
+            if OTHER_ROUNDING.search(case.name):
+                rtol, atol = 2**-6, 2**-8
+            wide = (a.astype(np.float64) if a.dtype.kind == "V" else a for a in (got, wanted))
+            np.testing.assert_allclose(*wide, rtol, atol)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.removeprefix("test_"))
+def test_cases_of_onnx(case: Any) -> None:
+    try:
+        _check(case)
+    except CompileError as error:
+        is_expected = any(re.search(pattern, case.name, re.I) for pattern in REFUSED.values())
+        assert is_expected, f"{case.name}: {error}"
+        assert "from_onnx" in str(error)
+
+
+def test_how_many_cases_are_read() -> None:
+    """So that the number does not fall unnoticed."""
+    assert sum(map(_is_read, CASES)) >= 1_560
+
+
+def _is_read(case: Any) -> bool:
+    try:
+        compiler.from_onnx(case.model)
+    except CompileError:
+        return False
+    return True
+
+
+def _model(nodes: list[Any], inputs: dict[str, Any], outputs: dict[str, Any], **given: Any) -> Any:
+    described = [
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n, shape in each.items()]
+        for each in (inputs, outputs)
+    ]
+    graph = helper.make_graph(nodes, "test", *described, given.get("constants", []))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)],
+                             functions=given.get("functions", []))  # fmt: skip
+
+
+WEIGHT = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def _linear(**given: Any) -> Any:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]
+    constants = given.pop("constants", [numpy_helper.from_array(WEIGHT, "w")])
+    return _model(nodes, {"x": ["n", 4]}, {"y": ["n", 3]}, constants=constants, **given)
+
+
+def test_a_model_is_called_by_place_and_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "linear.onnx"
+    onnx.save(_linear(), path)
+    program = compiler.from_onnx(path)
+    assert repr(program) == "OnnxProgram(x: f32[n,4] -> y)"
+    for rows in (1, 5):
+        x = np.ones((rows, 4), np.float32)
+        expected = np.maximum(x @ WEIGHT, 0)
+        for made in (program(x), program(x=x), program(Tensor(x))):
+            np.testing.assert_allclose(made["y"].numpy(), expected)
+    assert compiler.compile(program(x)["y"]).check().ok
+
+
+def test_constants_in_a_file_beside_the_model_are_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "linear.onnx"
+    onnx.save(_linear(), path, save_as_external_data=True, location="w.bin", size_threshold=0)
+    program = compiler.from_onnx(path)
+    array = program._constants["w"].array
+    assert isinstance(array, np.memmap)
+    np.testing.assert_array_equal(array, WEIGHT)
+
+
+@pytest.mark.parametrize("place", ["../../etc/passwd", "/etc/passwd", "", "missing.bin", "."])
+def test_constants_anywhere_else_are_refused(place: str, tmp_path: Path) -> None:
+    constant = numpy_helper.from_array(WEIGHT, "w")
+    constant.ClearField("raw_data")
+    constant.data_location = TensorProto.EXTERNAL
+    entry = constant.external_data.add()
+    entry.key, entry.value = "location", place
+    path = tmp_path / "model.onnx"
+    path.write_bytes(_linear(constants=[constant]).SerializeToString())
+    with pytest.raises(DataError, match="the data of initializer w are not beside the model"):
+        compiler.from_onnx(path)
+
+
+def test_a_function_of_the_model_is_written_out() -> None:
+    body = [helper.make_node("Mul", ["a", "a"], ["b"])]
+    square = helper.make_function("own", "Square", ["a"], ["b"], body,
+                                  [helper.make_opsetid("", 21)])  # fmt: skip
+    model = _model([helper.make_node("Square", ["x"], ["y"], domain="own")], {"x": [3]}, {"y": [3]},
+                   functions=[square])  # fmt: skip
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    x = np.array([1, 2, 3], np.float32)
+    np.testing.assert_array_equal(compiler.from_onnx(model)(x)["y"].numpy(), x * x)
+
+
+def test_all_that_is_not_supported_is_told_at_once() -> None:
+    nodes = [helper.make_node("GridSample", ["x", "x"], ["a"]),
+             helper.make_node("GridSample", ["a", "x"], ["b"]),
+             helper.make_node("Foo", ["b"], ["y"], domain="own")]  # fmt: skip
+    with pytest.raises(DataError, match="operators are not supported") as caught:
+        compiler.from_onnx(_model(nodes, {"x": [1]}, {"y": [1]}))
+    page = str(caught.value)
+    assert "2 × GridSample (version 21), 1 × own.Foo (version 1)" in page
+    assert f"some of {len(OPERATORS) + 3} operators" in page
+
+
+def _huge() -> Any:
+    constant = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2**60, 4])
+    return _linear(constants=[constant])
+
+
+def _short() -> Any:
+    constant = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[4, 3], raw_data=b"\0" * 8)
+    return _linear(constants=[constant])
+
+
+def _cycle() -> Any:
+    nodes = [helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
+    return _model(nodes, {"x": [3]}, {"b": [3]})
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "no bytes of a model": (b"nothing of the kind \xff\xff", "this is no ONNX model"),
+    "nothing": (b"", "this is no ONNX model"),
+    "a number": (3, "this is no ONNX model"),
+    "cut": (_linear().SerializeToString()[:-40], "from_onnx"),
+    "a size of 2^60": (_huge(), "initializer w has an impossible shape"),
+    "too few bytes": (_short(), "the data of initializer w do not fit its shape"),
+    "a cycle": (_cycle(), "reads what nothing before it makes"),
+    "an output of nothing": (_model([], {"x": [3]}, {"z": [3]}), "nothing makes an output"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_models_are_a_page(name: str) -> None:
+    model, text = BROKEN[name]
+    with pytest.raises(DataError, match=text):
+        compiler.from_onnx(model)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        compiler.from_onnx(tmp_path / "nothing.onnx")
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda p: p(), "an input is missing"),
+        (lambda p: p(y=1), "there is no such input"),
+        (lambda p: p(1, 2), "there is no such input"),
+        (lambda p: p(np.ones((2, 5), np.float32)), "input x does not fit"),
+        (lambda p: p(np.ones((2, 4))), "input x does not fit"),
+    ],
+)
+def test_wrong_calls(call: Any, text: str) -> None:
+    with pytest.raises(DataError, match=text):
+        call(compiler.from_onnx(_linear()))
