@@ -11,6 +11,9 @@ In order: each imports only what stands before it.
     products.py       matrix products and attention
     windows.py        convolution, pooling, resizing
     resizing.py       Resize and Upsample
+    quantised.py      products and convolutions of quantised values
+    sampling.py       GridSample
+    spectra.py        DFT and STFT
     recurrent.py      RNN, GRU and LSTM
     program.py        `from_onnx`: a model as a callable program
 """

@@ -67,6 +67,8 @@ class Value:
 
     array: Array | None = None
     given: Tensor | None = None
+    name: str = ""
+    """What the model calls a constant."""
 
     @cached_property
     def tensor(self) -> Tensor:
@@ -76,7 +78,7 @@ class Value:
         assert self.array is not None
         if self.array.size == 1:
             return Tensor(self.array.item(), dtype=self.array.dtype).reshape(*self.array.shape)
-        return Tensor(self.array)
+        return Tensor(self.array, name=self.name)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 
 _UPDATES = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
@@ -101,6 +102,59 @@ def top_k(call: Call, x: Tensor, _k: Tensor | None = None) -> tuple[Tensor, ...]
 def non_zero(call: Call, _x: Tensor) -> Tensor:
     """Where elements are not 0; what they are has to be known."""
     return Tensor(np.array(np.nonzero(call.known(0, "where elements are not 0")), np.int64))
+
+
+@operator("Unique")
+def unique(call: Call, _x: Tensor) -> tuple[Tensor, ...]:
+    """The different elements or slices, where each is first, which each is, and how often."""
+    values, axis = call.known(0, "what the elements are"), call.attributes.get("axis")
+    found, first, which, count = np.unique(values, True, True, True, axis=axis)
+    if not call.get("sorted", 1):
+        order = np.argsort(first, kind="stable")
+        found = found[order] if axis is None else np.take(found, order, axis)
+        first, count = first[order], count[order]
+        which = np.argsort(order)[which]
+    rest = (np.asarray(each, np.int64).reshape(-1) for each in (first, which, count))
+    return tuple(map(Tensor, (np.ascontiguousarray(found), *rest)))
+
+
+@operator("NonMaxSuppression")
+def non_max_suppression(call: Call, *_: Tensor) -> Tensor:
+    """Boxes that overlap no better one of their class by more than a share: [n, 3]."""
+    boxes, scores = call.known(0, "where boxes are"), call.known(1, "how good they are")
+    most, share, least = (
+        call.known(place, "a limit").item() if call.has(place) else usual
+        for place, usual in ((2, 0), (3, 0.0), (4, -np.inf))
+    )
+    rows = []
+    for batch, group in enumerate(scores):
+        corners = _corners(boxes[batch], bool(call.get("center_point_box", 0)))
+        for kind, marks in enumerate(group):
+            kept: list[int] = []
+            for box in np.argsort(-marks, kind="stable"):
+                if len(kept) == int(most) or marks[box] <= least:
+                    break
+                if all(_overlap(corners[box], corners[other]) <= share for other in kept):
+                    kept.append(int(box))
+            rows += [(batch, kind, box) for box in kept]
+    return Tensor(np.array(rows, np.int64).reshape(-1, 3))
+
+
+def _corners(boxes: Array, is_centred: bool) -> Array:
+    """Lower and upper ends [n, 4] of boxes."""
+    if is_centred:
+        middle, size = boxes[:, :2], boxes[:, 2:]
+        return np.concatenate([middle - size / 2, middle + size / 2], 1)
+    pairs = boxes.reshape(-1, 2, 2)
+    return np.concatenate([pairs.min(1), pairs.max(1)], 1)
+
+
+def _overlap(one: Array, other: Array) -> float:
+    """The area that two boxes share, of what both cover."""
+    low, high = np.maximum(one[:2], other[:2]), np.minimum(one[2:], other[2:])
+    shared = float(np.prod(np.maximum(high - low, 0)))
+    whole = float(np.prod(one[2:] - one[:2]) + np.prod(other[2:] - other[:2])) - shared
+    return shared / whole if whole else 0.0
 
 
 @operator("Compress")

@@ -19,9 +19,12 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     folds,
     picking,
     products,
+    quantised,
     recurrent,
     resizing,
+    sampling,
     shapes,
+    spectra,
     windows,
 )
 from compiler.imported.onnx.call import OPERATORS, Call, Value, computed
@@ -49,7 +52,7 @@ class OnnxProgram:
         self._folder = folder
         self._check(model.graph)
         self._constants = {
-            each.name: Value(array_of(each, f"initializer {each.name}", folder))
+            each.name: Value(array_of(each, f"initializer {each.name}", folder), name=each.name)
             for each in model.graph.initializer
         }
         self.inputs = {
@@ -343,7 +346,7 @@ def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
 
 def _input(name: str, value: Any, dtype: Any, shape: tuple[int | str, ...]) -> Tensor:
     """What was given for an input, of the type and extents that the model says."""
-    tensor = value if isinstance(value, Tensor) else Tensor(value)
+    tensor = value if isinstance(value, Tensor) else Tensor(value, name=name)
     fits = len(tensor.shape) == len(shape) and all(
         isinstance(wanted, str) or n == wanted
         for n, wanted in zip(tensor.shape, shape, strict=True)

@@ -14,22 +14,25 @@ from onnx.backend.test.case.node import collect_testcases
 import compiler
 from compiler import DataError, Tensor
 from compiler.core.errors import CompileError
-from compiler.imported.onnx.call import OPERATORS
+from compiler.imported.onnx.call import OPERATORS, leaves
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Array = np.ndarray[Any, Any]
 LEAST = 1e-3
 """Relative error that is allowed at least: ONNX's own."""
-OTHER_ROUNDING = re.compile(r"attention_\dd_\w*(bf16|fp16)|celu_bfloat16")
-"""Cases whose expected values round after each step in 16 bits; here sums are kept in float32, and
-results are rounded once: they are held to two units in the last place."""
+OTHER_ROUNDING = (
+    (re.compile(r"attention_\dd_\w*(bf16|fp16)|celu_bfloat16"), 2**-6, 2**-8),
+    (re.compile(r"dft_inverse"), LEAST, 1e-6),
+)
+"""Cases whose expected values round after each step, in 16 bits, or to 2e-7 where they should be 0;
+here sums are kept in a wider type, and results are rounded once. What they are held to instead."""
 REFUSED = {
     "types of 8 bits and less": r"FLOAT8|FLOAT4|U?INT[24]\b|U?INT[24]_|_e[45]m|e8m0|float4|int[24]",
     "strings, sequences, optionals, images": r"str|regex|seq|opt|image|label|tfidf",
     "training and random numbers": r"adam|adagrad|momentum|training|bernoulli|random",
     "of other domains": r"ai_onnx_ml|flexattention|tree_ensemble|linear_attention",
-    "not there yet": r"gridsample|dft|stft|nonmax|qlinear|unique|col2im|deform|roialign|det_|"
-    r"tensorscatter|causal_conv|maxunpool|mel|scan_sum|affine_grid|dynamic|swiglu|pool",
+    "not there yet": r"col2im|deform|roialign|det_|tensorscatter|causal_conv|maxunpool|mel|"
+    r"scan_sum",
 }  # fmt: skip
 """Cases that are refused in words, by reason; every other case passes."""
 
@@ -56,8 +59,9 @@ def _check(case: Any) -> None:
             got, wanted = tensor.numpy(), np.asarray(expected)
             assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
             rtol, atol = max(case.rtol, LEAST), max(case.atol, 1e-7)
-            if OTHER_ROUNDING.search(case.name):
-                rtol, atol = 2**-6, 2**-8
+            for pattern, *allowed in OTHER_ROUNDING:
+                if pattern.search(case.name):
+                    rtol, atol = allowed
             wide = (a.astype(np.float64) if a.dtype.kind == "V" else a for a in (got, wanted))
             np.testing.assert_allclose(*wide, rtol, atol)
 
@@ -74,7 +78,7 @@ def test_cases_of_onnx(case: Any) -> None:
 
 def test_how_many_cases_are_read() -> None:
     """So that the number does not fall unnoticed."""
-    assert sum(map(_is_read, CASES)) >= 1_560
+    assert sum(map(_is_read, CASES)) >= 1_600
 
 
 def _is_read(case: Any) -> bool:
@@ -115,6 +119,7 @@ def test_a_model_is_called_by_place_and_by_name(tmp_path: Path) -> None:
         for made in (program(x), program(x=x), program(Tensor(x))):
             np.testing.assert_allclose(made["y"].numpy(), expected)
     assert compiler.compile(program(x)["y"]).check().ok
+    assert [node.name for node in leaves(program(x)["y"])] == ["x", "w"]
 
 
 def test_constants_in_a_file_beside_the_model_are_mapped(tmp_path: Path) -> None:
@@ -151,13 +156,13 @@ def test_a_function_of_the_model_is_written_out() -> None:
 
 
 def test_all_that_is_not_supported_is_told_at_once() -> None:
-    nodes = [helper.make_node("GridSample", ["x", "x"], ["a"]),
-             helper.make_node("GridSample", ["a", "x"], ["b"]),
+    nodes = [helper.make_node("RoiAlign", ["x", "x"], ["a"]),
+             helper.make_node("RoiAlign", ["a", "x"], ["b"]),
              helper.make_node("Foo", ["b"], ["y"], domain="own")]  # fmt: skip
     with pytest.raises(DataError, match="operators are not supported") as caught:
         compiler.from_onnx(_model(nodes, {"x": [1]}, {"y": [1]}))
     page = str(caught.value)
-    assert "2 × GridSample (version 21), 1 × own.Foo (version 1)" in page
+    assert "2 × RoiAlign (version 21), 1 × own.Foo (version 1)" in page
     assert f"some of {len(OPERATORS) + 3} operators" in page
 
 

@@ -1,0 +1,51 @@
+"""Products and convolutions of quantised values: in whole numbers, then to the new scale."""
+
+from typing import Any
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.windows import conv
+from compiler.tensor import Tensor
+
+
+def _whole(x: Tensor, zero: Tensor | None, axis: int | None) -> Tensor:
+    """Less its zero point, in 32 bits; one zero for each row, column or channel along an axis."""
+    wide = x.cast(dtypes.int32)
+    return wide if zero is None else wide.sub(_spread(zero.cast(dtypes.int32), wide, axis))
+
+
+def _spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
+    """Numbers along an axis of a tensor; one number is for all."""
+    if each.size == 1:
+        return each.reshape(())
+    if axis is None or each.ndim > 1:
+        return each
+    place = axis % like.ndim
+    return each.reshape(-1, *(1,) * (like.ndim - place - 1))
+
+
+def _rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tensor:
+    """sums * scale / target + zero, rounded and held in the type of zero."""
+    made = sums.float().mul(scale.float()).div(target.float()).round().add(zero.float())
+    return made.clip(float(zero.dtype.minimum), float(zero.dtype.maximum)).cast(zero.dtype)
+
+
+@operator("QLinearMatMul")
+def quantised_matmul(_call: Call, *values: Tensor) -> Tensor:
+    """A product of quantised matrices."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = values
+    sums = _whole(a, a_zero, -2).matmul(_whole(b, b_zero, -1))
+    scale = _spread(a_scale, sums, -2).mul(_spread(b_scale, sums, -1))
+    return _rescaled(sums, scale, y_scale.reshape(()) if y_scale.size == 1 else y_scale, y_zero)
+
+
+@operator("QLinearConv")
+def quantised_conv(
+    call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor, w: Tensor, w_scale: Tensor,
+    w_zero: Tensor, y_scale: Tensor, y_zero: Tensor, bias: Tensor | None = None,
+) -> Any:  # fmt: skip
+    """A convolution of quantised images."""
+    sums = conv(call, _whole(x, x_zero, None), _whole(w, w_zero, 0), bias)
+    assert isinstance(sums, Tensor)
+    scale = x_scale.reshape(()).mul(_spread(w_scale, sums, 1))
+    return _rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))

@@ -1,0 +1,86 @@
+"""GridSample: an image looked up at places that are data."""
+
+import math
+
+from compiler.imported.onnx.call import Call, operator
+from compiler.tensor import Tensor
+
+
+@operator("GridSample")
+def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
+    """[n, c, …] at the places [n, …, axes] from -1 to 1, the last axis first."""
+    mode = call.get("mode", "linear").removeprefix("bi")
+    mode = {"linear": "linear", "cubic": "cubic"}.get(mode, mode)
+    aligned, border = bool(call.get("align_corners", 0)), call.get("padding_mode", "zeros")
+    image = x.shape[2:]
+    places = [
+        _unscaled(grid[..., len(image) - 1 - axis], n, aligned) for axis, n in enumerate(image)
+    ]
+    if border != "zeros" and mode != "cubic":
+        places = [_inside(p, n, border, aligned) for p, n in zip(places, image, strict=True)]
+    if mode == "nearest":
+        return _looked_up(x, [p.round() for p in places], border, aligned)
+    made: Tensor | None = None
+    begins = [p.floor() for p in places]
+    rests = [p.sub(b) for p, b in zip(places, begins, strict=True)]
+    offsets = (0, 1) if mode == "linear" else (-1, 0, 1, 2)
+    for number in range(len(offsets) ** len(image)):
+        taps = [offsets[number // len(offsets) ** axis % len(offsets)]
+                for axis in range(len(image))]  # fmt: skip
+        at = [b.add(float(tap)) for b, tap in zip(begins, taps, strict=True)]
+        term = _looked_up(x, at, border, aligned)
+        for rest, tap in zip(rests, taps, strict=True):
+            distance = rest.sub(float(tap)).abs()
+            weight = distance.neg().add(1) if mode == "linear" else _cubic(distance)
+            term = term.mul(weight.unsqueeze(1))
+        made = term if made is None else made.add(term)
+    assert made is not None
+    return made.cast(x.dtype)
+
+
+def _unscaled(place: Tensor, n: int, aligned: bool) -> Tensor:
+    """From -1 … 1 to elements."""
+    if aligned:
+        return place.add(1).mul((n - 1) / 2)
+    return place.add(1).mul(n / 2).sub(0.5)
+
+
+def _inside(place: Tensor, n: int, border: str, aligned: bool) -> Tensor:
+    """Held to the image, or turned round at its ends."""
+    if border == "border":
+        return place.clip(0, n - 1)
+    low, high = (0.0, n - 1.0) if aligned else (-0.5, n - 0.5)
+    span = high - low
+    if not span:
+        return place.mul(0)
+    distance = place.sub(low).abs()
+    times = distance.div(span).floor()
+    rest = distance.sub(times.mul(span))
+    is_even = times.sub(times.mul(0.5).floor().mul(2)).eq(0)
+    return is_even.where(rest.add(low), rest.neg().add(high)).clip(0, n - 1)
+
+
+def _looked_up(x: Tensor, places: list[Tensor], border: str, aligned: bool) -> Tensor:
+    """Elements at whole places; outside zeros, or what the border says."""
+    image = x.shape[2:]
+    shape = places[0].shape
+    flat = places[0].mul(0).cast("int64")
+    is_in = flat.eq(0)
+    for place, n in zip(places, image, strict=True):
+        if border != "zeros":
+            place = _inside(place, n, border, aligned)
+        whole = place.round().cast("int64")
+        is_in = is_in.logical_and(whole.ge(0)).logical_and(whole.lt(n))
+        flat = flat.mul(n).add(whole.clip(0, n - 1))
+    rows = x.reshape(x.shape[0], x.shape[1], math.prod(image))
+    where = flat.reshape(shape[0], 1, -1)
+    where = where.broadcast_to(shape[0], x.shape[1], where.shape[2])
+    found = rows.gather(2, where).reshape(shape[0], x.shape[1], *shape[1:])
+    return is_in.unsqueeze(1).where(found, 0)
+
+
+def _cubic(distance: Tensor, a: float = -0.75) -> Tensor:
+    """Keys' cubic convolution of a distance below 2."""
+    near = distance.mul(a + 2).sub(a + 3).mul(distance).mul(distance).add(1)
+    far = distance.sub(5).mul(distance).add(8).mul(distance).mul(a).sub(4 * a)
+    return distance.le(1).where(near, far)

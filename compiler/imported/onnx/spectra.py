@@ -1,0 +1,86 @@
+"""DFT and STFT: sums of products with sines and cosines, complex numbers as pairs."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.tensor import Tensor
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+def _turns(n: int, length: int, is_inverse: bool) -> tuple[Array, Array]:
+    """Cosines and sines [n, length] of every element of a sum and every frequency."""
+    angle = 2 * np.pi * np.outer(np.arange(n), np.arange(length)) / length
+    return np.cos(angle), np.sin(angle) if is_inverse else -np.sin(angle)
+
+
+def _transformed(
+    real: Tensor, imaginary: Tensor | None, length: int, is_inverse: bool
+) -> tuple[Tensor, Tensor]:
+    """The transform along the last axis, cut or filled with zeros to a length.
+
+    In float64: what should cancel to 0 does so within one unit of float32.
+    """
+    n = min(real.shape[-1], length)
+    cosine, sine = map(Tensor, _turns(n, length, is_inverse))
+    wide = real.double()._slice(real.ndim - 1, 0, n)
+    first, second = wide.matmul(cosine), wide.matmul(sine)
+    if imaginary is not None:
+        other = imaginary.double()._slice(imaginary.ndim - 1, 0, n)
+        first = first.sub(other.matmul(sine))
+        second = second.add(other.matmul(cosine))
+    share = float(length if is_inverse else 1)
+    return first.div(share).cast(real.dtype), second.div(share).cast(real.dtype)
+
+
+def _half(made: tuple[Tensor, Tensor], length: int) -> tuple[Tensor, Tensor]:
+    """The first half of a spectrum, which tells the other of real numbers."""
+    first, second = (part._slice(part.ndim - 1, 0, length // 2 + 1) for part in made)
+    return first, second
+
+
+@operator("DFT")
+def discrete_fourier(call: Call, x: Tensor, *_: Any) -> Tensor:
+    """The discrete Fourier transform along one axis."""
+    is_inverse, is_half = bool(call.get("inverse", 0)), bool(call.get("onesided", 0))
+    usual = 1 if call.version < 20 else -2
+    named = int(call.known(2, "the axis").item()) if call.has(2) else call.get("axis", usual)
+    axis = axis_of(named, x.ndim)
+    usual_length = 2 * (x.shape[axis] - 1) if is_half and is_inverse else x.shape[axis]
+    length = int(call.known(1, "the length").item()) if call.has(1) else usual_length
+    parts = [x[..., place].moveaxis(axis, -1) for place in range(x.shape[-1])]
+    if is_half and is_inverse:
+        parts = [_mirrored(part, length, place == 1) for place, part in enumerate(parts)]
+    made = _transformed(parts[0], parts[1] if parts[1:] else None, length, is_inverse)
+    if is_half and is_inverse:
+        return made[0].moveaxis(-1, axis).unsqueeze(-1)
+    made = _half(made, length) if is_half else made
+    real, imaginary = (part.moveaxis(-1, axis) for part in made)
+    return real.stack(imaginary, dim=-1)
+
+
+def _mirrored(part: Tensor, length: int, is_imaginary: bool) -> Tensor:
+    """The other half of a spectrum of real numbers, which the first tells."""
+    last = part.ndim - 1
+    rest = length - part.shape[-1]
+    back = part._slice(last, 1, 1 + rest).flip(last)
+    return part.cat(back.neg() if is_imaginary else back, dim=last)
+
+
+@operator("STFT")
+def short_time_fourier(call: Call, signal: Tensor, *_: Any) -> Tensor:
+    """Transforms of windows that slide over a signal."""
+    step = int(call.known(1, "the step").item())
+    window = Tensor(call.known(2, "the window")) if call.has(2) else None
+    length = int(call.known(3, "the length").item()) if call.has(3) else 0
+    length = length or (window.shape[0] if window is not None else 0)
+    parts = []
+    for place in range(signal.shape[-1] if signal.ndim == 3 else 1):
+        row = signal[..., place] if signal.ndim == 3 else signal
+        frames = row.unfold(1, length, step)
+        parts.append(frames if window is None else frames.mul(window))
+    made = _transformed(parts[0], parts[1] if parts[1:] else None, length, False)
+    made = _half(made, length) if call.get("onesided", 1) else made
+    return made[0].stack(made[1], dim=-1)
