@@ -70,8 +70,7 @@ def _foreign_imports(package: str) -> set[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_import_is_a_declared_dependency(package: str) -> None:
     declared = _names(PROJECT["dependencies"])
-    if package == "svodviz":
-        declared |= _names(EXTRAS["notebooks"])
+    declared |= _names(EXTRAS["notebooks" if package == "svodviz" else "onnx"])
     homes = packages_distributions()
     undeclared = {
         module

@@ -9,7 +9,9 @@ from compiler.imported.onnx.call import Call, axis_of, operator
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 
-_UPDATES = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
+_PAIRS = ("sum", "add"), ("prod", "mul"), ("amax", "max"), ("amin", "min")
+_UPDATES = {onnx: ours for ours, onnx in _PAIRS}
+"""Our name of how updates are joined with what is there, by ONNX's."""
 
 
 def _positions(index: Tensor, extent: int) -> Tensor:
