@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SYSTEM = ("python3", "libstdc++6")
 """Debian's packages, for arm64; apt finds what they need."""
 QEMU = "qemu-aarch64-static"
-NEEDED = ("numpy", "llvmlite", "networkx", "graphviz", "pygments", "hypothesis", "mpmath", "pytest",
-          "pytest-xdist")  # fmt: skip
+NEEDED = ("numpy", "llvmlite", "ml-dtypes", "networkx", "graphviz", "pygments", "hypothesis",
+          "mpmath", "pytest", "pytest-xdist")  # fmt: skip
 """Of the requirements in pyproject.toml: what the compiler and its tests import."""
 PLATFORMS = tuple(f"manylinux{age}_aarch64" for age in ("2014", "_2_17", "_2_27", "_2_28", "_2_34"))
 """Wheels that a system of 2022 and later runs."""
