@@ -44,6 +44,9 @@ def _collected() -> list[Any]:
 
 
 CASES = _collected()
+MOST_REFUSED = 297
+"""Of the 1,884 cases of ONNX 1.23."""
+_refused: list[str] = []
 
 
 def _arrays(values: Any) -> list[Any]:
@@ -71,9 +74,18 @@ def test_cases_of_onnx(case: Any) -> None:
     try:
         _check(case)
     except CompileError as error:
+        _refused.append(case.name)
         is_expected = any(re.search(pattern, case.name, re.I) for pattern in REFUSED.values())
         assert is_expected, f"{case.name}: {error}"
         assert "from_onnx" in str(error)
+
+
+def test_no_more_cases_are_refused_than_is_known(request: pytest.FixtureRequest) -> None:
+    """The patterns above are wide: a case that begins to be refused may match one of them."""
+    ran = [it for it in request.session.items if it.name.startswith("test_cases_of_onnx[")]
+    if len(ran) < len(CASES) or not _refused:
+        pytest.skip("only where all cases ran in this process")
+    assert len(_refused) <= MOST_REFUSED
 
 
 def test_how_many_cases_are_read() -> None:
