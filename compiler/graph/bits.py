@@ -28,16 +28,17 @@ def from_bits(bits: int, dtype: DType) -> Scalar:
     if dtype.kind == "int":
         return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
     if dtype.computed_as:
-        value: float = _stored(bits, dtype).item()
+        value: float = as_array(bits, dtype.numpy).item()
         return value
     code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
     value = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
     return value
 
 
-def _stored(bits: int, dtype: DType) -> "np.ndarray[Any, Any]":
-    """The bits as NumPy has them."""
-    return np.frombuffer(bits.to_bytes(dtype.itemsize, "little"), dtype.numpy.newbyteorder("<"))
+def as_array(bits: int, dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
+    """The value with these bits, rank 0; a NaN keeps its payload."""
+    data = bits.to_bytes(dtype.itemsize, "little")
+    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(())
 
 
 EXACT = 2.0**53

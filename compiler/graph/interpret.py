@@ -16,6 +16,7 @@ import numpy as np
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
 from compiler.graph import nodes
+from compiler.graph.bits import as_array
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
@@ -276,8 +277,7 @@ def _generated(node: nodes.Const | nodes.Iota) -> Array:
     dtype = node.dtype.numpy
     if isinstance(node, nodes.Iota):
         return references.cast(np.arange(node.extent), node.dtype)
-    one = np.frombuffer(node.bits.to_bytes(dtype.itemsize, "little"), dtype.newbyteorder("<"))
-    return np.broadcast_to(one.astype(dtype).reshape(()), node.shape)
+    return np.broadcast_to(as_array(node.bits, dtype), node.shape)
 
 
 def _reduce(node: nodes.Reduce, op: str, axes: tuple[int, ...], x: Array, shape: Shape) -> Array:

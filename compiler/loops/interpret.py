@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
+from compiler.graph.bits import as_array
 from compiler.graph.kinds.scan import running
 from compiler.loops.interpreted_memory import Scratch, check_inside, gather, scatter
 from compiler.loops.nodes import (
@@ -245,7 +246,7 @@ class _Run:
         operands = [self.values[s] for s in _operands(node)]
         match node:
             case Const(bits=bits):
-                return constant(bits, node.dtype.numpy).reshape((1,) * self.rank)
+                return as_array(bits, node.dtype.numpy).reshape((1,) * self.rank)
             case DefineVar():
                 return np.full((1,) * self.rank, self.variables[node], np.int64)
             case Alu(op=op):
@@ -380,9 +381,3 @@ def elements(body: Body) -> int:
     order: list[ScalarNode] = toposort([body])
     whole = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
     return _elements(dependencies(body), whole)
-
-
-def constant(bits: int, dtype: "np.dtype[Any]") -> Array:
-    """The value with these bits, rank 0; a NaN keeps its payload."""
-    data = bits.to_bytes(dtype.itemsize, "little")
-    return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(())

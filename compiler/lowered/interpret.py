@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core.errors import DataError, InternalError, SizeError
-from compiler.loops.interpret import constant
+from compiler.graph.bits import as_array
 from compiler.lowered import custom, machine
 from compiler.lowered import instructions as lowered
 from compiler.lowered.by_hand import Buffer, Special, Wmma
@@ -211,7 +211,7 @@ class _Run:
             case lowered.Store():
                 self._store(number, instruction)
             case lowered.Const(out=out, bits=bits, dtype=dtype):
-                values[out] = constant(bits, dtype.numpy).reshape(self.ones)
+                values[out] = as_array(bits, dtype.numpy).reshape(self.ones)
             case lowered.Acc(out=out, start=start):
                 values[out] = values[start]
             case lowered.Cast(out=out, source=source, dtype=dtype):
@@ -229,7 +229,7 @@ class _Run:
         values = self.values
         match instruction:
             case machine.VConst(out=out, bits=bits, dtype=dtype):
-                lanes = [constant(b, dtype.numpy).reshape(self.ones) for b in bits]
+                lanes = [as_array(b, dtype.numpy).reshape(self.ones) for b in bits]
                 values[out] = np.concatenate(lanes, axis=-1)
             case machine.Vectorize(out=out, sources=sources):
                 lanes = list(np.broadcast_arrays(*[values[s] for s in sources]))

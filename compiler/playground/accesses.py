@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.loops.interpret import constant
+from compiler.graph.bits import as_array
 from compiler.lowered.by_hand import Special, Wmma
 from compiler.lowered.instructions import Alu, Cast, Const, Instruction, Load, Range, Store
 from compiler.lowered.linearize import CORE
@@ -237,9 +237,9 @@ class _Run:
             return
         match instruction:
             case Const(bits=bits, dtype=dtype) if not dtype.is_float:
-                values[out] = constant(bits, dtype.numpy).reshape(self.ones)
+                values[out] = as_array(bits, dtype.numpy).reshape(self.ones)
             case VConst(bits=bits, dtype=dtype) if not dtype.is_float:
-                lanes = [constant(b, dtype.numpy).reshape(self.ones) for b in bits]
+                lanes = [as_array(b, dtype.numpy).reshape(self.ones) for b in bits]
                 values[out] = np.concatenate(lanes, axis=-1)
             case DefineVar(name=name, maximum=maximum):
                 values[out] = np.full(self.ones, self.given.get(name, maximum), np.int64)

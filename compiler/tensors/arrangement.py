@@ -103,9 +103,6 @@ class Arrangement(Sorting):
         begin = start + self.shape[place] if start < 0 else start
         return self._part(place, begin, begin + length)
 
-    def _part(self, axis: Whole, begin: Whole, end: Whole) -> Self:
-        return self.shrink([(begin, end) if i == axis else None for i in range(self.ndim)])
-
     # Shifts and copies.
 
     def roll(self, shifts: Whole | Sequence[Whole], axis: Axes = None, *, dim: Axes = None) -> Self:

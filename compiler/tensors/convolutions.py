@@ -153,7 +153,7 @@ class Convolutions(Pooling):
         widths = [(0, 0)] * cut.ndim
         widths[axis + 1] = (0, step - 1)
         joined = cut.pad(widths).reshape(*shape[:axis], n * step, *shape[axis + 1 :])
-        return joined._slice(axis, 0, (n - 1) * step + 1)
+        return joined._part(axis, 0, (n - 1) * step + 1)
 
 
 def _padding(

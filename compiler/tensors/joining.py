@@ -164,9 +164,7 @@ class Joining(Binary):
         """`count` elements of an axis from `begin` on, one after or before the other or one alone
         again and again."""
         low = begin - (count - 1) * (step < 0)
-        bounds: list[tuple[int, int] | None] = [None] * self.ndim
-        bounds[axis] = low, low + (count if step else 1)
-        part = self.shrink(bounds)
+        part = self._part(axis, low, low + (count if step else 1))
         if not step:
             return part.expand(*(count if a == axis else n for a, n in enumerate(part.shape)))
         return part.flip(axis) if step < 0 else part

@@ -187,6 +187,10 @@ class Movement(TensorValue):
             return self._same()
         return self._new(Shrink((self.node,), parts))
 
+    def _part(self, axis: int, begin: int, end: int) -> Self:
+        """Elements `begin` to `end` of one axis."""
+        return self.shrink([(begin, end) if i == axis else None for i in range(self.ndim)])
+
     def flip(self, *axes: int | Sequence[int]) -> Self:
         """The given axes reversed; without arguments all of them."""
         wanted = axes_of("flip", integers("flip", axes) if axes else None, self.ndim)

@@ -228,12 +228,6 @@ class Pooling(Windows):
             total = total.div(self._lift(shaped).cast(total.div(1.0).dtype))
         return total
 
-    def _slice(self, axis: int, begin: int, end: int) -> Self:
-        """Elements `begin` to `end` of one axis."""
-        bounds: list[tuple[int, int] | None] = [None] * self.ndim
-        bounds[axis] = begin, end
-        return self.shrink(bounds)
-
     def _adapted(self, name: str, axes: int, size: Numbers, is_mean: bool) -> Self:
         """Axis by axis, as both fold in any order."""
         self._around(name, 0, axes)
@@ -252,7 +246,7 @@ class Pooling(Windows):
             return folded
         ends = [(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
         parts: Sequence[Self] = [
-            getattr(self._slice(place, low, high), fold)(place, keepdim=True)
+            getattr(self._part(place, low, high), fold)(place, keepdim=True)
             for low, high in ends
         ]
         return parts[0].cat(*parts[1:], dim=place) if parts[1:] else parts[0]

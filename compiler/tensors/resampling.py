@@ -130,7 +130,7 @@ def _between(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> T
         where = np.maximum(where, 0)
     begin = np.floor(where).astype(np.int64)
     offsets = np.arange(2) if kind == "linear" else np.arange(-1, 3)
-    kernel = _linear if kind == "linear" else _cubic(-0.75)
+    kernel = linear if kind == "linear" else cubic(-0.75)
     places = np.clip(begin[:, None] + offsets, 0, n - 1)
     return places, kernel((where - begin)[:, None] - offsets)
 
@@ -139,7 +139,7 @@ def _covering(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> 
     """All elements that an element of the new size covers."""
     if is_aligned:
         scale = (n - 1) / (count - 1) if count > 1 else 0.0
-    kernel, reach = (_linear, 1.0) if kind == "linear" else (_cubic(-0.5), 2.0)
+    kernel, reach = (linear, 1.0) if kind == "linear" else (cubic(-0.5), 2.0)
     wide = max(scale, 1.0)
     middle = scale * (np.arange(count) + 0.5)
     low = np.maximum((middle - reach * wide + 0.5).astype(np.int64), 0)
@@ -151,11 +151,12 @@ def _covering(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> 
     return np.minimum(places, n - 1), weights
 
 
-def _linear(x: Array) -> Array:
+def linear(x: Array) -> Array:
+    """Weights that fall from 1 to 0 at a distance of 1."""
     return np.asarray(np.maximum(1 - np.abs(x), 0))
 
 
-def _cubic(a: float) -> Kernel:
+def cubic(a: float) -> Kernel:
     """Keys' cubic convolution (1981)."""
 
     def kernel(x: Array) -> Array:

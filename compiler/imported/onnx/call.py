@@ -9,7 +9,7 @@ repetition) is asked for by `call.known`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -91,7 +91,6 @@ class Call:
     attributes: Mapping[str, Any]
     inputs: Sequence[Value | None]
     outputs: int
-    body: Callable[..., Any] | None = field(default=None, repr=False)
 
     def __getitem__(self, name: str) -> Any:
         """An attribute that the node must have."""

@@ -18,7 +18,7 @@ METHODS = {
     "Erf": "erf", "Sigmoid": "sigmoid", "Relu": "relu", "Softsign": "softsign", "Mish": "mish",
     "Floor": "floor", "Ceil": "ceil", "Round": "round", "Sign": "sign", "Not": "logical_not",
     "IsNaN": "isnan", "Reciprocal": "reciprocal", "Softplus": "softplus",
-    "BitwiseNot": "bitwise_not", "Identity": "clone", "Add": "add", "Sub": "sub", "Mul": "mul",
+    "BitwiseNot": "bitwise_not", "Add": "add", "Sub": "sub", "Mul": "mul",
     "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor", "Equal": "eq",
     "Greater": "gt", "GreaterOrEqual": "ge", "Less": "lt", "LessOrEqual": "le",
     "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or", "BitwiseXor": "bitwise_xor",
@@ -198,7 +198,7 @@ def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
     axis, block = call.get("axis", 1), call.get("block_size", 0)
     axis = axis + x.ndim if axis < 0 else axis
     if block:
-        return each.repeat_interleave(block, axis)._slice(axis, 0, x.shape[axis])
+        return each.repeat_interleave(block, axis)._part(axis, 0, x.shape[axis])
     return each.reshape(-1, *(1,) * (x.ndim - axis - 1))
 
 

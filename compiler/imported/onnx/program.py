@@ -47,7 +47,7 @@ class OnnxProgram:
     def __init__(self, model: Any, folder: str = "") -> None:
         self._graph = model.graph
         self._versions: dict[str, int] = {
-            "" if each.domain in OWN else each.domain: each.version for each in model.opset_import
+            _domain(each): each.version for each in model.opset_import
         }
         self._folder = folder
         self._check(model.graph)
@@ -104,7 +104,7 @@ class OnnxProgram:
             )  # fmt: skip
 
     def _is_known(self, node: Any) -> bool:
-        domain = "" if node.domain in OWN else node.domain
+        domain = _domain(node)
         if (domain, node.op_type) in OPERATORS or node.op_type in CONTROL:
             return True
         return domain == "" and _function_of(node, self._version(""), []) is not None
@@ -131,7 +131,7 @@ class OnnxProgram:
         if node.op_type in CONTROL and node.domain in OWN:
             control = {"If": self._if, "Loop": self._loop, "Scan": self._scan}[node.op_type]
             return control(_call(node, self._version(""), inputs), known)
-        function = OPERATORS.get(("" if node.domain in OWN else node.domain, node.op_type))
+        function = OPERATORS.get((_domain(node), node.op_type))
         if function is None:
             return self._expanded(node, inputs)
         call = _call(node, self._version(node.domain), inputs)
@@ -153,16 +153,14 @@ class OnnxProgram:
         own = {name: v for name, v in zip(function.input, inputs, strict=False) if v is not None}
         given = {each.name: each for each in node.attribute}
         usual = {each.name: each for each in function.attribute_proto}
-        body = [
-            _bound(each, {**_defaults(node, self._version("")), **usual, **given})
-            for each in function.node
-        ]
+        bound = {**_defaults(node, self._version("")), **usual, **given}
+        body = [_bound(each, bound) for each in function.node]
         for each in body:
             for place, name in enumerate(each.input):
                 if name and name in function.input and name not in own:
                     each.input[place] = ""
         versions = self._versions
-        inside = {"" if i.domain in OWN else i.domain: i.version for i in function.opset_import}
+        inside = {_domain(each): each.version for each in function.opset_import}
         self._versions = {**versions, **inside}
         try:
             self._run(body, own)
@@ -215,7 +213,7 @@ class OnnxProgram:
             slices = []
             for tensor, axis, back in zip(scanned, axes, turned, strict=True):
                 place = trips - 1 - trip if back else trip
-                slices.append(Value(given=tensor._slice(axis % tensor.ndim, place, place + 1)
+                slices.append(Value(given=tensor._part(axis % tensor.ndim, place, place + 1)
                                     .squeeze(axis)))  # fmt: skip
             inside = dict(zip(names, [*states, *slices], strict=True))
             made = self._walk(body, {**known, **inside})
@@ -229,6 +227,16 @@ class OnnxProgram:
             for n, (rows, axis, back) in enumerate(zip(kept, axes, turned, strict=True))
         ]
         return [*states, *results]
+
+
+def _domain(of: Any) -> str:
+    """The domain of a node or of a set of operators; ONNX's own has two names."""
+    return "" if of.domain in OWN else str(of.domain)
+
+
+def _graphs(attribute: Any) -> list[Any]:
+    """The graphs inside an attribute."""
+    return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
 
 
 def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
@@ -270,7 +278,7 @@ def _bound(node: Any, given: Mapping[str, Any]) -> Any:
 
 
 def _bind_graphs(attribute: Any, given: Mapping[str, Any]) -> None:
-    for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
+    for graph in _graphs(attribute):
         nodes = [_bound(node, given) for node in graph.node]
         del graph.node[:]
         graph.node.extend(nodes)
@@ -327,7 +335,7 @@ def _nodes(graph: Any) -> Iterable[Any]:
         for node in stack.pop().node:
             yield node
             for each in node.attribute:
-                stack += [*([each.g] if each.HasField("g") else []), *each.graphs]
+                stack += _graphs(each)
 
 
 def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
@@ -401,7 +409,7 @@ def _check_order(graph: Any, outer: set[str]) -> None:
                 got=missing[0], expected="nodes in order, without a cycle",
             )  # fmt: skip
         for each in node.attribute:
-            for inner in [*([each.g] if each.HasField("g") else []), *each.graphs]:
+            for inner in _graphs(each):
                 _check_order(inner, known)
         known |= set(node.output)
     if missing := [each.name for each in graph.output if each.name not in known]:

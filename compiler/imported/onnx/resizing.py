@@ -7,6 +7,7 @@ import numpy as np
 
 from compiler.imported.onnx.call import Call, axis_of, operator
 from compiler.tensor import Tensor
+from compiler.tensors.resampling import cubic, linear
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -99,13 +100,8 @@ def _weights(call: Call, n: int, count: int, scale: float, ends: tuple[float, fl
 
 
 def _kernel(call: Call, mode: str, x: float) -> float:
-    x = abs(x)
-    if mode == "linear":
-        return max(1 - x, 0.0)
-    a = call.get("cubic_coeff_a", -0.75)
-    if x <= 1:
-        return float(((a + 2) * x - (a + 3)) * x * x + 1)
-    return float(((x - 5) * x + 8) * x * a - 4 * a) if x < 2 else 0.0
+    kernel = linear if mode == "linear" else cubic(call.get("cubic_coeff_a", -0.75))
+    return float(kernel(np.array(x)))
 
 
 def _nearest(call: Call, where: Array) -> Array:

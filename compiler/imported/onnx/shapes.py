@@ -115,7 +115,7 @@ def split(call: Call, x: Tensor, *_: Any) -> tuple[Tensor, ...]:
         part = -(-n // count)
         sizes = [max(min(part, n - part * i), 0) for i in range(count)]
     ends = np.cumsum([0, *sizes]).tolist()
-    return tuple(x._slice(axis, a, b) for a, b in itertools.pairwise(ends))
+    return tuple(x._part(axis, a, b) for a, b in itertools.pairwise(ends))
 
 
 @operator("Slice")

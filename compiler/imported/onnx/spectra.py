@@ -25,10 +25,10 @@ def _transformed(
     """
     n = min(real.shape[-1], length)
     cosine, sine = map(Tensor, _turns(n, length, is_inverse))
-    wide = real.double()._slice(real.ndim - 1, 0, n)
+    wide = real.double()._part(real.ndim - 1, 0, n)
     first, second = wide.matmul(cosine), wide.matmul(sine)
     if imaginary is not None:
-        other = imaginary.double()._slice(imaginary.ndim - 1, 0, n)
+        other = imaginary.double()._part(imaginary.ndim - 1, 0, n)
         first = first.sub(other.matmul(sine))
         second = second.add(other.matmul(cosine))
     share = float(length if is_inverse else 1)
@@ -37,7 +37,7 @@ def _transformed(
 
 def _half(made: tuple[Tensor, Tensor], length: int) -> tuple[Tensor, Tensor]:
     """The first half of a spectrum, which tells the other of real numbers."""
-    first, second = (part._slice(part.ndim - 1, 0, length // 2 + 1) for part in made)
+    first, second = (part._part(part.ndim - 1, 0, length // 2 + 1) for part in made)
     return first, second
 
 
@@ -65,7 +65,7 @@ def _mirrored(part: Tensor, length: int, is_imaginary: bool) -> Tensor:
     """The other half of a spectrum of real numbers, which the first tells."""
     last = part.ndim - 1
     rest = length - part.shape[-1]
-    back = part._slice(last, 1, 1 + rest).flip(last)
+    back = part._part(last, 1, 1 + rest).flip(last)
     return part.cat(back.neg() if is_imaginary else back, dim=last)
 
 
