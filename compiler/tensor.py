@@ -19,6 +19,7 @@ from compiler.core.errors import DataError, ShapeError
 from compiler.core.origin import user_call
 from compiler.graph.devices import written as places
 from compiler.graph.kinds.placement import Multi, copy_to
+from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.pipeline import asked
@@ -27,7 +28,7 @@ from compiler.tensors import live, numpy_calls
 from compiler.tensors.placement import Placement
 from compiler.tensors.shapes import extents, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
-from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized, like
+from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

@@ -4,7 +4,8 @@ In order: each imports only what stands before it.
 
     bits.py        constants as bits: 0.0 and -0.0 differ, a NaN equals itself and keeps its payload
     devices.py     where tensors are: the names of devices, and whether operands are in one place
-    extents.py     extents known only when the program runs
+    extent.py      an extent known only when the program runs, and sums and products of such
+    extents.py     which axes have one, and how it passes on
     nodes.py       the tensor graph: what is to be computed
     kinds/         composite kinds and effects
     words.py       how printed programs and pictures name tensor nodes

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from compiler.core.node import Node
 from compiler.graph import nodes
+from compiler.graph.extent import Number
+from compiler.graph.extents import groups, symbolic
 from compiler.graph.nodes import Shape, TensorNode
 
 
@@ -24,7 +26,7 @@ class AxisIndex(Node):
 
     axes: int
     how: str
-    by: tuple[int, ...]
+    by: tuple[Number, ...]
 
 
 ZERO = AxisIndex((), 0, "zero", ())
@@ -55,6 +57,8 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
             pairs = zip(node.sources[0].shape, node.shape, dependence, strict=True)
             return tuple(ZERO if extent != new else index for extent, new, index in pairs)
         case nodes.Reshape():
+            if node.sources[0].extents:
+                return _through_symbolic(node, dependence)
             return through_reshape(node.shape, node.sources[0].shape, dependence)
         case nodes.Flip():
             return tuple(
@@ -118,6 +122,26 @@ def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependenc
             continue
         indices = tuple([dependence[axis] for axis in axes])
         result[place] = AxisIndex(indices, union(indices), "reshape", by)
+    return tuple(result)
+
+
+def _through_symbolic(node: nodes.Reshape, dependence: Dependence) -> Dependence:
+    """As `through_reshape`, where axes are variable."""
+    source = node.sources[0]
+    new = symbolic(node.shape, node.extents)
+    old = symbolic(source.shape, source.extents)
+    result = [ZERO] * len(old)
+    for new_axes, old_axes in groups(new, old):
+        axes = [axis for axis in new_axes if new[axis] != 1]
+        wide = [axis for axis in old_axes if old[axis] != 1]
+        if len(axes) == len(wide) == 1:
+            result[wide[0]] = dependence[axes[0]]
+            continue
+        indices = tuple(dependence[axis] for axis in axes)
+        shapes = (*(new[i] for i in new_axes), *(old[i] for i in old_axes))
+        for i in wide:
+            by = (len(new_axes), i - old_axes[0], *shapes)
+            result[i] = AxisIndex(indices, union(indices), "reshape", by)
     return tuple(result)
 
 

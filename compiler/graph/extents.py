@@ -7,18 +7,22 @@ that many elements of the axis are meaningful; the others are never read to make
     %2 = prefix %0 %1 0                f32[n,10]        extents (n, None)
     %3 = exp %2                        f32[n,10]        operands: an axis is symbolic if one's is
     %4 = reduce sum %3 axes (0)        f32[1,10]        folds n elements: no longer symbolic
-    %5 = reshape %3                    f32[n,2,5]       a symbolic axis stays an axis of its own
+    %5 = reshape %3                    f32[n,2,5]       other axes are split and joined
+    %6 = reshape %3                    f32[10*n]        joined with others it is a product
+    %7 = pad %3 (1,2) (0,0)            f32[n+3,10]      what is added, and cut off, counts
+    %8 = shrink %3 1:1024 0:10         f32[n-1,10]      up to the end
 
 A rule is a function from a node to its extents; the classes in `nodes.py` say which is theirs.
 Strides are those of the greatest extents, so that no index depends on a variable.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from compiler.core.errors import DataError, ShapeError, SizeError
+from compiler.graph.extent import Extent as Extent
+from compiler.graph.extent import Number, highest, less, lowest, product, quotient, total
 
 Shape: TypeAlias = tuple[int, ...]
 LARGEST = 2**48
@@ -36,23 +40,6 @@ def refuse_shape(operation: str, shape: Shape) -> None:
         what = "the tensor has too many elements"
         got = f"shape {shape}, {math.prod(shape):,} elements"
         raise SizeError(operation, what, got=got, expected=f"at most {LARGEST:,}")
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """A number of elements known when the program runs: at least `low` and at most `high`."""
-
-    name: str
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def described(self) -> str:
-        """`n (1 … 1024)`, as messages write it."""
-        return f"{self.name} ({self.low} … {self.high})"
 
 
 Extents: TypeAlias = tuple[Extent | None, ...]
@@ -126,14 +113,11 @@ def none(node: Any) -> Extents:
 
 
 def prefixed(node: Any) -> Extents:
-    """The axis of a prefix has the extent of its variable; the others are as they were."""
-    source, variable = node.sources
+    """The axis of a prefix has its length; the others are as they were."""
+    source, extent = node.sources[0], node.extent
     made = list(source.extents or (None,) * len(source.shape))
-    while variable.sources:
-        (variable,) = variable.sources
-    extent = Extent(variable.name, variable.low, variable.high)
     held = made[node.axis]
-    if held not in (None, extent):
+    if held is not None and lowest(less(held, extent)) < 0:
         refuse(node, node.axis, held, f"would make it {extent.described}")
     made[node.axis] = extent
     return tuple(made)
@@ -151,37 +135,96 @@ def folded(node: Any) -> Extents:
 
 
 def reshaped(node: Any) -> Extents:
-    """A symbolic axis stays an axis of its own; axes of extent 1 may come and go beside it."""
+    """Axes that are joined have the product of their extents; what is split, the quotient.
+
+    Where several axes could be the one that is not fixed, `given` has to say which.
+    """
     source = node.sources[0]
-    result: list[Extent | None] = [None] * len(node.shape)
-    for axis, extent in enumerate(source.extents):
-        if extent is None:
+    if not source.size:
+        axis = next(a for a, extent in enumerate(source.extents) if extent)
+        refuse(node, axis, source.extents[axis], "has no elements to put under another shape")
+    if node.given:
+        _check_elements(node)
+        return tuple(node.given)
+    result: list[Number] = list(node.shape)
+    old = symbolic(source.shape, source.extents)
+    for new_axes, old_axes in groups(tuple(node.shape), tuple(source.shape)):
+        axes = [axis for axis in old_axes if isinstance(old[axis], Extent)]
+        if not axes:
             continue
-        before = math.prod(source.shape[:axis])
-        places = [i for i, n in enumerate(node.shape) if n == extent.high]
-        found = [i for i in places if math.prod(node.shape[:i]) == before]
-        if not found or not source.size:
-            hint = "let -1 stand for this axis, e.g. x.reshape(-1, …), and join or split others"
-            refuse(node, axis, extent, "would join or split it", hint)
-        result[found[0]] = extent
-    return tuple(result)
+        elements = product(old[axis] for axis in old_axes)
+        fits = list(_fitting(node, new_axes, elements))
+        if len(fits) != 1:
+            hint = "let -1 stand for the axis of the variable, or name it: x.reshape(4, n)"
+            what = f"could mean axis {' or '.join(str(axis) for axis, _ in fits)} by it"
+            what = what if fits else f"of {node.shape} cannot split it so"
+            refuse(node, axes[0], old[axes[0]], what, hint)
+        ((axis, number),) = fits
+        result[axis] = number
+    return tidy([n if isinstance(n, Extent) else None for n in result])
+
+
+def _fitting(node: Any, axes: Sequence[int], elements: Number) -> Iterator[tuple[int, Number]]:
+    """The axes of which one may have what the others leave of `elements`, with that."""
+    for axis in axes:
+        others = math.prod(node.shape[i] for i in axes if i != axis)
+        rest = quotient(elements, others)
+        if node.shape[axis] != 1 and isinstance(rest, Extent) and rest.high == node.shape[axis]:
+            yield axis, rest
+
+
+def _check_elements(node: Any) -> None:
+    """Refuse extents that do not hold as many elements as there are."""
+    source = node.sources[0]
+    new = product(symbolic(node.shape, node.given))
+    old = product(symbolic(source.shape, source.extents))
+    if new != old:
+        raise ShapeError("reshape", "the number of elements changes",
+                         got=f"({written(node.shape, node.given)}), {new} elements",
+                         expected=f"{old} elements")  # fmt: skip
+
+
+def groups(new: Sequence[Number], old: Sequence[Number]) -> list[tuple[list[int], list[int]]]:
+    """The shortest runs of axes of both shapes with equal products, left to right."""
+    made: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(new) or j < len(old):
+        left, right = [i] if i < len(new) else [], [j] if j < len(old) else []
+        a, b = (new[i] if left else 1), (old[j] if right else 1)
+        i, j = i + len(left), j + len(right)
+        while a != b and (i < len(new) or j < len(old)):
+            if (highest(a) < highest(b) and i < len(new)) or j >= len(old):
+                left.append(i)
+                a, i = product((a, new[i])), i + 1
+            else:
+                right.append(j)
+                b, j = product((b, old[j])), j + 1
+        made.append((left, right))
+    return made
 
 
 def padded(node: Any) -> Extents:
-    """Only axes of fixed extent are padded."""
-    for axis, (extent, width) in enumerate(zip(node.sources[0].extents, node.widths, strict=True)):
-        if extent is not None and any(width):
-            hint = "its end is not known: pad, join or slide windows along another axis"
-            refuse(node, axis, extent, f"would put {width} elements around it", hint)
-    return tuple(node.sources[0].extents)
+    """What is put around an axis is added to its extent."""
+    pairs = zip(node.sources[0].extents, node.widths, strict=True)
+    return tuple(None if e is None else _axis(total((e, *width))) for e, width in pairs)
+
+
+def _axis(number: Number) -> Extent:
+    assert isinstance(number, Extent)
+    return number
 
 
 def shrunk(node: Any) -> Extents:
-    """A part that is there whatever the variable: then the axis is fixed; or the whole axis."""
+    """A part that is there whatever the variable: then the axis is fixed; or the whole axis, or
+    what is behind a part that is always there."""
     result: list[Extent | None] = []
     for axis, (extent, part) in enumerate(zip(node.sources[0].extents, node.bounds, strict=True)):
         is_whole = extent is not None and part == (0, extent.high)
-        if extent is not None and not is_whole and part[1] > extent.low:
+        is_open = axis in node.open and extent is not None and part[1] == extent.high
+        if is_open and part[0] <= min(extent.low, extent.high - 2):
+            result.append(_axis(less(extent, part[0])))
+            continue
+        if extent is not None and not is_whole and (part[1] > extent.low or is_open):
             known = f"only the first {extent.low} elements are always there"
             hint = f"{known}; positions from the end are not known"
             refuse(node, axis, extent, f"would take {part[0]}:{part[1]}", hint)
@@ -203,16 +246,8 @@ def kept(node: Any) -> Extents:
 
 
 def indexed(node: Any) -> Extents:
-    """The extents of the positions; those of the source bound what a position may be.
-
-    Positions that know nothing of a variable of the source would make an axis of its maximum.
-    """
-    result = _united(node, node.sources[1:])
-    for axis, extent in enumerate(node.sources[0].extents):
-        if extent is not None and extent not in result:
-            hint = f"take positions from a tensor that has an axis of {extent.name}"
-            refuse(node, axis, extent, "has positions of another extent", hint)
-    return tidy(result)
+    """The extents of the positions; behind those of the source an element is 0."""
+    return tidy(_united(node, node.sources[1:]))
 
 
 def stored(node: Any) -> Extents:
@@ -225,7 +260,7 @@ def shape_of(shape: Shape, extents: Extents, values: Mapping[str, int]) -> Shape
     if not extents:
         return shape
     pairs = zip(shape, extents, strict=True)
-    return tuple(values[e.name] if e is not None else n for n, e in pairs)
+    return tuple(e.value(values) if e is not None else n for n, e in pairs)
 
 
 def part_of(shape: Shape) -> tuple[slice, ...]:

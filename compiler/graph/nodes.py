@@ -5,7 +5,7 @@
          | Const(bits, dtype, shape)                  one value everywhere
          | Variable(name, low, high)                  an integer known when the program runs
          | Bind(variable; value)                      the variable, with its value in this run
-         | Prefix(x, variable; axis)                  the first `variable` elements of an axis
+         | Prefix(x, variables…; axis[, length])      the first elements of an axis
          | Iota(extent, dtype)                        0, 1, 2, … along one axis
          | Elementwise(sources, op)                   a row of `ops.OPS`, equal shapes
          | Cast(x, dtype) | Bitcast(x, dtype)         convert the value | keep the bits
@@ -30,6 +30,7 @@ An axis whose extent is a variable has the greatest one in `shape`, and itself i
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -40,7 +41,7 @@ from compiler.graph.bits import from_bits, to_bits
 from compiler.graph.devices import DISK, Devices, common_devices
 from compiler.graph.extents import LARGEST as LARGEST
 from compiler.graph.extents import MOST_AXES as MOST_AXES
-from compiler.graph.extents import Extents
+from compiler.graph.extents import Extent, Extents
 from compiler.ops.table import OPS
 
 Shape: TypeAlias = tuple[int, ...]
@@ -180,14 +181,32 @@ class Bind(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Prefix(TensorNode):
-    """Of `axis` only the first `sources[1]` elements, a Variable or Bind, are meaningful."""
+    """The first elements of `axis`: as many as `length` says, which follows from the variables
+    `sources[1:]`, Variables or Binds; where it is None, as the only one of them says."""
 
     axis: int
+    length: Extent | None = None
     _extents = rules.prefixed
 
     def __post_init__(self) -> None:
         TensorNode.__post_init__(self)
         object.__setattr__(self, "extents", self._extents())
+
+    def _infer(self) -> tuple[Shape, DType]:
+        source, most = self.sources[0], self.extent.high
+        shape = tuple(min(n, most) if a == self.axis else n for a, n in enumerate(source.shape))
+        return shape, source.dtype
+
+    @property
+    def extent(self) -> Extent:
+        """How many elements there are."""
+        if self.length is not None:
+            return self.length
+        variable = self.sources[1]
+        while variable.sources:
+            (variable,) = variable.sources
+        assert isinstance(variable, Variable)
+        return Extent(variable.name, variable.low, variable.high)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -226,9 +245,12 @@ class Bitcast(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Reshape(TensorNode):
-    """The same elements in row-major order under another shape of equal size."""
+    """The same elements in row-major order under another shape of equal size.
+
+    `given` has the extents of its axes where some are variable and it is not plain which."""
 
     new_shape: Shape
+    given: Extents = ()
     _extents = rules.reshaped
 
     def _infer(self) -> tuple[Shape, DType]:
@@ -273,9 +295,12 @@ class Pad(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Shrink(TensorNode):
-    """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis."""
+    """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis.
+
+    The axes `open` are variable, and their part goes on to where they end."""
 
     bounds: Pairs
+    open: Shape = ()
     _extents = rules.shrunk
 
     def _infer(self) -> tuple[Shape, DType]:
@@ -392,6 +417,17 @@ class Sink(TensorNode):
 
     def _placed(self) -> Devices:
         return ()
+
+
+def first_of(
+    node: TensorNode, axis: int, extent: Extent, values: Mapping[str, int] | None = None
+) -> Prefix:
+    """The first `extent` elements of an axis; `values` are what its variables are bound to."""
+    variables: list[TensorNode] = []
+    for each in extent.variables:
+        variable = Variable((), each.name, each.low, each.high)
+        variables.append(variable if values is None else Bind((variable,), values[each.name]))
+    return Prefix((node, *variables), axis, extent if extent.terms else None)
 
 
 MOVEMENT = (Reshape, Permute, Expand, Pad, Shrink, Narrow, Flip, Prefix)

@@ -173,7 +173,8 @@ def move_nothing(node: TensorNode) -> TensorNode | None:
 def reshape_twice(node: Reshape) -> TensorNode | None:
     """reshape(reshape(x, a), b) = reshape(x, b)"""
     inner = node.sources[0]
-    return Reshape(inner.sources, node.new_shape) if isinstance(inner, Reshape) else None
+    made = isinstance(inner, Reshape)
+    return Reshape(inner.sources, node.new_shape, node.extents) if made else None
 
 
 @rule_of(Permute)
@@ -215,7 +216,9 @@ def shrink_twice(node: Shrink) -> TensorNode | None:
     if not isinstance(inner, Shrink):
         return None
     pairs = zip(inner.bounds, node.bounds, strict=True)
-    return Shrink(inner.sources, tuple((a + begin, a + end) for (a, _), (begin, end) in pairs))
+    bounds = tuple((a + begin, a + end) for (a, _), (begin, end) in pairs)
+    is_open = (a for a, e in enumerate(node.extents) if e is not None and bounds[a][0])
+    return Shrink(inner.sources, bounds, tuple(is_open))
 
 
 @rule_of(Reduce)

@@ -257,9 +257,10 @@ def _bind(node: nodes.Bind) -> None:
 
 def _prefix(node: nodes.Prefix) -> None:
     """Invariant 15."""
-    variable = node.sources[1]
-    if not isinstance(variable, nodes.Variable | nodes.Bind):
-        _broken(node, 15, "the length of a prefix is no variable", operation(variable), "variable")
+    for variable in node.sources[1:]:
+        if not isinstance(variable, nodes.Variable | nodes.Bind):
+            what = "the length of a prefix follows from no variable"
+            _broken(node, 15, what, operation(variable), "variables")
     if not 0 <= node.axis < len(node.shape):
         _broken(node, 15, "an axis is out of range", node.axis, f"below {len(node.shape)}")
     extent = node.extents[node.axis]

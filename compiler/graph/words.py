@@ -52,6 +52,8 @@ def describe_argument(node: TensorNode) -> str:
             return f"{node.name} {node.low} … {node.high}"
         case Bind():
             return f"= {node.value}"
+        case Prefix() if node.length is not None:
+            return f"axis {node.axis} length {node.length}"
         case Prefix() | Scan():
             return f"axis {node.axis}"
         case Narrow():

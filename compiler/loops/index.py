@@ -149,8 +149,8 @@ def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list
     indices = walk.new_ranges(changes.shape, changes.extents, "serial", node)
     found = [walk.value((position, indices, None)) for position in positions]
     gate: ScalarNode | None = None
-    for position, extent in zip(found, base.shape, strict=True):
-        gate = both(gate, is_within(position, index_const(extent)))
+    for position, extent in zip(found, symbolic(base.shape, base.extents), strict=True):
+        gate = both(gate, is_within(position, bound(extent)))
     assert gate is not None
     target = nodes.Argument((), written.slot, written.dtype, written.size, True)
     where = linear(tuple(map(clamp, found, base.shape)), base.shape)

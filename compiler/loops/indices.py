@@ -1,11 +1,13 @@
 """Index arithmetic: bounds of axes, and where the elements of a movement node are found."""
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
 from compiler.graph import nodes as graph
 from compiler.graph.dependence import matching_groups
-from compiler.graph.extents import Extent, symbolic
+from compiler.graph.extent import Extent, Number, highest, lowest, total
+from compiler.graph.extents import groups, symbolic
 from compiler.graph.nodes import Parts, Shape, TensorNode
 from compiler.loops.nodes import DefineVar, ScalarNode, alu, linear
 from compiler.loops.nodes import index as index_const
@@ -15,9 +17,28 @@ Indices: TypeAlias = tuple[ScalarNode, ...]
 
 def bound(extent: int | Extent) -> ScalarNode:
     """The number of elements along an axis."""
-    if isinstance(extent, Extent):
+    if isinstance(extent, int):
+        return index_const(extent)
+    if not extent.terms:
         return DefineVar((), extent.name, extent.low, extent.high)
-    return index_const(extent)
+    made: ScalarNode | None = None
+    for variables, factor in sorted(extent.terms, key=lambda each: each[1] < 0):
+        part: ScalarNode = index_const(1)
+        numbers: tuple[Number, ...] = (*variables, abs(factor))
+        for number in numbers:
+            part = _multiplied(part, bound(number))
+        if made is None and factor > 0:
+            made = part
+            continue
+        made = alu("sub" if factor < 0 else "add", made or index_const(0), part)
+    assert made is not None
+    return made
+
+
+def _multiplied(first: ScalarNode, second: ScalarNode) -> ScalarNode:
+    """`first * second`; a product with 1 is the other."""
+    one = index_const(1)
+    return second if first is one else first if second is one else alu("mul", first, second)
 
 
 def variable(node: TensorNode) -> DefineVar:
@@ -46,6 +67,11 @@ def move(node: TensorNode, indices: Indices) -> Indices:
     source = node.sources[0]
     match node:
         case graph.Reshape():
+            if source.extents:
+                return _through_symbolic(
+                    indices, symbolic(node.shape, node.extents),
+                    symbolic(source.shape, source.extents),
+                )  # fmt: skip
             return through_reshape(indices, node.shape, source.shape)
         case graph.Permute():
             table = dict(zip(node.order, indices, strict=True))
@@ -102,6 +128,54 @@ def through_reshape(indices: Indices, new: Shape, old: Shape) -> Indices:
     return tuple(result)
 
 
+def _through_symbolic(
+    indices: Indices, new: Sequence[Number], old: Sequence[Number]
+) -> Indices:
+    """The indices in `old` of the element at `indices` in `new`, of which axes are variable.
+
+    Elements are counted by the extents of this run, not by the greatest: where a variable axis is
+    not in front of those it joins, what counts them is divided by it.
+    """
+    result: list[ScalarNode] = [index_const(0)] * len(old)
+    for new_axes, old_axes in groups(new, old):
+        wide = [axis for axis in new_axes if new[axis] != 1]
+        target = [axis for axis in old_axes if old[axis] != 1]
+        if len(wide) == len(target) == 1:
+            result[target[0]] = indices[wide[0]]
+            continue
+        flat: ScalarNode = index_const(0)
+        for axis in wide:
+            flat = indices[axis] if axis == wide[0] else alu(
+                "add", alu("mul", flat, bound(new[axis])), indices[axis]
+            )  # fmt: skip
+        for axis in reversed(target):
+            is_last = axis == target[0]
+            result[axis] = _inside(flat if is_last else _rest(flat, old[axis]), old[axis])
+            flat = flat if is_last else _divided(flat, old[axis])
+    return tuple(result)
+
+
+def _divided(value: ScalarNode, by: Number) -> ScalarNode:
+    return alu("idiv", value, _divisor(by))
+
+
+def _rest(value: ScalarNode, by: Number) -> ScalarNode:
+    return alu("mod", value, _divisor(by))
+
+
+def _divisor(number: Number) -> ScalarNode:
+    """The number to divide by; 1 where an axis has no elements, and nothing is computed."""
+    made = bound(number)
+    return made if lowest(number) > 0 else alu("max", made, index_const(1))
+
+
+def _inside(value: ScalarNode, extent: Number) -> ScalarNode:
+    """`value`, which is on an axis of this extent: said so that bounds know it too."""
+    if value.bounds is not None and value.bounds[1] < highest(extent):
+        return value
+    return alu("min", value, index_const(highest(extent) - 1))
+
+
 def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
     """The indices in `shape` of element number `flat`."""
     strides = list(accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))[::-1]
@@ -118,13 +192,14 @@ def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
 def is_inside(node: graph.Pad, indices: Indices) -> ScalarNode | None:
     """Whether padded indices are inside the source; None where nothing is padded."""
     condition: ScalarNode | None = None
+    source = node.sources[0]
     for value, (before, after), extent in zip(
-        indices, node.widths, node.sources[0].shape, strict=True
+        indices, node.widths, symbolic(source.shape, source.extents), strict=True
     ):
         if before:
             condition = both(condition, alu("ge", value, index_const(before)))
         if after:
-            condition = both(condition, alu("lt", value, index_const(before + extent)))
+            condition = both(condition, alu("lt", value, bound(total((before, extent)))))
     return condition
 
 

@@ -43,15 +43,18 @@ def of_product(a: Range, b: Range) -> Bounds:
 
 
 def of_quotient(a: Range, b: Range) -> Bounds:
-    """a / b, by a positive constant"""
-    return (truncate(a[0], b[0]), truncate(a[1], b[0])) if b[0] == b[1] > 0 else None
+    """a / b, by what is positive"""
+    if b[0] <= 0:
+        return None
+    corners = [truncate(x, y) for x in a for y in b]
+    return min(corners), max(corners)
 
 
 def of_remainder(a: Range, b: Range) -> Bounds:
-    """The remainder of what is not negative, by a positive constant"""
-    if not (b[0] == b[1] > 0 and a[0] >= 0):
+    """The remainder of what is not negative, by what is positive"""
+    if b[0] <= 0 or a[0] < 0:
         return None
-    return a if a[1] < b[0] else (0, b[0] - 1)
+    return a if a[1] < b[0] else (0, min(a[1], b[1] - 1))
 
 
 def of_greater(a: Range, b: Range) -> Bounds:

@@ -15,7 +15,7 @@ from compiler.core.node import toposort
 from compiler.device import buffers
 from compiler.graph.extents import binding, part_of, shape_of, two_values
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable
+from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable, first_of
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Values: TypeAlias = Mapping[Any, int]
@@ -138,9 +138,10 @@ def _check_rows(node: Prefix, values: Values) -> None:
     buffer, extent = node.sources[0], node.extents[0]
     assert isinstance(buffer, Buffer) and extent is not None
     rows = len(buffers.data(buffer))
-    if rows < values[extent.name]:
+    wanted = extent.value(values)
+    if rows < wanted:
         what = f"{buffer.name or 'an input'} holds fewer rows than variable {extent.name} says"
-        _refuse(what, f"{rows} rows, {extent.name} = {values[extent.name]}", f"at most {rows}")
+        _refuse(what, f"{rows} rows, {extent.name} = {wanted}", f"at most {rows}")
 
 
 def _refuse(
@@ -190,6 +191,5 @@ def hold(
     made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
-            variable = Variable((), extent.name, extent.low, extent.high)
-            made = Prefix((made, Bind((variable,), values[extent.name])), axis)
+            made = first_of(made, axis, extent, values)
     return made

@@ -51,8 +51,8 @@ class Inputs:
     @cached_property
     def rows(self) -> dict[int, str]:
         """For each input that has as many rows as a variable says, that variable."""
-        extents = {place: node.extents[0] for place, node in self.cut.items()}
-        return {place: extent.name for place, extent in extents.items() if extent is not None}
+        extents = {place: node.extent for place, node in self.cut.items()}
+        return {place: extent.name for place, extent in extents.items() if not extent.terms}
 
     @cached_property
     def _names(self) -> dict[str, list[int]]:

@@ -33,7 +33,7 @@ from compiler.graph.kinds.kernel import Kernel, plain
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import Copy, Device, Unique, is_computed
 from compiler.graph.kinds.repeat import Repeat
-from compiler.graph.nodes import Buffer, Param, Prefix, Sink, Store, TensorNode, Variable
+from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, Variable, first_of
 from compiler.graph.words import operation
 from compiler.ops import functions
 from compiler.schedule.general_body import General
@@ -301,7 +301,7 @@ def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
     made: TensorNode = Param((), slot, node.shape, node.dtype)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
-            made = Prefix((made, Variable((), extent.name, extent.low, extent.high)), axis)
+            made = first_of(made, axis, extent)
     for each in toposort([made]):
         result.note(each, frozenset((node,)))
     return made

@@ -13,10 +13,12 @@ In order: each imports only what stands before it.
     gathering.py        selection by positions that are data
     indices.py          what users write in brackets, read as NumPy reads it
     division.py         floor division and remainder, as Python and NumPy define them
+    variable_shapes.py  shapes that have variables in them, as `reshape` and `expand` take them
     movement.py         tensor methods that move elements without changing them
     unary.py            tensor methods of one operand
     binary.py           tensor methods of two and three operands
     joining.py          tensor methods that make larger tensors
+    variable_parts.py   parts that begin or end at a variable
     indexing.py         `tensor[…]`: integers, slices, None, ... from movements
     placing.py          where written elements go
     writing.py          tensor methods that replace, join and count elements

@@ -10,7 +10,7 @@ import numpy as np
 
 from compiler.core.dtypes import int64, parse
 from compiler.core.errors import AxisError, DTypeError, ShapeError
-from compiler.graph.nodes import Shape
+from compiler.graph.nodes import Shape, first_of
 from compiler.tensors.gathering import counting
 from compiler.tensors.shapes import (
     Axes,
@@ -201,7 +201,10 @@ class Arrangement(Sorting):
             )  # fmt: skip
         (limit,) = integers(method, (diagonal,))
         row, column = (self._new(counting(shape, i)) for i in (0, 1))
-        return column.sub(row).le(limit)
+        made = column.sub(row).le(limit).node
+        for place, extent in enumerate(self.node.extents[-2:]):
+            made = made if extent is None else first_of(made, place, extent)
+        return self._new(made)
 
     def diagonal(self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1) -> Self:
         """The elements whose position on `axis2` is `offset` more than on `axis1`, as a new last

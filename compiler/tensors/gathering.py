@@ -12,14 +12,24 @@ import numpy as np
 from compiler.core.dtypes import int64
 from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.device.buffers import data, new_buffer
-from compiler.graph.extents import Extent, Extents
+from compiler.graph.extent import Extent, Number
+from compiler.graph.extents import Extents, symbolic
 from compiler.graph.kinds.joins import Gather
 from compiler.graph.kinds.placement import beside
 from compiler.graph.kinds.shaping import counting as counting
-from compiler.graph.nodes import Buffer, Const, Index, Shape, TensorNode, const, elementwise
+from compiler.graph.kinds.shaping import value_of
+from compiler.graph.nodes import (
+    Buffer,
+    Const,
+    Index,
+    Shape,
+    TensorNode,
+    const,
+    elementwise,
+    first_of,
+)
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
-from compiler.tensors.variables import Variable, prefix, refuse_symbolic
 
 Array = np.ndarray[Any, Any]
 Positions: TypeAlias = Sequence[TensorNode | None]
@@ -27,11 +37,11 @@ Positions: TypeAlias = Sequence[TensorNode | None]
 
 
 def positions_of(
-    operation: str, item: object, extent: int, axis: int, like: TensorNode
+    operation: str, item: object, extent: Number, axis: int, like: TensorNode
 ) -> TensorNode:
     """Positions along an axis as int64 from 0 on; arrays are put where `like` is.
 
-    `AxisError` where known ones are out of range.
+    `AxisError` where known ones are out of range: of a variable axis where they may be.
     """
     given = known(item)
     if given is None:
@@ -41,6 +51,8 @@ def positions_of(
                             got=f"positions of shape {written(item.shape)}",
                             expected="an axis with elements, or no positions")  # fmt: skip
         return _from_end(_integer(operation, item.node), extent)
+    if isinstance(extent, Extent):
+        return _known_positions(operation, given, extent, axis, like)
     if given.dtype.kind not in "iu" and (given.size or isinstance(item, np.ndarray)):
         raise _no_positions(operation, str(given.dtype))
     wrong = given[(given < -extent) | (given >= extent)]
@@ -52,6 +64,22 @@ def positions_of(
     if own:
         return new_buffer(positions, device=own[0], is_lifted=True)
     return beside(new_buffer(positions, is_lifted=True), like)
+
+
+def _known_positions(
+    operation: str, given: Array, extent: Extent, axis: int, like: TensorNode
+) -> TensorNode:
+    """Known positions on a variable axis."""
+    wrong = given[(given < -extent.low) | (given >= extent.low)]
+    if wrong.size:
+        raise AxisError(
+            operation, f"index {wrong.flat[0]} may be out of range for axis {axis}",
+            got=f"{wrong.flat[0]} of {extent.described} elements",
+            expected=f"{-extent.low} to {extent.low - 1}: those are always there",
+        )  # fmt: skip
+    whole = np.asarray(given.astype(np.int64), order="C")
+    made: TensorNode = beside(new_buffer(whole, is_lifted=True), like)
+    return _from_end(made, extent) if (given < 0).any() else made
 
 
 def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisError:
@@ -84,9 +112,13 @@ def _integer(operation: str, node: TensorNode) -> TensorNode:
     return cast_to(node, int64)
 
 
-def _from_end(node: TensorNode, extent: int) -> TensorNode:
+def _from_end(node: TensorNode, extent: Number) -> TensorNode:
     """Negative positions count from the end."""
-    zero, width = (const(v, int64, node.shape) for v in (0, extent))
+    zero: TensorNode = const(0, int64, node.shape)
+    if isinstance(extent, Extent):
+        width: TensorNode = broadcast_node(value_of(extent), node.shape)
+    else:
+        width = const(extent, int64, node.shape)
     below = elementwise("lt", node, zero)
     return elementwise("where", below, elementwise("add", node, width), node)
 
@@ -95,8 +127,6 @@ def select(
     operation: str, node: TensorNode, positions: Positions, is_together: bool = True
 ) -> TensorNode:
     """`node` indexed like NumPy's advanced indexing; see `selected`."""
-    chosen = [axis for axis, item in enumerate(positions) if item is not None]
-    refuse_symbolic(operation, node, chosen)
     return Index((node, *selected(operation, node.shape, positions, node.extents, is_together)))
 
 
@@ -104,7 +134,7 @@ def selected(
     operation: str,
     extents: Shape,
     positions: Positions,
-    symbolic: Extents = (),
+    variable: Extents = (),
     is_together: bool = True,
 ) -> list[TensorNode]:
     """The positions, one per axis, that such an index takes from a tensor of these extents:
@@ -129,7 +159,7 @@ def selected(
     found: list[TensorNode] = []
     for axis, item in enumerate(positions):
         if item is None:
-            found.append(_every(symbolic[axis] if symbolic else None, shape, target[axis]))
+            found.append(_every(variable[axis] if variable else None, shape, target[axis]))
             continue
         array = broadcast_node(item, common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
@@ -154,13 +184,13 @@ def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:
     made = counting(shape, place)
     if extent is None:
         return made
-    return prefix("getitem", made, place, Variable(extent.name, extent.low, extent.high))
+    return first_of(made, place, extent)
 
 
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
     """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
-    refuse_symbolic("gather", node, [axis])
-    positions = positions_of("gather", index, node.shape[axis], axis, node)
+    extent = symbolic(node.shape, node.extents)[axis]
+    positions = positions_of("gather", index, extent, axis, node)
     shape = positions.shape
     fits = len(shape) == len(node.shape) and all(
         n <= m or i == axis for i, (n, m) in enumerate(zip(shape, node.shape, strict=True))

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from compiler.core.dtypes import int64
 from compiler.core.errors import AxisError, DataError
+from compiler.graph.extents import symbolic
 from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, positions_of, select, selected
@@ -13,7 +14,8 @@ from compiler.tensors.indices import WORKS, Index, Positions, index_of
 from compiler.tensors.joining import Joining
 from compiler.tensors.shapes import axes_of
 from compiler.tensors.value import Operand, reshaped, traced
-from compiler.tensors.variables import has_variable, up_to_variable
+from compiler.tensors.variable_parts import is_variable_part, part_at_variable
+from compiler.tensors.variables import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def chosen_in(method: str, node: TensorNode, index: Index) -> list[TensorNode | 
     axis = 0
     for item, where in zip(index.items, index.chosen, strict=True):
         is_added = item is None or (isinstance(item, Positions) and item.is_new)
-        extent = 1 if is_added else node.shape[axis]
+        extent = 1 if is_added else symbolic(node.shape, node.extents)[axis]
         found.append(None if where is None else positions_of(method, where, extent, axis, node))
         axis += not is_added
     return found
@@ -132,12 +134,12 @@ def _moved(node: TensorNode, part: Part) -> TensorNode:
 
 
 def _shortened(node: TensorNode, index: Index) -> tuple[TensorNode, Index]:
-    """`node` cut where an index says `:n`, and the index that is left to be done."""
+    """`node` cut where an index has to know a variable, and the index that is left to be done."""
     items, axis = list(index.items), 0
     for place, item in enumerate(items):
-        if isinstance(item, slice) and has_variable(item):
-            node = up_to_variable(node, axis, item)
-            items[place] = slice(None)
+        if is_variable_part(node, axis, item):
+            assert isinstance(item, int | slice)
+            node, items[place] = part_at_variable(node, axis, item)
         axis += not (item is None or (isinstance(item, Positions) and item.is_new))
     return node, replace(index, items=tuple(items))
 
@@ -148,13 +150,14 @@ def written_index(method: str, given: object, node: TensorNode) -> Index:
     shortened, rest = _shortened(node, read)
     if shortened is node:
         return rest
-    parts = [i for i in read.items if isinstance(i, slice) and has_variable(i)]
+    slices = [i for i in read.items if isinstance(i, slice)]
+    end = next((i.stop for i in slices if isinstance(i.stop, Variable)), "n")
     raise AxisError(
         method,
         "a part that ends at a variable cannot be written",
-        got=f"x[:{parts[0].stop}]",
+        got=f"x[:{end}]",
         expected="a part whose end is known",
-        hint=f"choose by a mask: x.assign((Tensor.arange(…) < {parts[0].stop}).where(value, x))",
+        hint=f"choose by a mask: x.assign((Tensor.arange(…) < {end}).where(value, x))",
     )
 
 
@@ -188,7 +191,8 @@ class Indexing(Joining):
         source = self if axis is not None else self._new(reshaped(self.node, (self.size,)))
         (place,) = axes_of("take", 0 if axis is None else axis, source.ndim)
         positions: list[TensorNode | None] = [None] * source.ndim
-        positions[place] = positions_of("take", index, source.shape[place], place, source.node)
+        extent = symbolic(source.shape, source.node.extents)[place]
+        positions[place] = positions_of("take", index, extent, place, source.node)
         return self._new(select("take", source.node, positions))
 
     def __len__(self) -> int:

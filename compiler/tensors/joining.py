@@ -9,6 +9,7 @@ from compiler.core import dtypes
 from compiler.core.dtypes import Scalar
 from compiler.core.errors import DataError, DTypeError, ShapeError
 from compiler.graph.kinds.joins import Cat
+from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
 from compiler.tensors import data as tensor_data
 from compiler.tensors.binary import Binary
@@ -22,7 +23,7 @@ from compiler.tensors.value import (
     reshaped,
     traced,
 )
-from compiler.tensors.variables import shape_of
+from compiler.tensors.variables import refuse_symbolic, shape_of
 
 T = TypeVar("T", bound=TensorValue)
 Operands: TypeAlias = Sequence[Operand]
@@ -39,12 +40,12 @@ def padded(node: TensorNode, widths: Pairs, value: Const, method: str = "pad") -
     zeros = Pad((node,), widths)
     if not value.bits:
         return zeros
-    return elementwise("where", mask_of(node.shape, widths), zeros, broadcast_node(value, shape))
+    return elementwise("where", mask_of(node, widths), zeros, broadcast_node(value, shape))
 
 
-def mask_of(shape: Shape, widths: Pairs) -> TensorNode:
-    """True where `padded` takes its element from a tensor of `shape`, else false."""
-    return Pad((const(True, dtypes.bool_, shape),), widths)
+def mask_of(node: TensorNode, widths: Pairs) -> TensorNode:
+    """True where `padded` takes its element from `node`, else false."""
+    return Pad((like(const(True, dtypes.bool_, node.shape), node),), widths)
 
 
 def _widths_of(given: Widths, rank: int) -> Pairs:
@@ -145,6 +146,7 @@ class Joining(Binary):
             names = ", ".join(sorted({"constant", *_MODES, *_MODES.values()}))
             raise ShapeError("pad", "unknown mode", got=repr(mode), expected=f"one of {names}")
         made = self
+        refuse_symbolic("pad", self.node, [a for a, pair in enumerate(pairs) if any(pair)])
         for axis, ((before, after), n) in enumerate(zip(pairs, self.shape, strict=True)):
             if not (before or after):
                 continue

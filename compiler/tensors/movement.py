@@ -21,6 +21,8 @@ from compiler.tensors.shapes import (
     written,
 )
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
+from compiler.tensors.variable_shapes import apart, cut_to, variable_shape
+from compiler.tensors.variables import Variable
 
 
 def _bounds_of(part: Sequence[int] | None, axis: int, extent: int) -> tuple[int, int]:
@@ -42,12 +44,16 @@ class Movement(TensorValue):
 
     __slots__ = ()
 
-    def reshape(self, *shape: int | Sequence[int]) -> Self:
-        """The same elements, row-major, under `shape`; one extent may be -1."""
+    def reshape(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
+        """The same elements, row-major, under `shape`; one extent may be -1, others may be
+        variables, and sums and products of such."""
+        variable = variable_shape("reshape", self.node, shape)
+        if variable is not None:
+            return self._new(variable)
         wanted = integers("reshape", shape)
         return self._new(reshaped(self.node, fill_unknown("reshape", wanted, self.size)))
 
-    def view(self, *shape: int | Sequence[int]) -> Self:
+    def view(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
         """The same as `reshape` (PyTorch's; what NumPy calls so is `bitcast`)."""
         return self.reshape(*shape)
 
@@ -164,15 +170,17 @@ class Movement(TensorValue):
         place = axis_of("unsqueeze", axis, self.ndim + 1)
         return self._new(reshaped(self.node, (*self.shape[:place], 1, *self.shape[place:])))
 
-    def expand(self, *shape: int | Sequence[int]) -> Self:
+    def expand(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
         """Axes of extent 1 repeated to `shape`; -1 keeps an extent; new axes go in front."""
-        wanted = reaches("expand", self.node, integers("expand", shape))
-        return self._new(broadcast_node(self.node, wanted))
+        numbers, variables = apart("expand", shape)
+        wanted = reaches("expand", self.node, numbers)
+        return self._new(cut_to("expand", broadcast_node(self.node, wanted), variables))
 
-    def broadcast_to(self, *shape: int | Sequence[int]) -> Self:
+    def broadcast_to(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
         """Repeated to `shape` by the rules of broadcasting."""
-        wanted = extents("broadcast_to", shape)
-        return self._new(broadcast_node(self.node, reaches("broadcast_to", self.node, wanted)))
+        numbers, variables = apart("broadcast_to", shape)
+        wanted = reaches("broadcast_to", self.node, extents("broadcast_to", numbers))
+        return self._new(cut_to("broadcast_to", broadcast_node(self.node, wanted), variables))
 
     def shrink(self, bounds: Sequence[Sequence[int] | None]) -> Self:
         """The part [begin, end) of each axis: one pair per axis, None for all of an axis."""

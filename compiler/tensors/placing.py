@@ -14,6 +14,7 @@ from compiler.core.node import toposort
 from compiler.device.buffers import data
 from compiler.graph import nodes
 from compiler.graph.devices import is_disk
+from compiler.graph.extents import symbolic
 from compiler.graph.kinds.shaping import places_along
 from compiler.graph.nodes import Parts, Shape, TensorNode, const, elementwise
 from compiler.tensors.gathering import positions_of
@@ -100,7 +101,8 @@ def along(
 
     `source` is a number or has an element for each of `index`. Raises `ShapeError`.
     """
-    positions = positions_of(operation, index, node.shape[axis], axis, node)
+    extent = symbolic(node.shape, node.extents)[axis]
+    positions = positions_of(operation, index, extent, axis, node)
     shape, rank = positions.shape, len(node.shape)
     if len(shape) != rank or any(
         n > m for i, (n, m) in enumerate(zip(shape, node.shape, strict=True)) if i != axis

@@ -11,7 +11,7 @@ import keyword
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
@@ -22,9 +22,21 @@ from compiler.core.errors import AxisError, DataError, ShapeError, located
 from compiler.core.node import toposort
 from compiler.core.origin import user_call
 from compiler.device.buffers import data, new_buffer
-from compiler.graph.extents import Extent, binding, part_of, symbolic, two_values
+from compiler.graph.extent import Extent, Number, less, lowest, product, quotient, total
+from compiler.graph.extents import binding, part_of, symbolic, two_values
 from compiler.graph.kinds.placement import Multi
-from compiler.graph.nodes import Bind, Buffer, Prefix, Shape, Shrink, TensorNode, const, elementwise
+from compiler.graph.nodes import (
+    Bind,
+    Buffer,
+    Const,
+    Elementwise,
+    Prefix,
+    Shape,
+    Shrink,
+    TensorNode,
+    const,
+    elementwise,
+)
 from compiler.graph.nodes import Variable as VariableNode
 from compiler.graph.words import short
 
@@ -48,9 +60,15 @@ class Variable:
     low: int
     high: int
     value: int | None = field(default=None, kw_only=True)
+    of: "tuple[Variable, ...]" = field(default=(), kw_only=True, repr=False)
+    """The variables it is a sum of products of, as `n + 1` is; () for a variable of its own."""
+    length: Extent | None = field(default=None, kw_only=True, repr=False)
+    """What it is of those."""
 
     @located
     def __post_init__(self) -> None:
+        if self.of:
+            return
         is_name = isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()
         if not is_name or keyword.iskeyword(self.name) or _TAKEN.fullmatch(self.name):
             expected = "an identifier that generated programs do not use, such as n or batch"
@@ -74,11 +92,46 @@ class Variable:
     @located
     def bind(self, value: int) -> "Variable":
         """This variable, with its value in this run. Raises `DataError` outside the bounds."""
+        if self.of:
+            names = " and ".join(each.name for each in self.of)
+            _refuse(f"{self.name} follows from other variables", "a value", f"{names} bound")
         return replace(self, value=self._inside(_integer(self.name, value)))
+
+    @property
+    def extent(self) -> Extent:
+        """The extent of an axis with so many elements."""
+        return self.length or Extent(self.name, self.low, self.high)
+
+    @property
+    def variables(self) -> "tuple[Variable, ...]":
+        """The variables that it follows from: itself, where it is none of others."""
+        return self.of or (self,)
+
+    def __add__(self, other: "int | Variable") -> "Variable | int":
+        return _combined(lambda a, b: total((a, b)), self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: "int | Variable") -> "Variable | int":
+        return _combined(less, self, other)
+
+    def __rsub__(self, other: "int | Variable") -> "Variable | int":
+        return _combined(lambda a, b: less(b, a), self, other)
+
+    def __mul__(self, other: "int | Variable") -> "Variable | int":
+        return _combined(lambda a, b: product((a, b)), self, other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: "int | Variable") -> "Variable | int":
+        """The quotient, where it is whole for all values: `(n * 12) // 12`."""
+        return _combined(_whole_quotient, self, other)
 
     @property
     def node(self) -> TensorNode:
         """The graph node, an int64 of rank 0."""
+        if self.length is not None:
+            return _sum_node(self.length, {each.name: each.node for each in self.of})
         variable = VariableNode((), self.name, self.low, self.high)
         return variable if self.value is None else Bind((variable,), self.value)
 
@@ -88,6 +141,50 @@ class Variable:
 
     def __str__(self) -> str:
         return self.name
+
+
+def _combined(
+    rule: Callable[[Number, Number], Number], variable: Variable, other: "int | Variable"
+) -> "Variable | int":
+    """The variable, or the number, that `rule` makes of two."""
+    if not isinstance(other, Variable | int) or isinstance(other, bool):
+        return NotImplemented  # type: ignore[no-any-return]
+    theirs = () if isinstance(other, int) else other.variables
+    number = rule(variable.extent, other if isinstance(other, int) else other.extent)
+    return made_of(number, {each.name: each for each in (*variable.variables, *theirs)})
+
+
+def made_of(number: Number, known: Mapping[str, Variable] | None = None) -> "Variable | int":
+    """The variable of so many elements; `known` has those it follows from, bound or not."""
+    if isinstance(number, int):
+        return number
+    given = known or {}
+    of = tuple(given.get(e.name) or Variable(e.name, e.low, e.high) for e in number.variables)
+    if not number.terms:
+        return of[0]
+    values = {each.name: each.value for each in of if each.value is not None}
+    value = number.value(values) if len(values) == len(of) else None
+    return Variable(number.name, number.low, number.high, value=value, of=of, length=number)
+
+
+def _whole_quotient(number: Number, divisor: Number) -> Number:
+    found = quotient(number, divisor)
+    if found is None:
+        _refuse(f"{number} does not divide by {divisor} for all values", f"{number} // {divisor}",
+                "a factor of every term")  # fmt: skip
+    return found
+
+
+def _sum_node(extent: Extent, nodes: Mapping[str, TensorNode]) -> TensorNode:
+    """The extent as int64 arithmetic with these variables."""
+    result: TensorNode | None = None
+    for variables, factor in extent.terms:
+        part: TensorNode = const(factor, int64)
+        for variable in variables:
+            part = elementwise("mul", part, nodes[variable.name])
+        result = part if result is None else elementwise("add", result, part)
+    assert result is not None
+    return result
 
 
 def _integer(name: str, value: object) -> int:
@@ -105,11 +202,23 @@ def _refuse(problem: str, got: str, expected: str) -> NoReturn:
 
 def is_weak(node: object) -> bool:
     """Whether a node is a variable: like a Python number it takes the type of what it meets."""
-    return isinstance(node, VariableNode | Bind)
+    if isinstance(node, VariableNode | Bind):
+        return True
+    if not isinstance(node, Elementwise) or node.shape or node.dtype != int64:
+        return False
+    return any(map(is_weak, node.sources)) and all(
+        is_weak(each) or isinstance(each, Const) for each in node.sources
+    )
 
 
 def bounds_of(node: TensorNode) -> tuple[int, int]:
-    """The least and greatest value of a variable's node."""
+    """The least and greatest value of a variable's node, or of a sum of products of such."""
+    if isinstance(node, Const):
+        return int(node.value), int(node.value)
+    if isinstance(node, Elementwise) and node.op in ("add", "mul"):
+        (a, b), (c, d) = map(bounds_of, node.sources)
+        ends = (a + c, b + d) if node.op == "add" else (a * c, a * d, b * c, b * d)
+        return min(ends), max(ends)
     variable = node.sources[0] if isinstance(node, Bind) else node
     assert isinstance(variable, VariableNode)
     return variable.low, variable.high
@@ -122,8 +231,11 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
     """
     extent = node.shape[axis]
     held = node.extents[axis] if node.extents else None
-    if held == Extent(variable.name, variable.low, variable.high):
+    wanted = variable.extent
+    if held == wanted:
         return node if variable.value is None else _bound(method, node, axis, variable)
+    if held is not None and lowest(less(held, wanted)) >= 0 and 2 <= wanted.high <= extent:
+        return Prefix((node, *(each.node for each in variable.variables)), axis, variable.length)
     if held is not None and held.name == variable.name:
         raise DataError(
             method, f"variable {held.name} has two pairs of bounds",
@@ -142,7 +254,7 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
     if variable.high < extent:
         bounds = tuple((0, variable.high if i == axis else n) for i, n in enumerate(node.shape))
         node = Shrink((node,), bounds)
-    return Prefix((node, variable.node), axis)
+    return Prefix((node, *(each.node for each in variable.variables)), axis, variable.length)
 
 
 def _bound(method: str, node: TensorNode, axis: int, variable: Variable) -> TensorNode:
@@ -150,6 +262,10 @@ def _bound(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
 
     Raises `DataError` where the variable has another value there.
     """
+    for each in variable.of:
+        node = _bound(method, node, axis, each) if each.value is not None else node
+    if variable.of:
+        return node
     name, value = variable.name, variable.value
     assert value is not None
     held = binds_in(node).get(name)
@@ -165,25 +281,18 @@ def _rebound(node: TensorNode, variable: Variable) -> TensorNode:
     """A Buffer with the parts of it that a variable says, bound; any other node as it is."""
     if not isinstance(node, Prefix):
         return node
-    source, extent = _rebound(node.sources[0], variable), node.sources[1]
-    if isinstance(extent, VariableNode) and extent.name == variable.name:
-        extent = variable.node
-    return node if (source, extent) == node.sources else Prefix((source, extent), node.axis)
+    sources: list[TensorNode] = [_rebound(node.sources[0], variable)]
+    for each in node.sources[1:]:
+        is_it = isinstance(each, VariableNode) and each.name == variable.name
+        sources.append(variable.node if is_it else each)
+    made = tuple(sources)
+    return node if made == node.sources else Prefix(made, node.axis, node.length)
 
 
 def binds_in(node: TensorNode) -> dict[str, Bind]:
     """For each variable that `node` needs and that has a value the Bind of it."""
     found = (each for each in toposort([node]) if isinstance(each, Bind))
     return {str(each.sources[0].arguments["name"]): each for each in found}
-
-
-def like(node: TensorNode, other: TensorNode) -> TensorNode:
-    """`node`, which has the shape of `other`, with the symbolic axes of it."""
-    for axis, extent in enumerate(other.extents):
-        if extent is not None:
-            variable = Variable(extent.name, extent.low, extent.high)
-            node = prefix("like", node, axis, variable)
-    return node
 
 
 def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
@@ -201,8 +310,12 @@ def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
         return node
     for axis, extent in enumerate(old.extents):
         if extent is not None:
-            value = binds[extent.name].value if extent.name in binds else None
-            variable = Variable(extent.name, extent.low, extent.high, value=value)
+            known = {
+                e.name: Variable(e.name, e.low, e.high, value=binds[e.name].value)
+                for e in extent.variables if e.name in binds
+            }  # fmt: skip
+            variable = made_of(extent, known)
+            assert isinstance(variable, Variable)
             node = prefix(method, node, axis, variable)
     return node
 
@@ -275,7 +388,7 @@ def is_realized(node: TensorNode) -> bool:
 
 def is_bound(node: TensorNode) -> bool:
     """Whether each variable of a node over a Buffer has a value."""
-    while isinstance(node, Prefix) and isinstance(node.sources[1], Bind):
+    while isinstance(node, Prefix) and all(isinstance(each, Bind) for each in node.sources[1:]):
         node = node.sources[0]
     return not isinstance(node, Prefix)
 
@@ -287,41 +400,24 @@ def array_of(node: TensorNode) -> Array:
     """
     lengths: dict[int, int] = {}
     while isinstance(node, Prefix):
-        variable = node.sources[1]
-        if not isinstance(variable, Bind):
+        binds = binds_in(node)
+        if any(each.name not in binds for each in node.extent.variables):
             names = " and ".join(e.name for e in node.extents if e)
             raise DataError(
                 "numpy", f"variable {names} has no value", got="nothing",
                 expected="a bound variable, as in x[: n.bind(37)]",
             )  # fmt: skip
-        lengths.setdefault(node.axis, variable.value)
+        values = {name: bind.value for name, bind in binds.items()}
+        lengths.setdefault(node.axis, node.extent.value(values))
         node = node.sources[0]
     assert isinstance(node, Buffer)
     part = tuple(slice(0, lengths.get(axis)) for axis in range(len(node.shape)))
     return data(node)[part] if lengths else data(node)
 
 
-def has_variable(part: slice) -> bool:
-    """Whether a slice ends at a variable, as in `x[:n]`."""
-    return any(isinstance(p, Variable) for p in (part.start, part.stop, part.step))
-
-
-def up_to_variable(node: TensorNode, axis: int, part: slice) -> TensorNode:
-    """`node` cut along `axis` to `part`, which is `:n`; `AxisError` for other slices."""
-    if part.start not in (None, 0) or part.step not in (None, 1):
-        raise AxisError(
-            "getitem", "a variable can only end a part that begins at 0",
-            got=str(part), expected="x[:n]",
-        )  # fmt: skip
-    return prefix("getitem", node, axis, part.stop)
-
-
 def shape_of(node: TensorNode) -> "tuple[int | Variable, ...]":
     """The extents, with the variable in the place of its maximum."""
-    return tuple(
-        Variable(n.name, n.low, n.high) if isinstance(n, Extent) else n
-        for n in symbolic(node.shape, node.extents)
-    )
+    return tuple(made_of(n) for n in symbolic(node.shape, node.extents))
 
 
 def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
@@ -345,8 +441,9 @@ def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | T
         return max(fixed - correction, 0)
     result: TensorNode = const(fixed, int64)
     for extent in variables:
-        variable = VariableNode((), extent.name, extent.low, extent.high)
-        result = elementwise("mul", result, variable)
+        made = made_of(extent)
+        assert isinstance(made, Variable)
+        result = elementwise("mul", result, made.node)
     if not correction:
         return result
     less = elementwise("sub", result, const(correction, int64))

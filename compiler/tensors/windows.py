@@ -13,6 +13,7 @@ from compiler.graph.nodes import Expand, Pad, Pairs, Permute, Shape, Shrink, Ten
 from compiler.tensors.products import Products
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import reshaped, traced
+from compiler.tensors.variables import refuse_symbolic
 
 Numbers: TypeAlias = int | Sequence[int]
 """One number for every axis, or one each."""
@@ -23,6 +24,7 @@ _WORDS = {1: "one number", 2: "one number or two", 3: "one number or three"}
 
 def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> TensorNode:
     """`axis` replaced by two: [size, count], where [r, t] is element t * step + r * gap."""
+    refuse_symbolic("windows", node, [axis])
     shape, extent = node.shape, node.shape[axis]
     before, after = shape[:axis], shape[axis + 1 :]
     count = (extent - gap * (size - 1) - 1) // step + 1

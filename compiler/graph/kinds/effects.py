@@ -9,6 +9,7 @@
 from dataclasses import dataclass
 
 from compiler.core.dtypes import DType
+from compiler.graph import extents as rules
 from compiler.graph.nodes import Parts, Shape, TensorNode
 from compiler.ops.functions import Attributes
 
@@ -22,6 +23,7 @@ class Scatter(TensorNode):
     """
 
     op: str
+    _extents = rules.kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -5,6 +5,7 @@
          | Gather(x, indices; axis)            x at positions along an axis; 0 outside
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,16 +13,21 @@ import numpy as np
 
 from compiler.core.dtypes import DType, bool_, int64
 from compiler.graph import nodes
+from compiler.graph.extent import Extent, Number, total
+from compiler.graph.extents import symbolic
 from compiler.graph.kinds.composite import Array, Composite, Problem, first_axis_outside, same_types
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
+    counting,
+    like,
     permuted,
     places_along,
     reshaped,
+    value_of,
     zero_padded,
 )
-from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
+from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise, first_of
 
 AT_ONCE = 16
 """Operands that one kernel joins: of more, each element would be chosen from all of them. 1,000
@@ -40,8 +46,8 @@ class Cat(Composite):
     def result(self) -> tuple[Shape, DType]:
         """The extents along the axis add up."""
         first = self.sources[0]
-        total = sum(s.shape[self.axis] for s in self.sources)
-        return (*first.shape[: self.axis], total, *first.shape[self.axis + 1 :]), first.dtype
+        length = sum(s.shape[self.axis] for s in self.sources)
+        return (*first.shape[: self.axis], length, *first.shape[self.axis + 1 :]), first.dtype
 
     def own_problem(self) -> Problem | None:
         """No such axis, or operands that do not fit."""
@@ -62,17 +68,19 @@ class Cat(Composite):
         """cat(x, y) = where(mask of x, x padded, y padded)"""
         if len(self.sources) > AT_ONCE:
             return self._in_groups()
+        if any(node.extents and node.extents[self.axis] for node in self.sources):
+            return joined_at_variables(self.sources, self.axis)
         # Adding the padded parts would be wrong: -0.0 + 0.0 is 0.0.
-        total = end = self.shape[self.axis]
+        length = end = self.shape[self.axis]
         made: TensorNode | None = None
         for node in reversed(self.sources):
             begin = end - node.shape[self.axis]
             widths = tuple(
-                (begin, total - end) if i == self.axis else (0, 0) for i in range(len(node.shape))
+                (begin, length - end) if i == self.axis else (0, 0) for i in range(len(node.shape))
             )
             part: TensorNode = zero_padded(node, widths)
             if made is not None:
-                mask = nodes.Pad((const(True, bool_, node.shape),), widths)
+                mask = nodes.Pad((like(const(True, bool_, node.shape), node),), widths)
                 part = elementwise("where", mask, part, made)
             made, end = part, begin
         assert made is not None
@@ -91,6 +99,44 @@ class Cat(Composite):
     def describe(self) -> str:
         """The axis."""
         return f"axis {self.axis}"
+
+
+def joined_at_variables(parts: Sequence[TensorNode], axis: int) -> TensorNode:
+    """cat(x, y) = where(i < n, x[i], y[i - n]), where x has n elements along the axis."""
+    numbers = [symbolic(part.shape, part.extents)[axis] for part in parts]
+    whole = total(numbers)
+    assert isinstance(whole, Extent)
+    shape = tuple(whole.high if a == axis else n for a, n in enumerate(parts[0].shape))
+    index = [_counted(parts, shape, place) for place in range(len(shape))]
+    index[axis] = first_of(counting(shape, axis), axis, whole)
+    ends = [total(numbers[: place + 1]) for place in range(len(numbers))]
+    made: TensorNode | None = None
+    for number, part in reversed(list(enumerate(parts))):
+        begin = ends[number - 1] if number else 0
+        where = list(index)
+        if begin != 0:
+            where[axis] = elementwise("sub", index[axis], _everywhere(begin, shape))
+        taken: TensorNode = nodes.Index((part, *where))
+        if made is not None:
+            is_it = elementwise("lt", index[axis], _everywhere(ends[number], shape))
+            taken = elementwise("where", is_it, taken, made)
+        made = taken
+    assert made is not None
+    return made
+
+
+def _counted(parts: Sequence[TensorNode], shape: Shape, place: int) -> TensorNode:
+    """The position along an axis that is not joined; it may be variable in some of the parts."""
+    found = (part.extents[place] for part in parts if part.extents and part.extents[place])
+    extent, made = next(found, None), counting(shape, place)
+    return made if extent is None else first_of(made, place, extent)
+
+
+def _everywhere(number: Number, shape: Shape) -> TensorNode:
+    """A number, which may be variable, for every element of `shape`."""
+    if isinstance(number, int):
+        return const(number, int64, shape)
+    return broadcast_node(value_of(number), shape)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

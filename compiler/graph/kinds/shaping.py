@@ -3,6 +3,7 @@ axis. Each gives its operand itself back where there is nothing to do."""
 
 from compiler.core.dtypes import DType, Scalar, bool_, int64
 from compiler.graph import nodes
+from compiler.graph.extent import Extent
 from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
 
 
@@ -67,6 +68,28 @@ def places_along(positions: TensorNode, axis: int) -> tuple[TensorNode, ...]:
     """Where [i, …, positions[i, …, k], …, k] is, by axis: `positions` itself on `axis`."""
     shape = positions.shape
     return tuple(positions if i == axis else counting(shape, i) for i in range(len(shape)))
+
+
+def like(node: TensorNode, other: TensorNode) -> TensorNode:
+    """`node`, which has the shape of `other`, with the variable axes of it."""
+    for axis, extent in enumerate(other.extents):
+        if extent is not None:
+            node = nodes.first_of(node, axis, extent)
+    return node
+
+
+def value_of(extent: Extent) -> TensorNode:
+    """The number of elements, an int64 of rank 0."""
+    total: TensorNode | None = None
+    for variables, factor in extent.terms or (((extent,), 1),):
+        part: TensorNode | None = const(factor, int64) if factor != 1 or not variables else None
+        for each in variables:
+            variable = nodes.Variable((), each.name, each.low, each.high)
+            part = variable if part is None else elementwise("mul", part, variable)
+        assert part is not None
+        total = part if total is None else elementwise("add", total, part)
+    assert total is not None
+    return total
 
 
 def affine(node: TensorNode, factor: int, summand: int) -> TensorNode:
