@@ -22,6 +22,7 @@ from compiler.core.trace import Match, Provenance
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.placement import Copy
 from compiler.graph.kinds.scan import Scan
+from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import (
     Cast,
     Const,
@@ -233,7 +234,7 @@ def reduce_nothing(node: Reduce) -> TensorNode | None:
     """a reduction over no elements = its identity"""
     if node.sources[0].size or not node.size:
         return None
-    return const(REDUCTIONS[node.op].identity(node.dtype), node.dtype, node.shape)
+    return like(const(REDUCTIONS[node.op].identity(node.dtype), node.dtype, node.shape), node)
 
 
 @rule_of(Reduce)

@@ -9,7 +9,7 @@ repetition) is asked for by `call.known`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,11 +18,13 @@ import numpy as np
 from compiler.core.errors import DataError
 from compiler.core.node import toposort
 from compiler.device import buffers
+from compiler.graph.extents import symbolic
 from compiler.graph.interpret import interpret
 from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Buffer
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable, made_of
 
 Made: TypeAlias = Tensor | tuple[Tensor, ...]
 Function: TypeAlias = Callable[..., Made]
@@ -69,6 +71,8 @@ class Value:
     given: Tensor | None = None
     name: str = ""
     """What the model calls a constant."""
+    numbers: Array | None = None
+    """Whole numbers of which some follow from variables, as objects."""
 
     @cached_property
     def tensor(self) -> Tensor:
@@ -91,6 +95,8 @@ class Call:
     attributes: Mapping[str, Any]
     inputs: Sequence[Value | None]
     outputs: int
+    bound: Mapping[str, Variable] = field(default_factory=dict)
+    """The variables that have a value, by name."""
 
     def __getitem__(self, name: str) -> Any:
         """An attribute that the node must have."""
@@ -101,6 +107,10 @@ class Call:
     def get(self, name: str, usual: Any = None) -> Any:
         """An attribute, or what it usually is."""
         return self.attributes.get(name, usual)
+
+    def extents(self, x: Tensor) -> list[Any]:
+        """The extents of a tensor: whole numbers, and bound variables."""
+        return [made_of(n, self.bound) for n in symbolic(x.shape, x.node.extents)]
 
     def has(self, place: int) -> bool:
         """Whether that input is given."""
@@ -114,6 +124,9 @@ class Call:
             raise self.refused(f"{what} is missing", "nothing", f"input {place}")
         if value.array is not None:
             return value.array
+        if value.numbers is not None:
+            raise self.refused(f"{what} follows from a variable", ", ".join(
+                map(str, value.numbers.reshape(-1))), "a constant")  # fmt: skip
         if value.tensor.size > MOST_KNOWN or not all(map(_has_data, leaves(value.tensor))):
             raise self.refused(f"{what} is known only when the program runs",
                                f"input {place}: {value.tensor.dtype} {value.tensor.shape}",
@@ -121,7 +134,11 @@ class Call:
         return computed([value.tensor])[0]
 
     def numbers(self, place: int, attribute: str, usual: Any = None) -> Any:
-        """Whole numbers that newer versions have as an input and older ones as an attribute."""
+        """Whole numbers that newer versions have as an input and older ones as an attribute; a
+        `Variable` for one that is known when the program runs."""
+        value = self.inputs[place] if self.has(place) else None
+        if value is not None and value.numbers is not None:
+            return value.numbers.reshape(-1).tolist()
         if self.has(place):
             return [int(n) for n in self.known(place, attribute).reshape(-1)]
         return self.get(attribute, usual)
@@ -130,6 +147,15 @@ class Call:
         """The error of this node."""
         where = f"{self.op} {self.name}".strip()
         return DataError("from_onnx", f"{where}: {problem}", got=str(got), expected=expected)
+
+
+def fixed(x: Tensor, *axes: int) -> tuple[int, ...]:
+    """The extents of axes, all of them where none is named; `TypeError` for a variable one: what
+    counts its elements one by one cannot be written for all numbers of them."""
+    extents = [x.symbolic_shape[axis] for axis in axes or range(x.ndim)]
+    if variable := next((n for n in extents if not isinstance(n, int)), None):
+        raise TypeError(f"an axis has {variable} elements")
+    return tuple(n for n in extents if isinstance(n, int))
 
 
 def axis_of(axis: int, rank: int) -> int:

@@ -10,6 +10,7 @@ from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, of_type, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 METHODS = {
     "Abs": "abs", "Neg": "neg", "Sqrt": "sqrt", "Exp": "exp", "Log": "log", "Sin": "sin",
@@ -40,7 +41,7 @@ def _aligned(call: Call, x: Tensor, other: Tensor) -> Tensor:
     if call.version >= 7 or not call.get("broadcast"):
         return other
     axis = call.get("axis", x.ndim - other.ndim)
-    return other.reshape(*other.shape, *(1,) * (x.ndim - other.ndim - axis))
+    return other.reshape(*other.symbolic_shape, *(1,) * (x.ndim - other.ndim - axis))
 
 
 for _op, _name in METHODS.items():
@@ -206,5 +207,9 @@ def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
 def eye_like(call: Call, x: Tensor) -> Tensor:
     """Ones on a diagonal."""
     dtype = dtype_of(call["dtype"], call.op) if "dtype" in call.attributes else x.dtype
-    rows, columns = x.shape
-    return Tensor(np.eye(rows, columns, call.get("k", 0), dtype=dtype.numpy))
+    rows, columns = call.extents(x)
+    if isinstance(rows, int) and isinstance(columns, int):
+        return Tensor(np.eye(rows, columns, call.get("k", 0), dtype=dtype.numpy))
+    ones = Tensor.ones(*x.shape)[tuple(slice(n if isinstance(n, Variable) else None)
+                                       for n in (rows, columns))]  # fmt: skip
+    return ones.tril(call.get("k", 0)).triu(call.get("k", 0)).cast(dtype)

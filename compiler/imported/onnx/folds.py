@@ -7,6 +7,7 @@ from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, axis_of, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 
 @operator("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
@@ -19,7 +20,8 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     chosen = tuple(axis_of(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
     keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
-        shape = [1 if a in chosen else n for a, n in enumerate(x.shape) if keep or a not in chosen]
+        extents = call.extents(x)
+        shape = [1 if a in chosen else n for a, n in enumerate(extents) if keep or a not in chosen]
         least = dtype.minimum if call.op == "ReduceMax" else dtype.maximum
         return Tensor(least, dtype=dtype).expand(*shape) if shape else Tensor(least, dtype=dtype)
     match call.op:
@@ -64,7 +66,8 @@ def place_of(call: Call, x: Tensor) -> Tensor:
         made: Tensor = getattr(x, name)(axis, keep)
         return made
     turned: Tensor = getattr(x.flip(axis), name)(axis, keep)
-    return turned.neg().add(x.shape[axis] - 1)
+    last: Any = x.symbolic_shape[axis]
+    return turned.neg().add(last - 1)
 
 
 @operator("CumSum", "CumProd")
@@ -76,8 +79,9 @@ def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
     made = made.cast(x.dtype)
     if call.get("exclusive", 0):
         pairs = [(0, 0)] * x.ndim
-        pairs[axis] = 1, -1
-        made = made.pad(pairs, x.dtype.numpy.type(call.op == "CumProd").item())
+        pairs[axis] = 1, 0
+        first = made[(*(slice(None),) * axis, slice(None, -1))]
+        made = first.pad(pairs, x.dtype.numpy.type(call.op == "CumProd").item())
     return made.flip(axis) if call.get("reverse", 0) else made
 
 
@@ -87,8 +91,9 @@ def softmax(call: Call, x: Tensor) -> Tensor:
     axis = call.get("axis", -1 if call.version >= 13 else 1)
     axis = axis_of(axis, x.ndim)
     if call.version < 13:
-        flat = x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
-        return _softmax(call.op, flat, 1).reshape(*x.shape)
+        extents: Any = x.symbolic_shape
+        flat = x.reshape(math.prod(extents[:axis]), math.prod(extents[axis:]))
+        return _softmax(call.op, flat, 1).reshape(*extents)
     return _softmax(call.op, x, axis)
 
 
@@ -98,6 +103,8 @@ def _softmax(op: str, x: Tensor, axis: int) -> Tensor:
     if op == "LogSoftmax":
         return x.log_softmax(axis)
     hot = x.argmax(axis).one_hot(x.shape[axis], x.dtype)
+    if isinstance(extent := x.symbolic_shape[axis], Variable):
+        hot = hot[..., :extent]
     return hot.moveaxis(-1, axis)
 
 

@@ -1,5 +1,6 @@
 """Operators that pick and place by positions."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,14 @@ from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, axis_of, operator
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 _PAIRS = ("sum", "add"), ("prod", "mul"), ("amax", "max"), ("amin", "min")
 _UPDATES = {onnx: ours for ours, onnx in _PAIRS}
 """Our name of how updates are joined with what is there, by ONNX's."""
 
 
-def _positions(index: Tensor, extent: int) -> Tensor:
+def _positions(index: Tensor, extent: "int | Variable") -> Tensor:
     """Positions counted from the front."""
     index = index.cast(dtypes.int64)
     return index.lt(0).where(index.add(extent), index)
@@ -24,28 +26,28 @@ def _positions(index: Tensor, extent: int) -> Tensor:
 def gather(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """The slices at positions along an axis."""
     axis = axis_of(call.get("axis", 0), x.ndim)
-    return x.take(_positions(index, x.shape[axis]), axis)
+    return x.take(_positions(index, x.symbolic_shape[axis]), axis)
 
 
 @operator("GatherElements")
 def gather_elements(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """An element for each position."""
     axis = axis_of(call.get("axis", 0), x.ndim)
-    return x.gather(axis, _positions(index, x.shape[axis]))
+    return x.gather(axis, _positions(index, x.symbolic_shape[axis]))
 
 
 @operator("GatherND")
 def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """Parts at positions along several axes, after some axes that both have."""
     batch, depth = call.get("batch_dims", 0), index.shape[-1]
-    lead = index.shape[:-1]
+    lead: Any = index.symbolic_shape[:-1]
     places: list[Any] = []
     for axis in range(batch):
         shape = [1] * len(lead)
         shape[axis] = lead[axis]
         places.append(Tensor(np.arange(lead[axis]).reshape(shape)).broadcast_to(*lead))
     for axis in range(depth):
-        places.append(_positions(index[..., axis], x.shape[batch + axis]))
+        places.append(_positions(index[..., axis], x.symbolic_shape[batch + axis]))
     made: Tensor = x[tuple(places)]
     return made
 
@@ -54,30 +56,34 @@ def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
 def scatter_elements(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     """An element put at each position, or joined with what is there."""
     axis = axis_of(call.get("axis", 0), x.ndim)
-    how, where = call.get("reduction", "none"), _positions(index, x.shape[axis])
+    how, where = call.get("reduction", "none"), _positions(index, x.symbolic_shape[axis])
     if how == "none":
         return x.scatter(axis, where, updates)
     return x.scatter_reduce(axis, where, updates, _UPDATES[how])
+
+
+def _extents(x: Tensor) -> Any:
+    return x.symbolic_shape
 
 
 @operator("ScatterND")
 def scatter_nd(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     """Parts put at positions along several axes."""
     depth = index.shape[-1]
-    lead, rest = x.shape[:depth], x.shape[depth:]
+    extents: Any = x.symbolic_shape
+    lead, rest = extents[:depth], extents[depth:]
     flat = index[..., 0].mul(0).cast(dtypes.int64)
     for axis in range(depth):
         flat = flat.mul(lead[axis]).add(_positions(index[..., axis], lead[axis]))
-    size = int(np.prod(rest, dtype=int))
-    count = int(np.prod(lead, dtype=int))
-    where = flat.reshape(-1, 1).broadcast_to(flat.size, size)
-    rows, parts = x.reshape(count, size), updates.reshape(flat.size, size)
+    size, count, many = (math.prod(each) for each in (rest, lead, _extents(flat)))
+    where = flat.reshape(many, 1).broadcast_to(many, size)
+    rows, parts = x.reshape(count, size), updates.reshape(many, size)
     how = call.get("reduction", "none")
     if how == "none":
         made = rows.scatter(0, where, parts)
     else:
         made = rows.scatter_reduce(0, where, parts, _UPDATES[how])
-    return made.reshape(*x.shape)
+    return made.reshape(*extents)
 
 
 @operator("OneHot")
@@ -172,7 +178,7 @@ def compress(call: Call, x: Tensor, _condition: Tensor) -> Tensor:
 def reverse_sequence(call: Call, x: Tensor, lengths: Tensor) -> Tensor:
     """The first elements of each sequence turned round."""
     batch, time = call.get("batch_axis", 1), call.get("time_axis", 0)
-    n = x.shape[time]
+    n: Any = x.symbolic_shape[time]
     rows = lengths.reshape(-1, 1).cast(dtypes.int64)
     steps = np.arange(n)
     where = rows.gt(steps).where(rows.sub(1).sub(steps), steps)

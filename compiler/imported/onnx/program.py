@@ -7,6 +7,7 @@ computed on the way, by the interpreter of the graph, and all else becomes tenso
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
+from compiler.graph.words import short
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     elementwise,
     folds,
@@ -29,7 +31,9 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
 )
 from compiler.imported.onnx.call import OPERATORS, Call, Value, computed
 from compiler.imported.onnx.element_types import NUMBERS, array_of, dtype_of
+from compiler.imported.onnx.symbols import of_numbers, shape_numbers, tensor_of
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable, binds_in, bounds_of
 
 FOLDED = 1 << 16
 """Elements up to which a value is computed while the model is walked, where all it needs is known:
@@ -44,11 +48,16 @@ OWN = ("", "ai.onnx")
 class OnnxProgram:
     """A model: `program(x=array)` gives its outputs by name, as lazy tensors."""
 
-    def __init__(self, model: Any, folder: str = "") -> None:
+    def __init__(
+        self, model: Any, folder: str = "", bounds: Mapping[str, tuple[int, int]] | None = None
+    ) -> None:
         self._graph = model.graph
+        self.variables = {name: Variable(name, *pair) for name, pair in (bounds or {}).items()}
+        """The variables by the names that the model has for extents."""
         self._versions: dict[str, int] = {
             _domain(each): each.version for each in model.opset_import
         }
+        self._bound: dict[str, Variable] = {}
         self._folder = folder
         self._check(model.graph)
         self._constants = {
@@ -82,7 +91,8 @@ class OnnxProgram:
                             expected=", ".join(missing))  # fmt: skip
         known: dict[str, Value] = dict(self._constants)
         for name, (dtype, shape) in self.inputs.items():
-            known[name] = Value(given=_input(name, given[name], dtype, shape))
+            known[name] = Value(given=_input(name, given[name], dtype, shape, self.variables))
+        self._bound = _given_values(known[name].tensor for name in self.inputs)
         made = self._walk(self._graph, known)
         return dict(zip(self.outputs, [value.tensor for value in made], strict=True))
 
@@ -134,8 +144,11 @@ class OnnxProgram:
         function = OPERATORS.get((_domain(node), node.op_type))
         if function is None:
             return self._expanded(node, inputs)
-        call = _call(node, self._version(node.domain), inputs)
-        made = function(call, *(None if v is None else v.tensor for v in inputs))
+        call = replace(_call(node, self._version(node.domain), inputs), bound=self._bound)
+        if (numbers := _numbers(call, inputs)) is not None:
+            return [Value(given=tensor_of(numbers), numbers=numbers)
+                    if numbers.dtype == object else Value(numbers)]  # fmt: skip
+        made = _made(function, call, [None if v is None else v.tensor for v in inputs])
         results = made if isinstance(made, tuple) else (made,)
         is_known = all(v is None or v.array is not None for v in inputs)
         if is_known and all(t.size <= FOLDED for t in results):
@@ -227,6 +240,40 @@ class OnnxProgram:
             for n, (rows, axis, back) in enumerate(zip(kept, axes, turned, strict=True))
         ]
         return [*states, *results]
+
+
+def _given_values(tensors: Iterable[Tensor]) -> dict[str, Variable]:
+    """The variables that inputs give a value, by name."""
+    found = {name: bind for tensor in tensors for name, bind in binds_in(tensor.node).items()}
+    return {
+        name: Variable(name, *bounds_of(bind), value=bind.value) for name, bind in found.items()
+    }
+
+
+def _numbers(call: Call, inputs: Sequence[Value | None]) -> Any:
+    """The result of a node as numbers, where it follows from variables; else None."""
+    first = inputs[0] if inputs else None
+    if call.op in ("Shape", "Size") and first is not None:
+        return shape_numbers(call, first.tensor) if first.tensor.node.extents else None
+    given = [v for v in inputs if v is not None]
+    if all(v.numbers is None for v in given):
+        return None
+    if any(v.numbers is None and v.array is None for v in given):
+        return None
+    arrays = (None if v is None else v.array if v.numbers is None else v.numbers for v in inputs)
+    return of_numbers(call, list(arrays))
+
+
+def _made(function: Any, call: Call, tensors: Sequence[Tensor | None]) -> Any:
+    """The tensors of a node. What counts elements one by one needs to know how many there are."""
+    try:
+        return function(call, *tensors)
+    except TypeError as error:
+        variable = next((t for t in tensors if t is not None and t.node.extents), None)
+        if variable is None:
+            raise
+        raise call.refused("it needs axes of fixed extent", short(variable.node),
+                           f"no variable among its extents ({error})") from error  # fmt: skip
 
 
 def _domain(of: Any) -> str:
@@ -352,8 +399,14 @@ def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
     return dtype_of(tensor.elem_type, value.name), shape
 
 
-def _input(name: str, value: Any, dtype: Any, shape: tuple[int | str, ...]) -> Tensor:
+def _input(
+    name: str, value: Any, dtype: Any, shape: tuple[int | str, ...],
+    variables: Mapping[str, Variable],
+) -> Tensor:  # fmt: skip
     """What was given for an input, of the type and extents that the model says."""
+    axes = {a: variables[n] for a, n in enumerate(shape) if isinstance(n, str) and n in variables}
+    if not isinstance(value, Tensor) and axes:
+        value = Tensor(value, name=name, symbolic=axes)
     tensor = value if isinstance(value, Tensor) else Tensor(value, name=name)
     fits = len(tensor.shape) == len(shape) and all(
         isinstance(wanted, str) or n == wanted
@@ -368,8 +421,14 @@ def _input(name: str, value: Any, dtype: Any, shape: tuple[int | str, ...]) -> T
 
 
 @located
-def from_onnx(model: Any) -> OnnxProgram:
+def from_onnx(
+    model: Any, variables: Mapping[str, tuple[int, int]] | None = None
+) -> OnnxProgram:
     """A model in the ONNX format as a program: a path, the bytes of a file, or a ModelProto.
+
+    `variables` has the bounds of extents by the names that the model gives them, such as
+    {"batch": (1, 64)}: then one compilation serves all values inside, and nothing is padded. An
+    extent that has a name but no bounds is what the data have, and each is a program of its own.
 
     Data in files beside the model are mapped, not copied; such files are looked for in its folder
     alone. Raises `FileNotFoundError`, and `DataError` for what is no model or has operators that
@@ -396,7 +455,7 @@ def from_onnx(model: Any) -> OnnxProgram:
     _check_order(model.graph, set())
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    return OnnxProgram(model, folder)
+    return OnnxProgram(model, folder, variables)
 
 
 def _check_order(graph: Any, outer: set[str]) -> None:

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 from compiler.imported.onnx.call import Call, operator
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 State: TypeAlias = tuple[Tensor, ...]
 Step: TypeAlias = Callable[[Tensor, State], State]
@@ -19,7 +20,7 @@ def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = No
     if call.get("layout", 0):
         x = x.transpose(0, 1)
         states = tuple(s if s is None else s.transpose(0, 1) for s in states[:2]) + states[2:]
-    hidden, batch, steps = r.shape[-1], x.shape[1], x.shape[0]
+    hidden, batch, steps = r.shape[-1], x.symbolic_shape[1], x.symbolic_shape[0]
     directions = w.shape[0]
     count = 2 if call.op == "LSTM" else 1
     rows, last = [], []
@@ -30,10 +31,11 @@ def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = No
                      None if peephole is None else peephole[d])  # fmt: skip
         state: State = tuple(
             given[d] if place < len(states) and (given := states[place]) is not None
-            else Tensor.zeros(batch, hidden, dtype=x.dtype) for place in range(count)
+            else Tensor.zeros(1, hidden, dtype=x.dtype).expand(batch, hidden)
+            for place in range(count)
         )  # fmt: skip
         made: list[Tensor] = []
-        for t in reversed(range(steps)) if backwards else range(steps):
+        for t in reversed(range(_count(steps))) if backwards else range(_count(steps)):
             new = step(x[t], state)
             shown = new[0]
             if lengths is not None:
@@ -50,6 +52,12 @@ def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = No
         every = every.permute(2, 0, 1, 3)
         ends = [end.transpose(0, 1) for end in ends]
     return (every, *ends)
+
+
+def _count(steps: "int | Variable") -> int:
+    if isinstance(steps, int):
+        return steps
+    raise TypeError(f"the steps are written out, and there are {steps} of them")
 
 
 def _stacked(tensors: list[Tensor]) -> Tensor:

@@ -5,9 +5,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, axis_of, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.resampling import cubic, linear
+from compiler.tensors.variables import Variable
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -20,7 +21,9 @@ def resize(call: Call, x: Tensor, *_: Any) -> Tensor:
     region = _region(call, x, axes)
     made = x
     for axis, count, scale, ends in zip(axes, sizes, scales, region, strict=True):
-        rows = _weights(call, x.shape[axis], count, scale, ends)
+        if scale == 1 and isinstance(x.symbolic_shape[axis], Variable):
+            continue
+        rows = _weights(call, fixed(x, axis)[0], count, scale, ends)
         if rows.shape[0] == rows.shape[1] and bool((rows == np.eye(len(rows))).all()):
             continue
         made = _applied(made, axis, rows)
@@ -32,10 +35,10 @@ def resize(call: Call, x: Tensor, *_: Any) -> Tensor:
 def _sizes(call: Call, x: Tensor, axes: list[int]) -> tuple[list[int], list[float]]:
     """The new size of each axis, and how many times as long it is."""
     place = 2 if call.op == "Resize" and call.version >= 11 else 1
-    image = [x.shape[a] for a in axes]
-    if call.op == "Resize" and call.has(3) and call.known(3, "the sizes").size:
-        wanted = [int(n) for n in call.known(3, "the sizes")]
-        by = [w / n for w, n in zip(wanted, image, strict=True)]
+    image: list[Any] = [x.symbolic_shape[a] for a in axes]
+    if call.op == "Resize" and call.has(3) and call.numbers(3, "the sizes"):
+        wanted = call.numbers(3, "the sizes")
+        by = [1.0 if w == n else w / n for w, n in zip(wanted, image, strict=True)]
         policy = call.get("keep_aspect_ratio_policy", "stretch")
         if policy != "stretch":
             one = min(by) if policy == "not_larger" else max(by)
@@ -46,7 +49,10 @@ def _sizes(call: Call, x: Tensor, axes: list[int]) -> tuple[list[int], list[floa
         by = [float(s) for s in call.known(place, "the scales")]
     else:
         by = [float(s) for s in call["scales"]]
-    return [math.floor(n * s) for n, s in zip(image, by, strict=True)], by
+    sizes: list[Any] = [
+        n if s == 1 else math.floor(n * s) for n, s in zip(image, by, strict=True)
+    ]
+    return sizes, by
 
 
 def _region(call: Call, x: Tensor, axes: list[int]) -> list[tuple[float, float]]:
@@ -134,7 +140,7 @@ def _outside(
     """Elements that lie outside of the image are a number."""
     value = call.get("extrapolation_value", 0.0)
     for axis, count, scale, ends in zip(axes, sizes, scales, region, strict=True):
-        where = _where(call, x.shape[axis], count, scale, ends)
+        where = _where(call, fixed(x, axis)[0], count, scale, ends)
         inside = (where >= 0) & (where <= x.shape[axis] - 1)
         if not inside.all():
             shape = (-1, *(1,) * (x.ndim - axis - 1))

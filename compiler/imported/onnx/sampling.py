@@ -1,8 +1,9 @@
 """GridSample: an image looked up at places that are data."""
 
 import math
+from typing import Any
 
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 
 
@@ -12,7 +13,7 @@ def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
     mode = call.get("mode", "linear").removeprefix("bi")
     mode = {"linear": "linear", "cubic": "cubic"}.get(mode, mode)
     aligned, border = bool(call.get("align_corners", 0)), call.get("padding_mode", "zeros")
-    image = x.shape[2:]
+    image = fixed(x, *range(2, x.ndim))
     places = [
         _unscaled(grid[..., len(image) - 1 - axis], n, aligned) for axis, n in enumerate(image)
     ]
@@ -62,8 +63,8 @@ def _inside(place: Tensor, n: int, border: str, aligned: bool) -> Tensor:
 
 def _looked_up(x: Tensor, places: list[Tensor], border: str, aligned: bool) -> Tensor:
     """Elements at whole places; outside zeros, or what the border says."""
-    image = x.shape[2:]
-    shape = places[0].shape
+    image = fixed(x, *range(2, x.ndim))
+    shape: Any = places[0].symbolic_shape
     flat = places[0].mul(0).cast("int64")
     is_in = flat.eq(0)
     for place, n in zip(places, image, strict=True):
@@ -72,10 +73,10 @@ def _looked_up(x: Tensor, places: list[Tensor], border: str, aligned: bool) -> T
         whole = place.round().cast("int64")
         is_in = is_in.logical_and(whole.ge(0)).logical_and(whole.lt(n))
         flat = flat.mul(n).add(whole.clip(0, n - 1))
-    rows = x.reshape(x.shape[0], x.shape[1], math.prod(image))
+    rows = x.reshape(x.symbolic_shape[0], x.symbolic_shape[1], math.prod(image))
     where = flat.reshape(shape[0], 1, -1)
-    where = where.broadcast_to(shape[0], x.shape[1], where.shape[2])
-    found = rows.gather(2, where).reshape(shape[0], x.shape[1], *shape[1:])
+    where = where.broadcast_to(shape[0], x.symbolic_shape[1], where.shape[2])
+    found = rows.gather(2, where).reshape(shape[0], x.symbolic_shape[1], *shape[1:])
     return is_in.unsqueeze(1).where(found, 0)
 
 

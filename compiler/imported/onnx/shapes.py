@@ -9,6 +9,7 @@ import numpy as np
 from compiler.imported.onnx.call import Call, axis_of, operator
 from compiler.imported.onnx.element_types import array_of
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 
 @operator("Constant")
@@ -24,7 +25,7 @@ def constant(call: Call) -> Tensor:
 @operator("ConstantOfShape")
 def constant_of_shape(call: Call, _shape: Tensor) -> Tensor:
     """One value everywhere."""
-    shape = [int(n) for n in call.known(0, "the shape")]
+    shape = call.numbers(0, "shape")
     value = call.get("value")
     one = np.zeros(1, np.float32) if value is None else array_of(value, "the value")
     return Tensor(one.item(), dtype=one.dtype).expand(*shape) if shape else Tensor(one.reshape(()))
@@ -48,8 +49,8 @@ def reshape(call: Call, x: Tensor, _shape: Tensor | None = None) -> Tensor:
     """0 keeps an extent, -1 is what is left."""
     wanted = call.numbers(1, "shape")
     if not call.get("allowzero", 0):
-        wanted = [x.shape[i] if n == 0 else n for i, n in enumerate(wanted)]
-    if -1 in wanted:
+        wanted = [x.symbolic_shape[i] if n == 0 else n for i, n in enumerate(wanted)]
+    if -1 in wanted and not x.node.extents and not any(isinstance(n, Variable) for n in wanted):
         rest = math.prod(n for n in wanted if n != -1)
         wanted[wanted.index(-1)] = x.size // rest if rest else 0
     return x.reshape(*wanted)
@@ -59,7 +60,8 @@ def reshape(call: Call, x: Tensor, _shape: Tensor | None = None) -> Tensor:
 def flatten(call: Call, x: Tensor) -> Tensor:
     """A matrix: the axes before one, and those from it on."""
     axis = axis_of(call.get("axis", 1), x.ndim)
-    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+    extents: Any = x.symbolic_shape
+    return x.reshape(math.prod(extents[:axis]), math.prod(extents[axis:]))
 
 
 @operator("Squeeze")
@@ -74,7 +76,7 @@ def unsqueeze(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     """With new axes of extent 1."""
     axes = call.numbers(1, "axes")
     rank = x.ndim + len(axes)
-    new, old = {axis_of(a, rank) for a in axes}, iter(x.shape)
+    new, old = {axis_of(a, rank) for a in axes}, iter(x.symbolic_shape)
     return x.reshape(*(1 if a in new else next(old) for a in range(rank)))
 
 
@@ -88,8 +90,19 @@ def transpose(call: Call, x: Tensor) -> Tensor:
 @operator("Expand")
 def expand(call: Call, x: Tensor, _shape: Tensor) -> Tensor:
     """Repeated, by the rules of broadcasting both ways."""
-    wanted = tuple(int(n) for n in call.known(1, "the shape"))
-    return x.broadcast_to(*np.broadcast_shapes(x.shape, wanted))
+    return x.broadcast_to(*_broadcast(call, list(x.symbolic_shape), call.numbers(1, "shape")))
+
+
+def _broadcast(call: Call, one: list[Any], other: list[Any]) -> list[Any]:
+    """The shape to which two broadcast; extents may be variables."""
+    rank = max(len(one), len(other))
+    pairs = zip([1] * (rank - len(one)) + one, [1] * (rank - len(other)) + other, strict=True)
+    made = []
+    for a, b in pairs:
+        if str(a) != str(b) and a != 1 and b != 1:
+            raise call.refused("the shapes do not fit together", f"{a} and {b}", "equal, or 1")
+        made.append(b if isinstance(a, int) and a == 1 else a)
+    return made
 
 
 @operator("Tile")
@@ -111,11 +124,18 @@ def split(call: Call, x: Tensor, *_: Any) -> tuple[Tensor, ...]:
     axis = axis_of(call.get("axis", 0), x.ndim)
     sizes = call.numbers(1, "split")
     if sizes is None:
-        count, n = call.get("num_outputs", call.outputs), x.shape[axis]
-        part = -(-n // count)
-        sizes = [max(min(part, n - part * i), 0) for i in range(count)]
-    ends = np.cumsum([0, *sizes]).tolist()
-    return tuple(x._part(axis, a, b) for a, b in itertools.pairwise(ends))
+        count, n = call.get("num_outputs", call.outputs), x.symbolic_shape[axis]
+        if isinstance(n, Variable):
+            sizes = [n // count] * count
+        else:
+            part = -(-n // count)
+            sizes = [max(min(part, n - part * i), 0) for i in range(count)]
+    if not x.node.extents or x.node.extents[axis] is None:
+        ends = np.cumsum([0, *sizes]).tolist()
+        return tuple(x._part(axis, a, b) for a, b in itertools.pairwise(ends))
+    ends = list(itertools.accumulate(sizes, initial=0))
+    lead = (slice(None),) * axis
+    return tuple(x[(*lead, slice(a, b))] for a, b in itertools.pairwise(ends))
 
 
 @operator("Slice")
@@ -126,7 +146,10 @@ def slice_of(call: Call, x: Tensor, *_: Any) -> Tensor:
     steps = [int(n) for n in call.known(4, "the steps")] if call.has(4) else [1] * len(starts)
     places: list[slice] = [slice(None)] * x.ndim
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        n = x.shape[axis_of(axis, x.ndim)]
+        n = x.symbolic_shape[axis_of(axis, x.ndim)]
+        if not all(isinstance(number, int) for number in (n, start, end)):
+            places[axis] = _variable_part(n, start, end, step)
+            continue
         if step > 0:
             begin, stop = (min(max(v + n if v < 0 else v, 0), n) for v in (start, end))
             places[axis] = slice(begin, max(stop, begin), step)
@@ -136,6 +159,18 @@ def slice_of(call: Call, x: Tensor, *_: Any) -> Tensor:
         places[axis] = slice(begin, None if last < 0 else last, step)
     made: Tensor = x[tuple(places)]
     return made
+
+
+def _variable_part(n: Any, start: Any, end: Any, step: int) -> slice:
+    """A part of an axis where a number is variable; ends far outside stand for the axis' own."""
+    far = 2**30
+    if step < 0:
+        start = None if isinstance(start, int) and (start >= far or start == -1) else start
+        return slice(start, None if isinstance(end, int) and end <= -far else end, step)
+    start = 0 if isinstance(start, int) and start <= -far else start
+    if isinstance(end, int) and (end >= far or end == (n if isinstance(n, int) else n.high)):
+        end = None
+    return slice(start, end, step)
 
 
 @operator("Pad")
@@ -158,7 +193,12 @@ def pad(call: Call, x: Tensor, *_: Any) -> Tensor:
 @operator("Range")
 def range_of(call: Call, start: Tensor, *_: Tensor) -> Tensor:
     """Numbers a step apart."""
-    numbers = [call.known(place, "an end").item() for place in range(3)]
+    first, end, step = (call.numbers(place, "an end")[0] if start.dtype.is_integer
+                        else call.known(place, "an end").item() for place in range(3))  # fmt: skip
+    if isinstance(end, Variable) and isinstance(first, int) and step == 1:
+        count: Any = end - first
+        return Tensor.arange(count.high)[:count].add(first).cast(start.dtype)
+    numbers = first, end, step
     return Tensor(np.arange(*numbers, dtype=start.dtype.numpy))
 
 
@@ -172,7 +212,7 @@ def trilu(call: Call, x: Tensor, _k: Tensor | None = None) -> Tensor:
 @operator("DepthToSpace", "SpaceToDepth")
 def depth_and_space(call: Call, x: Tensor) -> Tensor:
     """Blocks of pixels as channels, and back."""
-    n, c, h, w = x.shape
+    n, c, h, w = x.symbolic_shape
     b = call["blocksize"]
     if call.op == "SpaceToDepth":
         order = (0, 3, 5, 1, 2, 4) if call.get("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
@@ -185,6 +225,14 @@ def depth_and_space(call: Call, x: Tensor) -> Tensor:
     return cut.reshape(n, c // (b * b), h * b, w * b)
 
 
+def _fixed(call: Call, x: Tensor, axis: int) -> int:
+    """The extent of an axis, which has to be known."""
+    extent = x.symbolic_shape[axis]
+    if isinstance(extent, Variable):
+        raise call.refused(f"the extent of axis {axis} is variable", extent, "a fixed extent")
+    return extent
+
+
 @operator("CenterCropPad")
 def center_crop_pad(call: Call, x: Tensor, _shape: Tensor) -> Tensor:
     """The middle, cut or surrounded by zeros."""
@@ -192,7 +240,7 @@ def center_crop_pad(call: Call, x: Tensor, _shape: Tensor) -> Tensor:
     axes = [axis_of(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     pairs = [(0, 0)] * x.ndim
     for axis, n in zip(axes, wanted, strict=True):
-        more = n - x.shape[axis]
+        more = n - _fixed(call, x, axis)
         before = more // 2 if more >= 0 else -(-more // 2)
         pairs[axis] = before, more - before
     return x.pad(pairs)

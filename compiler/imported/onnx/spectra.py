@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, axis_of, fixed, operator
 from compiler.tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -23,7 +23,7 @@ def _transformed(
 
     In float64: what should cancel to 0 does so within one unit of float32.
     """
-    n = min(real.shape[-1], length)
+    n = min(fixed(real, -1)[0], length)
     cosine, sine = map(Tensor, _turns(n, length, is_inverse))
     wide = real.double()._part(real.ndim - 1, 0, n)
     first, second = wide.matmul(cosine), wide.matmul(sine)
@@ -48,7 +48,8 @@ def discrete_fourier(call: Call, x: Tensor, *_: Any) -> Tensor:
     usual = 1 if call.version < 20 else -2
     named = int(call.known(2, "the axis").item()) if call.has(2) else call.get("axis", usual)
     axis = axis_of(named, x.ndim)
-    usual_length = 2 * (x.shape[axis] - 1) if is_half and is_inverse else x.shape[axis]
+    own = fixed(x, axis)[0]
+    usual_length = 2 * (own - 1) if is_half and is_inverse else own
     length = int(call.known(1, "the length").item()) if call.has(1) else usual_length
     parts = [x[..., place].moveaxis(axis, -1) for place in range(x.shape[-1])]
     if is_half and is_inverse:
@@ -64,7 +65,7 @@ def discrete_fourier(call: Call, x: Tensor, *_: Any) -> Tensor:
 def _mirrored(part: Tensor, length: int, is_imaginary: bool) -> Tensor:
     """The other half of a spectrum of real numbers, which the first tells."""
     last = part.ndim - 1
-    rest = length - part.shape[-1]
+    rest = length - fixed(part, -1)[0]
     back = part._part(last, 1, 1 + rest).flip(last)
     return part.cat(back.neg() if is_imaginary else back, dim=last)
 

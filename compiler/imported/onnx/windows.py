@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.pooling import longer, reach_over
 
@@ -32,7 +32,7 @@ def conv(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> T
     sizes = weight.shape[2:]
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
-    borders = _borders(call, x.shape[2:], sizes, steps, gaps)
+    borders = _borders(call, fixed(x, *range(2, x.ndim)), sizes, steps, gaps)
     if axes not in (1, 2, 3):
         raise call.refused("too many axes", axes, "1 to 3 axes")
     convolve = getattr(x, f"conv{axes}d")
@@ -57,7 +57,7 @@ def conv_integer(
 @operator("ConvTranspose")
 def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """The transpose of a convolution."""
-    sizes, image = weight.shape[2:], x.shape[2:]
+    sizes, image = weight.shape[2:], fixed(x, *range(2, x.ndim))
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
     behind = list(call.get("output_padding", [0] * axes))
@@ -84,7 +84,8 @@ def pool(call: Call, x: Tensor) -> Any:
     sizes = call["kernel_shape"]
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
-    borders, ceil = _borders(call, x.shape[2:], sizes, steps, gaps), bool(call.get("ceil_mode", 0))
+    ceil = bool(call.get("ceil_mode", 0))
+    borders = _borders(call, fixed(x, *range(2, x.ndim)), sizes, steps, gaps)
     if axes not in (1, 2, 3):
         raise call.refused("too many axes", axes, "1 to 3 axes")
     if call.op == "MaxPool":
@@ -108,13 +109,14 @@ def _powers(call: Call, x: Tensor) -> Tensor:
 
 def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: Pairs) -> Tensor:
     """Windows with gaps: as a convolution of each channel by ones."""
-    axes, c = len(sizes), x.shape[1]
+    axes, c = len(sizes), fixed(x, 1)[0]
     ones = Tensor.ones(c, 1, *sizes, dtype=x.dtype)
     convolve = f"conv{axes}d"
     source = x if call.op == "AveragePool" else _powers(call, x)
     ceil = bool(call.get("ceil_mode", 0))
     if ceil:
-        over = reach_over(x.shape[2:], tuple(sizes), tuple(steps), tuple(gaps), tuple(borders))
+        image = fixed(x, *range(2, x.ndim))
+        over = reach_over(image, tuple(sizes), tuple(steps), tuple(gaps), tuple(borders))
         whole = list(longer(tuple(borders), over))
     else:
         whole = borders
@@ -133,13 +135,15 @@ def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: P
 
 def _global(call: Call, x: Tensor, places: Tensor, axes: int) -> Tensor:
     """Indices in the whole tensor; with `storage_order` along columns."""
-    image = x.shape[2:]
+    image = fixed(x, *range(2, x.ndim))
     if call.get("storage_order", 0) and axes == 2:
         rows, columns = places.idiv(image[1]), places.fmod(image[1])
         places = columns.mul(image[0]).add(rows)
-    channels = x.shape[0] * x.shape[1]
-    first = Tensor.arange(channels).mul(math.prod(image))
-    return places.add(first.reshape(x.shape[0], x.shape[1], *(1,) * axes))
+    lead: Any = call.extents(x)[:2]
+    first = Tensor.arange(x.shape[0] * x.shape[1])
+    if x.node.extents:
+        first = first[: lead[0] * lead[1]]
+    return places.add(first.mul(math.prod(image)).reshape(*lead, *(1,) * axes))
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")

@@ -1,0 +1,199 @@
+"""Numbers that follow from variables: what models compute from the shapes of variable axes.
+
+    Shape(x)                      [n, 12, 64]       of x f32[n,12,64]
+    Gather, Concat, Mul, …        [n, 768]          whole numbers and `Variable`s, not tensors
+
+So a model asks for n × 768 elements once, whatever n is. What is not told from the variables'
+bounds (whether n is 5) is left to be computed when the program runs.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.imported.onnx.call import Call, axis_of
+from compiler.imported.onnx.element_types import NUMBERS, Array
+from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
+
+Rule: TypeAlias = Callable[..., Any]
+RULES: dict[str, Rule] = {}
+"""The rules by the name of the operator."""
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Decorate a function as what operators of these names do with numbers."""
+
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def of_numbers(call: Call, arrays: Sequence[Array | None]) -> Array | None:
+    """The result of a node whose inputs are numbers; None where no rule says it."""
+    function = RULES.get(call.op)
+    if function is None:
+        return None
+    try:
+        made = function(call, *arrays)
+    except TypeError:  # no whole number, as n / 2 may be
+        return None
+    return None if made is None else tidied(np.asarray(made, object))
+
+
+def tidied(numbers: Array) -> Array:
+    """Numbers of which some are variables as objects, others as int64 or bool."""
+    flat = numbers.reshape(-1).tolist()
+    if any(isinstance(each, Variable) for each in flat):
+        return numbers
+    is_truth = bool(flat) and all(isinstance(each, bool | np.bool_) for each in flat)
+    return numbers.astype(bool if is_truth else np.int64)
+
+
+def tensor_of(numbers: Array) -> Tensor:
+    """Numbers as a tensor of int64."""
+    parts = [
+        Tensor(each) if isinstance(each, Variable) else Tensor(np.array(each, np.int64))
+        for each in numbers.reshape(-1).tolist()
+    ]
+    rows = [part.reshape(1) for part in parts]
+    flat = rows[0].cat(*rows[1:]) if rows[1:] else rows[0]
+    return flat.reshape(*numbers.shape) if numbers.shape != (1,) else flat
+
+
+def shape_numbers(call: Call, x: Tensor) -> Array | None:
+    """What `Shape` and `Size` say of a tensor with a variable axis."""
+    extents = call.extents(x)
+    made: Any
+    if call.op == "Size":
+        made = 1
+        for extent in extents:
+            made = made * extent
+        return np.array(made, object)
+    made = np.empty(len(extents), object)
+    made[:] = extents
+    return tidied(made[call.get("start", 0) : call.get("end", x.ndim)])
+
+
+@rule("Add", "Sub", "Mul")
+def arithmetic(call: Call, a: Array, b: Array) -> Any:
+    """Element by element."""
+    x, y = a.astype(object), b.astype(object)
+    return x + y if call.op == "Add" else x - y if call.op == "Sub" else x * y
+
+
+@rule("Div")
+def division(_call: Call, a: Array, b: Array) -> Any:
+    """Whole quotients; of a variable where every value divides."""
+    x, y = np.broadcast_arrays(a.astype(object), b.astype(object))
+    made = np.empty(x.shape, object)
+    for place in np.ndindex(x.shape):
+        made[place] = _quotient(x[place], y[place])
+    return made
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    whole: Any = a.extent if isinstance(a, Variable) else a
+    if isinstance(b, Variable) or not b or b < 0:
+        raise TypeError("no whole number")
+    if not isinstance(a, Variable):
+        return int(whole / b)
+    if any(factor % b for _, factor in whole.terms or (((), 1),)):
+        raise TypeError("no whole number")
+    return a // b
+
+
+@rule("Gather")
+def gather(call: Call, a: Array, index: Array) -> Any:
+    """Some of them."""
+    return np.take(a, index.astype(np.int64), axis_of(call.get("axis", 0), a.ndim))
+
+
+@rule("Concat")
+def concat(call: Call, *arrays: Array) -> Any:
+    """One after the other."""
+    return np.concatenate([a.astype(object) for a in arrays], call.get("axis", 0))
+
+
+@rule("Slice")
+def slice_of(call: Call, a: Array, *_: Array) -> Any:
+    """A part of a row."""
+    steps = call.numbers(4, "steps", [1])
+    if a.ndim != 1:
+        return None
+    starts, ends = call.numbers(1, "starts"), call.numbers(2, "ends")
+    return a[slice(int(starts[0]), int(ends[0]), int(steps[0]))] if steps[0] > 0 else None
+
+
+@rule("Unsqueeze", "Squeeze", "Reshape", "Flatten")
+def reshaped(call: Call, a: Array, *_: Array) -> Any:
+    """The same numbers under another shape."""
+    if call.op == "Reshape":
+        return a.reshape(call.numbers(1, "shape"))
+    axes = call.numbers(1, "axes")
+    if call.op == "Flatten" or (axes is None and call.op == "Unsqueeze"):
+        return None
+    if call.op == "Unsqueeze":
+        return np.expand_dims(a, tuple(axes))
+    return a.squeeze(None if axes is None else tuple(axes))
+
+
+@rule("Identity")
+def same(_call: Call, a: Array) -> Any:
+    """Itself."""
+    return a
+
+
+@rule("Cast")
+def cast(call: Call, a: Array) -> Any:
+    """To another integer type; no other."""
+    return a if NUMBERS[call["to"]].kind in ("int", "uint") else None
+
+
+@rule("ReduceProd", "ReduceSum")
+def folded(call: Call, a: Array, *_: Array) -> Any:
+    """The product or the sum of a row."""
+    if a.ndim != 1:
+        return None
+    made: Any = 1 if call.op == "ReduceProd" else 0
+    for each in a.tolist():
+        made = made * each if call.op == "ReduceProd" else made + each
+    return np.array([made], object) if call.get("keepdims", 1) else np.array(made, object)
+
+
+@rule("Equal", "Less", "Greater")
+def compared(call: Call, a: Array, b: Array) -> Any:
+    """Where the bounds decide it."""
+    x, y = np.broadcast_arrays(a.astype(object), b.astype(object))
+    made = np.empty(x.shape, object)
+    for place in np.ndindex(x.shape):
+        made[place] = _compared(call.op, x[place], y[place])
+    return None if any(each is None for each in made.reshape(-1)) else made
+
+
+def _compared(op: str, a: Any, b: Any) -> bool | None:
+    if op == "Greater":
+        return _compared("Less", b, a)
+    (low, high), (least, most) = _bounds(a), _bounds(b)
+    if op == "Less":
+        return True if high < least else False if low >= most else None
+    if isinstance(a, Variable) and isinstance(b, Variable) and a.extent == b.extent:
+        return True
+    if high < least or most < low:
+        return False
+    return True if low == high == least == most else None
+
+
+def _bounds(number: Any) -> tuple[int, int]:
+    return (number.low, number.high) if isinstance(number, Variable) else (number, number)
+
+
+@rule("Where")
+def chosen(_call: Call, condition: Array, a: Array, b: Array) -> Any:
+    """One or the other."""
+    if condition.dtype == object:
+        return None
+    return np.where(condition, a.astype(object), b.astype(object))
