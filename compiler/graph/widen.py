@@ -10,7 +10,8 @@ These are rules of `decompose`, before its others: what expands into several ope
 computed in the wider type as a whole, and rounded once. What only moves elements stays as it is;
 sums of many elements are kept in `DType.accumulator`. After it a type with `DType.computed_as`
 is loaded, stored, moved, chosen and converted from and to the type that it is computed in, which
-is all that later stages know of it.
+is all that later stages know of it. Of a type of storage (`DType.is_storage`) they know less: what
+converts it is arithmetic on its bits (`storage.py`).
 """
 
 from typing import TypeAlias
@@ -21,6 +22,7 @@ from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import cast_to
 from compiler.graph.nodes import Cast, Elementwise, Iota, Reduce, TensorNode
 from compiler.graph.rewrite import rule_of
+from compiler.graph.storage import decoded, encoded
 from compiler.ops.table import OPS
 
 Computing: TypeAlias = Elementwise | Reduce | Scan | Scatter
@@ -40,8 +42,13 @@ def is_widened(node: TensorNode) -> bool:
 
 
 def _is_far(small: DType, other: DType) -> bool:
-    """Whether a conversion between two types goes through the one that `small` is computed in."""
-    return bool(small.computed_as) and other not in (small, small.arithmetic)
+    """Whether a conversion between two types goes through the one that `small` is computed in.
+
+    Of a type of storage that conversion is arithmetic as well.
+    """
+    if small is other or not small.computed_as:
+        return False
+    return small.is_storage or other is not small.arithmetic
 
 
 def widened(source: TensorNode) -> TensorNode:
@@ -62,8 +69,11 @@ def widen_cast(node: Cast) -> TensorNode | None:
     """cast(x, t) = cast(cast(x, wider), t)"""
     if not is_widened(node):
         return None
-    wide = node.target.arithmetic
-    return cast_to(cast_to(widened(node.sources[0]), wide), node.target)
+    source, target = node.sources[0], node.target
+    wide = decoded(source) if source.dtype.is_storage else widened(source)
+    if target.is_storage:
+        return encoded(wide, target)
+    return cast_to(cast_to(wide, target.arithmetic), target)
 
 
 @rule_of(Iota)
