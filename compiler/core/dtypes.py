@@ -38,8 +38,9 @@ class DType:
     """The type that sums and products of many elements are kept in, rounded once at their end."""
     limits: tuple[Scalar, Scalar] | None = None
     """The least and the greatest value, where they are not those of its kind and width."""
-    is_storage: bool = False
-    """Whether elements are only kept in it, one in each byte: it has no common type with others."""
+    width: int = 0
+    """Of a type of storage the bits of an element, which has a byte of memory whatever they are; 0
+    for all other types."""
     _hash: int | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +85,11 @@ class DType:
     def accumulator(self) -> "DType":
         """The type that sums are kept in: float32 for floats of 16 bits, else this one."""
         return _BY_NAME[self.summed_as] if self.summed_as else self
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether elements are only kept in this type: it has no common type with others."""
+        return self.width > 0
 
     @property
     def is_float(self) -> bool:
@@ -143,17 +149,17 @@ ALL: tuple[DType, ...] = (
 
 
 def _stored(
-    name: str, short: str, kind: Kind, limits: tuple[Scalar, Scalar] | None = None
+    name: str, short: str, kind: Kind, limits: tuple[Scalar, Scalar] | None, width: int = 8
 ) -> DType:
     """A type of storage; floats are computed in float32, integers in 8 bits."""
     wide = "float32" if kind == "float" else f"{kind}8"
     summed = wide if kind == "float" else ""
-    return DType(name, short, kind, 8, wide, summed, limits, is_storage=True)
+    return DType(name, short, kind, 8, wide, summed, limits, width)
 
 
 float8_e4m3fn = _stored("float8_e4m3fn", "f8e4m3fn", "float", (-448.0, 448.0))
 """4 bits of exponent, 3 of mantissa: OCP's, without infinities; what is beyond is NaN."""
-float8_e5m2 = _stored("float8_e5m2", "f8e5m2", "float")
+float8_e5m2 = _stored("float8_e5m2", "f8e5m2", "float", None)
 """5 bits of exponent, 2 of mantissa: the upper half of a float16."""
 float8_e4m3fnuz = _stored("float8_e4m3fnuz", "f8e4m3fnuz", "float", (-240.0, 240.0))
 """As e4m3fn with another bias, and one NaN in the place of -0.0."""
@@ -161,12 +167,12 @@ float8_e5m2fnuz = _stored("float8_e5m2fnuz", "f8e5m2fnuz", "float", (-57344.0, 5
 """As e5m2 with another bias, no infinities, and one NaN in the place of -0.0."""
 float8_e8m0fnu = _stored("float8_e8m0fnu", "f8e8m0fnu", "float", (2.0**-127, 2.0**127))
 """Powers of two, for scales of blocks: no sign, no zero; one NaN."""
-float4_e2m1fn = _stored("float4_e2m1fn", "f4e2m1fn", "float", (-6.0, 6.0))
+float4_e2m1fn = _stored("float4_e2m1fn", "f4e2m1fn", "float", (-6.0, 6.0), 4)
 """0, 0.5, 1, 1.5, 2, 3, 4, 6 of both signs; neither infinities nor NaN."""
-int4 = _stored("int4", "i4", "int", (-8, 7))
-uint4 = _stored("uint4", "u4", "uint", (0, 15))
-int2 = _stored("int2", "i2", "int", (-2, 1))
-uint2 = _stored("uint2", "u2", "uint", (0, 3))
+int4 = _stored("int4", "i4", "int", (-8, 7), 4)
+uint4 = _stored("uint4", "u4", "uint", (0, 15), 4)
+int2 = _stored("int2", "i2", "int", (-2, 1), 2)
+uint2 = _stored("uint2", "u2", "uint", (0, 3), 2)
 
 STORED: tuple[DType, ...] = (
     float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn,

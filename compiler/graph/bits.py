@@ -14,8 +14,7 @@ def to_bits(value: Scalar, dtype: DType) -> int:
     if dtype.kind == "bool":
         return int(bool(value))
     if dtype.is_integer:
-        most = (1 << dtype.bits) - 1 if dtype.limits is None else dtype.limits[1] - dtype.limits[0]
-        return int(value) & int(most)
+        return int(value) & ((1 << (dtype.width or dtype.bits)) - 1)
     with np.errstate(over="ignore"):
         return int.from_bytes(np.array(value, dtype.numpy).tobytes(), "little")
 

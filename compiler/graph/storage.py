@@ -128,16 +128,11 @@ def encoded(x: TensorNode, dtype: DType) -> TensorNode:
     return made.cast(uint8).read_as(dtype).node
 
 
-def _width(dtype: DType) -> int:
-    """How many bits an integer of storage has."""
-    return (int(dtype.maximum) - int(dtype.minimum)).bit_length()
-
-
 def _extended(byte: Bits, dtype: DType) -> Bits:
     """The lower bits as an integer of 8."""
     if dtype.kind == "uint":
         return byte & dtype.maximum
-    unused = 8 - _width(dtype)
+    unused = 8 - dtype.width
     return (byte.read_as(int8) << unused) >> unused
 
 
@@ -147,7 +142,7 @@ def _cut(x: TensorNode, dtype: DType) -> Bits:
     if x.dtype.is_float:
         for op, limit in (("max", dtype.minimum), ("min", dtype.maximum)):
             wide = Bits(elementwise(op, wide.node, wide.like(limit)))
-    return wide.cast(uint8) & ((1 << _width(dtype)) - 1)
+    return wide.cast(uint8) & ((1 << dtype.width) - 1)
 
 
 def _power(byte: Bits) -> Bits:

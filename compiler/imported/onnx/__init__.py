@@ -5,6 +5,7 @@ In order: each imports only what stands before it.
     element_types.py  element types and constants of ONNX as ours
     call.py           one node being called, and the table of operators
     elementwise.py    operators of each element by itself
+    conversions.py    operators from one element type to another
     shapes.py         operators that move elements, and those of shapes
     folds.py          reductions, scans, normalisations
     picking.py        operators that pick by positions: gather, scatter, top-k

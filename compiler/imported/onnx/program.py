@@ -15,6 +15,7 @@ import numpy as np
 from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
+    conversions,
     elementwise,
     folds,
     picking,

@@ -13,6 +13,7 @@ from onnx.backend.test.case.node import collect_testcases
 
 import compiler
 from compiler import DataError, Tensor
+from compiler.core import dtypes
 from compiler.core.errors import CompileError
 from compiler.imported.onnx.call import OPERATORS, leaves
 
@@ -65,7 +66,7 @@ def _check(case: Any) -> None:
             for pattern, *allowed in OTHER_ROUNDING:
                 if pattern.search(case.name):
                     rtol, atol = allowed
-            wide = (a.astype(np.float64) if a.dtype.kind == "V" else a for a in (got, wanted))
+            wide = (a.astype(np.float64) if dtypes.parse(a.dtype).computed_as else a for a in (got, wanted))
             np.testing.assert_allclose(*wide, rtol, atol)
 
 
