@@ -82,8 +82,7 @@ def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
     """Scales along an axis, or in blocks of it, spread over the tensor."""
     if each is None or not each.ndim or each.size == 1:
         return each if each is None else each.reshape(())
-    axis, block = call.get("axis", 1), call.get("block_size", 0)
-    axis = axis + x.ndim if axis < 0 else axis
+    axis, block = call.axis(call.get("axis", 1), x.ndim), call.get("block_size", 0)
     if block:
         return each.repeat_interleave(block, axis)._part(axis, 0, x.shape[axis])
     return each.reshape(-1, *(1,) * (x.ndim - axis - 1))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 
@@ -23,14 +23,14 @@ def _positions(index: Tensor, extent: int) -> Tensor:
 @operator("Gather")
 def gather(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """The slices at positions along an axis."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     return x.take(_positions(index, x.shape[axis]), axis)
 
 
 @operator("GatherElements")
 def gather_elements(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """An element for each position."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     return x.gather(axis, _positions(index, x.shape[axis]))
 
 
@@ -53,7 +53,7 @@ def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
 @operator("ScatterElements", "Scatter")
 def scatter_elements(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     """An element put at each position, or joined with what is there."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     how, where = call.get("reduction", "none"), _positions(index, x.shape[axis])
     if how == "none":
         return x.scatter(axis, where, updates)
@@ -84,7 +84,7 @@ def scatter_nd(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
 def one_hot(call: Call, index: Tensor, _depth: Tensor, values: Tensor) -> Tensor:
     """One value at each position, another elsewhere."""
     depth = int(call.known(1, "the depth").item())
-    axis = axis_of(call.get("axis", -1), index.ndim + 1)
+    axis = call.axis(call.get("axis", -1), index.ndim + 1)
     places = _positions(index, depth).unsqueeze(axis)
     shape = [1] * places.ndim
     shape[axis] = depth
@@ -96,7 +96,7 @@ def one_hot(call: Call, index: Tensor, _depth: Tensor, values: Tensor) -> Tensor
 def top_k(call: Call, x: Tensor, _k: Tensor | None = None) -> tuple[Tensor, ...]:
     """The greatest or least elements along an axis, and where they are."""
     (k,) = call.numbers(1, "k") if call.has(1) else [call["k"]]
-    axis = axis_of(call.get("axis", -1), x.ndim)
+    axis = call.axis(call.get("axis", -1), x.ndim)
     return x.topk(k, axis, bool(call.get("largest", 1)), bool(call.get("sorted", 1)))
 
 
@@ -165,7 +165,7 @@ def compress(call: Call, x: Tensor, _condition: Tensor) -> Tensor:
     (places,) = np.nonzero(call.known(1, "the condition"))
     if "axis" not in call.attributes:
         return x.reshape(-1).take(places)
-    return x.take(places, axis_of(call["axis"], x.ndim))
+    return x.take(places, call.axis(call["axis"], x.ndim))
 
 
 @operator("ReverseSequence")

@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, operator
 from compiler.tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -47,7 +47,7 @@ def discrete_fourier(call: Call, x: Tensor, *_: Any) -> Tensor:
     is_inverse, is_half = bool(call.get("inverse", 0)), bool(call.get("onesided", 0))
     usual = 1 if call.version < 20 else -2
     named = int(call.known(2, "the axis").item()) if call.has(2) else call.get("axis", usual)
-    axis = axis_of(named, x.ndim)
+    axis = call.axis(named, x.ndim)
     usual_length = 2 * (x.shape[axis] - 1) if is_half and is_inverse else x.shape[axis]
     length = int(call.known(1, "the length").item()) if call.has(1) else usual_length
     parts = [x[..., place].moveaxis(axis, -1) for place in range(x.shape[-1])]
