@@ -9,12 +9,13 @@ In order: each imports only what stands before it.
     shapes.py         operators that move elements, and those of shapes
     folds.py          reductions, scans, normalisations
     picking.py        operators that pick by positions: gather, scatter, top-k
-    products.py       matrix products and attention
-    windows.py        convolution, pooling, resizing
+    products.py       matrix products, determinants
+    windows.py        convolution, pooling and their inverses
     resizing.py       Resize and Upsample
     quantised.py      products and convolutions of quantised values
-    sampling.py       GridSample
-    spectra.py        DFT and STFT
+    sampling.py       GridSample and deformable convolution
+    regions.py        RoiAlign
+    spectra.py        DFT, STFT and mel frequencies
     recurrent.py      RNN, GRU and LSTM
     program.py        `from_onnx`: a model as a callable program
 """

@@ -178,3 +178,18 @@ def reverse_sequence(call: Call, x: Tensor, lengths: Tensor) -> Tensor:
     where = rows.gt(steps).where(rows.sub(1).sub(steps), steps)
     where = where if batch == 0 else where.transpose()
     return x.gather(time, where.reshape(*where.shape, *(1,) * (x.ndim - 2)).broadcast_to(*x.shape))
+
+
+@operator("TensorScatter")
+def tensor_scatter(
+    call: Call, cache: Tensor, update: Tensor, first: Tensor | None = None
+) -> Tensor:
+    """A cache of sequences with new elements from a place of each sequence on, or round its end."""
+    axis = call.axis(call.get("axis", -2), cache.ndim)
+    count, longest = update.shape[axis], cache.shape[axis]
+    places = Tensor.arange(count).reshape(-1, *(1,) * (cache.ndim - axis - 1))
+    if first is not None:
+        places = places.add(first.cast("int64").reshape(-1, *(1,) * (cache.ndim - 1)))
+    if call.get("mode", "linear") == "circular":
+        places = places.mod(longest)
+    return cache.scatter(axis, places.broadcast_to(*update.shape), update)

@@ -7,6 +7,7 @@ computed on the way, by the interpreter of the graph, and all else becomes tenso
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     products,
     quantised,
     recurrent,
+    regions,
     resizing,
     sampling,
     shapes,
@@ -200,9 +202,9 @@ class OnnxProgram:
 
     def _scan(self, call: Call, known: dict[str, Value]) -> list[Value]:
         """The body for each slice of the scanned inputs."""
-        body, count = call["body"], call["num_scan_inputs"]
         if call.version < 9:
-            raise call.refused("versions before 9 are not supported", call.version, "9 or later")
+            return self._scan_of_batches(call, known)
+        body, count = call["body"], call["num_scan_inputs"]
         split = len(call.inputs) - count
         states = [v for v in call.inputs[:split] if v is not None]
         scanned = [v.tensor for v in call.inputs[split:] if v is not None]
@@ -228,6 +230,23 @@ class OnnxProgram:
             for n, (rows, axis, back) in enumerate(zip(kept, axes, turned, strict=True))
         ]
         return [*states, *results]
+
+    def _scan_of_batches(self, call: Call, known: dict[str, Value]) -> list[Value]:
+        """As versions before 9 have it: axis 0 is a batch, whose sequences are scanned each by
+        itself along the next axis."""
+        if call.has(0):
+            raise call.refused("lengths of sequences are not supported before version 9",
+                               "sequence_lens", "sequences of one length")  # fmt: skip
+        tensors = [v.tensor for v in call.inputs[1:] if v is not None]
+        told = {**call.attributes}
+        told["scan_input_directions"] = told.pop("directions", [0] * call["num_scan_inputs"])
+        rows = []
+        for place in range(tensors[0].shape[0]):
+            inside = [Value(given=tensor[place]) for tensor in tensors]
+            rows.append(self._scan(replace(call, version=9, attributes=told, inputs=inside), known))
+        outputs = call["body"].output
+        return [_stacked(list(each), 0, outputs[n])
+                for n, each in enumerate(zip(*rows, strict=True))]  # fmt: skip
 
 
 def _domain(of: Any) -> str:

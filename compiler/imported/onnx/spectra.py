@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -84,3 +85,22 @@ def short_time_fourier(call: Call, signal: Tensor, *_: Any) -> Tensor:
     made = _transformed(parts[0], parts[1] if parts[1:] else None, length, False)
     made = _half(made, length) if call.get("onesided", 1) else made
     return made[0].stack(made[1], dim=-1)
+
+
+@operator("MelWeightMatrix")
+def mel_weights(call: Call, *_: Tensor) -> Tensor:
+    """[bins of a spectrum, mel bins]: triangles whose corners are evenly apart in mel."""
+    bins, length, rate, low, high = (
+        call.known(place, "what the matrix is made of").item() for place in range(5)
+    )
+    ends = [2595 * np.log10(1 + edge / 700) for edge in (low, high)]
+    mels = ends[0] + np.arange(bins + 2) * (ends[1] - ends[0]) / (bins + 2)
+    hertz = 700 * (10 ** (mels / 2595) - 1)
+    corners = np.floor((length + 1) * hertz / rate)
+    place = np.arange(length // 2 + 1)[:, None]
+    left, centre, right = corners[:-2], corners[1:-1], corners[2:]
+    rising = (place - left) / np.maximum(centre - left, 1)
+    falling = (right - place) / np.maximum(right - centre, 1)
+    made = np.where(place < centre, rising, np.where(place == centre, 1.0, falling))
+    target = dtype_of(call.get("output_datatype", 1), call.op)
+    return Tensor(made.clip(0, None)).cast(target)
