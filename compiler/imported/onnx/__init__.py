@@ -9,6 +9,7 @@ In order: each imports only what stands before it.
     shapes.py         operators that move elements, and those of shapes
     folds.py          reductions, scans, normalisations
     picking.py        operators that pick by positions: gather, scatter, top-k
+    counting.py       TfIdfVectorizer
     products.py       matrix products, determinants
     windows.py        convolution, pooling and their inverses
     resizing.py       Resize and Upsample

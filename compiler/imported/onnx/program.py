@@ -17,6 +17,7 @@ from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     conversions,
+    counting,
     elementwise,
     folds,
     picking,
@@ -110,7 +111,7 @@ class OnnxProgram:
         domain = _domain(node)
         if (domain, node.op_type) in OPERATORS or node.op_type in CONTROL:
             return True
-        return domain == "" and _function_of(node, self._version(""), []) is not None
+        return _function_of(node, self._version(domain), []) is not None
 
     def _walk(self, graph: Any, outer: Mapping[str, Value]) -> list[Value]:
         """The outputs of a graph, whose nodes see what stands outside."""
@@ -148,7 +149,7 @@ class OnnxProgram:
     def _expanded(self, node: Any, inputs: Sequence[Value | None]) -> list[Value | None]:
         """An operator that ONNX defines by others."""
         tensors = [None if v is None else v.tensor for v in inputs]
-        function = _function_of(node, self._version(""), tensors)
+        function = _function_of(node, self._version(node.domain), tensors)
         if function is None:
             types = ", ".join("none" if t is None else f"{t.dtype} {t.shape}" for t in tensors)
             raise DataError("from_onnx", f"{node.op_type} {node.name}: it is not supported",
@@ -156,7 +157,7 @@ class OnnxProgram:
         own = {name: v for name, v in zip(function.input, inputs, strict=False) if v is not None}
         given = {each.name: each for each in node.attribute}
         usual = {each.name: each for each in function.attribute_proto}
-        bound = {**_defaults(node, self._version("")), **usual, **given}
+        bound = {**_defaults(node, self._version(node.domain)), **usual, **given}
         body = [_bound(each, bound) for each in function.node]
         for each in body:
             for place, name in enumerate(each.input):
@@ -311,7 +312,7 @@ def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> An
 
     schema: Any  # whose stubs lack what is asked for here
     try:
-        schema = onnx.defs.get_schema(node.op_type, version, "")
+        schema = onnx.defs.get_schema(node.op_type, version, _domain(node))
     except onnx.defs.SchemaError:
         return None
     made = None
@@ -341,7 +342,7 @@ def _defaults(node: Any, version: int) -> dict[str, Any]:
     """The attributes of an operator that has none of its own, as ONNX says."""
     with loading():
         import onnx
-    schema = onnx.defs.get_schema(node.op_type, version, "")
+    schema = onnx.defs.get_schema(node.op_type, version, _domain(node))
     return {
         name: each.default_value for name, each in schema.attributes.items()
         if each.default_value.name
