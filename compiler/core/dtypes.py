@@ -78,7 +78,7 @@ class DType:
 
     @property
     def arithmetic(self) -> "DType":
-        """The type that operations on this one compute in: float32 for bfloat16, int8 for int4, …"""
+        """The type that operations on this one compute in: float32 for bfloat16, int8 for int4."""
         return _BY_NAME[self.computed_as] if self.computed_as else self
 
     @property
@@ -212,7 +212,7 @@ def is_floating(dtype: "np.dtype[Any]") -> bool:
 
 def float_limits(dtype: "np.dtype[Any]") -> Any:
     """What `np.finfo` says of a type of floats: `eps`, `max`, `tiny`, …; of ml_dtypes' too."""
-    if dtype in _BY_NUMPY:
+    if dtype.kind == "f" and dtype.itemsize > 1:  # of one byte is ml_dtypes' e5m2
         return np.finfo(dtype)
     with loading():
         import ml_dtypes

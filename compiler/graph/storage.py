@@ -42,12 +42,12 @@ class Format:
     """Whether -0.0 is no number: its bits are NaN, the only one."""
 
 
-FORMATS = {
-    dtypes.float8_e4m3fn: Format(3, 7, 0x7E, 0x7F, 0x7F),
-    dtypes.float8_e5m2: Format(2, 15, 0x7B, 0x7C, 0x7E),
-    dtypes.float8_e4m3fnuz: Format(3, 8, 0x7F, 0x80, 0x80, is_unsigned_zero=True),
-    dtypes.float8_e5m2fnuz: Format(2, 16, 0x7F, 0x80, 0x80, is_unsigned_zero=True),
-    dtypes.float4_e2m1fn: Format(1, 1, 0x7, 0x7, -1, sign=0x8),
+FORMATS = {  # by name: a type has the hash of ml_dtypes', which is loaded for it
+    "float8_e4m3fn": Format(3, 7, 0x7E, 0x7F, 0x7F),
+    "float8_e5m2": Format(2, 15, 0x7B, 0x7C, 0x7E),
+    "float8_e4m3fnuz": Format(3, 8, 0x7F, 0x80, 0x80, is_unsigned_zero=True),
+    "float8_e5m2fnuz": Format(2, 16, 0x7F, 0x80, 0x80, is_unsigned_zero=True),
+    "float4_e2m1fn": Format(1, 1, 0x7, 0x7, -1, sign=0x8),
 }
 
 
@@ -116,7 +116,8 @@ def decoded(x: TensorNode) -> TensorNode:
     if dtype.is_integer:
         return _extended(byte, dtype).node
     wide = byte.cast(uint32)
-    return (_power(wide) if dtype is dtypes.float8_e8m0fnu else _number(wide, FORMATS[dtype])).node
+    is_power = dtype is dtypes.float8_e8m0fnu
+    return (_power(wide) if is_power else _number(wide, FORMATS[dtype.name])).node
 
 
 def encoded(x: TensorNode, dtype: DType) -> TensorNode:
@@ -124,7 +125,8 @@ def encoded(x: TensorNode, dtype: DType) -> TensorNode:
     if dtype.is_integer:
         return _cut(x, dtype).read_as(dtype).node
     bits = Bits(cast_to(x, float32)).read_as(uint32)
-    made = _exponent(bits) if dtype is dtypes.float8_e8m0fnu else _rounded(bits, FORMATS[dtype])
+    is_power = dtype is dtypes.float8_e8m0fnu
+    made = _exponent(bits) if is_power else _rounded(bits, FORMATS[dtype.name])
     return made.cast(uint8).read_as(dtype).node
 
 

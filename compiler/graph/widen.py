@@ -17,12 +17,12 @@ converts it is arithmetic on its bits (`storage.py`).
 from typing import TypeAlias
 
 from compiler.core.dtypes import DType
+from compiler.core.lazy import loading
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import cast_to
 from compiler.graph.nodes import Cast, Elementwise, Iota, Reduce, TensorNode
 from compiler.graph.rewrite import rule_of
-from compiler.graph.storage import decoded, encoded
 from compiler.ops.table import OPS
 
 Computing: TypeAlias = Elementwise | Reduce | Scan | Scatter
@@ -70,10 +70,12 @@ def widen_cast(node: Cast) -> TensorNode | None:
     if not is_widened(node):
         return None
     source, target = node.sources[0], node.target
+    if not source.dtype.is_storage and not target.is_storage:
+        return cast_to(cast_to(widened(source), target.arithmetic), target)
+    with loading():  # few programs have such types
+        from compiler.graph.storage import decoded, encoded
     wide = decoded(source) if source.dtype.is_storage else widened(source)
-    if target.is_storage:
-        return encoded(wide, target)
-    return cast_to(cast_to(wide, target.arithmetic), target)
+    return encoded(wide, target) if target.is_storage else cast_to(wide, target)
 
 
 @rule_of(Iota)

@@ -82,5 +82,6 @@ def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, fol
     if not size:
         return np.zeros(shape, dtype.numpy)
     if each > 1:
-        return unpacked(np.memmap(path, np.uint8, "r", offset, (size,)), dtype, count).reshape(shape)
+        packed = np.memmap(path, np.uint8, "r", offset, (size,))
+        return unpacked(packed, dtype, count).reshape(shape)
     return np.memmap(path, dtype.numpy.newbyteorder("<"), "r", offset, shape)

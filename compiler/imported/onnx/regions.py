@@ -78,7 +78,7 @@ def _most(call: Call, size: int, at: int, is_half: bool) -> int:
     rois = call.known(1, "the regions, which say how many places are looked at,")
     wide = rois.astype(np.float64) * call.get("spatial_scale", 1.0)
     extent = np.maximum(wide[:, at + 2] - wide[:, at], 0.0 if is_half else 1.0)
-    return max(math.ceil(extent.max(initial=0.0) / size), 1)
+    return max(math.ceil(float(extent.max(initial=0.0)) / size), 1)
 
 
 def _weighted(x: Tensor, batches: Tensor, rows: Places, columns: Places) -> list[Tensor]:

@@ -156,7 +156,7 @@ def global_pool(call: Call, x: Tensor) -> Tensor:
 
 @operator("MaxUnpool")
 def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = None) -> Tensor:
-    """Elements where `MaxPool` found them, zeros elsewhere; a larger shape has more zeros behind."""
+    """Elements where `MaxPool` found them, else zeros; a larger shape has more of them behind."""
     sizes = call["kernel_shape"]
     axes = len(sizes)
     steps, pads = call.get("strides", [1] * axes), call.get("pads", [0] * 2 * axes)
