@@ -16,6 +16,7 @@ In order: each imports only what stands before it.
     quantised.py      products and convolutions of quantised values
     sampling.py       GridSample and deformable convolution
     regions.py        RoiAlign
+    images.py         ImageDecoder
     spectra.py        DFT, STFT and mel frequencies
     recurrent.py      RNN, GRU and LSTM
     program.py        `from_onnx`: a model as a callable program

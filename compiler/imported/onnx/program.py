@@ -20,6 +20,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     counting,
     elementwise,
     folds,
+    images,
     picking,
     products,
     quantised,

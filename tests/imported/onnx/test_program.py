@@ -29,7 +29,6 @@ OTHER_ROUNDING = (
 here sums are kept in a wider type, and results are rounded once. What they are held to instead."""
 REFUSED = {
     "strings, sequences, optionals": r"_string|strnorm|regex|_seq|_to_sequence|_opt",
-    "files of images": r"image_decoder",
     "training and random numbers": r"adam|adagrad|momentum|training|bernoulli|random",
     "of ai.onnx.ml": r"ai_onnx_ml",
 }  # fmt: skip
@@ -43,7 +42,7 @@ def _collected() -> list[Any]:
 
 
 CASES = _collected()
-MOST_REFUSED = 94
+MOST_REFUSED = 85
 """Of the 1,884 cases of ONNX 1.23."""
 _refused: list[str] = []
 
@@ -90,7 +89,7 @@ def test_no_more_cases_are_refused_than_is_known(request: pytest.FixtureRequest)
 
 def test_how_many_cases_are_read() -> None:
     """So that the number does not fall unnoticed."""
-    assert sum(map(_is_read, CASES)) >= 1_790
+    assert sum(map(_is_read, CASES)) >= 1_795
 
 
 def _is_read(case: Any) -> bool:
