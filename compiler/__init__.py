@@ -41,15 +41,25 @@ if TYPE_CHECKING:
         bfloat16,
         bool_,
         default_dtype,
+        float4_e2m1fn,
+        float8_e4m3fn,
+        float8_e4m3fnuz,
+        float8_e5m2,
+        float8_e5m2fnuz,
+        float8_e8m0fnu,
         float16,
         float32,
         float64,
         get_default_dtype,
+        int2,
+        int4,
         int8,
         int16,
         int32,
         int64,
         set_default_dtype,
+        uint2,
+        uint4,
         uint8,
         uint16,
         uint32,
@@ -99,10 +109,11 @@ __all__ = [
     "GraphError", "InternalError", "MachineModel", "OnnxProgram", "Options", "PassError", "Passes",
     "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor", "Variable", "WhyNot",
     "bfloat16", "bisect", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes",
-    "compile", "custom", "default_dtype", "effect", "float16", "float32", "float64", "from_onnx",
-    "get_default_dtype", "int8", "int16", "int32", "int64", "is_constant", "machine", "prepare",
-    "repeat", "rule", "save", "set_default_dtype", "uint8", "uint16", "uint32", "uint64",
-    "why_not",
+    "compile", "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn",
+    "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
+    "float64", "from_onnx", "get_default_dtype", "int2", "int4", "int8", "int16", "int32", "int64",
+    "is_constant", "machine", "prepare", "repeat", "rule", "save", "set_default_dtype", "uint2",
+    "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -113,8 +124,9 @@ _PLACES = {
     "compiler.program.effect": "effect",
     "compiler.ask.why_not": "why_not WhyNot",
     "compiler.core.dtypes":
-        "bfloat16 bool_ default_dtype DType float16 float32 float64 get_default_dtype int16 "
-        "int32 int64 int8 set_default_dtype uint16 uint32 uint64 uint8",
+        "bfloat16 bool_ default_dtype DType float16 float32 float4_e2m1fn float64 float8_e4m3fn "
+        "float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu get_default_dtype int16 int2 "
+        "int32 int4 int64 int8 set_default_dtype uint16 uint2 uint32 uint4 uint64 uint8",
     "compiler.core.errors":
         "AxisError CompileError DataError DeviceError DTypeError "
         "GraphError InternalError PassError ShapeError SizeError",

@@ -11,7 +11,7 @@ import numpy as np
 
 from compiler.core.errors import DTypeError
 from compiler.core.lazy import loading
-from compiler.core.origin import caller
+from compiler.core.origin import caller, current
 
 Kind = Literal["bool", "int", "uint", "float"]
 Scalar = bool | int | float
@@ -36,6 +36,11 @@ class DType:
     """The type that operations compute in, each result rounded to this one; "": in itself."""
     summed_as: str = ""
     """The type that sums and products of many elements are kept in, rounded once at their end."""
+    limits: tuple[Scalar, Scalar] | None = None
+    """The least and the greatest value, where they are not those of its kind and width."""
+    width: int = 0
+    """Of a type of storage the bits of an element, which has a byte of memory whatever they are; 0
+    for all other types."""
     _hash: int | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -73,13 +78,18 @@ class DType:
 
     @property
     def arithmetic(self) -> "DType":
-        """The type that operations on this one compute in: float32 for bfloat16, else this one."""
+        """The type that operations on this one compute in: float32 for bfloat16, int8 for int4."""
         return _BY_NAME[self.computed_as] if self.computed_as else self
 
     @property
     def accumulator(self) -> "DType":
         """The type that sums are kept in: float32 for floats of 16 bits, else this one."""
         return _BY_NAME[self.summed_as] if self.summed_as else self
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether elements are only kept in this type: it has no common type with others."""
+        return self.width > 0
 
     @property
     def is_float(self) -> bool:
@@ -93,16 +103,20 @@ class DType:
 
     @property
     def minimum(self) -> Scalar:
-        """The least value: false, the integer's minimum, or -inf."""
+        """The least value: false, the integer's minimum, or -inf where the type has it."""
         if self.kind == "bool":
             return False
+        if self.limits is not None:
+            return self.limits[0]
         return float("-inf") if self.is_float else int(np.iinfo(self.numpy).min)
 
     @property
     def maximum(self) -> Scalar:
-        """The greatest value: true, the integer's maximum, or +inf."""
+        """The greatest value: true, the integer's maximum, or +inf where the type has it."""
         if self.kind == "bool":
             return True
+        if self.limits is not None:
+            return self.limits[1]
         return float("inf") if self.is_float else int(np.iinfo(self.numpy).max)
 
     def __repr__(self) -> str:
@@ -131,7 +145,42 @@ ALL: tuple[DType, ...] = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
     float32, float64,
 )  # fmt: skip
-_BY_NAME = {t.name: t for t in ALL} | {t.short: t for t in ALL}
+"""The types that programs compute in."""
+
+
+def _stored(
+    name: str, short: str, kind: Kind, limits: tuple[Scalar, Scalar] | None, width: int = 8
+) -> DType:
+    """A type of storage; floats are computed in float32, integers in 8 bits."""
+    wide = "float32" if kind == "float" else f"{kind}8"
+    summed = wide if kind == "float" else ""
+    return DType(name, short, kind, 8, wide, summed, limits, width)
+
+
+float8_e4m3fn = _stored("float8_e4m3fn", "f8e4m3fn", "float", (-448.0, 448.0))
+"""4 bits of exponent, 3 of mantissa: OCP's, without infinities; what is beyond is NaN."""
+float8_e5m2 = _stored("float8_e5m2", "f8e5m2", "float", None)
+"""5 bits of exponent, 2 of mantissa: the upper half of a float16."""
+float8_e4m3fnuz = _stored("float8_e4m3fnuz", "f8e4m3fnuz", "float", (-240.0, 240.0))
+"""As e4m3fn with another bias, and one NaN in the place of -0.0."""
+float8_e5m2fnuz = _stored("float8_e5m2fnuz", "f8e5m2fnuz", "float", (-57344.0, 57344.0))
+"""As e5m2 with another bias, no infinities, and one NaN in the place of -0.0."""
+float8_e8m0fnu = _stored("float8_e8m0fnu", "f8e8m0fnu", "float", (2.0**-127, 2.0**127))
+"""Powers of two, for scales of blocks: no sign, no zero; one NaN."""
+float4_e2m1fn = _stored("float4_e2m1fn", "f4e2m1fn", "float", (-6.0, 6.0), 4)
+"""0, 0.5, 1, 1.5, 2, 3, 4, 6 of both signs; neither infinities nor NaN."""
+int4 = _stored("int4", "i4", "int", (-8, 7), 4)
+uint4 = _stored("uint4", "u4", "uint", (0, 15), 4)
+int2 = _stored("int2", "i2", "int", (-2, 1), 2)
+uint2 = _stored("uint2", "u2", "uint", (0, 3), 2)
+
+STORED: tuple[DType, ...] = (
+    float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn,
+    int4, uint4, int2, uint2,
+)  # fmt: skip
+"""The types of storage. An element takes a byte, those of 4 and 2 bits in its lower part, as
+ml_dtypes has them; files that pack several into a byte are unpacked where they are read."""
+_BY_NAME = {name: t for t in (*ALL, *STORED) for name in (t.name, t.short)}
 _NUMPY: "dict[str, np.dtype[Any]]" = {
     t.name: np.dtype(t.name) for t in ALL if t.name in np.sctypeDict
 }
@@ -157,13 +206,13 @@ def of_numpy(dtype: "np.dtype[Any]") -> DType | None:
 
 
 def is_floating(dtype: "np.dtype[Any]") -> bool:
-    """Whether an element type of an array is one of floats; ml_dtypes' own are of kind V."""
-    return dtype.kind in "fV"
+    """Whether an element type of an array is one of floats; most of ml_dtypes' are of kind V."""
+    return dtype.kind == "f" or (dtype.kind == "V" and dtype.name.startswith(("bfloat", "float")))
 
 
 def float_limits(dtype: "np.dtype[Any]") -> Any:
     """What `np.finfo` says of a type of floats: `eps`, `max`, `tiny`, …; of ml_dtypes' too."""
-    if dtype.kind == "f":
+    if dtype.kind == "f" and dtype.itemsize > 1:  # of one byte is ml_dtypes' e5m2
         return np.finfo(dtype)
     with loading():
         import ml_dtypes
@@ -231,7 +280,7 @@ def _default_inside(dtype: DType) -> Iterator[None]:
 
 def _float_type(operation: str, dtype: object) -> DType:
     found = parse(dtype, operation)
-    if found.is_float:
+    if found.is_float and not found.is_storage:
         return found
     raise DTypeError(
         operation, "only a float type can be the default", got=str(found),
@@ -254,13 +303,31 @@ def _promoted(types: "tuple[DType | type[Scalar], ...]") -> DType:
     """The common type of element types and of types of Python scalars, whose values say nothing.
 
     Of bfloat16 NumPy knows no common type with most others, so it is PyTorch's and JAX's: beside
-    integers and numbers bfloat16, beside float16 float32, beside wider floats the wider one.
+    integers and numbers bfloat16, beside float16 float32, beside wider floats the wider one. A
+    type of storage has none with another type, as in both of them; with numbers it is itself.
     """
+    if stored := {t for t in types if isinstance(t, DType) and t.is_storage}:
+        return _alone(stored, types)
     if any(t is bfloat16 for t in types):
         others = {t for t in types if isinstance(t, DType) and t.is_float and t is not bfloat16}
         return _promoted((float32, *others)) if others else bfloat16
     arguments = [t.numpy if isinstance(t, DType) else t() for t in types]
     return _BY_NAME[np.result_type(*arguments).name]
+
+
+def _alone(stored: set[DType], types: "tuple[DType | type[Scalar], ...]") -> DType:
+    """The common type where some are types of storage: that one, if there are numbers besides."""
+    others = {t for t in types if isinstance(t, DType)}
+    dtype = next(iter(stored))
+    if len(others) == 1 and (dtype.is_float or float not in types):
+        return dtype
+    names = sorted(t.name if isinstance(t, DType) else t.__name__ for t in set(types))
+    here = current()
+    raise DTypeError(
+        here.method if here else "promote", "a type of storage has no common type with another",
+        got=" and ".join(names), expected="operands of one type",
+        hint=f"convert first, e.g. cast({dtype.computed_as})",
+    )  # fmt: skip
 
 
 def to_float(dtype: DType) -> DType:

@@ -12,6 +12,7 @@ In order: each imports only what stands before it.
     described.py     what is known of a machine-code program besides its code
     cycles.py        loops whose time is a known number of cycles
     calibration.py   how fast this machine runs generated code, as a `MachineModel`
+    packing.py       elements of 4 and 2 bits, several in a byte
     disk.py          tensors in files: .npy and safetensors
     interpreter.py   the safe device: runs a program's lowered instructions, checking every access
     device.py        devices: what owns memory and runs programs, found by name

@@ -106,7 +106,7 @@ def interface(address: int, size: int, dtype: DType) -> dict[str, Any]:
 
 @functools.cache
 def _typestr(dtype: DType) -> str:
-    return dtype.numpy.str
+    return "|u1" if dtype.is_storage else dtype.numpy.str
 
 
 def array_at(address: int, size: int, dtype: DType) -> Array:

@@ -17,9 +17,10 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.core.errors import DataError
+from compiler.core.errors import DataError, DTypeError
 from compiler.device.allocator import Array
 from compiler.device.buffers import new_buffer
+from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
 from compiler.graph.devices import DISK
 from compiler.graph.nodes import LARGEST, MOST_AXES, Buffer
@@ -34,7 +35,10 @@ ELEMENTS = {
     "BOOL": dtypes.bool_, "I8": dtypes.int8, "I16": dtypes.int16, "I32": dtypes.int32,
     "I64": dtypes.int64, "U8": dtypes.uint8, "U16": dtypes.uint16, "U32": dtypes.uint32,
     "U64": dtypes.uint64, "F16": dtypes.float16, "BF16": dtypes.bfloat16,
-    "F32": dtypes.float32, "F64": dtypes.float64,
+    "F32": dtypes.float32, "F64": dtypes.float64, "F8_E4M3": dtypes.float8_e4m3fn,
+    "F8_E5M2": dtypes.float8_e5m2, "F8_E4M3FNUZ": dtypes.float8_e4m3fnuz,
+    "F8_E5M2FNUZ": dtypes.float8_e5m2fnuz, "F8_E8M0": dtypes.float8_e8m0fnu,
+    "F4": dtypes.float4_e2m1fn,
 }  # fmt: skip
 
 
@@ -49,8 +53,9 @@ class Entry:
     end: int
 
 
-def read_npy(path: str | Path) -> Buffer:
-    """The array of a .npy file, as a buffer named after it.
+def read_npy(path: str | Path, dtype: DType | None = None) -> Buffer:
+    """The array of a .npy file, as a buffer named after it; `dtype` is what its bytes are where
+    the format has no name for it.
 
     Raises `DataError` for a file of another kind and `DTypeError` for an unknown element type.
     """
@@ -65,12 +70,29 @@ def read_npy(path: str | Path) -> Buffer:
         raise
     except Exception:
         array = _without_map(path)
-    if array.dtype.str.endswith("V2") and not array.dtype.names:
-        array = array.view(dtypes.bfloat16.numpy)  # as NumPy writes it, which has no name for it
+    array = _named(array, dtype)
     if not all(type(extent) is int for extent in array.shape):
         _refuse(path, "no .npy file", f"shape {array.shape}", "a shape of whole numbers")
-    dtype = dtypes.parse(array.dtype, "read")
-    return new_buffer(_native(np.asarray(array), dtype), path.stem, DISK)
+    found = dtypes.parse(array.dtype, "read")
+    return new_buffer(_native(np.asarray(array), found), path.stem, DISK)
+
+
+def _named(array: Any, dtype: DType | None) -> Any:
+    """The array with the element type that its file has no name for: NumPy writes those of
+    ml_dtypes as bytes. Of two bytes only bfloat16 is one, of one there are many."""
+    has_name = array.dtype.kind != "V" or array.dtype.names
+    if dtype is None and not has_name and array.dtype.itemsize == dtypes.bfloat16.itemsize:
+        dtype = dtypes.bfloat16
+    if dtype is None and not has_name and array.dtype.itemsize == 1:
+        raise DTypeError("load", "the file does not say which type its bytes are", got="1 byte",
+                         expected=", ".join(t.name for t in dtypes.STORED),
+                         hint=f'load(path, dtype="{dtypes.STORED[0]}")')  # fmt: skip
+    if dtype is None or array.dtype == dtype.numpy:
+        return array
+    if has_name or array.dtype.itemsize != dtype.itemsize:
+        raise DTypeError("load", "the file has elements of another type", got=str(array.dtype),
+                         expected=f"{dtype}, or bytes without a name")  # fmt: skip
+    return array.view(dtype.numpy)
 
 
 def _without_map(path: Path) -> Any:
@@ -104,6 +126,9 @@ def _tensor(mapped: mmap.mmap, entry: Entry) -> Array:
     count = math.prod(entry.shape)
     if not count:
         return np.zeros(entry.shape, entry.dtype.numpy)
+    if elements_in_a_byte(entry.dtype) > 1:
+        packed = np.frombuffer(mapped, np.uint8, entry.end - entry.begin, entry.begin)
+        return unpacked(packed, entry.dtype, count).reshape(entry.shape)
     flat: Array = np.frombuffer(mapped, stored, count, entry.begin)
     return _native(flat, entry.dtype).reshape(entry.shape)
 
@@ -176,7 +201,10 @@ def _entry(path: Path, name: str, row: Any, start: int) -> Entry:
         got, expected = f"shape {shape}", f"at most {LARGEST:,} elements"
         _refuse(path, f"tensor {name} is too large", got, expected)
     dtype = ELEMENTS[element]
-    nbytes = math.prod(shape) * dtype.itemsize
+    size = math.prod(shape)
+    if size % elements_in_a_byte(dtype):
+        _refuse(path, f"tensor {name} ends inside a byte", f"{size:,} elements", "an even number")
+    nbytes = size * dtype.itemsize // elements_in_a_byte(dtype)
     if first < 0 or last - first != nbytes:
         got, expected = f"{last - first:,} bytes from {first:,}", f"{nbytes:,} bytes"
         _refuse(path, f"the data of tensor {name} does not fit its shape", got, expected)

@@ -16,6 +16,7 @@ from compiler.core import dtypes
 from compiler.core.errors import DataError
 from compiler.device.allocator import Array
 from compiler.device.disk import ELEMENTS, LENGTH_BYTES
+from compiler.device.packing import elements_in_a_byte, packed
 
 ALIGNMENT = 8
 """Bytes: where the data of a safetensors file begins is a multiple of this, so that every tensor
@@ -35,7 +36,9 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_npy(path: Path, array: Array) -> None:
-    """One array as a .npy file."""
+    """One array as a .npy file; types that are not NumPy's are bytes in it."""
+    if dtypes.parse(array.dtype, "save").is_storage:
+        array = array.view("V1")
     with _replacing(path) as file:
         np.save(file, array, allow_pickle=False)
 
@@ -55,12 +58,20 @@ def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
                 "save", "no name for a tensor", got=repr(name),
                 expected="a string other than __metadata__",
             )  # fmt: skip
+        dtype = dtypes.parse(array.dtype, "save")
+        each = elements_in_a_byte(dtype)
+        if dtype not in names or array.size % each:
+            raise DataError(
+                "save", f"the format has no room for tensor {name}",
+                got=f"{array.size:,} elements of {dtype}",
+                expected=f"an even number of {dtype}" if dtype in names else ", ".join(ELEMENTS),
+            )  # fmt: skip
         header[name] = {
-            "dtype": names[dtypes.parse(array.dtype, "save")],
+            "dtype": names[dtype],
             "shape": list(array.shape),
-            "data_offsets": [position, position + array.nbytes],
+            "data_offsets": [position, position + array.nbytes // each],
         }
-        position += array.nbytes
+        position += array.nbytes // each
     import json  # not at import: nothing else needs it
 
     text = json.dumps(header).encode()
@@ -69,4 +80,6 @@ def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
         file.write(len(text).to_bytes(LENGTH_BYTES, "little") + text)
         for _, array in ordered:
             whole = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            file.write(whole.reshape(-1).view(np.uint8).data)  # a buffer has NumPy's types alone
+            plain = whole.reshape(-1).view(np.uint8)  # a buffer has NumPy's types alone
+            dtype = dtypes.parse(array.dtype, "save")
+            file.write((packed(plain, dtype) if elements_in_a_byte(dtype) > 1 else plain).data)

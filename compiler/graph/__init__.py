@@ -11,6 +11,7 @@ In order: each imports only what stands before it.
     words.py       how printed programs and pictures name tensor nodes
     parts.py       parts of a tensor that an Assign or a Store writes
     rewrite.py     the one rewrite engine
+    storage.py     types of storage to and from the type they are computed in, by their bits
     widen.py       what no machine computes in is computed in a wider type, each result rounded
     verify.py      the invariants of the tensor graph
     builder.py     tensor graphs written by hand

@@ -14,7 +14,7 @@ def to_bits(value: Scalar, dtype: DType) -> int:
     if dtype.kind == "bool":
         return int(bool(value))
     if dtype.is_integer:
-        return int(value) & ((1 << dtype.bits) - 1)
+        return int(value) & ((1 << (dtype.width or dtype.bits)) - 1)
     with np.errstate(over="ignore"):
         return int.from_bytes(np.array(value, dtype.numpy).tobytes(), "little")
 
@@ -23,13 +23,13 @@ def from_bits(bits: int, dtype: DType) -> Scalar:
     """The inverse of `to_bits`, as a Python scalar."""
     if dtype.kind == "bool":
         return bool(bits)
+    if dtype.computed_as:
+        value: int | float = as_array(bits, dtype.numpy).item()
+        return value
     if dtype.kind == "uint":
         return bits
     if dtype.kind == "int":
         return bits - (1 << dtype.bits) if bits >> (dtype.bits - 1) else bits
-    if dtype.computed_as:
-        value: float = as_array(bits, dtype.numpy).item()
-        return value
     code = {16: "<e", 32: "<f", 64: "<d"}[dtype.bits]
     value = struct.unpack(code, bits.to_bytes(dtype.itemsize, "little"))[0]
     return value

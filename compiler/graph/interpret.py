@@ -169,7 +169,9 @@ def _narrowed(
     pairs = zip(operands, node.sources, strict=True)
     wide = [references.cast(x, source.dtype.arithmetic) for x, source in pairs]
     if isinstance(node, nodes.Cast):
-        return references.cast(references.cast(wide[0], node.target.arithmetic), node.target)
+        target = node.target  # floats saturate into integers of few bits as into others
+        through = target.arithmetic if target.is_float else target
+        return references.cast(references.cast(wide[0], through), target)
     if isinstance(node, nodes.Iota):
         return references.cast(np.arange(node.extent), node.dtype)
     inside = node.with_sources(tuple(map(widened, node.sources)))

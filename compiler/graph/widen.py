@@ -10,12 +10,14 @@ These are rules of `decompose`, before its others: what expands into several ope
 computed in the wider type as a whole, and rounded once. What only moves elements stays as it is;
 sums of many elements are kept in `DType.accumulator`. After it a type with `DType.computed_as`
 is loaded, stored, moved, chosen and converted from and to the type that it is computed in, which
-is all that later stages know of it.
+is all that later stages know of it. Of a type of storage (`DType.is_storage`) they know less: what
+converts it is arithmetic on its bits (`storage.py`).
 """
 
 from typing import TypeAlias
 
 from compiler.core.dtypes import DType
+from compiler.core.lazy import loading
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import cast_to
@@ -40,8 +42,13 @@ def is_widened(node: TensorNode) -> bool:
 
 
 def _is_far(small: DType, other: DType) -> bool:
-    """Whether a conversion between two types goes through the one that `small` is computed in."""
-    return bool(small.computed_as) and other not in (small, small.arithmetic)
+    """Whether a conversion between two types goes through the one that `small` is computed in.
+
+    Of a type of storage that conversion is arithmetic as well.
+    """
+    if small is other or not small.computed_as:
+        return False
+    return small.is_storage or other is not small.arithmetic
 
 
 def widened(source: TensorNode) -> TensorNode:
@@ -62,8 +69,13 @@ def widen_cast(node: Cast) -> TensorNode | None:
     """cast(x, t) = cast(cast(x, wider), t)"""
     if not is_widened(node):
         return None
-    wide = node.target.arithmetic
-    return cast_to(cast_to(widened(node.sources[0]), wide), node.target)
+    source, target = node.sources[0], node.target
+    if not source.dtype.is_storage and not target.is_storage:
+        return cast_to(cast_to(widened(source), target.arithmetic), target)
+    with loading():  # few programs have such types
+        from compiler.graph.storage import decoded, encoded
+    wide = decoded(source) if source.dtype.is_storage else widened(source)
+    return encoded(wide, target) if target.is_storage else cast_to(wide, target)
 
 
 @rule_of(Iota)

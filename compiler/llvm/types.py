@@ -63,10 +63,10 @@ def constant(bits: int, dtype: DType) -> str:
     """A constant that reads back to the same bits: floats are printed in hexadecimal."""
     if dtype.kind == "bool":
         return "true" if bits else "false"
-    if dtype.is_integer:
-        return str(from_bits(bits, dtype))
     if dtype.computed_as:
         return str(bits)
+    if dtype.is_integer:
+        return str(from_bits(bits, dtype))
     if dtype.bits == 16:
         return f"0xH{bits:04X}"
     if dtype.bits == 32:

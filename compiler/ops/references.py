@@ -97,10 +97,9 @@ def cast(x: Array, dtype: DType) -> Array:
     if not is_floating(x.dtype) or not dtype.is_integer:
         with np.errstate(all="ignore"):
             return np.asarray(x.astype(target))
-    limits = np.iinfo(target)
     wide = x.astype(np.float64)
-    low, high = float(limits.min), float(limits.max)
+    low, high = float(dtype.minimum), float(dtype.maximum)
     inside = np.where(np.isnan(wide) | (wide <= low) | (wide >= high), 0.0, wide)
     result = np.trunc(inside).astype(target)
-    result = np.where(wide >= high, target.type(limits.max), result)
-    return np.asarray(np.where(wide <= low, target.type(limits.min), result).astype(target))
+    result = np.where(wide >= high, target.type(dtype.maximum), result)
+    return np.asarray(np.where(wide <= low, target.type(dtype.minimum), result).astype(target))

@@ -176,6 +176,6 @@ class Construction(Losses):
 def _float(operation: str, dtype: object) -> DType:
     """A float type, float32 where none is said; `DTypeError` for any other."""
     target = dtypes.asked(dtype, operation, dtypes.float32)
-    if not target.is_float:
+    if not target.is_float or target.is_storage:
         raise DTypeError(operation, "needs a float type", got=str(target), expected="float32, …")
     return target

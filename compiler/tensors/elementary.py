@@ -85,6 +85,8 @@ class Elementary(Resampling):
         """Whether the sign is minus: true for -0.0."""
         if not self.dtype.is_float:
             return self.lt(0)
+        if self.dtype.is_storage:
+            return self.cast(self.dtype.arithmetic).signbit()
         bits = self._new(Bitcast((self.node,), _SAME_BITS[self.dtype.bits]))
         return bits.lt(0)
 

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from compiler.core import lazy
+from compiler.core import dtypes, lazy
 from compiler.core.errors import DataError
 from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
@@ -21,13 +21,15 @@ class Files(Construction):
     __slots__ = ()
 
     @classmethod
-    def load(cls, path: str | Path) -> Self | dict[str, Self]:
+    def load(cls, path: str | Path, dtype: object = None) -> Self | dict[str, Self]:
         """The tensor of a .npy file, or those of a .safetensors file by name.
 
         Nothing is read yet: the file is mapped into memory, kernels read it in place, and only
         where they touch it; it may be larger than the memory. Copied are tensors that cannot be
         used in place: not row-major, not native, or not aligned to their elements, as happens in
         safetensors files; truth values are read at once, to make sure that they are some.
+        `dtype` says what the elements of a .npy file are where they are bytes to it: NumPy writes
+        types that are not its own so (float8, int4, …; what has two bytes is taken for bfloat16).
         The file must not be shortened while a tensor of it exists; `save` replaces it instead.
         Raises `DataError` for files of other kinds, `FileNotFoundError` where there is none.
         """
@@ -36,7 +38,8 @@ class Files(Construction):
 
         place = _checked("load", path)
         if place.suffix == ".npy":
-            return cls._of(disk.read_npy(place))
+            known = None if dtype is None else dtypes.parse(dtype, "load")
+            return cls._of(disk.read_npy(place, known))
         return {name: cls._of(node) for name, node in disk.read_safetensors(place).items()}
 
     def save(self, path: str | Path) -> None:

@@ -55,6 +55,8 @@ def key_of(node: TensorNode, descending: bool) -> TensorNode:
     After:   i32  the same order, and equal keys for equal elements; all bits inverted if
              `descending`, which turns the order round
     """
+    if node.dtype.is_storage:  # not all have their sign in the first bit
+        node = cast_to(node, node.dtype.arithmetic)
     key = node
     if node.dtype == bool_:
         key = cast_to(node, uint8)

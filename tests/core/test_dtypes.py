@@ -4,6 +4,7 @@ import copy
 import pickle
 import threading
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -12,15 +13,17 @@ from compiler import Tensor
 from compiler.core import dtypes
 from compiler.core.errors import DTypeError
 
+EVERY = (*dtypes.ALL, *dtypes.STORED)
 
-@pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
 def test_equals_what_numpys_type_equals(dtype: dtypes.DType) -> None:
     numpys = dtype.numpy
     same: tuple[object, ...] = (dtype, numpys, numpys.type, dtype.name, dtype.short)
     if not dtype.computed_as:  # NumPy's word for others is that they are some bytes
         same = (*same, numpys.str)
     assert all(dtype == each and each == dtype and (dtype != each) is False for each in same)
-    others = (other for other in dtypes.ALL if other is not dtype)
+    others = (other for other in EVERY if other is not dtype)
     for other in others:
         wrong = (other, other.numpy, other.numpy.type, other.name, other.short)
         assert all(dtype != each and each != dtype and (dtype == each) is False for each in wrong)
@@ -40,7 +43,23 @@ def test_python_types_are_numpys() -> None:
 def test_one_key_with_numpys_type() -> None:
     table = {np.dtype("float32"): "narrow", dtypes.float64: "wide"}
     assert table[dtypes.float32] == "narrow" and table[np.dtype("float64")] == "wide"
-    assert len({*dtypes.ALL, *(each.numpy for each in dtypes.ALL)}) == len(dtypes.ALL)
+    assert len({*EVERY, *(each.numpy for each in EVERY)}) == len(EVERY)
+
+
+@pytest.mark.parametrize("dtype", dtypes.STORED, ids=str)
+def test_types_of_storage(dtype: dtypes.DType) -> None:
+    limits = ml_dtypes.finfo if dtype.is_float else ml_dtypes.iinfo
+    most = limits(dtype.numpy).max
+    assert dtype.maximum == (np.inf if dtype is dtypes.float8_e5m2 else most)
+    assert dtype.itemsize == dtype.numpy.itemsize == 1 and dtypes.of_numpy(dtype.numpy) is dtype
+    assert dtypes.is_floating(dtype.numpy) == dtype.is_float
+    assert dtypes.promote(dtype, dtype, 1) is dtype and pickle.loads(pickle.dumps(dtype)) is dtype
+    for other in (dtypes.float32, dtypes.int8, next(t for t in dtypes.STORED if t is not dtype)):
+        with pytest.raises(DTypeError, match="no common type with another") as caught:
+            dtypes.promote(dtype, other)
+        assert f"cast({dtype.computed_as})" in str(caught.value) or other.is_storage
+    with pytest.raises(DTypeError, match="only a float type"):
+        compiler.default_dtype(dtype)
 
 
 def test_numpy_takes_it() -> None:

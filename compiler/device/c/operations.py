@@ -37,7 +37,7 @@ static inline uint16_t sv_f32_to_bf16(float x)
 
 def type_name(dtype: DType) -> str:
     """The C type: `double`, `int32_t`, `bool`, `_Float16`, …"""
-    return NAMES.get(dtype.name, f"{dtype.name}_t")
+    return "uint8_t" if dtype.is_storage else NAMES.get(dtype.name, f"{dtype.name}_t")
 
 
 def _unsigned(dtype: DType) -> str:

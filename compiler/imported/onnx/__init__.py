@@ -6,15 +6,19 @@ In order: each imports only what stands before it.
     call.py           one node being called, and the table of operators
     symbols.py        numbers that follow from variables
     elementwise.py    operators of each element by itself
+    conversions.py    operators from one element type to another
     shapes.py         operators that move elements, and those of shapes
     folds.py          reductions, scans, normalisations
     picking.py        operators that pick by positions: gather, scatter, top-k
-    products.py       matrix products and attention
-    windows.py        convolution, pooling, resizing
+    counting.py       TfIdfVectorizer
+    products.py       matrix products, determinants
+    windows.py        convolution, pooling and their inverses
     resizing.py       Resize and Upsample
     quantised.py      products and convolutions of quantised values
-    sampling.py       GridSample
-    spectra.py        DFT and STFT
+    sampling.py       GridSample and deformable convolution
+    regions.py        RoiAlign
+    images.py         ImageDecoder
+    spectra.py        DFT, STFT and mel frequencies
     recurrent.py      RNN, GRU and LSTM
     program.py        `from_onnx`: a model as a callable program
 """

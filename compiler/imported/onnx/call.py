@@ -24,6 +24,7 @@ from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Buffer
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
+from compiler.tensors.shapes import axis_of
 from compiler.tensors.variables import Variable, made_of
 
 Made: TypeAlias = Tensor | tuple[Tensor, ...]
@@ -143,10 +144,17 @@ class Call:
             return [int(n) for n in self.known(place, attribute).reshape(-1)]
         return self.get(attribute, usual)
 
+    def axis(self, axis: int, rank: int) -> int:
+        """An axis counted from the front; `AxisError` names this node where there is none."""
+        return axis_of(f"from_onnx: {self._where}", axis, rank)
+
+    @property
+    def _where(self) -> str:
+        return f"{self.op} {self.name}".strip()
+
     def refused(self, problem: str, got: object, expected: str) -> DataError:
         """The error of this node."""
-        where = f"{self.op} {self.name}".strip()
-        return DataError("from_onnx", f"{where}: {problem}", got=str(got), expected=expected)
+        return DataError("from_onnx", f"{self._where}: {problem}", got=str(got), expected=expected)
 
 
 def fixed(x: Tensor, *axes: int) -> tuple[int, ...]:
@@ -156,11 +164,6 @@ def fixed(x: Tensor, *axes: int) -> tuple[int, ...]:
     if variable := next((n for n in extents if not isinstance(n, int)), None):
         raise TypeError(f"an axis has {variable} elements")
     return tuple(n for n in extents if isinstance(n, int))
-
-
-def axis_of(axis: int, rank: int) -> int:
-    """An axis counted from the front."""
-    return axis + rank if axis < 0 else axis
 
 
 def of_type(like: Tensor, number: float) -> Tensor:

@@ -9,6 +9,7 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, DTypeError
 from compiler.core.lazy import loading
+from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.graph.nodes import LARGEST
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -16,7 +17,10 @@ Array: TypeAlias = np.ndarray[Any, Any]
 NUMBERS = {
     1: dtypes.float32, 2: dtypes.uint8, 3: dtypes.int8, 4: dtypes.uint16, 5: dtypes.int16,
     6: dtypes.int32, 7: dtypes.int64, 9: dtypes.bool_, 10: dtypes.float16, 11: dtypes.float64,
-    12: dtypes.uint32, 13: dtypes.uint64, 16: dtypes.bfloat16,
+    12: dtypes.uint32, 13: dtypes.uint64, 16: dtypes.bfloat16, 17: dtypes.float8_e4m3fn,
+    18: dtypes.float8_e4m3fnuz, 19: dtypes.float8_e5m2, 20: dtypes.float8_e5m2fnuz,
+    21: dtypes.uint4, 22: dtypes.int4, 23: dtypes.float4_e2m1fn, 24: dtypes.float8_e8m0fnu,
+    25: dtypes.uint2, 26: dtypes.int2,
 }  # fmt: skip
 """ONNX's numbers of the types that tensors have here."""
 
@@ -59,7 +63,8 @@ def array_of(tensor: Any, where: str, folder: str = "") -> Array:
 
 
 def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, folder: str) -> Array:
-    """Values in a file beside the model; any other place is refused."""
+    """Values in a file beside the model, mapped, or unpacked where several share a byte; any
+    other place is refused."""
     said = {each.key: each.value for each in tensor.external_data}
     root = Path(folder).resolve()
     path = (root / said.get("location", "")).resolve()
@@ -68,11 +73,15 @@ def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, fol
             "from_onnx", f"the data of {where} are not beside the model",
             got=said.get("location", "no place"), expected="a file in the folder of the model",
         )  # fmt: skip
-    offset, size = int(said.get("offset", 0)), int(np.prod(shape)) * dtype.itemsize
+    count, each = int(np.prod(shape)), elements_in_a_byte(dtype)
+    offset, size = int(said.get("offset", 0)), -(-count * dtype.itemsize // each)
     if offset < 0 or path.stat().st_size < offset + size:
         raise DataError("from_onnx", f"the file with the data of {where} is too short",
                         got=f"{path.stat().st_size:,} bytes",
                         expected=f"{offset + size:,}")  # fmt: skip
     if not size:
         return np.zeros(shape, dtype.numpy)
+    if each > 1:
+        packed = np.memmap(path, np.uint8, "r", offset, (size,))
+        return unpacked(packed, dtype, count).reshape(shape)
     return np.memmap(path, dtype.numpy.newbyteorder("<"), "r", offset, shape)

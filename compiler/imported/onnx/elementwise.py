@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, of_type, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
@@ -96,20 +95,6 @@ def where(_call: Call, condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
     return condition.where(yes, no)
 
 
-@operator("Cast", "CastLike")
-def cast(call: Call, x: Tensor, like: Tensor | None = None) -> Tensor:
-    """Converted to another type."""
-    if like is not None:
-        return x.cast(like.dtype)
-    return x.cast(dtype_of(call["to"], f"{call.op} {call.name}"))
-
-
-@operator("BitCast")
-def bit_cast(call: Call, x: Tensor) -> Tensor:
-    """The same bits of another type."""
-    return x.bitcast(dtype_of(call["to"], f"{call.op} {call.name}"))
-
-
 @operator("Clip")
 def clip(call: Call, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
     """Held between two numbers."""
@@ -166,41 +151,6 @@ def is_inf(call: Call, x: Tensor) -> Tensor:
     for sign in wanted:
         made = made.logical_or(x.eq(sign * math.inf))
     return made
-
-
-@operator("QuantizeLinear")
-def quantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None) -> Tensor:
-    """round(x / scale) + zero, held in the type."""
-    target = zero.dtype if zero is not None else dtypes.uint8
-    if call.get("output_dtype"):
-        target = dtype_of(call["output_dtype"], f"{call.op} {call.name}")
-    scale_of, zero = _along(call, x, scale), _along(call, x, zero)
-    assert scale_of is not None
-    made = x.float().div(scale_of.float()).round()
-    if zero is not None:
-        made = made.add(zero.float())
-    return made.clip(float(target.minimum), float(target.maximum)).cast(target)
-
-
-@operator("DequantizeLinear")
-def dequantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None) -> Tensor:
-    """(x - zero) * scale."""
-    target = scale.dtype
-    scale_of, zero = _along(call, x, scale), _along(call, x, zero)
-    assert scale_of is not None
-    made = x.float() if zero is None else x.float().sub(zero.float())
-    return made.mul(scale_of.float()).cast(target)
-
-
-def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
-    """Scales along an axis, or in blocks of it, spread over the tensor."""
-    if each is None or not each.ndim or each.size == 1:
-        return each if each is None else each.reshape(())
-    axis, block = call.get("axis", 1), call.get("block_size", 0)
-    axis = axis + x.ndim if axis < 0 else axis
-    if block:
-        return each.repeat_interleave(block, axis)._part(axis, 0, x.shape[axis])
-    return each.reshape(-1, *(1,) * (x.ndim - axis - 1))
 
 
 @operator("EyeLike")

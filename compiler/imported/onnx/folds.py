@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -17,7 +17,7 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     axes = call.numbers(1, "axes")
     if not axes and call.get("noop_with_empty_axes", 0):
         return _of_each(call.op, x)
-    chosen = tuple(axis_of(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
+    chosen = tuple(call.axis(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
     keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
         extents = call.extents(x)
@@ -60,7 +60,7 @@ def _of_each(op: str, x: Tensor) -> Tensor:
 @operator("ArgMax", "ArgMin")
 def place_of(call: Call, x: Tensor) -> Tensor:
     """Where the greatest or least element is, the first or the last of equal ones."""
-    axis, keep = axis_of(call.get("axis", 0), x.ndim), bool(call.get("keepdims", 1))
+    axis, keep = call.axis(call.get("axis", 0), x.ndim), bool(call.get("keepdims", 1))
     name = "argmax" if call.op == "ArgMax" else "argmin"
     if not call.get("select_last_index", 0):
         made: Tensor = getattr(x, name)(axis, keep)
@@ -73,7 +73,7 @@ def place_of(call: Call, x: Tensor) -> Tensor:
 @operator("CumSum", "CumProd")
 def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
     """Sums or products up to each element; backwards, or without the element itself."""
-    axis = axis_of(int(call.known(1, "the axis").item()), x.ndim)
+    axis = call.axis(int(call.known(1, "the axis").item()), x.ndim)
     made = x.flip(axis) if call.get("reverse", 0) else x
     made = made.cumsum(axis) if call.op == "CumSum" else made.cumprod(axis)
     made = made.cast(x.dtype)
@@ -89,7 +89,7 @@ def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
 def softmax(call: Call, x: Tensor) -> Tensor:
     """Along one axis; before version 13 along all from one on."""
     axis = call.get("axis", -1 if call.version >= 13 else 1)
-    axis = axis_of(axis, x.ndim)
+    axis = call.axis(axis, x.ndim)
     if call.version < 13:
         extents: Any = x.symbolic_shape
         flat = x.reshape(math.prod(extents[:axis]), math.prod(extents[axis:]))
@@ -111,7 +111,7 @@ def _softmax(op: str, x: Tensor, axis: int) -> Tensor:
 @operator("LayerNormalization", "RMSNormalization")
 def layer_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor | None = None) -> Any:
     """Less the mean, divided by the deviation, over the axes from one on."""
-    axis = axis_of(call.get("axis", -1), x.ndim)
+    axis = call.axis(call.get("axis", -1), x.ndim)
     axes, eps = tuple(range(axis, x.ndim)), call.get("epsilon", 1e-5)
     stash = call.get("stash_type", 1)
     wide = x.cast(dtype_of(stash, call.op)) if stash else x

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -25,14 +25,14 @@ def _positions(index: Tensor, extent: "int | Variable") -> Tensor:
 @operator("Gather")
 def gather(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """The slices at positions along an axis."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     return x.take(_positions(index, x.symbolic_shape[axis]), axis)
 
 
 @operator("GatherElements")
 def gather_elements(call: Call, x: Tensor, index: Tensor) -> Tensor:
     """An element for each position."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     return x.gather(axis, _positions(index, x.symbolic_shape[axis]))
 
 
@@ -55,7 +55,7 @@ def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
 @operator("ScatterElements", "Scatter")
 def scatter_elements(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     """An element put at each position, or joined with what is there."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     how, where = call.get("reduction", "none"), _positions(index, x.symbolic_shape[axis])
     if how == "none":
         return x.scatter(axis, where, updates)
@@ -90,7 +90,7 @@ def scatter_nd(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
 def one_hot(call: Call, index: Tensor, _depth: Tensor, values: Tensor) -> Tensor:
     """One value at each position, another elsewhere."""
     depth = int(call.known(1, "the depth").item())
-    axis = axis_of(call.get("axis", -1), index.ndim + 1)
+    axis = call.axis(call.get("axis", -1), index.ndim + 1)
     places = _positions(index, depth).unsqueeze(axis)
     shape = [1] * places.ndim
     shape[axis] = depth
@@ -102,7 +102,7 @@ def one_hot(call: Call, index: Tensor, _depth: Tensor, values: Tensor) -> Tensor
 def top_k(call: Call, x: Tensor, _k: Tensor | None = None) -> tuple[Tensor, ...]:
     """The greatest or least elements along an axis, and where they are."""
     (k,) = call.numbers(1, "k") if call.has(1) else [call["k"]]
-    axis = axis_of(call.get("axis", -1), x.ndim)
+    axis = call.axis(call.get("axis", -1), x.ndim)
     return x.topk(k, axis, bool(call.get("largest", 1)), bool(call.get("sorted", 1)))
 
 
@@ -171,7 +171,7 @@ def compress(call: Call, x: Tensor, _condition: Tensor) -> Tensor:
     (places,) = np.nonzero(call.known(1, "the condition"))
     if "axis" not in call.attributes:
         return x.reshape(-1).take(places)
-    return x.take(places, axis_of(call["axis"], x.ndim))
+    return x.take(places, call.axis(call["axis"], x.ndim))
 
 
 @operator("ReverseSequence")
@@ -184,3 +184,18 @@ def reverse_sequence(call: Call, x: Tensor, lengths: Tensor) -> Tensor:
     where = rows.gt(steps).where(rows.sub(1).sub(steps), steps)
     where = where if batch == 0 else where.transpose()
     return x.gather(time, where.reshape(*where.shape, *(1,) * (x.ndim - 2)).broadcast_to(*x.shape))
+
+
+@operator("TensorScatter")
+def tensor_scatter(
+    call: Call, cache: Tensor, update: Tensor, first: Tensor | None = None
+) -> Tensor:
+    """A cache of sequences with new elements from a place of each sequence on, or round its end."""
+    axis = call.axis(call.get("axis", -2), cache.ndim)
+    count, longest = update.shape[axis], cache.shape[axis]
+    places = Tensor.arange(count).reshape(-1, *(1,) * (cache.ndim - axis - 1))
+    if first is not None:
+        places = places.add(first.cast("int64").reshape(-1, *(1,) * (cache.ndim - 1)))
+    if call.get("mode", "linear") == "circular":
+        places = places.mod(longest)
+    return cache.scatter(axis, places.broadcast_to(*update.shape), update)

@@ -1,4 +1,4 @@
-"""Matrix products and attention."""
+"""Products of matrices, and what is made of them."""
 
 from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, operator
@@ -44,3 +44,30 @@ def einsum(call: Call, *operands: Tensor) -> Tensor:
     """Sums over named axes."""
     equation = call["equation"]
     return Tensor.einsum(equation.decode() if isinstance(equation, bytes) else equation, *operands)
+
+
+MOST_ROWS = 64
+"""Of a matrix whose determinant is written out: each row is a step of the program."""
+
+
+@operator("Det")
+def determinant(call: Call, x: Tensor) -> Tensor:
+    """[…, n, n] → […]: Gauss's elimination, the greatest element of each column first."""
+    rows = x.shape[-1]
+    if x.shape[-2] != rows or rows > MOST_ROWS:
+        raise call.refused("this is no matrix for a determinant", x.shape,
+                           f"square ones of up to {MOST_ROWS} rows")  # fmt: skip
+    made = x.sum((-1, -2)).mul(0).add(1) if not rows else None
+    for _ in range(rows):
+        column = x[..., 0]
+        place = column.abs().argmax(-1, True)
+        is_chosen = Tensor.arange(x.shape[-2]).eq(place)
+        chosen = is_chosen.unsqueeze(-1).where(x, 0).sum(-2, keepdim=True).cast(x.dtype)
+        pivot = chosen[..., 0, 0]
+        signed = place.squeeze(-1).eq(0).where(pivot, pivot.neg())
+        made = signed if made is None else made.mul(signed)
+        others = is_chosen.unsqueeze(-1).where(x[..., :1, :], x)[..., 1:, :]
+        factor = others[..., :1].div(pivot.eq(0).where(1, pivot).unsqueeze(-1).unsqueeze(-1))
+        x = others[..., 1:].sub(factor.mul(chosen[..., 1:])).contiguous()
+    assert made is not None
+    return made

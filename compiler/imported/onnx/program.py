@@ -17,12 +17,16 @@ from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
 from compiler.graph.words import short
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
+    conversions,
+    counting,
     elementwise,
     folds,
+    images,
     picking,
     products,
     quantised,
     recurrent,
+    regions,
     resizing,
     sampling,
     shapes,
@@ -117,7 +121,7 @@ class OnnxProgram:
         domain = _domain(node)
         if (domain, node.op_type) in OPERATORS or node.op_type in CONTROL:
             return True
-        return domain == "" and _function_of(node, self._version(""), []) is not None
+        return _function_of(node, self._version(domain), []) is not None
 
     def _walk(self, graph: Any, outer: Mapping[str, Value]) -> list[Value]:
         """The outputs of a graph, whose nodes see what stands outside."""
@@ -158,7 +162,7 @@ class OnnxProgram:
     def _expanded(self, node: Any, inputs: Sequence[Value | None]) -> list[Value | None]:
         """An operator that ONNX defines by others."""
         tensors = [None if v is None else v.tensor for v in inputs]
-        function = _function_of(node, self._version(""), tensors)
+        function = _function_of(node, self._version(node.domain), tensors)
         if function is None:
             types = ", ".join("none" if t is None else f"{t.dtype} {t.shape}" for t in tensors)
             raise DataError("from_onnx", f"{node.op_type} {node.name}: it is not supported",
@@ -166,7 +170,7 @@ class OnnxProgram:
         own = {name: v for name, v in zip(function.input, inputs, strict=False) if v is not None}
         given = {each.name: each for each in node.attribute}
         usual = {each.name: each for each in function.attribute_proto}
-        bound = {**_defaults(node, self._version("")), **usual, **given}
+        bound = {**_defaults(node, self._version(node.domain)), **usual, **given}
         body = [_bound(each, bound) for each in function.node]
         for each in body:
             for place, name in enumerate(each.input):
@@ -212,9 +216,9 @@ class OnnxProgram:
 
     def _scan(self, call: Call, known: dict[str, Value]) -> list[Value]:
         """The body for each slice of the scanned inputs."""
-        body, count = call["body"], call["num_scan_inputs"]
         if call.version < 9:
-            raise call.refused("versions before 9 are not supported", call.version, "9 or later")
+            return self._scan_of_batches(call, known)
+        body, count = call["body"], call["num_scan_inputs"]
         split = len(call.inputs) - count
         states = [v for v in call.inputs[:split] if v is not None]
         scanned = [v.tensor for v in call.inputs[split:] if v is not None]
@@ -240,6 +244,23 @@ class OnnxProgram:
             for n, (rows, axis, back) in enumerate(zip(kept, axes, turned, strict=True))
         ]
         return [*states, *results]
+
+    def _scan_of_batches(self, call: Call, known: dict[str, Value]) -> list[Value]:
+        """As versions before 9 have it: axis 0 is a batch, whose sequences are scanned each by
+        itself along the next axis."""
+        if call.has(0):
+            raise call.refused("lengths of sequences are not supported before version 9",
+                               "sequence_lens", "sequences of one length")  # fmt: skip
+        tensors = [v.tensor for v in call.inputs[1:] if v is not None]
+        told = {**call.attributes}
+        told["scan_input_directions"] = told.pop("directions", [0] * call["num_scan_inputs"])
+        rows = []
+        for place in range(tensors[0].shape[0]):
+            inside = [Value(given=tensor[place]) for tensor in tensors]
+            rows.append(self._scan(replace(call, version=9, attributes=told, inputs=inside), known))
+        outputs = call["body"].output
+        return [_stacked(list(each), 0, outputs[n])
+                for n, each in enumerate(zip(*rows, strict=True))]  # fmt: skip
 
 
 def _given_values(tensors: Iterable[Tensor]) -> dict[str, Variable]:
@@ -338,7 +359,7 @@ def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> An
 
     schema: Any  # whose stubs lack what is asked for here
     try:
-        schema = onnx.defs.get_schema(node.op_type, version, "")
+        schema = onnx.defs.get_schema(node.op_type, version, _domain(node))
     except onnx.defs.SchemaError:
         return None
     made = None
@@ -368,7 +389,7 @@ def _defaults(node: Any, version: int) -> dict[str, Any]:
     """The attributes of an operator that has none of its own, as ONNX says."""
     with loading():
         import onnx
-    schema = onnx.defs.get_schema(node.op_type, version, "")
+    schema = onnx.defs.get_schema(node.op_type, version, _domain(node))
     return {
         name: each.default_value for name, each in schema.attributes.items()
         if each.default_value.name

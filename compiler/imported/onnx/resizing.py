@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of, fixed, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.resampling import cubic, linear
 from compiler.tensors.variables import Variable
@@ -16,7 +16,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 @operator("Resize", "Upsample")
 def resize(call: Call, x: Tensor, *_: Any) -> Tensor:
     """Axis by axis, each new element a sum of old ones times weights that are known."""
-    axes = [axis_of(a, x.ndim) for a in call.get("axes", range(x.ndim))]
+    axes = [call.axis(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     sizes, scales = _sizes(call, x, axes)
     region = _region(call, x, axes)
     made = x

@@ -1,7 +1,9 @@
-"""GridSample: an image looked up at places that are data."""
+"""Images looked up at places that are data: GridSample, deformable convolution."""
 
 import math
 from typing import Any
+
+import numpy as np
 
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
@@ -21,6 +23,14 @@ def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
         places = [_inside(p, n, border, aligned) for p, n in zip(places, image, strict=True)]
     if mode == "nearest":
         return _looked_up(x, [p.round() for p in places], border, aligned)
+    return _interpolated(x, places, mode, border, aligned).cast(x.dtype)
+
+
+def _interpolated(
+    x: Tensor, places: list[Tensor], mode: str, border: str, aligned: bool
+) -> Tensor:
+    """Elements between others, as a sum of those around."""
+    image = x.shape[2:]
     made: Tensor | None = None
     begins = [p.floor() for p in places]
     rests = [p.sub(b) for p, b in zip(places, begins, strict=True)]
@@ -36,7 +46,7 @@ def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
             term = term.mul(weight.unsqueeze(1))
         made = term if made is None else made.add(term)
     assert made is not None
-    return made.cast(x.dtype)
+    return made
 
 
 def _unscaled(place: Tensor, n: int, aligned: bool) -> Tensor:
@@ -85,3 +95,42 @@ def _cubic(distance: Tensor, a: float = -0.75) -> Tensor:
     near = distance.mul(a + 2).sub(a + 3).mul(distance).mul(distance).add(1)
     far = distance.sub(5).mul(distance).add(8).mul(distance).mul(a).sub(4 * a)
     return distance.le(1).where(near, far)
+
+
+@operator("DeformConv")
+def deform_conv(
+    call: Call, x: Tensor, weight: Tensor, offset: Tensor, bias: Tensor | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A convolution whose kernel has each element where an offset moves it; zeros outside.
+
+    The image is looked up for each element of the kernel and each output, as many channels at a
+    time as share their offsets; what is found times the weights is summed as a matrix product.
+    """
+    n, channels, made = x.shape[0], x.shape[1], offset.shape[2:]
+    sizes, groups, shared = weight.shape[2:], call.get("group", 1), call.get("offset_group", 1)
+    axes, taps = len(sizes), math.prod(sizes)
+    moved = offset.reshape(n * shared, taps, axes, *made)
+    starts = _tap_places(call, sizes, made)
+    places = [moved[:, :, axis].add(Tensor(starts[axis], dtype=offset.dtype))
+              for axis in range(axes)]  # fmt: skip
+    rows = x.reshape(n * shared, channels // shared, *x.shape[2:])
+    found = _interpolated(rows, places, "linear", "zeros", False)
+    if mask is not None:
+        found = found.mul(mask.reshape(n * shared, 1, taps, *made))
+    columns = found.cast(x.dtype).reshape(n, groups, channels // groups * taps, math.prod(made))
+    kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
+    result = kernels.matmul(columns).reshape(n, weight.shape[0], *made)
+    return result if bias is None else result.add(bias.reshape(-1, *(1,) * axes))
+
+
+def _tap_places(call: Call, sizes: Any, made: Any) -> list[Any]:
+    """For each axis where each element of the kernel is for each output: [taps, …made]."""
+    axes = len(sizes)
+    steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
+    before = call.get("pads", [0] * 2 * axes)[:axes]
+    taps = np.indices(sizes).reshape(axes, -1, *(1,) * axes)
+    outputs = np.indices(made)
+    return [
+        outputs[axis] * steps[axis] - before[axis] + taps[axis] * gaps[axis] for axis in range(axes)
+    ]

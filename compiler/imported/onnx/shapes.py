@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of, operator
+from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.element_types import array_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -59,7 +59,8 @@ def reshape(call: Call, x: Tensor, _shape: Tensor | None = None) -> Tensor:
 @operator("Flatten")
 def flatten(call: Call, x: Tensor) -> Tensor:
     """A matrix: the axes before one, and those from it on."""
-    axis = axis_of(call.get("axis", 1), x.ndim)
+    axis = call.get("axis", 1)
+    axis = axis if axis == x.ndim else call.axis(axis, x.ndim)
     extents: Any = x.symbolic_shape
     return x.reshape(math.prod(extents[:axis]), math.prod(extents[axis:]))
 
@@ -76,7 +77,7 @@ def unsqueeze(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     """With new axes of extent 1."""
     axes = call.numbers(1, "axes")
     rank = x.ndim + len(axes)
-    new, old = {axis_of(a, rank) for a in axes}, iter(x.symbolic_shape)
+    new, old = {call.axis(a, rank) for a in axes}, iter(x.symbolic_shape)
     return x.reshape(*(1 if a in new else next(old) for a in range(rank)))
 
 
@@ -121,7 +122,7 @@ def concat(call: Call, *values: Tensor) -> Tensor:
 @operator("Split")
 def split(call: Call, x: Tensor, *_: Any) -> tuple[Tensor, ...]:
     """Parts along an axis: of given sizes, or as equal as can be."""
-    axis = axis_of(call.get("axis", 0), x.ndim)
+    axis = call.axis(call.get("axis", 0), x.ndim)
     sizes = call.numbers(1, "split")
     if sizes is None:
         count, n = call.get("num_outputs", call.outputs), x.symbolic_shape[axis]
@@ -146,7 +147,7 @@ def slice_of(call: Call, x: Tensor, *_: Any) -> Tensor:
     steps = [int(n) for n in call.known(4, "the steps")] if call.has(4) else [1] * len(starts)
     places: list[slice] = [slice(None)] * x.ndim
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        n = x.symbolic_shape[axis_of(axis, x.ndim)]
+        n = x.symbolic_shape[call.axis(axis, x.ndim)]
         if not all(isinstance(number, int) for number in (n, start, end)):
             places[axis] = _variable_part(n, start, end, step)
             continue
@@ -178,7 +179,7 @@ def pad(call: Call, x: Tensor, *_: Any) -> Tensor:
     """A constant or the tensor's own elements around."""
     name = "pads" if call.version > 1 else "paddings"
     widths = call.numbers(1, name)
-    axes = [axis_of(int(n), x.ndim) for n in call.known(3, "axes")] if call.has(3) else None
+    axes = [call.axis(int(n), x.ndim) for n in call.known(3, "axes")] if call.has(3) else None
     axes = list(range(x.ndim)) if axes is None else axes
     pairs = [(0, 0)] * x.ndim
     for place, axis in enumerate(axes):
@@ -237,7 +238,7 @@ def _fixed(call: Call, x: Tensor, axis: int) -> int:
 def center_crop_pad(call: Call, x: Tensor, _shape: Tensor) -> Tensor:
     """The middle, cut or surrounded by zeros."""
     wanted = [int(n) for n in call.known(1, "the shape")]
-    axes = [axis_of(a, x.ndim) for a in call.get("axes", range(x.ndim))]
+    axes = [call.axis(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     pairs = [(0, 0)] * x.ndim
     for axis, n in zip(axes, wanted, strict=True):
         more = n - _fixed(call, x, axis)

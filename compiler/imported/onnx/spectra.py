@@ -4,7 +4,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of, fixed, operator
+from compiler.imported.onnx.call import Call, fixed, operator
+from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -47,7 +48,7 @@ def discrete_fourier(call: Call, x: Tensor, *_: Any) -> Tensor:
     is_inverse, is_half = bool(call.get("inverse", 0)), bool(call.get("onesided", 0))
     usual = 1 if call.version < 20 else -2
     named = int(call.known(2, "the axis").item()) if call.has(2) else call.get("axis", usual)
-    axis = axis_of(named, x.ndim)
+    axis = call.axis(named, x.ndim)
     own = fixed(x, axis)[0]
     usual_length = 2 * (own - 1) if is_half and is_inverse else own
     length = int(call.known(1, "the length").item()) if call.has(1) else usual_length
@@ -85,3 +86,22 @@ def short_time_fourier(call: Call, signal: Tensor, *_: Any) -> Tensor:
     made = _transformed(parts[0], parts[1] if parts[1:] else None, length, False)
     made = _half(made, length) if call.get("onesided", 1) else made
     return made[0].stack(made[1], dim=-1)
+
+
+@operator("MelWeightMatrix")
+def mel_weights(call: Call, *_: Tensor) -> Tensor:
+    """[bins of a spectrum, mel bins]: triangles whose corners are evenly apart in mel."""
+    bins, length, rate, low, high = (
+        call.known(place, "what the matrix is made of").item() for place in range(5)
+    )
+    ends = [2595 * np.log10(1 + edge / 700) for edge in (low, high)]
+    mels = ends[0] + np.arange(bins + 2) * (ends[1] - ends[0]) / (bins + 2)
+    hertz = 700 * (10 ** (mels / 2595) - 1)
+    corners = np.floor((length + 1) * hertz / rate)
+    place = np.arange(length // 2 + 1)[:, None]
+    left, centre, right = corners[:-2], corners[1:-1], corners[2:]
+    rising = (place - left) / np.maximum(centre - left, 1)
+    falling = (right - place) / np.maximum(right - centre, 1)
+    made = np.where(place < centre, rising, np.where(place == centre, 1.0, falling))
+    target = dtype_of(call.get("output_datatype", 1), call.op)
+    return Tensor(made.clip(0, None)).cast(target)

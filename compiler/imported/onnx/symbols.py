@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, axis_of
+from compiler.imported.onnx.call import Call
 from compiler.imported.onnx.element_types import NUMBERS, Array
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -109,7 +109,7 @@ def _quotient(a: Any, b: Any) -> Any:
 @rule("Gather")
 def gather(call: Call, a: Array, index: Array) -> Any:
     """Some of them."""
-    return np.take(a, index.astype(np.int64), axis_of(call.get("axis", 0), a.ndim))
+    return np.take(a, index.astype(np.int64), call.axis(call.get("axis", 0), a.ndim))
 
 
 @rule("Concat")

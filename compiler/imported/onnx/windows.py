@@ -1,7 +1,9 @@
-"""Convolution, pooling and resizing."""
+"""Convolution and pooling, and what undoes them: elements put back where they came from."""
 
 import math
 from typing import Any
+
+import numpy as np
 
 from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, fixed, operator
@@ -154,3 +156,50 @@ def global_pool(call: Call, x: Tensor) -> Tensor:
         total = _powers(call, x).sum(axes, keepdim=True)
         return total.pow(1.0 / call.get("p", 2)).cast(x.dtype)
     return x.mean(axes, True) if call.op == "GlobalAveragePool" else x.max(axes, True)
+
+
+@operator("MaxUnpool")
+def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = None) -> Tensor:
+    """Elements where `MaxPool` found them, else zeros; a larger shape has more of them behind."""
+    sizes = call["kernel_shape"]
+    axes = len(sizes)
+    steps, pads = call.get("strides", [1] * axes), call.get("pads", [0] * 2 * axes)
+    image = [
+        (n - 1) * steps[i] - pads[i] - pads[axes + i] + sizes[i] for i, n in enumerate(x.shape[2:])
+    ]
+    whole = (*x.shape[:2], *image)
+    flat = Tensor.zeros(math.prod(whole), dtype=x.dtype)
+    made = flat.scatter(0, places.cast("int64").reshape(-1), x.reshape(-1)).reshape(*whole)
+    if not call.has(2):
+        return made
+    wanted = [int(n) for n in call.known(2, "the shape of the output")]
+    if len(wanted) != x.ndim or any(w < n for w, n in zip(wanted, whole, strict=True)):
+        raise call.refused("the output is too small", wanted, f"at least {whole}")
+    return made.pad([(0, w - n) for w, n in zip(wanted, whole, strict=True)])
+
+
+@operator("Col2Im")
+def columns_to_image(call: Call, x: Tensor, *_: Tensor) -> Tensor:
+    """[n, c · block, places] → [n, c, …image]: windows put back, and summed where they overlap."""
+    image = [int(n) for n in call.known(1, "the shape of the image")]
+    block = [int(n) for n in call.known(2, "the shape of a window")]
+    axes, taps, n = len(image), math.prod(block), x.shape[0]
+    steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
+    pads = call.get("pads", [0] * 2 * axes)
+    counts = [
+        (image[i] + pads[i] + pads[axes + i] - gaps[i] * (block[i] - 1) - 1) // steps[i] + 1
+        for i in range(axes)
+    ]
+    if x.ndim != 3 or x.shape[1] % taps or x.shape[2] != math.prod(counts):
+        raise call.refused("the windows do not fit the image", x.shape,
+                           f"(n, a multiple of {taps}, {math.prod(counts)})")  # fmt: skip
+    index, is_in = np.zeros((taps, math.prod(counts)), np.int64), np.True_
+    tap, window = np.indices(block).reshape(axes, -1, 1), np.indices(counts).reshape(axes, 1, -1)
+    for axis, extent in enumerate(image):
+        place = window[axis] * steps[axis] + tap[axis] * gaps[axis] - pads[axis]
+        index = index * extent + place
+        is_in = is_in & (place >= 0) & (place < extent)
+    size, rows = math.prod(image), n * (x.shape[1] // taps)
+    where = Tensor(np.where(is_in, index, size).reshape(1, -1)).broadcast_to(rows, index.size)
+    sums = Tensor.zeros(rows, size + 1, dtype=x.dtype).scatter_add(1, where, x.reshape(rows, -1))
+    return sums[:, :size].reshape(n, -1, *image)

@@ -1,0 +1,37 @@
+"""Elements of 4 and 2 bits as files and other programs have them: several in a byte.
+
+The first element is the lowest part of the first byte; what is left of the last byte is 0.
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from compiler.core.dtypes import DType
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+def elements_in_a_byte(dtype: DType) -> int:
+    """2 of int4, 4 of int2; 1 of all that have a byte or more for themselves."""
+    return 8 // dtype.width if dtype.width else 1
+
+
+def packed(bits: Array, dtype: DType) -> Array:
+    """[n] bytes whose lower bits are the elements → as many as are full of them."""
+    width, each = dtype.width, elements_in_a_byte(dtype)
+    whole = np.zeros(-(-bits.size // each) * each, np.uint8)
+    whole[: bits.size] = bits & ((1 << width) - 1)
+    made = np.zeros(whole.size // each, np.uint8)
+    for place in range(each):
+        made |= whole[place::each] << (place * width)
+    return made
+
+
+def unpacked(data: Array, dtype: DType, count: int) -> Array:
+    """`count` elements of a type of 4 or 2 bits, one in each byte, out of full bytes."""
+    width, each = dtype.width, elements_in_a_byte(dtype)
+    made = np.empty((data.size, each), np.uint8)
+    for place in range(each):
+        made[:, place] = (data >> (place * width)) & ((1 << width) - 1)
+    return made.reshape(-1)[:count].view(dtype.numpy)

@@ -1,0 +1,67 @@
+"""TfIdfVectorizer: how often sequences of numbers occur."""
+
+from typing import Any
+
+import numpy as np
+
+from compiler.imported.onnx.call import Call, operator
+from compiler.tensor import Tensor
+
+Grams = list[list[int]]
+
+
+@operator("TfIdfVectorizer")
+def count_grams(call: Call, x: Tensor) -> Tensor:
+    """[rows, n] or [n] whole numbers: how often each known sequence occurs in a row, its elements
+    next to each other or as many apart as may be skipped; times weights, where there are some."""
+    rows = x.reshape(1, -1) if x.ndim < 2 else x
+    places = call["ngram_indexes"]
+    whole = Tensor.zeros(rows.shape[0], max(places) + 1, dtype="float32")
+    for grams, columns in _by_length(call):
+        skips = 1 if len(grams[0]) == 1 else int(call["max_skip_count"]) + 1
+        for distance in range(1, skips + 1):
+            if (found := _counts(rows, grams, distance)) is not None:
+                to = np.zeros((len(grams), whole.shape[1]), np.float32)
+                to[np.arange(len(grams)), columns] = 1
+                whole = whole.add(found.matmul(Tensor(to)))
+    made = _weighted(call, whole)
+    return made.reshape(-1) if x.ndim < 2 else made
+
+
+def _by_length(call: Call) -> list[tuple[Grams, Any]]:
+    """The sequences of each length that is asked for, and the columns where they are counted."""
+    if "pool_int64s" not in call.attributes:
+        raise call.refused("only sequences of whole numbers are supported", "pool_strings",
+                           "pool_int64s")  # fmt: skip
+    pool, starts, columns = call["pool_int64s"], call["ngram_counts"], call["ngram_indexes"]
+    made, first = [], 0
+    for length, (begin, end) in enumerate(zip(starts, [*starts[1:], len(pool)], strict=True), 1):
+        grams = [list(pool[at : at + length]) for at in range(begin, end, length)]
+        if grams and call["min_gram_length"] <= length <= call["max_gram_length"]:
+            made.append((grams, np.array(columns[first : first + len(grams)])))
+        first += len(grams)
+    return made
+
+
+def _counts(rows: Tensor, grams: Grams, distance: int) -> Tensor | None:
+    """[rows, grams]: how often, where elements that follow each other are `distance` apart."""
+    length = len(grams[0])
+    starts = rows.shape[1] - (length - 1) * distance
+    if starts < 1:
+        return None
+    is_found: Tensor | None = None
+    for number in range(length):
+        begin = number * distance
+        wanted = Tensor(np.array([gram[number] for gram in grams])).cast(rows.dtype)
+        is_here = rows._part(1, begin, begin + starts).unsqueeze(2).eq(wanted)
+        is_found = is_here if is_found is None else is_found.logical_and(is_here)
+    assert is_found is not None
+    return is_found.sum(1).float()
+
+
+def _weighted(call: Call, counts: Tensor) -> Tensor:
+    mode, weights = call["mode"], call.get("weights")
+    made = counts.gt(0).float() if mode == "IDF" else counts
+    if mode == "TF" or weights is None:
+        return made
+    return made.mul(Tensor(np.array(weights, np.float32)))
