@@ -2,7 +2,7 @@
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, float_limits
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
 
@@ -84,5 +84,5 @@ def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
         return each if each is None else each.reshape(())
     axis, block = call.axis(call.get("axis", 1), x.ndim), call.get("block_size", 0)
     if block:
-        return each.repeat_interleave(block, axis)._part(axis, 0, x.shape[axis])
+        return each.repeat_interleave(block, axis)._part(axis, 0, fixed(x, axis)[0])
     return each.reshape(-1, *(1,) * (x.ndim - axis - 1))

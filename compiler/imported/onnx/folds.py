@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -148,7 +148,7 @@ def group_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> T
     groups, eps = call["num_groups"], call.get("epsilon", 1e-5)
     if call.version >= 21:
         return x.group_norm(groups, scale, bias, eps)
-    size = x.shape[1] // groups
+    size = fixed(x, 1)[0] // groups
     wide, more = (each.repeat_interleave(size, 0) for each in (scale, bias))
     return x.group_norm(groups, wide, more, eps)
 

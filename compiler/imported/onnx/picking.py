@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -192,10 +192,10 @@ def tensor_scatter(
 ) -> Tensor:
     """A cache of sequences with new elements from a place of each sequence on, or round its end."""
     axis = call.axis(call.get("axis", -2), cache.ndim)
-    count, longest = update.shape[axis], cache.shape[axis]
+    (count,), (longest,) = fixed(update, axis), fixed(cache, axis)
     places = Tensor.arange(count).reshape(-1, *(1,) * (cache.ndim - axis - 1))
     if first is not None:
         places = places.add(first.cast("int64").reshape(-1, *(1,) * (cache.ndim - 1)))
     if call.get("mode", "linear") == "circular":
         places = places.mod(longest)
-    return cache.scatter(axis, places.broadcast_to(*update.shape), update)
+    return cache.scatter(axis, places.broadcast_to(*update.symbolic_shape), update)

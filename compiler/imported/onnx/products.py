@@ -1,7 +1,7 @@
 """Products of matrices, and what is made of them."""
 
 from compiler.core import dtypes
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 
 
@@ -53,8 +53,8 @@ MOST_ROWS = 64
 @operator("Det")
 def determinant(call: Call, x: Tensor) -> Tensor:
     """[…, n, n] → […]: Gauss's elimination, the greatest element of each column first."""
-    rows = x.shape[-1]
-    if x.shape[-2] != rows or rows > MOST_ROWS:
+    columns, rows = fixed(x, -2, -1)
+    if columns != rows or rows > MOST_ROWS:
         raise call.refused("this is no matrix for a determinant", x.shape,
                            f"square ones of up to {MOST_ROWS} rows")  # fmt: skip
     made = x.sum((-1, -2)).mul(0).add(1) if not rows else None

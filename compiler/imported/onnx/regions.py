@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, operator
+from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 
 
@@ -67,7 +67,7 @@ def _places(call: Call, x: Tensor, rois: Tensor, axis: int) -> Places:
     first = Tensor(np.arange(size), dtype=x.dtype).reshape(1, size, 1)
     start, part, each = (t.reshape(-1, 1, 1) for t in (start, part, count))
     at = start.add(first.mul(part)).add(number.add(0.5).mul(part.div(each)))
-    extent_of_image = x.shape[2 + axis]
+    extent_of_image = fixed(x, 2 + axis)[0]
     is_on_image = at.ge(-1).logical_and(at.le(extent_of_image))
     is_taken = number.lt(each).broadcast_to(*at.shape)
     return Places(at.clip(0, extent_of_image - 1), is_on_image, is_taken, count)
@@ -84,7 +84,7 @@ def _most(call: Call, size: int, at: int, is_half: bool) -> int:
 def _weighted(x: Tensor, batches: Tensor, rows: Places, columns: Places) -> list[Tensor]:
     """The four elements around each place times their weights: [rois, c, h, in h, w, in w]; 0 where
     the place is outside the image."""
-    n, channels, height, width = x.shape
+    n, channels, height, width = fixed(x)
     flat = x.permute(1, 0, 2, 3).reshape(channels, n * height * width)
     image = batches.cast("int64").mul(height * width).reshape(-1, 1, 1, 1, 1)
     on_rows, on_columns = (p.is_on_image.logical_and(p.is_taken) for p in (rows, columns))

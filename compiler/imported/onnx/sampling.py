@@ -30,7 +30,7 @@ def _interpolated(
     x: Tensor, places: list[Tensor], mode: str, border: str, aligned: bool
 ) -> Tensor:
     """Elements between others, as a sum of those around."""
-    image = x.shape[2:]
+    image = fixed(x, *range(2, x.ndim))
     made: Tensor | None = None
     begins = [p.floor() for p in places]
     rests = [p.sub(b) for p, b in zip(places, begins, strict=True)]
@@ -107,7 +107,7 @@ def deform_conv(
     The image is looked up for each element of the kernel and each output, as many channels at a
     time as share their offsets; what is found times the weights is summed as a matrix product.
     """
-    n, channels, made = x.shape[0], x.shape[1], offset.shape[2:]
+    (n, channels), made = fixed(x)[:2], offset.shape[2:]
     sizes, groups, shared = weight.shape[2:], call.get("group", 1), call.get("offset_group", 1)
     axes, taps = len(sizes), math.prod(sizes)
     moved = offset.reshape(n * shared, taps, axes, *made)

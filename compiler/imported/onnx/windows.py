@@ -165,7 +165,7 @@ def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = No
     axes = len(sizes)
     steps, pads = call.get("strides", [1] * axes), call.get("pads", [0] * 2 * axes)
     image = [
-        (n - 1) * steps[i] - pads[i] - pads[axes + i] + sizes[i] for i, n in enumerate(x.shape[2:])
+        (n - 1) * steps[i] - pads[i] - pads[axes + i] + sizes[i] for i, n in enumerate(fixed(x)[2:])
     ]
     whole = (*x.shape[:2], *image)
     flat = Tensor.zeros(math.prod(whole), dtype=x.dtype)
@@ -183,7 +183,7 @@ def columns_to_image(call: Call, x: Tensor, *_: Tensor) -> Tensor:
     """[n, c · block, places] → [n, c, …image]: windows put back, and summed where they overlap."""
     image = [int(n) for n in call.known(1, "the shape of the image")]
     block = [int(n) for n in call.known(2, "the shape of a window")]
-    axes, taps, n = len(image), math.prod(block), x.shape[0]
+    axes, taps, n = len(image), math.prod(block), fixed(x)[0]
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
     pads = call.get("pads", [0] * 2 * axes)
     counts = [
