@@ -11,9 +11,6 @@ from compiler.core.lazy import loading
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-_OTHER_NAMES = {"bool": "bool_"}
-
-
 def dtype_of(torch_dtype: Any, where: str) -> DType:
     """Our type of that name; `DTypeError` where tensors have no such elements."""
     name = str(torch_dtype).removeprefix("torch.")
@@ -35,7 +32,7 @@ def array_of(tensor: Any, where: str) -> Array:
     if plain.device.type != "cpu" or plain.layout != torch.strided:
         plain = plain.cpu().to_dense() if plain.layout != torch.strided else plain.cpu()
     plain = plain.contiguous()
-    if dtype.name in np.sctypeDict or dtype.kind == "bool":
+    if dtype.numpy.isbuiltin == 1:  # those of ml_dtypes are 2: PyTorch does not know them
         return np.asarray(plain.numpy())
     bits = {8: torch.uint8, 16: torch.int16}[dtype.bits]
     return np.asarray(plain.view(bits).numpy().view(dtype.numpy))

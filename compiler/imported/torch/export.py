@@ -21,7 +21,7 @@ _LOCK = threading.Lock()
 _FILTER = "_filter_traceback_frames"
 
 
-def exported(module: Any, example_inputs: Any, dynamic_shapes: Any) -> Any:
+def exported(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
     """A module, an exported program, or a file of one, as an exported program of operators that
     tensors have, as far as PyTorch can say them by such."""
     with loading():
@@ -30,7 +30,7 @@ def exported(module: Any, example_inputs: Any, dynamic_shapes: Any) -> Any:
     if isinstance(module, str | Path):
         program = torch.export.load(str(module))
     if isinstance(program, torch.nn.Module):
-        program = _traced(program, example_inputs, dynamic_shapes)
+        program = _traced(program, inputs, named, dynamic_shapes)
     if not isinstance(program, torch.export.ExportedProgram):
         raise DataError("from_torch", "this is no module of PyTorch", got=type(module).__name__,
                         expected="a torch.nn.Module, an ExportedProgram, or a path of a .pt2 file",
@@ -43,13 +43,13 @@ def exported(module: Any, example_inputs: Any, dynamic_shapes: Any) -> Any:
         return program.run_decompositions(table)
 
 
-def _traced(module: Any, example_inputs: Any, dynamic_shapes: Any) -> Any:
+def _traced(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
     with loading():
         import torch
-    if example_inputs is None:
+    if inputs is None and not named:
         raise DataError("from_torch", "a module needs inputs as an example", got="none",
                         expected="from_torch(module, (x, …))")  # fmt: skip
-    args, named = arguments(example_inputs)
+    args, named = _arguments(inputs, named)
     try:
         with torch.no_grad(), _whole_traces():
             return torch.export.export(module, args, named, dynamic_shapes=dynamic_shapes)
@@ -62,15 +62,15 @@ def _traced(module: Any, example_inputs: Any, dynamic_shapes: Any) -> Any:
         ) from error  # fmt: skip
 
 
-def arguments(given: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Inputs of a module as tensors of PyTorch: some in order, a mapping by name, or one."""
+def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Inputs of a module as tensors of PyTorch: some in order, or one, and some by name."""
     with loading():
         from torch.utils import _pytree as pytree
-    if isinstance(given, Mapping):
-        return (), {name: pytree.tree_map(_as_torch, each) for name, each in given.items()}
-    if not isinstance(given, tuple | list):
-        given = (given,)
-    return tuple(pytree.tree_map(_as_torch, each) for each in given), {}
+    if inputs is None:
+        inputs = ()
+    given = inputs if isinstance(inputs, tuple | list) else (inputs,)
+    by_name = {name: pytree.tree_map(_as_torch, each) for name, each in (named or {}).items()}
+    return tuple(pytree.tree_map(_as_torch, each) for each in given), by_name
 
 
 def _as_torch(value: Any) -> Any:

@@ -69,7 +69,11 @@ def _lines(node: Any) -> list[Line]:
         Line(file, int(number), function)
         for file, number, function in _FRAME.findall(node.meta.get("stack_trace") or "")
     ]
-    return [line for line in found if not line.file.startswith(_home())] or found
+    own = [line for line in found if not line.file.startswith(_home())]
+    modules = os.path.join(_home(), "nn", "modules", "")
+    return own or [
+        line for line in found if line.file.startswith(modules) and line.function == "forward"
+    ]
 
 
 def _home() -> str:

@@ -204,8 +204,7 @@ class TorchProgram:
             if kind == "USER_OUTPUT":
                 results.append(value)
             elif kind in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
-                target = self.buffers.get(spec.target) or self.parameters[spec.target]
-                moved.append((target, value))
+                moved.append(({**self.parameters, **self.buffers}[spec.target], value))
             elif kind == "USER_INPUT_MUTATION":
                 moved.append((given[spec.target], value))
             else:
@@ -285,18 +284,20 @@ def _folded(made: Any) -> Any:
 
 @located
 def from_torch(
-    module: Any, example_inputs: Any = None, *, dynamic_shapes: Any = None
-) -> TorchProgram:
+    module: Any, example_inputs: Any = None, named_inputs: Mapping[str, Any] | None = None, *,
+    dynamic_shapes: Any = None,
+) -> TorchProgram:  # fmt: skip
     """A module of PyTorch as a program: a `torch.nn.Module` with example inputs, an
     `ExportedProgram`, or the path of a `.pt2` file.
 
-    `example_inputs` are those of `forward`: a tuple, one tensor, or a dict of named ones.
+    `example_inputs` are those of `forward`, a tuple or one tensor, and `named_inputs` by name.
     `dynamic_shapes` says which axes may differ, as `torch.export` has it. Parameters and buffers
     are shared with the module, not copied. Raises `DataError` for what is no module, what cannot
     be exported, and operators that are not supported: all of them are named, with their places.
     """
-    name = "" if isinstance(module, str) else _name_of(module)
-    return TorchProgram(exported(module, example_inputs, dynamic_shapes), name, dynamic_shapes)
+    name = _name_of(module)
+    program = exported(module, example_inputs, named_inputs, dynamic_shapes)
+    return TorchProgram(program, name, dynamic_shapes)
 
 
 def _name_of(module: Any) -> str:

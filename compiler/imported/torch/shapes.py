@@ -5,11 +5,15 @@ from typing import Any
 
 from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, operator
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 
 @operator("view", "_unsafe_view", "reshape", "view_copy", "_reshape_alias")
 def view(_call: Call, x: Tensor, shape: Any, _strides: Any = None) -> Tensor:
     """The same elements in another shape."""
+    variable = [place for place, n in enumerate(shape) if isinstance(n, Variable)]
+    if len(variable) == 1 and not any(_is_left(n) for n in shape):
+        shape = [-1 if place in variable else n for place, n in enumerate(shape)]
     return x.reshape(*shape)
 
 
