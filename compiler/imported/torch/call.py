@@ -88,6 +88,13 @@ class Call:
         values = [each.meta["val"] if hasattr(each, "meta") else each for each in given]
         return dtype_of(torch.result_type(*values), self.name)
 
+    @property
+    def epsilon(self) -> float:
+        """The distance from 1 to the next number of the result's type."""
+        with loading():
+            import torch
+        return float(torch.finfo(self.values[0].dtype).eps)
+
     def argument(self, place: int) -> Any:
         """The argument at a place as it stands in the graph."""
         return self.node.args[place]

@@ -11,6 +11,7 @@ from compiler.core.lazy import loading
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
+
 def dtype_of(torch_dtype: Any, where: str) -> DType:
     """Our type of that name; `DTypeError` where tensors have no such elements."""
     name = str(torch_dtype).removeprefix("torch.")

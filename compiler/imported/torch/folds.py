@@ -2,14 +2,7 @@
 
 from typing import Any
 
-from compiler.imported.torch.call import (
-    Call,
-    as_tensor,
-    axes_of,
-    axis_of,
-    half_or_wide,
-    operator,
-)
+from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, half_or_wide, operator
 from compiler.tensor import Tensor
 
 

@@ -48,10 +48,9 @@ class Inputs:
     def _variable(self, symbol: str, bounds: Any) -> Variable | None:
         """The variable of a dimension whose greatest value is said."""
         name = self._names.get(symbol, symbol)
-        try:
-            low, high = int(bounds.lower), int(bounds.upper)
-        except (TypeError, ValueError, OverflowError):
-            return None
+        if not all(getattr(end, "is_Integer", False) for end in (bounds.lower, bounds.upper)):
+            return None  # an end that is infinite
+        low, high = int(bounds.lower), int(bounds.upper)
         if high > min(_LARGEST, LIMIT) or not name.isidentifier():
             return None
         return Variable(name, max(low, 1), high)

@@ -38,7 +38,7 @@ def rms_norm(
 ) -> Any:
     """Divided by the root of the mean of squares, over the last axes."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
-    small = x.dtype.epsilon if eps is None else eps
+    small = call.epsilon if eps is None else eps
     made = x.rms_norm(axes, eps=small)
     made = made if weight is None else made.mul(weight)
     return (made, None) if call.name.startswith("_fused") else made

@@ -1,6 +1,6 @@
 """Operators that pick and place by positions."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -44,8 +44,8 @@ def index_put(
     """Elements put at positions, or added to what is there."""
     if len(indices) == 1 and indices[0] is not None and indices[0].dtype.kind == "bool":
         mask = indices[0].reshape(*indices[0].shape, *(1,) * (x.ndim - indices[0].ndim))
-        if values.size == 1 and not accumulate:
-            return mask.where(values.reshape(*(1,) * x.ndim), x)
+        if values.size == 1 and not accumulate:  # what a mask says where is no position
+            return cast(Tensor, mask.where(values.reshape(*(1,) * x.ndim), x))
     if accumulate:
         return _added(call, x, indices, values)
     return x.set(_positions(call, indices), values)

@@ -79,4 +79,4 @@ def _lines(node: Any) -> list[Line]:
 def _home() -> str:
     with loading():
         import torch
-    return os.path.dirname(torch.__file__) + os.sep
+    return os.path.join(os.path.dirname(str(torch.__file__)), "")

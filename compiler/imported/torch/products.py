@@ -66,9 +66,19 @@ def flash_attention(
     return made, None
 
 
+@operator("_trilinear")
+def trilinear(
+    _call: Call, a: Tensor, b: Tensor, c: Tensor, first: Any, second: Any, third: Any,
+    summed: Any, _unroll: int = 1,
+) -> Tensor:  # fmt: skip
+    """The sum over axes of a product of three, each with some more axes."""
+    for axes, place in ((first, 0), (second, 1), (third, 2)):
+        for axis in sorted(axes):
+            a, b, c = (t.unsqueeze(axis) if n == place else t for n, t in enumerate((a, b, c)))
+    return a.mul(b).mul(c).sum(tuple(summed))
+
+
 @operator("cosine_similarity")
-def cosine_similarity(
-    _call: Call, a: Tensor, b: Tensor, dim: int = 1, eps: float = 1e-8
-) -> Tensor:
+def cosine_similarity(_call: Call, a: Tensor, b: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors."""
     return a.cosine_similarity(b, dim, eps)

@@ -29,13 +29,7 @@ from compiler.imported.torch import (  # noqa: F401 (they fill the table)
     windows,
 )
 from compiler.imported.torch.buffers import held, targets
-from compiler.imported.torch.call import (
-    OPERATORS,
-    Call,
-    function_of,
-    is_number_function,
-    name_of,
-)
+from compiler.imported.torch.call import OPERATORS, Call, function_of, is_number_function, name_of
 from compiler.imported.torch.element_types import dtype_of
 from compiler.imported.torch.export import dimension_names, exported
 from compiler.imported.torch.inputs import Inputs

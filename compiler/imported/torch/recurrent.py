@@ -23,7 +23,7 @@ def recurrent(
     if is_single:
         x, initial = x.unsqueeze(1), tuple(each.unsqueeze(1) for each in initial)
     elif batch_first:
-        x = x.transpose(0, 1)
+        x = x.swapaxes(0, 1)
     directions = 2 if bidirectional else 1
     count, ends = 4 if has_biases else 2, []
     for layer in range(layers):
@@ -39,7 +39,7 @@ def recurrent(
     lasts = [_stacked([end[place] for end in ends]) for place in range(len(initial))]
     if is_single:
         return x.squeeze(1), *(each.squeeze(1) for each in lasts)
-    return x.transpose(0, 1) if batch_first else x, *lasts
+    return x.swapaxes(0, 1) if batch_first else x, *lasts
 
 
 def _layer(

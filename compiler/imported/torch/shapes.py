@@ -22,8 +22,15 @@ def expand(_call: Call, x: Tensor, shape: Any, implicit: bool = False) -> Tensor
     """Axes of 1 as long as is wanted; -1 leaves an axis as it is."""
     lead = len(shape) - x.ndim
     own = (None,) * lead + x.symbolic_shape
-    wanted = [o if _is_left(n) else n for n, o in zip(shape, own, strict=True)]
-    return x.reshape(*(1,) * lead, *x.symbolic_shape).expand(*wanted) if lead else x.expand(*wanted)
+    wanted: list[Any] = [o if _is_left(n) else n for n, o in zip(shape, own, strict=True)]
+    return _with_lead(x, lead).expand(*wanted)
+
+
+def _with_lead(x: Tensor, count: int) -> Tensor:
+    """With so many axes of 1 before its own."""
+    for _ in range(count):
+        x = x.unsqueeze(0)
+    return x
 
 
 def _is_left(extent: Any) -> bool:
@@ -39,13 +46,13 @@ def permute(_call: Call, x: Tensor, dims: Any) -> Tensor:
 @operator("transpose", "transpose_copy", "swapaxes")
 def transpose(_call: Call, x: Tensor, first: int, second: int) -> Tensor:
     """Two axes exchanged."""
-    return x.transpose(first, second) if x.ndim else x
+    return x.swapaxes(first, second) if x.ndim else x
 
 
 @operator("t", "t_copy", "numpy_T", "mT")
 def turned(_call: Call, x: Tensor) -> Tensor:
     """A matrix turned."""
-    return x.transpose(-2, -1) if x.ndim > 1 else x
+    return x.swapaxes(-2, -1) if x.ndim > 1 else x
 
 
 @operator("squeeze", "squeeze_copy")
@@ -80,14 +87,11 @@ def sliced(
     """A part of an axis, each `step`th element."""
     axis = axis_of(dim, x.ndim)
     extent = x.symbolic_shape[axis]
-    if start in (None, 0) and step == 1 and (end is None or end == extent or _is_past(end, x, axis)):
+    is_to_end = end is None or end == extent or (isinstance(end, int) and end >= x.shape[axis])
+    if start in (None, 0) and step == 1 and is_to_end:
         return x
     made: Tensor = x[(slice(None),) * axis + (slice(start, end, step),)]
     return made
-
-
-def _is_past(end: Any, x: Tensor, axis: int) -> bool:
-    return isinstance(end, int) and end >= x.shape[axis]
 
 
 @operator("select", "select_copy")
@@ -153,8 +157,7 @@ def roll(_call: Call, x: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
 @operator("repeat", "tile")
 def repeat(_call: Call, x: Tensor, repeats: Any) -> Tensor:
     """The tensor several times along each axis."""
-    lead = len(repeats) - x.ndim
-    return (x.reshape(*(1,) * lead, *x.symbolic_shape) if lead > 0 else x).repeat(*repeats)
+    return _with_lead(x, len(repeats) - x.ndim).repeat(*repeats)
 
 
 @operator("repeat_interleave.self_int")
@@ -261,7 +264,7 @@ def channel_shuffle(_call: Call, x: Tensor, groups: int) -> Tensor:
     """Channels of groups mixed."""
     n, c, *image = x.shape
     cut = x.reshape(n, groups, c // groups, *image)
-    return cut.transpose(1, 2).reshape(n, c, *image)
+    return cut.swapaxes(1, 2).reshape(n, c, *image)
 
 
 @operator("sym_size", "sym_numel", "sym_stride", "size", "numel")
