@@ -12,7 +12,7 @@ says.
 import operator as python
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
@@ -20,18 +20,20 @@ from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.imported.torch.element_types import dtype_of
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 Made: TypeAlias = Tensor | Sequence[Tensor | None] | None
 Function: TypeAlias = Callable[..., Made]
+F = TypeVar("F", bound=Function)
 
 OPERATORS: dict[str, Function] = {}
 """The functions by the operator's name, with its overload where they differ."""
 
 
-def operator(*names: str) -> Callable[[Function], Function]:
+def operator(*names: str) -> Callable[[F], F]:
     """Decorate a function as what operators of ATen of these names do."""
 
-    def register(function: Function) -> Function:
+    def register(function: F) -> F:
         OPERATORS.update(dict.fromkeys(names, function))
         return function
 
@@ -118,18 +120,14 @@ def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
     return tuple(axis_of(python.index(a), rank) for a in given) if rank else ()
 
 
-def as_tensor(value: Any, dtype: DType) -> Any:
-    """A tensor in a type, or a number that takes it."""
+def as_tensor(value: Any, dtype: DType) -> Tensor:
+    """A tensor, or a number, in a type."""
     if isinstance(value, Tensor):
         return value if value.dtype == dtype else value.cast(dtype)
-    return Tensor(dtypes_number(value, dtype), dtype=dtype)
-
-
-def dtypes_number(value: Any, dtype: DType) -> Any:
-    """A Python number as the type has it: a truth value, a whole number, a float."""
-    if dtype.kind == "bool":
-        return bool(value)
-    return float(value) if dtype.is_float else int(value)
+    if isinstance(value, Variable):
+        return Tensor(value).cast(dtype)
+    kind = bool if dtype.kind == "bool" else float if dtype.is_float else int
+    return Tensor(kind(value), dtype=dtype)
 
 
 def half_or_wide(x: Tensor) -> Tensor:

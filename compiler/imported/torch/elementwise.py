@@ -95,8 +95,8 @@ def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Tensor:
     elif alpha != 1:
         b = b.mul(as_tensor(alpha, call.dtype))
     if call.dtype.kind == "bool":
-        return a.logical_or(b)  # type: ignore[no-any-return]
-    return a.add(b) if call.name.startswith("add") else a.sub(b)  # type: ignore[no-any-return]
+        return a.logical_or(b)
+    return a.add(b) if call.name.startswith("add") else a.sub(b)
 
 
 @operator("div", "true_divide")
@@ -144,7 +144,7 @@ def clamp(call: Call, x: Tensor, min: Any = None, max: Any = None) -> Tensor:
         min, max = None, min
     made = as_tensor(x, call.dtype)
     made = made if min is None else made.maximum(as_tensor(min, call.dtype))
-    return made if max is None else made.minimum(as_tensor(max, call.dtype))  # type: ignore[no-any-return]
+    return made if max is None else made.minimum(as_tensor(max, call.dtype))
 
 
 @operator("lerp")
@@ -197,11 +197,11 @@ def logit(_call: Call, x: Tensor, eps: float | None = None) -> Tensor:
 def degrees(call: Call, x: Tensor) -> Tensor:
     """Degrees as radians, or radians as degrees."""
     factor = math.pi / 180 if call.name.startswith("deg2rad") else 180 / math.pi
-    return as_tensor(x, call.dtype).mul(factor)  # type: ignore[no-any-return]
+    return as_tensor(x, call.dtype).mul(factor)
 
 
 @operator("erfc")
 def erfc(call: Call, x: Tensor) -> Tensor:
     """1 - erf(x)."""
     wide = as_tensor(x, dtypes.float64 if call.dtype == dtypes.float64 else dtypes.float32)
-    return wide.erf().neg().add(1.0)  # type: ignore[no-any-return]
+    return wide.erf().neg().add(1.0)

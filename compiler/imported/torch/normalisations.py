@@ -29,7 +29,7 @@ def native_layer_norm(
     wide = half_or_wide(x)
     mean = wide.mean(axes, True)
     inverse = wide.var(axes, keepdim=True, correction=0).add(eps).rsqrt()
-    return layer_norm(call, x, shape, weight, bias, eps), mean, inverse  # type: ignore[return-value]
+    return layer_norm(call, x, shape, weight, bias, eps), mean, inverse
 
 
 @operator("rms_norm", "_fused_rms_norm")

@@ -112,7 +112,7 @@ def cat(call: Call, tensors: Any, dim: int = 0) -> Tensor:
     """Tensors one after the other; those of shape (0,) stand for nothing."""
     parts = [as_tensor(t, call.dtype) for t in tensors if t.shape != (0,)] or tensors[:1]
     first, *others = parts
-    return first.cat(*others, dim=axis_of(dim, first.ndim)) if others else first  # type: ignore[no-any-return]
+    return first.cat(*others, dim=axis_of(dim, first.ndim)) if others else first
 
 
 @operator("stack")
@@ -120,7 +120,7 @@ def stack(call: Call, tensors: Any, dim: int = 0) -> Tensor:
     """Tensors along a new axis."""
     first, *others = (as_tensor(t, call.dtype) for t in tensors)
     axis = dim + first.ndim + 1 if dim < 0 else dim
-    return first.stack(*others, dim=axis) if others else first.unsqueeze(axis)  # type: ignore[no-any-return]
+    return first.stack(*others, dim=axis) if others else first.unsqueeze(axis)
 
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy")
@@ -197,7 +197,8 @@ def same(_call: Call, x: Tensor, *_: Any, **_options: Any) -> Tensor:
 @operator("copy")
 def copied(call: Call, x: Tensor, source: Tensor, _non_blocking: bool = False) -> Any:
     """Another value in the shape and type of the first."""
-    return as_tensor(source, call.dtype).expand(*x.symbolic_shape)
+    extents: Any = x.symbolic_shape
+    return as_tensor(source, call.dtype).expand(*extents)
 
 
 @operator("slice_scatter")
