@@ -3,7 +3,9 @@
 from typing import Any
 
 from compiler.imported.torch.call import Call, as_tensor, operator
+from compiler.imported.torch.shapes import expanded
 from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
 
 @operator("full", "full_like", "new_full")
@@ -28,7 +30,7 @@ def constant(call: Call, first: Any, *rest: Any, **_options: Any) -> Any:
 
 def _filled(call: Call, shape: Any, value: Any) -> Any:
     made = as_tensor(value, call.dtype)
-    return made.reshape(*(1,) * len(shape)).expand(*shape) if shape else made
+    return expanded(made.reshape(*(1,) * len(shape)), shape) if shape else made
 
 
 @operator("scalar_tensor")
@@ -46,10 +48,13 @@ def fill(call: Call, x: Tensor, value: Any) -> Any:
 @operator("arange.default", "arange.start", "arange.start_step")
 def arange(call: Call, *numbers: Any, **_options: Any) -> Tensor:
     """Numbers at equal distances, from 0 unless it is said."""
-    start, *more = numbers
-    if not more:
-        return Tensor.arange(0, start, 1).cast(call.dtype)
-    return Tensor.arange(start, more[0], more[1] if len(more) > 1 else 1).cast(call.dtype)
+    start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    if not isinstance(end, Variable):
+        return Tensor.arange(start, end, step).cast(call.dtype)
+    if start != 0 or step != 1:
+        raise call.refused("it ends at a variable", f"{start}, {step}", "0, in steps of 1")
+    made: Tensor = Tensor.arange(end.high).cast(call.dtype)[:end]
+    return made
 
 
 @operator("linspace")
