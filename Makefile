@@ -4,6 +4,7 @@
 PYTHON      ?= python3
 VENV        ?= .venv
 BENCH_VENV  ?= .venv-bench
+MODELS_VENV ?= .venv-models
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 WORKLOADS   ?=
 PEERS       ?=
@@ -18,6 +19,8 @@ TESTS       ?=
 BIN       := $(VENV)/bin
 STAMP     := $(VENV)/.installed
 BENCH     := $(BENCH_VENV)/.installed
+MODELLED  := $(MODELS_VENV)/.installed
+MODELS    ?=
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -28,7 +31,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus aarch64 demo check bench notebooks pictures types wheel clean
+.PHONY: help setup lab test cpus aarch64 demo check bench models notebooks pictures types wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,10 +40,11 @@ setup: $(STAMP) ## make .venv and install everything into it (the other targets 
 
 $(STAMP): EXTRA := dev
 $(BENCH): EXTRA := bench
+$(MODELLED): EXTRA := models
 # This index has builds of torch without the libraries of graphics cards: where it is in reach.
 IS_IN_REACH = $(PYTHON) -c 'import urllib.request as u; print(u.urlopen("$(TORCH_INDEX)/torch/", timeout=5).status)'
-$(BENCH): INSTALL = $(if $(shell $(IS_IN_REACH) 2>/dev/null),--extra-index-url $(TORCH_INDEX))
-$(STAMP) $(BENCH): pyproject.toml
+$(BENCH) $(MODELLED): INSTALL = $(if $(shell $(IS_IN_REACH) 2>/dev/null),--extra-index-url $(TORCH_INDEX))
+$(STAMP) $(BENCH) $(MODELLED): pyproject.toml
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || { \
 	  command -v "$(PYTHON)" >/dev/null \
 	    || $(call fail,$(PYTHON) not found: install Python 3.11 or newer$(comma) or name one: make PYTHON=/path/to/python3.12); \
@@ -85,6 +89,11 @@ demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.htm
 bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part; ISA=avx2)
 	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' --isa '$(ISA)' $(BENCH_ARGS)
 
+# PyTorch is too large for .venv: what needs it has an environment of its own.
+models: $(MODELLED) ## from_torch: its tests, then models of torchvision and transformers (MODELS="a b": some)
+	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch
+	@$(MODELS_VENV)/bin/python -m tools.models $(MODELS)
+
 # What is stored is what loops for one machine print, as in the tests: tests/conftest.py.
 notebooks: export SVODVIZ_MACHINE := x86-avx512
 notebooks: $(STAMP) ## run every notebook and store its results in it
@@ -115,5 +124,5 @@ wheel: $(STAMP) ## build dist/*.whl and try it in an environment of its own
 
 clean: ## remove results and caches (keeps .venv and .venv-bench)
 	@rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	@find . \( -path ./$(VENV) -o -path ./$(BENCH_VENV) \) -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -print \
+	@find . \( -path ./$(VENV) -o -path ./$(BENCH_VENV) -o -path ./$(MODELS_VENV) \) -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -type d -print \
 	  | while read -r folder; do rm -rf "$$folder"; done

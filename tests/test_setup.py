@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PACKAGES = ("compiler", "svodviz")
-TARGETS = ("setup", "lab", "test", "cpus", "aarch64", "demo", "check", "bench", "notebooks",
-           "pictures", "types", "wheel", "clean", "help")  # fmt: skip
+TARGETS = ("setup", "lab", "test", "cpus", "aarch64", "demo", "check", "bench", "models",
+           "notebooks", "pictures", "types", "wheel", "clean", "help")  # fmt: skip
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 
@@ -70,7 +70,8 @@ def _foreign_imports(package: str) -> set[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_import_is_a_declared_dependency(package: str) -> None:
     declared = _names(PROJECT["dependencies"])
-    declared |= _names(EXTRAS["notebooks" if package == "svodviz" else "onnx"])
+    extras = ("notebooks",) if package == "svodviz" else ("onnx", "torch")
+    declared |= {name for extra in extras for name in _names(EXTRAS[extra])}
     homes = packages_distributions()
     undeclared = {
         module

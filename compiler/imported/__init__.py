@@ -2,5 +2,7 @@
 
 In order: each imports only what stands before it.
 
-    onnx/    models in the ONNX format
+    known.py    what is known of a tensor while a program is written
+    onnx/       models in the ONNX format
+    torch/      modules of PyTorch
 """

@@ -16,12 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core.errors import DataError
-from compiler.core.node import toposort
-from compiler.device import buffers
 from compiler.graph.extents import symbolic
-from compiler.graph.interpret import interpret
-from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
-from compiler.graph.nodes import Buffer
+from compiler.imported.known import MOST_KNOWN, computed, has_data, leaves
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 from compiler.tensors.shapes import axis_of
@@ -42,26 +38,6 @@ def operator(*names: str, domain: str = "") -> Callable[[Function], Function]:
         return function
 
     return register
-
-
-MOST_KNOWN = 1 << 16
-"""Elements up to which a value is computed because a shape or a number hangs on it."""
-
-
-def leaves(tensor: Tensor) -> list[Buffer | Placeholder]:
-    """The data that a tensor is computed from."""
-    return [n for n in toposort([tensor.node]) if isinstance(n, Buffer | Placeholder)]
-
-
-def _has_data(node: Buffer | Placeholder) -> bool:
-    return isinstance(node, Buffer) and node.unique != PLACEHOLDER
-
-
-def computed(tensors: Sequence[Tensor]) -> list[Array]:
-    """What tensors of known data are, by the interpreter of the graph: nothing is compiled."""
-    roots = [tensor.node for tensor in tensors]
-    inputs = {n: buffers.data(n) for n in toposort(roots) if isinstance(n, Buffer)}
-    return interpret(roots, inputs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +104,7 @@ class Call:
         if value.numbers is not None:
             raise self.refused(f"{what} follows from a variable", ", ".join(
                 map(str, value.numbers.reshape(-1))), "a constant")  # fmt: skip
-        if value.tensor.size > MOST_KNOWN or not all(map(_has_data, leaves(value.tensor))):
+        if value.tensor.size > MOST_KNOWN or not all(map(has_data, leaves(value.tensor))):
             raise self.refused(f"{what} is known only when the program runs",
                                f"input {place}: {value.tensor.dtype} {value.tensor.shape}",
                                "a constant, or what follows from shapes")  # fmt: skip

@@ -16,6 +16,7 @@ import numpy as np
 from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
 from compiler.graph.words import short
+from compiler.imported.known import computed
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     conversions,
     counting,
@@ -33,7 +34,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     spectra,
     windows,
 )
-from compiler.imported.onnx.call import OPERATORS, Call, Value, computed
+from compiler.imported.onnx.call import OPERATORS, Call, Value
 from compiler.imported.onnx.element_types import NUMBERS, array_of, dtype_of
 from compiler.imported.onnx.symbols import of_numbers, shape_numbers, tensor_of
 from compiler.tensor import Tensor

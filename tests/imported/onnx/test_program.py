@@ -15,7 +15,8 @@ import compiler
 from compiler import DataError, Tensor
 from compiler.core import dtypes
 from compiler.core.errors import CompileError
-from compiler.imported.onnx.call import OPERATORS, leaves
+from compiler.imported.known import leaves
+from compiler.imported.onnx.call import OPERATORS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Array = np.ndarray[Any, Any]

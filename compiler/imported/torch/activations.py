@@ -1,0 +1,126 @@
+"""Functions that bend a line."""
+
+from typing import Any
+
+from compiler.imported.torch.call import Call, as_tensor, operator
+from compiler.tensor import Tensor
+
+
+@operator("relu", "silu", "mish", "relu6", "softsign", "hardswish", "hardsigmoid", "log_sigmoid")
+def plain(call: Call, x: Tensor) -> Tensor:
+    """Those without a parameter."""
+    match call.name.partition(".")[0]:
+        case "relu":
+            return x.relu()
+        case "silu":
+            return x.silu()
+        case "mish":
+            return x.mish()
+        case "relu6":
+            return x.relu6()
+        case "softsign":
+            return x.softsign()
+        case "hardswish":
+            return x.mul(x.add(3.0).clip(0.0, 6.0)).div(6.0)
+        case "hardsigmoid":
+            return x.add(3.0).clip(0.0, 6.0).div(6.0)
+    return x.neg().softplus().neg()
+
+
+@operator("log_sigmoid_forward")
+def log_sigmoid(_call: Call, x: Tensor) -> Any:
+    """log(sigmoid(x)), and nothing for a gradient."""
+    return x.neg().softplus().neg(), None
+
+
+@operator("gelu")
+def gelu(_call: Call, x: Tensor, approximate: str = "none") -> Tensor:
+    """x times the normal distribution of x."""
+    return x.gelu("tanh" if approximate == "tanh" else "none")
+
+
+@operator("elu", "celu", "selu")
+def elu(
+    call: Call, x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
+) -> Tensor:
+    """x above 0, an exponential function below."""
+    if call.name.startswith("selu"):
+        alpha, scale = 1.6732632423543772, 1.0507009873554805
+    if call.name.startswith("celu"):
+        input_scale = 1 / alpha
+    below = x.mul(input_scale).minimum(0.0).expm1().mul(alpha)
+    made = x.gt(0).where(x, below)
+    return made if scale == 1 else made.mul(scale)
+
+
+@operator("leaky_relu")
+def leaky_relu(_call: Call, x: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """x above 0, a share of it below."""
+    return x.leaky_relu(negative_slope)
+
+
+@operator("rrelu_with_noise", "rrelu_with_noise_functional")
+def rrelu(
+    call: Call, x: Tensor, noise: Tensor, lower: float = 0.125, upper: float = 1 / 3,
+    training: bool = False, *_: Any, **_options: Any,
+) -> Any:  # fmt: skip
+    """Below 0 the mean of two shares, as it is where nothing is learned."""
+    if training:
+        raise call.refused("it is in training mode", "training", "inference")
+    made = x.leaky_relu((lower + upper) / 2)
+    return (made, noise) if "functional" in call.name else made
+
+
+@operator("prelu", "_prelu_kernel")
+def prelu(_call: Call, x: Tensor, weight: Tensor) -> Tensor:
+    """x above 0, below it times a number of its channel."""
+    if weight.ndim == 1 and weight.size > 1:
+        weight = weight.reshape(-1, *(1,) * (x.ndim - 2))
+    return x.gt(0).where(x, x.mul(weight))
+
+
+@operator("hardtanh")
+def hardtanh(_call: Call, x: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """Held between two numbers."""
+    return x.clip(min_val, max_val)
+
+
+@operator("threshold")
+def threshold(call: Call, x: Tensor, threshold: Any, value: Any) -> Any:
+    """x above a number, another number elsewhere."""
+    return x.gt(threshold).where(x, as_tensor(value, call.dtype))
+
+
+@operator("softplus")
+def softplus(_call: Call, x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta x)) / beta, x itself where that is large."""
+    made = x.softplus() if beta == 1 else x.mul(beta).softplus().div(beta)
+    return x.mul(beta).gt(threshold).where(x, made)
+
+
+@operator("hardshrink", "softshrink")
+def shrink(call: Call, x: Tensor, lambd: float = 0.5) -> Tensor:
+    """0 near 0; elsewhere x, or x moved towards 0."""
+    if call.name.startswith("hardshrink"):
+        return x.abs().gt(lambd).where(x, as_tensor(0, call.dtype))
+    return x.sub(x.clip(-lambd, lambd))
+
+
+@operator("glu")
+def glu(_call: Call, x: Tensor, dim: int = -1) -> Tensor:
+    """Half of it, times the sigmoid of the other half."""
+    first, second = x.chunk(2, dim)
+    return first.mul(second.sigmoid())
+
+
+@operator("dropout", "native_dropout", "alpha_dropout", "feature_dropout")
+def dropout(call: Call, x: Tensor, p: float = 0.5, train: bool | None = True) -> Any:
+    """While learning, elements are left out by chance: by our own generator."""
+    is_native = call.name.startswith("native")
+    if not train or not p:
+        return (x, x.eq(x).logical_or(True)) if is_native else x
+    if call.name.startswith(("alpha", "feature")):
+        raise call.refused("it is in training mode", "train", "inference")
+    keep = x.rand_like().ge(p)
+    made = keep.where(x.div(1 - p), 0.0) if p < 1 else x.mul(0.0)
+    return (made, keep) if is_native else made

@@ -1,0 +1,135 @@
+"""One node of an exported module being called, and the table of operators.
+
+    @operator("relu")
+    def relu(call, x): return x.relu()
+
+A function gets the call and the arguments as the operator's schema says, tensors as ours, and
+gives a tensor, or a tuple of them, None for one that nobody needs. Its name may name an overload,
+as in "add.Tensor"; without one it is for all of them. What it gives gets the type that PyTorch
+says.
+"""
+
+import operator as python
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError
+from compiler.core.lazy import loading
+from compiler.imported.torch.element_types import dtype_of
+from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
+
+Made: TypeAlias = Tensor | Sequence[Tensor | None] | None
+Function: TypeAlias = Callable[..., Made]
+F = TypeVar("F", bound=Function)
+
+OPERATORS: dict[str, Function] = {}
+"""The functions by the operator's name, with its overload where they differ."""
+
+
+def operator(*names: str) -> Callable[[F], F]:
+    """Decorate a function as what operators of ATen of these names do."""
+
+    def register(function: F) -> F:
+        OPERATORS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def function_of(target: Any) -> Function | None:
+    """The function of an operator of ATen; None where there is none."""
+    name = name_of(target)
+    return OPERATORS.get(name) or OPERATORS.get(name.rpartition(".")[0])
+
+
+def name_of(target: Any) -> str:
+    """`conv2d.default`; of another library with its name, `torchvision::nms.default`."""
+    schema = getattr(target, "_schema", None)
+    if schema is None:
+        return getattr(target, "__name__", str(target))
+    overload = schema.overload_name or "default"
+    return f"{schema.name.removeprefix('aten::')}.{overload}"
+
+
+def is_number_function(target: Any) -> bool:
+    """Whether it computes with numbers, those of shapes: Python has it."""
+    module = getattr(target, "__module__", "") or ""
+    is_symbolic = module in ("torch", "torch.fx.experimental.symbolic_shapes")
+    own = getattr(target, "__name__", "").startswith("sym_")
+    return module in ("_operator", "math", "builtins") or (is_symbolic and own)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A node of an exported module."""
+
+    node: Any
+    name: str
+    described: str
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What PyTorch says of each result: its type and shape; None for one that is not made."""
+        made = self.node.meta.get("val")
+        return tuple(made) if isinstance(made, tuple | list) else (made,)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the (first) result."""
+        return dtype_of(self.values[0].dtype, self.name)
+
+    def result_type(self, first: int = 0, second: int = 1) -> DType:
+        """The type that PyTorch computes two arguments in."""
+        with loading():
+            import torch
+        given = [self.argument(first), self.argument(second)]
+        values = [each.meta["val"] if hasattr(each, "meta") else each for each in given]
+        return dtype_of(torch.result_type(*values), self.name)
+
+    @property
+    def epsilon(self) -> float:
+        """The distance from 1 to the next number of the result's type."""
+        with loading():
+            import torch
+        return float(torch.finfo(self.values[0].dtype).eps)
+
+    def argument(self, place: int) -> Any:
+        """The argument at a place as it stands in the graph."""
+        return self.node.args[place]
+
+    def refused(self, problem: str, got: object, expected: str) -> DataError:
+        """The error of this node."""
+        where = f"{self.name} ({self.described})" if self.described else self.name
+        return DataError("from_torch", f"{where}: {problem}", got=str(got), expected=expected)
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front; rank 0 has one, as in PyTorch."""
+    return axis + max(rank, 1) if axis < 0 else axis
+
+
+def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
+    """Axes counted from the front; all of them where none is named."""
+    if axes is None or (isinstance(axes, Sequence) and not axes):
+        return tuple(range(rank))
+    given = [axes] if isinstance(axes, int) else axes
+    return tuple(axis_of(python.index(a), rank) for a in given) if rank else ()
+
+
+def as_tensor(value: Any, dtype: DType) -> Tensor:
+    """A tensor, or a number, in a type."""
+    if isinstance(value, Tensor):
+        return value if value.dtype == dtype else value.cast(dtype)
+    if isinstance(value, Variable):
+        return Tensor(value).cast(dtype)
+    kind = bool if dtype.kind == "bool" else float if dtype.is_float else int
+    return Tensor(kind(value), dtype=dtype)
+
+
+def half_or_wide(x: Tensor) -> Tensor:
+    """In float32 at least, as PyTorch computes with 16-bit floats."""
+    return x.cast(dtypes.float32) if x.dtype.is_float and x.dtype.bits < 32 else x

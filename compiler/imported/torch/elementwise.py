@@ -1,0 +1,207 @@
+"""Operators of each element by itself."""
+
+import math
+from typing import Any
+
+from compiler.core import dtypes
+from compiler.core.dtypes import DType
+from compiler.imported.torch.call import Call, as_tensor, operator
+from compiler.imported.torch.element_types import dtype_of
+from compiler.tensor import Tensor
+
+METHODS = {
+    "abs": "abs", "neg": "neg", "sign": "sign", "sgn": "sign", "square": "square",
+    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "logical_not": "logical_not",
+    "bitwise_not": "bitwise_not", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
+    "signbit": "signbit", "positive": "clone",
+}  # fmt: skip
+"""Operators that are a method of tensors, in the tensor's own type."""
+FLOATING = {
+    "sqrt": "sqrt", "rsqrt": "rsqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log",
+    "log2": "log2", "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
+    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "tanh": "tanh", "sigmoid": "sigmoid",
+    "erf": "erf", "reciprocal": "reciprocal",
+}  # fmt: skip
+"""Those that give a float: integers are converted before."""
+BINARY = {
+    "mul": "mul", "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
+    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
+    "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
+    "atan2": "atan2", "copysign": "copysign", "hypot": "hypot", "logaddexp": "logaddexp",
+    "remainder": "mod", "fmod": "fmod", "floor_divide": "floordiv",
+    "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
+    "__lshift__": "lshift", "__rshift__": "rshift",
+}  # fmt: skip
+"""Those of two operands, both in the type of the result."""
+COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
+LOGICAL = ("logical_and", "logical_or", "logical_xor")
+
+
+def _unary(name: str) -> Any:
+    def call_method(_call: Call, x: Tensor) -> Any:
+        return getattr(x, name)()
+
+    return call_method
+
+
+def _floating(name: str) -> Any:
+    def call_method(call: Call, x: Tensor) -> Any:
+        return getattr(as_tensor(x, call.dtype), name)()
+
+    return call_method
+
+
+def _binary(name: str) -> Any:
+    def call_method(call: Call, x: Any, y: Any) -> Any:
+        a, b = (as_tensor(each, call.dtype) for each in (x, y))
+        return getattr(a, name)(b)
+
+    return call_method
+
+
+def _compared(name: str) -> Any:
+    def call_method(call: Call, x: Tensor, y: Any) -> Any:
+        dtype = call.result_type()
+        return getattr(as_tensor(x, dtype), name)(as_tensor(y, dtype))
+
+    return call_method
+
+
+def _logical(name: str) -> Any:
+    def call_method(_call: Call, x: Tensor, y: Tensor) -> Any:
+        return getattr(x.ne(0), name)(y.ne(0))
+
+    return call_method
+
+
+for _names, _made in ((METHODS, _unary), (FLOATING, _floating), (BINARY, _binary)):
+    for _op, _name in _names.items():
+        operator(_op)(_made(_name))
+for _op in COMPARED:
+    operator(_op)(_compared(_op))
+for _op in LOGICAL:
+    operator(_op)(_logical(_op))
+
+
+@operator("add", "sub", "rsub")
+def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Tensor:
+    """The sum or difference, the second operand times `alpha`."""
+    a, b = (as_tensor(each, call.dtype) for each in (x, y))
+    if call.name.startswith("rsub"):
+        a, b = b, a
+        scaled = a if alpha == 1 else b
+        b = b if alpha == 1 else scaled.mul(as_tensor(alpha, call.dtype))
+    elif alpha != 1:
+        b = b.mul(as_tensor(alpha, call.dtype))
+    if call.dtype.kind == "bool":
+        return a.logical_or(b)
+    return a.add(b) if call.name.startswith("add") else a.sub(b)
+
+
+@operator("div", "true_divide")
+def div(call: Call, x: Any, y: Any, rounding_mode: str | None = None) -> Any:
+    """The quotient: as it is, rounded down, or towards zero."""
+    a, b = (as_tensor(each, call.dtype) for each in (x, y))
+    if rounding_mode is None:
+        return a.div(b)
+    if rounding_mode == "floor":
+        return a.floordiv(b)
+    return a.div(b).trunc() if call.dtype.is_float else a.idiv(b)
+
+
+@operator("pow")
+def power(call: Call, x: Any, y: Any) -> Any:
+    """x to the power of y; a half, small whole numbers as what they are."""
+    if isinstance(y, int | float) and call.dtype.is_float:
+        base = as_tensor(x, call.dtype)
+        if y in (1, 2, 3):
+            return {1: base, 2: base.square(), 3: base.square().mul(base)}[int(y)]
+        if y in (0.5, -0.5):
+            return base.sqrt() if y > 0 else base.rsqrt()
+        if y == -1:
+            return base.reciprocal()
+    a, b = (as_tensor(each, call.dtype) for each in (x, y))
+    return a.pow(b)
+
+
+@operator("round")
+def rounded(_call: Call, x: Tensor, decimals: int = 0) -> Tensor:
+    """To the nearest number of so many decimals, to even ones from halves."""
+    return x.round(decimals)
+
+
+@operator("where")
+def where(call: Call, condition: Tensor, yes: Any, no: Any) -> Any:
+    """One where it is true, the other elsewhere."""
+    return condition.ne(0).where(as_tensor(yes, call.dtype), as_tensor(no, call.dtype))
+
+
+@operator("clamp", "clip", "clamp_min", "clamp_max")
+def clamp(call: Call, x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Held between two numbers or tensors."""
+    if call.name.startswith("clamp_max"):
+        min, max = None, min
+    made = as_tensor(x, call.dtype)
+    made = made if min is None else made.maximum(as_tensor(min, call.dtype))
+    return made if max is None else made.minimum(as_tensor(max, call.dtype))
+
+
+@operator("lerp")
+def lerp(call: Call, x: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """Between two tensors, a share of the way."""
+    return x.add(end.sub(x).mul(as_tensor(weight, call.dtype)))
+
+
+@operator("addcmul", "addcdiv")
+def add_product(call: Call, x: Tensor, a: Tensor, b: Tensor, value: Any = 1) -> Tensor:
+    """x plus a product or quotient times a number."""
+    both = a.mul(b) if call.name.startswith("addcmul") else a.div(b)
+    return x.add(both if value == 1 else both.mul(as_tensor(value, call.dtype)))
+
+
+@operator("nan_to_num")
+def nan_to_num(
+    _call: Call, x: Tensor, nan: float | None = None, posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:  # fmt: skip
+    """Numbers in the place of NaN and infinities."""
+    return x.nan_to_num(nan or 0.0, posinf, neginf)
+
+
+@operator("_to_copy", "to", "type_as", "_autocast_to_reduced_precision",
+          "_autocast_to_full_precision", "convert_element_type")  # fmt: skip
+def converted(call: Call, x: Tensor, *_: Any, **_options: Any) -> Any:
+    """In another type."""
+    return as_tensor(x, call.dtype)
+
+
+@operator("view.dtype")
+def bits(_call: Call, x: Tensor, dtype: Any) -> Tensor:
+    """The same bits of another type."""
+    return x.bitcast(_parsed(dtype))
+
+
+def _parsed(dtype: Any) -> DType:
+    return dtype_of(dtype, "view")
+
+
+@operator("logit")
+def logit(_call: Call, x: Tensor, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), x held `eps` away from 0 and 1."""
+    held = x if eps is None else x.clip(eps, 1 - eps)
+    return held.log().sub(held.neg().log1p())
+
+
+@operator("deg2rad", "rad2deg")
+def degrees(call: Call, x: Tensor) -> Tensor:
+    """Degrees as radians, or radians as degrees."""
+    factor = math.pi / 180 if call.name.startswith("deg2rad") else 180 / math.pi
+    return as_tensor(x, call.dtype).mul(factor)
+
+
+@operator("erfc")
+def erfc(call: Call, x: Tensor) -> Tensor:
+    """1 - erf(x)."""
+    wide = as_tensor(x, dtypes.float64 if call.dtype == dtypes.float64 else dtypes.float32)
+    return wide.erf().neg().add(1.0)

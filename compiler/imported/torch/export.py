@@ -1,0 +1,143 @@
+"""`torch.export`: a module as a graph of ATen's operators, those whole that tensors have.
+
+Traces of Python lines are kept whole, too: PyTorch keeps those of functions called `forward`.
+"""
+
+import threading
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import DataError
+from compiler.core.lazy import loading
+from compiler.imported.torch.call import function_of
+from compiler.tensor import Tensor
+
+_LOCK = threading.Lock()
+_FILTER = "_filter_traceback_frames"
+
+
+def exported(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
+    """A module, an exported program, or a file of one, as an exported program of operators that
+    tensors have, as far as PyTorch can say them by such."""
+    with loading():
+        import torch
+    program = module
+    if isinstance(module, str | Path):
+        program = torch.export.load(str(module))
+    if isinstance(program, torch.nn.Module):
+        program = _traced(program, inputs, named, dynamic_shapes)
+    if not isinstance(program, torch.export.ExportedProgram):
+        raise DataError("from_torch", "this is no module of PyTorch", got=type(module).__name__,
+                        expected="a torch.nn.Module, an ExportedProgram, or a path of a .pt2 file",
+                        )  # fmt: skip
+    table = torch.export.default_decompositions()
+    for target in list(table):
+        if function_of(target) is not None:
+            table.pop(target)
+    with torch.no_grad(), _whole_traces():
+        return program.run_decompositions(table)
+
+
+def _traced(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
+    with loading():
+        import torch
+    if inputs is None and not named:
+        raise DataError("from_torch", "a module needs inputs as an example", got="none",
+                        expected="from_torch(module, (x, …))")  # fmt: skip
+    args, named = _arguments(inputs, named)
+    try:
+        with torch.no_grad(), _whole_traces():
+            return torch.export.export(module, args, named, dynamic_shapes=dynamic_shapes)
+    except Exception as error:  # whatever the module, or PyTorch, raises
+        first = str(error).strip().partition("\n")[0]
+        raise DataError(
+            "from_torch", "torch.export cannot write this module as a graph",
+            got=f"{type(error).__name__}: {first}", expected="a module whose operators do not hang "
+            "on data", hint="the error above is PyTorch's own",
+        ) from error  # fmt: skip
+
+
+def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Inputs of a module as tensors of PyTorch: some in order, or one, and some by name."""
+    with loading():
+        from torch.utils import _pytree as pytree
+    if inputs is None:
+        inputs = ()
+    given = inputs if isinstance(inputs, tuple | list) else (inputs,)
+    by_name = {name: pytree.tree_map(_as_torch, each) for name, each in (named or {}).items()}
+    return tuple(pytree.tree_map(_as_torch, each) for each in given), by_name
+
+
+def _as_torch(value: Any) -> Any:
+    with loading():
+        import torch
+    if isinstance(value, Tensor):
+        value = value.numpy()
+    return torch.from_numpy(np.array(value)) if isinstance(value, np.ndarray) else value
+
+
+@contextmanager
+def _whole_traces() -> Iterator[None]:
+    """While it lasts, nodes keep every line of the model that led to them."""
+    with loading():
+        from torch.fx.proxy import TracerBase
+    if not hasattr(TracerBase, _FILTER):  # it is no part of what PyTorch promises
+        yield
+        return
+    with _LOCK:
+        usual = getattr(TracerBase, _FILTER)
+        setattr(TracerBase, _FILTER, _frames)
+        try:
+            yield
+        finally:
+            setattr(TracerBase, _FILTER, usual)
+
+
+def _frames(_tracer: Any, summary: traceback.StackSummary) -> traceback.StackSummary:
+    """The lines from the first `forward` on, without those that PyTorch leads calls through."""
+    with loading():
+        from torch.fx.experimental.symbolic_shapes import uninteresting_files
+    hidden = uninteresting_files()
+    start = next((n for n, frame in enumerate(summary) if frame.name == "forward"), len(summary))
+    kept = [frame for frame in list(summary)[start:] if frame.filename not in hidden]
+    return traceback.StackSummary.from_list(kept)
+
+
+def dimension_names(program: Any, dynamic_shapes: Any) -> dict[str, str]:
+    """What the user calls the dimensions that differ, by PyTorch's symbol."""
+    names: dict[str, str] = {}
+    inputs = [node for node in program.graph.nodes if node.op == "placeholder"]
+    wanted = [n for n in inputs if n.name in program.graph_signature.user_inputs]
+    rows = list(_leaves(dynamic_shapes))
+    if len(rows) != len(wanted):
+        return names
+    for node, row in zip(wanted, rows, strict=True):
+        shape = getattr(node.meta.get("val"), "shape", ())
+        for axis, dimension in row.items():
+            name = getattr(dimension, "__name__", None)
+            if isinstance(name, str) and axis < len(shape):
+                names[str(shape[axis])] = name
+    return names
+
+
+def _leaves(given: Any) -> Iterator[dict[int, Any]]:
+    """What is said of each input, by axis."""
+    if isinstance(given, Mapping) and not all(isinstance(key, int) for key in given):
+        for each in given.values():
+            yield from _leaves(each)
+    elif isinstance(given, Mapping):
+        yield dict(given)
+    elif isinstance(given, tuple | list) and any(
+        isinstance(each, Mapping | tuple | list) for each in given
+    ):
+        for each in given:
+            yield from _leaves(each)
+    elif isinstance(given, tuple | list):
+        yield dict(enumerate(given))
+    else:
+        yield {}

@@ -1,0 +1,132 @@
+"""Reductions and scans."""
+
+from typing import Any
+
+from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, half_or_wide, operator
+from compiler.tensor import Tensor
+
+
+@operator("sum", "mean", "nansum")
+def total(
+    call: Call, x: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
+    """The sum or the mean over axes."""
+    made = half_or_wide(as_tensor(x, call.dtype))
+    if call.name.startswith("nansum"):
+        made = made.isnan().where(0.0, made)
+    axes = axes_of(dim, x.ndim)
+    return made.mean(axes, keepdim) if call.name.startswith("mean") else made.sum(axes, keepdim)
+
+
+@operator("prod")
+def product(
+    call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False, dtype: Any = None
+) -> Tensor:
+    """The product over one axis, or over all."""
+    return as_tensor(x, call.dtype).prod(axes_of(dim, x.ndim), keepdim)
+
+
+@operator("amax", "amin")
+def extreme(call: Call, x: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The greatest or least over axes."""
+    axes = axes_of(dim, x.ndim)
+    return x.max(axes, keepdim) if call.name.startswith("amax") else x.min(axes, keepdim)
+
+
+@operator("max.default", "min.default")
+def extreme_of_all(call: Call, x: Tensor) -> Tensor:
+    """The greatest or least of all."""
+    return x.max() if call.name.startswith("max") else x.min()
+
+
+@operator("max.dim", "min.dim")
+def extreme_and_place(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> Any:
+    """The greatest or least along an axis, and where it is first."""
+    axis = axis_of(dim, x.ndim)
+    if call.name.startswith("max"):
+        return x.max(axis, keepdim), x.argmax(axis, keepdim)
+    return x.min(axis, keepdim), x.argmin(axis, keepdim)
+
+
+@operator("max.other", "min.other")
+def extreme_of_two(call: Call, x: Tensor, y: Tensor) -> Any:
+    """The greater or lesser of two."""
+    a, b = (as_tensor(each, call.dtype) for each in (x, y))
+    return a.maximum(b) if call.name.startswith("max") else a.minimum(b)
+
+
+@operator("argmax", "argmin")
+def place_of_extreme(
+    call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False
+) -> Tensor:
+    """Where the greatest or least is first."""
+    axis = None if dim is None else axis_of(dim, x.ndim)
+    return x.argmax(axis, keepdim) if call.name.startswith("argmax") else x.argmin(axis, keepdim)
+
+
+@operator("any", "all")
+def truth(call: Call, x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether any or all are not 0."""
+    axes, made = axes_of(dim, x.ndim), x.ne(0)
+    return made.any(axes, keepdim) if call.name.startswith("any") else made.all(axes, keepdim)
+
+
+@operator("var", "std", "var_mean", "std_mean")
+def spread(
+    call: Call, x: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
+    correction: Any = None,
+) -> Any:  # fmt: skip
+    """The variance or its root, and the mean."""
+    if isinstance(dim, bool):  # the overload without axes
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    axes, wide = axes_of(dim, x.ndim), half_or_wide(x)
+    made = wide.var(axes, keepdim=keepdim, correction=int(correction))
+    made = made.sqrt() if call.name.startswith("std") else made
+    return (made, wide.mean(axes, keepdim)) if "_mean" in call.name else made
+
+
+@operator("cumsum", "cumprod", "logcumsumexp")
+def scan(call: Call, x: Tensor, dim: int, dtype: Any = None) -> Any:
+    """Sums or products up to each element."""
+    made = half_or_wide(as_tensor(x, call.dtype))
+    if not x.ndim:
+        return made
+    return getattr(made, call.name.partition(".")[0])(axis_of(dim, x.ndim))
+
+
+@operator("cummax", "cummin")
+def running_extreme(call: Call, x: Tensor, dim: int) -> Any:
+    """The greatest or least up to each element, and where it is."""
+    axis = axis_of(dim, x.ndim)
+    if call.name.startswith("cummax"):
+        return x.cummax(axis, return_indices=True)
+    return x.cummin(axis, return_indices=True)
+
+
+@operator("softmax", "_softmax", "_safe_softmax", "log_softmax", "_log_softmax")
+def softmax(call: Call, x: Tensor, dim: int, *_: Any, **_options: Any) -> Tensor:
+    """Shares along an axis, or their logarithms."""
+    made = half_or_wide(as_tensor(x, call.dtype))
+    axis = axis_of(dim, x.ndim)
+    if "log" in call.name:
+        return made.log_softmax(axis)
+    shares = made.softmax(axis)
+    if call.name.startswith("_safe"):
+        shares = made.eq(float("-inf")).all(axis, keepdim=True).where(0.0, shares)
+    return shares
+
+
+@operator("logsumexp")
+def logsumexp(call: Call, x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """The logarithm of a sum of exponentials."""
+    return as_tensor(x, call.dtype).logsumexp(axes_of(dim, x.ndim), keepdim)
+
+
+@operator("norm", "linalg_vector_norm")
+def norm(call: Call, x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
+         dtype: Any = None) -> Tensor:  # fmt: skip
+    """The length of vectors along axes."""
+    wide, order = half_or_wide(as_tensor(x, call.dtype)), 2 if ord is None else ord
+    return wide.norm(float(order), axes_of(dim, x.ndim), keepdim)

@@ -1,0 +1,117 @@
+"""What is given to an exported module: checked, and as tensors of ours."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import DataError
+from compiler.core.lazy import loading
+from compiler.imported.torch.element_types import array_of, dtype_of
+from compiler.tensor import Tensor
+from compiler.tensors.variables import LIMIT, Variable
+
+_LARGEST = 1 << 24
+"""A dimension whose greatest value is beyond it is as good as unbounded: no memory holds it."""
+
+
+class Inputs:
+    """The inputs of an exported module: their names, types and extents."""
+
+    def __init__(self, program: Any, names: Mapping[str, str]) -> None:
+        self._spec = program.call_spec.in_spec
+        self._names = dict(names)
+        nodes = {n.name: n for n in program.graph.nodes if n.op == "placeholder"}
+        specs = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
+        self._order = [spec.arg.name for spec in specs]
+        values = {name: nodes[name].meta.get("val") for name in self._order}
+        self._values = {n: v for n, v in values.items() if hasattr(v, "shape")}
+        ranges = {str(symbol): each for symbol, each in program.range_constraints.items()}
+        self._variables = {s: v for s in ranges if (v := self._variable(s, ranges[s])) is not None}
+        self.described = {
+            name: (dtype_of(v.dtype, name),
+                   tuple(n if isinstance(n, int) else self.extent(n) for n in v.shape))
+            for name, v in self._values.items()
+        }  # fmt: skip
+
+    @property
+    def may_vary(self) -> bool:
+        """Whether some axis can be a variable."""
+        axes = (str(n) for v in self._values.values() for n in v.shape)
+        return any(axis in self._variables for axis in axes)
+
+    def extent(self, extent: Any) -> str:
+        """An extent in words: a number, or what the user calls a dimension."""
+        text = str(extent)
+        return self._names.get(text, text)
+
+    def _variable(self, symbol: str, bounds: Any) -> Variable | None:
+        """The variable of a dimension whose greatest value is said."""
+        name = self._names.get(symbol, symbol)
+        if not all(getattr(end, "is_Integer", False) for end in (bounds.lower, bounds.upper)):
+            return None  # an end that is infinite
+        low, high = int(bounds.lower), int(bounds.upper)
+        if high > min(_LARGEST, LIMIT) or not name.isidentifier():
+            return None
+        return Variable(name, max(low, 1), high)
+
+    def taken(self, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs by name: as the module takes them, or all of them in order or by name."""
+        with loading():
+            from torch.utils import _pytree as pytree
+        flat, spec = pytree.tree_flatten((tuple(values), dict(named)))
+        if spec == self._spec:
+            return dict(zip(self._order, flat, strict=True))
+        names = list(self._values)
+        extra = [name for name in named if name not in names]
+        if len(values) > len(names) or extra:
+            raise DataError("TorchProgram", "there is no such input",
+                            got=", ".join(extra) or f"{len(values)} inputs",
+                            expected=", ".join(names))  # fmt: skip
+        given = {**dict(zip(names, values, strict=False)), **named}
+        if missing := [name for name in names if name not in given]:
+            raise DataError("TorchProgram", "an input is missing", got=", ".join(given) or "none",
+                            expected=", ".join(missing))  # fmt: skip
+        return {name: given.get(name) for name in self._order}
+
+    def tensors(self, given: Mapping[str, Any], *, with_variables: bool) -> dict[str, Any]:
+        """Inputs as tensors; axes that may differ as variables, where that is wanted."""
+        found: dict[str, int] = {}
+        return {
+            name: self._tensor(name, value, found, with_variables)
+            if name in self._values else value
+            for name, value in given.items()
+        }  # fmt: skip
+
+    def _tensor(self, name: str, given: Any, found: dict[str, int], is_varied: bool) -> Tensor:
+        said = self._values[name]
+        dtype, described = self.described[name]
+        value = given if isinstance(given, Tensor) else _array(given, name)
+        fits = value.dtype == dtype.numpy and len(value.shape) == len(said.shape) and all(
+            not isinstance(n, int) or n == m
+            for n, m in zip(said.shape, value.shape, strict=True)
+        )  # fmt: skip
+        if not fits:
+            raise DataError(
+                "TorchProgram", f"input {name} does not fit",
+                got=f"{value.dtype} {tuple(value.shape)}",
+                expected=f"{dtype} ({', '.join(map(str, described))})",
+            )  # fmt: skip
+        if isinstance(value, Tensor):
+            return value
+        variables = {}
+        for axis, (n, m) in enumerate(zip(said.shape, value.shape, strict=True)):
+            symbol = str(n)
+            if found.setdefault(symbol, m) != m:
+                raise DataError("TorchProgram", f"input {name} does not fit the others",
+                                got=f"{self.extent(n)} = {m}", expected=str(found[symbol]),
+                                )  # fmt: skip
+            if is_varied and symbol in self._variables:
+                variables[axis] = self._variables[symbol]
+        return Tensor(value, name=name, symbolic=variables or None)
+
+
+def _array(given: Any, name: str) -> Any:
+    if type(given).__module__.partition(".")[0] == "torch" or hasattr(given, "data_ptr"):
+        return array_of(given, name)
+    return np.asarray(given)

@@ -1,0 +1,130 @@
+"""Normalisation by layers, channels and groups."""
+
+import math
+from typing import Any
+
+from compiler.imported.torch.call import Call, half_or_wide, operator
+from compiler.tensor import Tensor
+
+Statistics = tuple[Tensor, Tensor, Tensor]
+
+
+@operator("layer_norm")
+def layer_norm(
+    call: Call, x: Tensor, shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
+    eps: float = 1e-5, _fast: bool = True,
+) -> Tensor:  # fmt: skip
+    """Less the mean, divided by the deviation, over the last axes."""
+    made = x.layernorm(tuple(range(x.ndim - len(shape), x.ndim)), eps)
+    made = made if weight is None else made.mul(weight)
+    return made if bias is None else made.add(bias)
+
+
+@operator("native_layer_norm")
+def native_layer_norm(
+    call: Call, x: Tensor, shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Statistics:
+    """The same, with the mean and one over the deviation."""
+    axes = tuple(range(x.ndim - len(shape), x.ndim))
+    wide = half_or_wide(x)
+    mean = wide.mean(axes, True)
+    inverse = wide.var(axes, keepdim=True, correction=0).add(eps).rsqrt()
+    return layer_norm(call, x, shape, weight, bias, eps), mean, inverse
+
+
+@operator("rms_norm", "_fused_rms_norm")
+def rms_norm(
+    call: Call, x: Tensor, shape: Any, weight: Tensor | None = None, eps: float | None = None
+) -> Any:
+    """Divided by the root of the mean of squares, over the last axes."""
+    axes = tuple(range(x.ndim - len(shape), x.ndim))
+    small = call.epsilon if eps is None else eps
+    made = x.rms_norm(axes, eps=small)
+    made = made if weight is None else made.mul(weight)
+    return (made, None) if call.name.startswith("_fused") else made
+
+
+@operator("group_norm")
+def group_norm(
+    call: Call, x: Tensor, groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+    eps: float = 1e-5, _cudnn: bool = True,
+) -> Tensor:  # fmt: skip
+    """The channels of each group normalised together."""
+    return x.group_norm(groups, weight, bias, eps)
+
+
+@operator("native_group_norm")
+def native_group_norm(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: int, c: int, area: int,
+    groups: int, eps: float,
+) -> Statistics:  # fmt: skip
+    """The same, with the mean and one over the deviation of each group."""
+    cut = half_or_wide(x).reshape(n, groups, -1)
+    inverse = cut.var(2, correction=0).add(eps).rsqrt()
+    return x.group_norm(groups, weight, bias, eps), cut.mean(2), inverse
+
+
+@operator("instance_norm")
+def instance_norm(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None,
+    variance: Tensor | None, use_input_stats: bool, _momentum: float, eps: float, _cudnn: bool,
+) -> Tensor:  # fmt: skip
+    """Each channel of each example normalised by itself, or by statistics that the model has."""
+    if not use_input_stats and mean is not None and variance is not None:
+        return x.batch_norm(mean, variance, weight, bias, eps)
+    return x.instance_norm(weight, bias, eps)
+
+
+@operator("batch_norm")
+def batch_norm(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None,
+    variance: Tensor | None, training: bool, _momentum: float, eps: float, _cudnn: bool = True,
+) -> Tensor:  # fmt: skip
+    """Each channel by statistics of the model, or of the batch."""
+    if training or mean is None or variance is None:
+        return _of_batch(x, weight, bias, eps)[0]
+    return x.batch_norm(mean, variance, weight, bias, eps)
+
+
+def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Statistics:
+    """Normalised by the mean and the variance of its own channels, and these two."""
+    wide = half_or_wide(x)
+    axes = (0, *range(2, x.ndim))
+    mean, variance = wide.mean(axes), wide.var(axes, correction=0)
+    return x.batch_norm(mean, variance, weight, bias, eps), mean, variance
+
+
+@operator("_native_batch_norm_legit_no_training")
+def no_training(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
+    variance: Tensor, _momentum: float, eps: float,
+) -> Any:  # fmt: skip
+    """By statistics of the model."""
+    return x.batch_norm(mean, variance, weight, bias, eps), None, None
+
+
+@operator("_native_batch_norm_legit.no_stats")
+def no_statistics(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, _training: bool,
+    _momentum: float, eps: float,
+) -> Any:  # fmt: skip
+    """By statistics of the batch, which nobody keeps."""
+    made, mean, variance = _of_batch(x, weight, bias, eps)
+    return made, mean, variance.add(eps).rsqrt()
+
+
+@operator("native_batch_norm", "_native_batch_norm_legit.default",
+          "_native_batch_norm_legit_functional")  # fmt: skip
+def with_statistics(
+    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
+    variance: Tensor, training: bool, momentum: float, eps: float,
+) -> Any:  # fmt: skip
+    """While learning by statistics of the batch, which move those of the model."""
+    if not training:
+        return x.batch_norm(mean, variance, weight, bias, eps), None, None, mean, variance
+    made, own, spread = _of_batch(x, weight, bias, eps)
+    count = math.prod(x.shape) // x.shape[1]
+    unbiased = spread.mul(count / max(count - 1, 1))
+    new = (old.mul(1 - momentum).add(now.mul(momentum))
+           for old, now in ((mean, own), (variance, unbiased)))  # fmt: skip
+    return made, own, spread.add(eps).rsqrt(), *new

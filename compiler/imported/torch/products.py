@@ -1,0 +1,84 @@
+"""Matrix products and attention."""
+
+from typing import Any
+
+from compiler.imported.torch.call import Call, as_tensor, operator
+from compiler.tensor import Tensor
+
+
+@operator("linear")
+def linear(_call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x weightᵀ + bias."""
+    return x.linear(weight.T if weight.ndim > 1 else weight, bias)
+
+
+@operator("mm", "bmm", "matmul", "mv", "dot", "inner", "vdot")
+def matmul(_call: Call, a: Tensor, b: Tensor) -> Tensor:
+    """A product of matrices or vectors."""
+    return a.matmul(b)
+
+
+@operator("addmm", "baddbmm", "addmv", "addbmm")
+def addmm(call: Call, c: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """beta c + alpha a b."""
+    if beta == 1 and alpha == 1 and call.name.startswith("addmm"):
+        return a.linear(b, c)
+    made = a.matmul(b)
+    if call.name.startswith("addbmm"):
+        made = made.sum(0)
+    made = made if alpha == 1 else made.mul(as_tensor(alpha, made.dtype))
+    if beta == 0:
+        return made
+    return made.add(c if beta == 1 else c.mul(as_tensor(beta, c.dtype)))
+
+
+@operator("outer", "ger")
+def outer(_call: Call, a: Tensor, b: Tensor) -> Tensor:
+    """All products of two vectors."""
+    return a.outer(b)
+
+
+@operator("einsum")
+def einsum(_call: Call, formula: str, operands: Any, **_options: Any) -> Tensor:
+    """Sums over named axes."""
+    return Tensor.einsum(formula, *operands)
+
+
+@operator("scaled_dot_product_attention")
+def attention(
+    _call: Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
+    """softmax(query keyᵀ scale + mask) value."""
+    return query.scaled_dot_product_attention(
+        key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)  # fmt: skip
+
+
+@operator("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention")
+def flash_attention(
+    _call: Call, query: Tensor, key: Tensor, value: Tensor, dropout_p: float = 0.0,
+    is_causal: bool = False, *, attn_mask: Tensor | None = None, scale: float | None = None,
+) -> Any:  # fmt: skip
+    """The same, and nothing for a gradient."""
+    made = query.scaled_dot_product_attention(
+        key, value, attn_mask, dropout_p, is_causal, scale)  # fmt: skip
+    return made, None
+
+
+@operator("_trilinear")
+def trilinear(
+    _call: Call, a: Tensor, b: Tensor, c: Tensor, first: Any, second: Any, third: Any,
+    summed: Any, _unroll: int = 1,
+) -> Tensor:  # fmt: skip
+    """The sum over axes of a product of three, each with some more axes."""
+    for axes, place in ((first, 0), (second, 1), (third, 2)):
+        for axis in sorted(axes):
+            a, b, c = (t.unsqueeze(axis) if n == place else t for n, t in enumerate((a, b, c)))
+    return a.mul(b).mul(c).sum(tuple(summed))
+
+
+@operator("cosine_similarity")
+def cosine_similarity(_call: Call, a: Tensor, b: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors."""
+    return a.cosine_similarity(b, dim, eps)

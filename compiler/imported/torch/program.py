@@ -1,0 +1,300 @@
+"""`from_torch`: a module of PyTorch as a callable program, its outputs as the module gives them.
+
+The module is exported and every operator looked up, so that all that is not supported is told at
+once. A call walks the nodes, each in its module and at its line: what hangs on nothing but
+constants is computed on the way, and all else becomes tensors, lazy as any.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.core.errors import CompileError, DataError, located
+from compiler.core.lazy import loading
+from compiler.core.modules import called_at, in_module
+from compiler.core.origin import user_call
+from compiler.imported.known import computed, has_data, leaves
+from compiler.imported.torch import (  # noqa: F401 (they fill the table)
+    activations,
+    elementwise,
+    folds,
+    making,
+    normalisations,
+    picking,
+    products,
+    recurrent,
+    resizing,
+    shapes,
+    windows,
+)
+from compiler.imported.torch.buffers import held, targets
+from compiler.imported.torch.call import OPERATORS, Call, function_of, is_number_function, name_of
+from compiler.imported.torch.element_types import dtype_of
+from compiler.imported.torch.export import dimension_names, exported
+from compiler.imported.torch.inputs import Inputs
+from compiler.imported.torch.places import Place, model_of, place_of
+from compiler.tensor import Tensor
+
+FOLDED = 1 << 16
+"""Elements up to which a value is computed while the graph is walked, where it hangs on constants
+alone: positions, masks, small tables."""
+_IGNORED = frozenset(("dtype", "layout", "device", "pin_memory", "memory_format", "non_blocking"))
+"""Arguments that say what PyTorch's own description of the result says, or nothing here."""
+_INNER = ("cond", "wrap_with_set_grad_enabled", "wrap_with_autocast")
+"""Operators that call graphs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """What is known while a graph is walked: values by node, and which hang on constants alone."""
+
+    values: dict[Any, Any]
+    known: set[Any]
+
+
+class TorchProgram:
+    """A module: `program(x)` gives what the module gives, with lazy tensors in it.
+
+    Parameters and buffers are the module's own memory. A call that moves buffers (a batch norm
+    that learns, a cache) computes its results at once, and the buffers with them.
+    """
+
+    def __init__(self, program: Any, name: str = "", dynamic_shapes: Any = None) -> None:
+        self._program = program
+        nodes = list(program.graph.nodes)
+        self.name = name or model_of(nodes)
+        self._places: dict[Any, Place] = {}
+        self.operators = Counter(
+            name_of(node.target) for node in _called_nodes(program.graph_module)
+            if not is_number_function(node.target)
+        )  # fmt: skip
+        """How often each operator occurs."""
+        self._check()
+        self._held = held(program)
+        self.parameters = self._named("PARAMETER")
+        self.buffers = self._named("BUFFER")
+        self._inputs = Inputs(program, dimension_names(program, dynamic_shapes))
+        self.refused: CompileError | None = None
+        """Why an axis that may differ is no variable, but compiled anew for each extent."""
+
+    @property
+    def inputs(self) -> dict[str, tuple[Any, tuple[int | str, ...]]]:
+        """Name to (element type, extents): a number, or a name for one that may differ."""
+        return self._inputs.described
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}: {dtype.short}[{','.join(map(str, shape))}]"
+            for name, (dtype, shape) in self.inputs.items()
+        )
+        return f"TorchProgram({self.name}: {given} -> {self._results()})"
+
+    @user_call
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """What the module gives for these inputs, which are arrays or tensors of any kind."""
+        given = self._inputs.taken(values, named)
+        if self._inputs.may_vary and self.refused is None:
+            try:
+                return self._called(self._inputs.tensors(given, with_variables=True))
+            except CompileError as error:  # not all that a model does is possible with variables
+                self.refused = error
+        return self._called(self._inputs.tensors(given, with_variables=False))
+
+    def _called(self, given: Mapping[str, Any]) -> Any:
+        walk = _Walk({}, set())
+        with in_module(self.name, kinds=[self.name]):
+            made = self._graph(self._program.graph_module, {**self._held, **given}, walk)
+        return self._finished(made, given)
+
+    def _named(self, kind: str) -> dict[str, Tensor]:
+        return {target: self._held[name] for name, target in targets(self._program, kind).items()}
+
+    def _results(self) -> str:
+        specs = self._program.graph_signature.output_specs
+        names = {spec.arg.name for spec in specs if spec.kind.name == "USER_OUTPUT"}
+        by_name = {node.name: node for node in self._program.graph.nodes}
+        parts = []
+        for name in (s.arg.name for s in specs if getattr(s.arg, "name", None) in names):
+            value = by_name[name].meta.get("val")
+            if hasattr(value, "shape"):
+                short = dtype_of(value.dtype, name).short
+                parts.append(f"{short}[{','.join(map(self._inputs.extent, value.shape))}]")
+        return ", ".join(parts)
+
+    def _check(self) -> None:
+        """`DataError` with every operator that is not supported: how often, and where first."""
+        missing: dict[str, list[Any]] = {}
+        for node in _called_nodes(self._program.graph_module):
+            if not _is_known(node.target):
+                missing.setdefault(name_of(node.target), []).append(node)
+        if missing:
+            rows = (
+                f"{len(nodes)} × {name} ({nodes[0].name}, {place_of(nodes[0]).described})"
+                for name, nodes in sorted(missing.items())
+            )
+            raise DataError("from_torch", "operators are not supported", got="; ".join(rows),
+                            expected=f"some of {len(OPERATORS)} operators")  # fmt: skip
+
+    def _graph(self, module: Any, given: Mapping[str, Any], walk: _Walk) -> list[Any]:
+        """The outputs of a graph for inputs by name."""
+        for node in module.graph.nodes:
+            match node.op:
+                case "placeholder":
+                    walk.values[node] = given[node.name]
+                case "get_attr":
+                    walk.values[node] = _attribute(module, node.target)
+                case "call_function":
+                    walk.values[node] = self._node(node, walk)
+                case "output":
+                    return list(_resolved(node.args[0], walk.values))
+        raise AssertionError("a graph of torch.fx ends with its output")
+
+    def _node(self, node: Any, walk: _Walk) -> Any:
+        """What a node gives."""
+        args = _resolved(node.args, walk.values)
+        named = {k: v for k, v in _resolved(node.kwargs, walk.values).items() if k not in _IGNORED}
+        operands = [n for n in node.all_input_nodes if isinstance(walk.values[n], Tensor)]
+        is_constant = all(n in walk.known for n in operands)
+        if is_number_function(node.target):
+            if is_constant and operands:
+                walk.known.add(node)
+            return node.target(*args, **named)
+        place = self._places.setdefault(node, place_of(node))
+        call = Call(node, name_of(node.target), place.described)
+        with (
+            in_module(*place.names, kinds=place.kinds, run=place.run),
+            called_at(call.name.partition(".")[0], place.lines),
+        ):
+            if call.name in _INNER:
+                return self._inner(call, args, walk)
+            function = function_of(node.target)
+            assert function is not None
+            made = _fitting(call, function(call, *args, **named))
+        if is_constant and (folded := _folded(made)) is not None:
+            walk.known.add(node)
+            return folded
+        return made
+
+    def _inner(self, call: Call, args: Sequence[Any], walk: _Walk) -> Any:
+        """An operator that calls a graph, or one of two."""
+        if call.name != "cond":
+            place = next(n for n, each in enumerate(args) if hasattr(each, "graph"))
+            return self._graph(args[place], _by_place(args[place], args[place + 1 :]), walk)
+        condition, yes, no, operands = args
+        if isinstance(condition, bool):
+            chosen = yes if condition else no
+            return self._graph(chosen, _by_place(chosen, operands), walk)
+        both = [self._graph(each, _by_place(each, operands), walk) for each in (yes, no)]
+        return [condition.where(a, b) for a, b in zip(*both, strict=True)]
+
+    def _finished(self, made: Sequence[Any], given: Mapping[str, Any]) -> Any:
+        """What the module gives, as it gives it; buffers that moved hold their new values."""
+        with loading():
+            from torch.utils import _pytree as pytree
+        results, moved = [], []
+        for spec, value in zip(self._program.graph_signature.output_specs, made, strict=True):
+            kind = spec.kind.name
+            if kind == "USER_OUTPUT":
+                results.append(value)
+            elif kind in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
+                moved.append(({**self.parameters, **self.buffers}[spec.target], value))
+            elif kind == "USER_INPUT_MUTATION":
+                moved.append((given[spec.target], value))
+            else:
+                raise DataError("from_torch", "an output of this kind is not supported", got=kind,
+                                expected="a result or a buffer")  # fmt: skip
+        for target, value in moved:
+            target.assign(value.cast(target.dtype))
+        tensors = [each for each in results if isinstance(each, Tensor)]
+        tensors += [target for target, _ in moved]
+        if moved and all(has_data(leaf) for tensor in tensors for leaf in leaves(tensor)):
+            tensors[0].realize(*tensors[1:])
+        return pytree.tree_unflatten(results, self._program.call_spec.out_spec)
+
+
+def _called_nodes(module: Any) -> Iterator[Any]:
+    """The nodes of a graph that call something, and those of graphs inside of it."""
+    for node in module.graph.nodes:
+        if node.op == "call_function":
+            yield node
+        elif node.op == "get_attr" and hasattr(inner := _attribute(module, node.target), "graph"):
+            yield from _called_nodes(inner)
+
+
+def _is_known(target: Any) -> bool:
+    known = function_of(target) is not None or is_number_function(target)
+    return known or name_of(target) in _INNER
+
+
+def _attribute(module: Any, path: str) -> Any:
+    for name in path.split("."):
+        module = getattr(module, name)
+    return module
+
+
+def _resolved(given: Any, values: Mapping[Any, Any]) -> Any:
+    """Arguments with values in the place of nodes."""
+    with loading():
+        from torch.fx.node import map_arg
+    return map_arg(given, values.__getitem__)
+
+
+def _by_place(module: Any, operands: Sequence[Any]) -> dict[str, Any]:
+    names = [node.name for node in module.graph.nodes if node.op == "placeholder"]
+    return dict(zip(names, operands, strict=True))
+
+
+def _fitting(call: Call, made: Any) -> Any:
+    """Results in the types that PyTorch says; `DataError` where a shape is another one."""
+    if isinstance(made, tuple | list):
+        pairs = zip(made, call.values, strict=False)
+        return [_fitted(call, each, value) for each, value in pairs]
+    return _fitted(call, made, call.values[0])
+
+
+def _fitted(call: Call, made: Any, value: Any) -> Any:
+    if not isinstance(made, Tensor) or not hasattr(value, "shape"):
+        return made
+    said = tuple(n if isinstance(n, int) else None for n in value.shape)
+    fits = len(said) == made.ndim and all(
+        a is None or a == b for a, b in zip(said, made.shape, strict=True)
+    )
+    if not fits:
+        raise call.refused("PyTorch says another shape", made.shape, str(tuple(value.shape)))
+    dtype = dtype_of(value.dtype, call.name)
+    return made if made.dtype == dtype else made.cast(dtype)
+
+
+def _folded(made: Any) -> Any:
+    """The value of what hangs on constants alone; None where it is too large, or no tensor."""
+    if not isinstance(made, Tensor) or made.size > FOLDED or made.node.extents:
+        return None
+    (array,) = computed([made])
+    if array.size == 1:
+        return Tensor(array.item(), dtype=made.dtype).reshape(*array.shape)
+    return Tensor(array)
+
+
+@located
+def from_torch(
+    module: Any, example_inputs: Any = None, named_inputs: Mapping[str, Any] | None = None, *,
+    dynamic_shapes: Any = None,
+) -> TorchProgram:  # fmt: skip
+    """A module of PyTorch as a program: a `torch.nn.Module` with example inputs, an
+    `ExportedProgram`, or the path of a `.pt2` file.
+
+    `example_inputs` are those of `forward`, a tuple or one tensor, and `named_inputs` by name.
+    `dynamic_shapes` says which axes may differ, as `torch.export` has it. Parameters and buffers
+    are shared with the module, not copied. Raises `DataError` for what is no module, what cannot
+    be exported, and operators that are not supported: all of them are named, with their places.
+    """
+    name = _name_of(module)
+    program = exported(module, example_inputs, named_inputs, dynamic_shapes)
+    return TorchProgram(program, name, dynamic_shapes)
+
+
+def _name_of(module: Any) -> str:
+    with loading():
+        import torch
+    return type(module).__name__ if isinstance(module, torch.nn.Module) else ""

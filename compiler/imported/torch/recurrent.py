@@ -1,0 +1,80 @@
+"""LSTM, GRU and RNN: one step after the other, forwards and backwards."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from compiler.imported.torch.call import Call, operator
+from compiler.tensor import Tensor
+
+State: TypeAlias = tuple[Tensor, ...]
+
+
+@operator("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input")
+def recurrent(
+    call: Call, x: Tensor, hx: Any, weights: Sequence[Tensor], has_biases: bool, layers: int,
+    dropout: float, train: bool, bidirectional: bool, batch_first: bool,
+) -> Any:  # fmt: skip
+    """All layers; gives every hidden state of the last one, and the last of each layer."""
+    if train and dropout and layers > 1:
+        raise call.refused("it is in training mode with dropout", dropout, "inference")
+    kind = call.name.partition(".")[0]
+    initial: State = tuple(hx) if kind == "lstm" else (hx,)
+    is_single = x.ndim == 2  # a sequence without a batch
+    if is_single:
+        x, initial = x.unsqueeze(1), tuple(each.unsqueeze(1) for each in initial)
+    elif batch_first:
+        x = x.swapaxes(0, 1)
+    directions = 2 if bidirectional else 1
+    count, ends = 4 if has_biases else 2, []
+    for layer in range(layers):
+        rows = []
+        for direction in range(directions):
+            place = layer * directions + direction
+            own = weights[place * count : (place + 1) * count]
+            state = tuple(each[place] for each in initial)
+            row, last = _layer(kind, x, state, own, direction == 1)
+            rows.append(row)
+            ends.append(last)
+        x = rows[0] if directions == 1 else rows[0].cat(rows[1], dim=-1)
+    lasts = [_stacked([end[place] for end in ends]) for place in range(len(initial))]
+    if is_single:
+        return x.squeeze(1), *(each.squeeze(1) for each in lasts)
+    return x.swapaxes(0, 1) if batch_first else x, *lasts
+
+
+def _layer(
+    kind: str, x: Tensor, state: State, own: Sequence[Tensor], is_backwards: bool
+) -> tuple[Tensor, State]:
+    """Every hidden state [steps, batch, hidden] of one direction, and the last state."""
+    inner, hidden = own[0], own[1]
+    bias, more = (own[2], own[3]) if len(own) > 2 else (None, None)
+    apart = kind == "gru"  # its second bias is inside of a gate
+    given = x.linear(inner.T, bias if apart or bias is None or more is None else bias.add(more))
+    rows = []
+    steps = range(x.shape[0])
+    for t in reversed(steps) if is_backwards else steps:
+        product = state[0].linear(hidden.T, more if apart else None)
+        state = _stepped(kind, given[t], product, state)
+        rows.append(state[0])
+    return _stacked(rows[::-1] if is_backwards else rows), state
+
+
+def _stepped(kind: str, given: Tensor, product: Tensor, state: State) -> State:
+    """The next state, of what the input and the state before give to its gates."""
+    if kind == "gru":
+        r, z, n = given.chunk(3, -1)
+        r2, z2, n2 = product.chunk(3, -1)
+        reset, kept = r.add(r2).sigmoid(), z.add(z2).sigmoid()
+        new = n.add(reset.mul(n2)).tanh()
+        return (new.add(kept.mul(state[0].sub(new))),)
+    both = given.add(product)
+    if kind != "lstm":
+        return (both.tanh() if kind == "rnn_tanh" else both.relu(),)
+    i, f, g, o = both.chunk(4, -1)
+    cell = f.sigmoid().mul(state[1]).add(i.sigmoid().mul(g.tanh()))
+    return o.sigmoid().mul(cell.tanh()), cell
+
+
+def _stacked(tensors: Sequence[Tensor]) -> Tensor:
+    first, *others = tensors
+    return first.stack(*others, dim=0) if others else first.unsqueeze(0)

@@ -1,0 +1,292 @@
+"""Operators that move elements without changing them."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, operator
+from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
+
+
+@operator("view", "_unsafe_view", "reshape", "view_copy", "_reshape_alias")
+def view(_call: Call, x: Tensor, shape: Any, _strides: Any = None) -> Tensor:
+    """The same elements in another shape."""
+    greatest = [n.high if isinstance(n, Variable) else n for n in shape]
+    return x.reshape(*greatest)
+
+
+@operator("expand", "expand_copy", "broadcast_to")
+def expand(_call: Call, x: Tensor, shape: Any, implicit: bool = False) -> Tensor:
+    """Axes of 1 as long as is wanted; -1 leaves an axis as it is."""
+    lead = len(shape) - x.ndim
+    own = (None,) * lead + x.symbolic_shape
+    wanted: list[Any] = [o if _is_left(n) else n for n, o in zip(shape, own, strict=True)]
+    return expanded(_with_lead(x, lead), wanted)
+
+
+def expanded(x: Tensor, shape: Sequence[Any]) -> Tensor:
+    """Axes of 1 as long as is wanted: as a variable by a part of the greatest that it can be."""
+    own = x.symbolic_shape
+    greatest = [n.high if isinstance(n, Variable) else n for n in shape]
+    ends = [
+        n if isinstance(n, Variable) and n != o else None for n, o in zip(shape, own, strict=True)
+    ]
+    made = x.expand(*greatest)
+    if any(end is not None for end in ends):
+        made = made[tuple(slice(None) if end is None else slice(end) for end in ends)]
+    return made
+
+
+def _with_lead(x: Tensor, count: int) -> Tensor:
+    """With so many axes of 1 before its own."""
+    for _ in range(count):
+        x = x.unsqueeze(0)
+    return x
+
+
+def _is_left(extent: Any) -> bool:
+    return isinstance(extent, int) and extent == -1
+
+
+@operator("permute", "permute_copy")
+def permute(_call: Call, x: Tensor, dims: Any) -> Tensor:
+    """Axes in another order."""
+    return x.permute(*axes_of(dims, x.ndim)) if x.ndim else x
+
+
+@operator("transpose", "transpose_copy", "swapaxes")
+def transpose(_call: Call, x: Tensor, first: int, second: int) -> Tensor:
+    """Two axes exchanged."""
+    return x.swapaxes(first, second) if x.ndim else x
+
+
+@operator("t", "t_copy", "numpy_T", "mT")
+def turned(_call: Call, x: Tensor) -> Tensor:
+    """A matrix turned."""
+    return x.swapaxes(-2, -1) if x.ndim > 1 else x
+
+
+@operator("squeeze", "squeeze_copy")
+def squeeze(_call: Call, x: Tensor, dim: Any = None) -> Tensor:
+    """Without axes of extent 1: all of them, or those that are named."""
+    chosen = [a for a in axes_of(dim, x.ndim) if x.ndim and x.symbolic_shape[a] == 1]
+    return x.squeeze(tuple(chosen)) if chosen else x
+
+
+@operator("unsqueeze", "unsqueeze_copy")
+def unsqueeze(_call: Call, x: Tensor, dim: int) -> Tensor:
+    """One more axis of extent 1."""
+    return x.unsqueeze(dim)
+
+
+@operator("flatten")
+def flatten(_call: Call, x: Tensor, start: int = 0, end: int = -1) -> Tensor:
+    """Some axes as one."""
+    return x.flatten(start, end)
+
+
+@operator("unflatten")
+def unflatten(_call: Call, x: Tensor, dim: int, sizes: Any) -> Tensor:
+    """One axis as several."""
+    return x.unflatten(axis_of(dim, x.ndim), sizes)
+
+
+@operator("slice", "slice_copy")
+def sliced(
+    _call: Call, x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Tensor:
+    """A part of an axis, each `step`th element."""
+    axis = axis_of(dim, x.ndim)
+    extent = x.symbolic_shape[axis]
+    is_to_end = end is None or end == extent or (isinstance(end, int) and end >= x.shape[axis])
+    if start in (None, 0) and step == 1 and is_to_end:
+        return x
+    made: Tensor = x[(slice(None),) * axis + (slice(start, end, step),)]
+    return made
+
+
+@operator("select", "select_copy")
+def select(_call: Call, x: Tensor, dim: int, index: Any) -> Tensor:
+    """One place of an axis."""
+    made: Tensor = x[(slice(None),) * axis_of(dim, x.ndim) + (index,)]
+    return made
+
+
+@operator("narrow", "narrow_copy")
+def narrow(_call: Call, x: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """A part of an axis."""
+    return x.narrow(axis_of(dim, x.ndim), start, length)
+
+
+@operator("cat", "concat", "concatenate")
+def cat(call: Call, tensors: Any, dim: int = 0) -> Tensor:
+    """Tensors one after the other; those of shape (0,) stand for nothing."""
+    parts = [as_tensor(t, call.dtype) for t in tensors if t.shape != (0,)] or tensors[:1]
+    first, *others = parts
+    return first.cat(*others, dim=axis_of(dim, first.ndim)) if others else first
+
+
+@operator("stack")
+def stack(call: Call, tensors: Any, dim: int = 0) -> Tensor:
+    """Tensors along a new axis."""
+    first, *others = (as_tensor(t, call.dtype) for t in tensors)
+    axis = dim + first.ndim + 1 if dim < 0 else dim
+    return first.stack(*others, dim=axis) if others else first.unsqueeze(axis)
+
+
+@operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy")
+def split(_call: Call, x: Tensor, sizes: Any, dim: int = 0) -> Any:
+    """An axis in parts of these sizes."""
+    return x.split(sizes, axis_of(dim, x.ndim))
+
+
+@operator("chunk")
+def chunk(_call: Call, x: Tensor, chunks: int, dim: int = 0) -> Any:
+    """An axis in so many parts."""
+    axis = axis_of(dim, x.ndim)
+    return x.split(max(math.ceil(x.shape[axis] / chunks), 1), axis)
+
+
+@operator("unbind", "unbind_copy")
+def unbind(_call: Call, x: Tensor, dim: int = 0) -> Any:
+    """Every place of an axis by itself."""
+    return x.unbind(axis_of(dim, x.ndim))
+
+
+@operator("flip")
+def flip(_call: Call, x: Tensor, dims: Any) -> Tensor:
+    """Axes turned round."""
+    return x.flip(*axes_of(dims, x.ndim)) if dims else x
+
+
+@operator("roll")
+def roll(_call: Call, x: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+    """Elements moved along axes, those that fall out put in front."""
+    return x.roll(tuple(shifts), axes_of(dims, x.ndim) if dims else None)
+
+
+@operator("repeat", "tile")
+def repeat(_call: Call, x: Tensor, repeats: Any) -> Tensor:
+    """The tensor several times along each axis."""
+    return _with_lead(x, len(repeats) - x.ndim).repeat(*repeats)
+
+
+@operator("repeat_interleave.self_int")
+def repeat_interleave(
+    _call: Call, x: Tensor, repeats: int, dim: int | None = None, output_size: Any = None
+) -> Tensor:
+    """Each element several times."""
+    return x.repeat_interleave(repeats, dim)
+
+
+@operator("constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
+          "replication_pad1d", "replication_pad2d", "replication_pad3d")  # fmt: skip
+def pad(call: Call, x: Tensor, widths: Any, *rest: Any, **named: Any) -> Tensor:
+    """A border around the last axes."""
+    name = call.name.partition(".")[0]
+    mode, value = "constant", rest[0] if rest else named.get("value", 0)
+    if name == "pad":
+        mode = rest[0] if rest else named.get("mode", "constant")
+        value = rest[1] if len(rest) > 1 else named.get("value", 0)
+    elif not name.startswith("constant"):
+        mode = "reflect" if name.startswith("reflection") else "replicate"
+    pairs = [(0, 0)] * x.ndim
+    for place in range(len(widths) // 2):
+        pairs[-1 - place] = widths[2 * place], widths[2 * place + 1]
+    if mode != "constant":
+        return x.pad(pairs, mode=mode)
+    return x.pad(pairs, x.dtype.numpy.type(value or 0).item())
+
+
+@operator("clone", "alias", "detach", "detach_", "contiguous", "lift_fresh_copy", "lift_fresh",
+          "alias_copy", "detach_copy", "resolve_conj", "resolve_neg")  # fmt: skip
+def same(_call: Call, x: Tensor, *_: Any, **_options: Any) -> Tensor:
+    """The value itself."""
+    return x
+
+
+@operator("copy")
+def copied(call: Call, x: Tensor, source: Tensor, _non_blocking: bool = False) -> Any:
+    """Another value in the shape and type of the first."""
+    made = as_tensor(source, call.dtype)
+    return expanded(_with_lead(made, x.ndim - made.ndim), x.symbolic_shape)
+
+
+@operator("slice_scatter")
+def slice_scatter(
+    _call: Call, x: Tensor, source: Tensor, dim: int = 0, start: Any = None, end: Any = None,
+    step: int = 1,
+) -> Tensor:  # fmt: skip
+    """A part of an axis replaced."""
+    return x.set((slice(None),) * axis_of(dim, x.ndim) + (slice(start, end, step),), source)
+
+
+@operator("select_scatter")
+def select_scatter(_call: Call, x: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
+    """One place of an axis replaced."""
+    return x.set((slice(None),) * axis_of(dim, x.ndim) + (index,), source)
+
+
+@operator("as_strided", "as_strided_copy")
+def as_strided(
+    call: Call, x: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
+    """Elements at regular places of a row-major tensor."""
+    given = call.argument(0).meta["val"]
+    if not given.is_contiguous():
+        raise call.refused("the tensor is not row-major", given.stride(), "a contiguous tensor")
+    return x.as_strided(size, stride, storage_offset or 0)
+
+
+@operator("unfold", "unfold_copy")
+def unfold(_call: Call, x: Tensor, dim: int, size: int, step: int) -> Tensor:
+    """Windows along an axis, each as a last axis."""
+    return x.unfold(axis_of(dim, x.ndim), size, step)
+
+
+@operator("diagonal", "diagonal_copy")
+def diagonal(_call: Call, x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A diagonal of two axes."""
+    return x.diagonal(offset, dim1, dim2)
+
+
+@operator("tril", "triu")
+def triangle(call: Call, x: Tensor, diagonal: int = 0) -> Tensor:
+    """What is below or above a diagonal; 0 elsewhere."""
+    return x.tril(diagonal) if call.name.startswith("tril") else x.triu(diagonal)
+
+
+@operator("pixel_shuffle", "pixel_unshuffle")
+def pixel_shuffle(call: Call, x: Tensor, factor: int) -> Tensor:
+    """Channels as pixels, or pixels as channels."""
+    *lead, c, h, w = x.shape
+    r, n = factor, len(lead)
+    places = range(n)
+    if call.name.startswith("pixel_shuffle"):
+        cut = x.reshape(*lead, c // (r * r), r, r, h, w)
+        moved = cut.permute(*places, n, n + 3, n + 1, n + 4, n + 2)
+        return moved.reshape(*lead, c // (r * r), h * r, w * r)
+    cut = x.reshape(*lead, c, h // r, r, w // r, r)
+    moved = cut.permute(*places, n, n + 2, n + 4, n + 1, n + 3)
+    return moved.reshape(*lead, c * r * r, h // r, w // r)
+
+
+@operator("channel_shuffle", "native_channel_shuffle")
+def channel_shuffle(_call: Call, x: Tensor, groups: int) -> Tensor:
+    """Channels of groups mixed."""
+    n, c, *image = x.shape
+    cut = x.reshape(n, groups, c // groups, *image)
+    return cut.swapaxes(1, 2).reshape(n, c, *image)
+
+
+@operator("sym_size", "sym_numel", "sym_stride", "size", "numel")
+def size(_call: Call, x: Tensor, dim: int | None = None) -> Any:
+    """The extent of an axis."""
+    return x.size if dim is None else x.symbolic_shape[axis_of(dim, x.ndim)]
+
+
+@operator("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range",
+          "sym_constrain_range_for_size")  # fmt: skip
+def checked(_call: Call, *_: Any, **_options: Any) -> None:
+    """What PyTorch has checked when it wrote the graph."""
