@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     kept.py         tables of bounded size that forget what was used least recently
     frames.py       call stacks: which of the user's lines were running
     origin.py       where a node comes from
+    modules.py      the parts of a model, and lines of programs that were written elsewhere
     node.py         interned immutable nodes: structure-equal nodes are the same object
     trace.py        what the compiler reports about its own work, as frozen records
     stage.py        the faces every stage shows

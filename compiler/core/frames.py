@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -51,8 +52,9 @@ class Frame:
     function: str
     """`Block.forward`; "" at the top level of a program."""
     outer: "Frame | None"
-    code: CodeType
-    at: int
+    code: CodeType | None = None
+    """None for a line that ran in another program: see `stated`."""
+    at: int = 0
 
     def stack(self) -> "tuple[Frame, ...]":
         """This frame and those around it, from the outermost."""
@@ -62,6 +64,50 @@ class Frame:
             found.append(frame)
             frame = frame.outer
         return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A part of a model, by the name that its author gave it: see `core/modules.py`.
+
+    Modules are interned as frames are: one object for one name in one place.
+    """
+
+    name: str
+    """Its name in `outer`: "attention"; of the outermost, what the model is called."""
+    kind: str
+    """What its author calls such modules: "BertAttention"; "" where that is not known."""
+    outer: "Module | None"
+    caller: Frame | None
+    """The user's line that called the model."""
+    run: int = 0
+    """Tells the runs of a module apart that is called several times."""
+
+    def chain(self) -> "tuple[Module, ...]":
+        """This module and those around it, from the outermost."""
+        found = [self]
+        while found[-1].outer is not None:
+            found.append(found[-1].outer)
+        return tuple(reversed(found))
+
+    @property
+    def path(self) -> str:
+        """Where it stands in its model: "encoder.layers.0.attention"; "" for the model itself."""
+        return ".".join(module.name for module in self.chain()[1:])
+
+
+@lru_cache(1 << 16)
+def stated(file: str, line: int, function: str, outer: Frame | None) -> Frame:
+    """The frame of a line that did not run here: of a program that was written elsewhere."""
+    return Frame(file, line, function, outer)
+
+
+@lru_cache(1 << 16)
+def module(
+    name: str, kind: str, outer: Module | None, caller: Frame | None, run: int = 0
+) -> Module:  # fmt: skip
+    """The one module of this name in its place."""
+    return Module(name, kind, outer, caller, run)
 
 
 _ours: tuple[str, ...] = (str(Path(__file__).parents[1]),)

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from compiler.core import frames
-from compiler.core.frames import Frame, Whose
+from compiler.core.frames import Frame, Module, Whose
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,6 +67,7 @@ class Origin:
     `outer` is the line that called the function in which it is made, with those around that one:
     what two calls of a helper make is made at two places. Places that differ only in `call` are
     one: it numbers the public calls of a process in their order, and groups nodes in pictures.
+    `module` is the part of a model in which it is made.
     """
 
     file: str
@@ -75,12 +76,13 @@ class Origin:
     outer: Frame | None = None
     function: str = field(default="", compare=False)
     call: int = field(default=0, compare=False)
+    module: Module | None = None
     _hash: int = field(init=False, repr=False, compare=False)
     """Every table of nodes asks for it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(
-            self, "_hash", hash((self.file, self.line, self.method, self.outer))
+            self, "_hash", hash((self.file, self.line, self.method, self.outer, self.module))
         )  # fmt: skip
 
     def __hash__(self) -> int:
@@ -93,8 +95,16 @@ class Origin:
 
     @property
     def inside(self) -> str:
-        """The user's functions that were running, from the outermost: "network/attention"."""
+        """The user's functions that were running, from the outermost: "network/attention".
+
+        In a model it is the path of the module, behind what called the model.
+        """
         names = [*(frame.function for frame in self.frames), self.function]
+        if self.module is not None:
+            model, *inner = self.module.chain()
+            around = model.caller.stack() if model.caller else ()
+            names = [*(frame.function for frame in around), *(it.name for it in inner)]
+            names = names if inner else [*names, model.name]
         return "/".join(name for name in names if name)
 
     @property
@@ -124,18 +134,23 @@ class Origin:
         is_cell = cell_number(self.file) is not None
         return self.place if is_cell else f"{self.file}:{self.line}"
 
+    @property
+    def _path(self) -> str:
+        return self.module.path if self.module else ""
+
     def __lt__(self, other: "Origin") -> bool:
         mine = (reading_order(self.file), self.line, self.method)
         theirs = (reading_order(other.file), other.line, other.method)
         if mine == theirs:
-            return (self.lines, self.call) < (other.lines, other.call)
+            return (self.lines, self._path, self.call) < (other.lines, other._path, other.call)
         return mine < theirs
 
 
 class _State(threading.local):
-    """The origin of the public call that is running on this thread."""
+    """The origin of the public call that is running on this thread, and the module it is in."""
 
     origin: Origin | None = None
+    module: Module | None = None
 
 
 state = _State()
@@ -144,7 +159,9 @@ state = _State()
 def caller(method: str, depth: int = 2) -> Origin:
     """The user's innermost frame, `depth` frames or more above this one."""
     frame = frames.innermost(sys._getframe(depth))
-    return Origin(frame.file, frame.line, method, frame.outer, frame.function, next(_calls))
+    return Origin(
+        frame.file, frame.line, method, frame.outer, frame.function, next(_calls), state.module
+    )  # fmt: skip
 
 
 def users_lines(trace: TracebackType | None) -> tuple[Origin, ...]:
@@ -198,6 +215,13 @@ class called:
 
     def __exit__(self, *exception: object) -> None:
         state.origin = self.saved
+
+
+def stated(method: str, place: Frame, module: Module | None) -> Origin:
+    """A new call of `method`, on a line of a program that was written elsewhere."""
+    return Origin(
+        place.file, place.line, method, place.outer, place.function, next(_calls), module
+    )  # fmt: skip
 
 
 class no_origin:

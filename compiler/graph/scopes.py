@@ -5,6 +5,9 @@
         layernorm
           mean                 call        the nodes of one public call
       iterations 2 … 12        rest        the others, in the same way
+    encoder                    module      a part of a model: what its author called it
+      layer.0
+        linear                 call        the nodes of one operator of the model
 
 A scope holds what was made between two moments, so no path leads out of it and back. What is read
 but not computed (weights, constants) is held by the scope of those that read it; the first operand
@@ -17,14 +20,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from compiler.core.frames import Frame
+from compiler.core.frames import Frame, Module
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
 from compiler.core.text import lines as in_lines
 from compiler.graph.alike import FEWEST, Signatures, count_of, fixed, runs
 from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Sink, TensorNode
 
-ScopeKind: TypeAlias = Literal["call", "function", "repeat", "iteration", "rest", "lines"]
+ScopeKind: TypeAlias = Literal[
+    "call", "function", "module", "repeat", "iteration", "rest", "lines"
+]  # fmt: skip
 Place: TypeAlias = tuple[str, int]
 MOST_CHILDREN = 16
 """Parts of one scope above which neighbours are taken together: a choice."""
@@ -38,7 +43,8 @@ class Scope:
     """A call, a function's run, or several of them.
 
     `parent` is the position of the scope around it, -1 for none. `places` are the file and line of
-    a call, of the call of a function, or those between which the others stand.
+    a call, of the call of a function, of the first call in a module, or those between which the
+    others stand.
     """
 
     kind: ScopeKind
@@ -49,6 +55,8 @@ class Scope:
     """How many iterations a repeat has."""
     result: TensorNode | None = field(default=None, compare=False)
     """What the last call in it gave."""
+    module: Module | None = field(default=None, compare=False)
+    """The module whose run it is: `module.path` is its full name, `module.kind` its class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +79,7 @@ class Part:
     nodes: tuple[TensorNode, ...] = ()
     key: object = None
     count: int = 1
+    module: Module | None = None
 
     def calls(self) -> "Iterator[Part]":
         """The calls in it, in order."""
@@ -95,13 +104,19 @@ def scopes_of(root: Sink) -> Scopes:
         if call not in leaves or (inputs.isdisjoint(nodes) and not same.issuperset(nodes))
     ]  # fmt: skip
     whole = _tree(computing)
-    while len(whole.parts) == 1 and whole.parts[0].kind == "function":
+    while len(whole.parts) == 1 and _holds_all(whole.parts[0]):
         whole = whole.parts[0]  # what holds everything tells nothing apart
     _Folding(same).fold(whole)
     rows, of = _numbered(whole)
     _give_back(computing, order, of)
     _hold(order, rows, of, inputs)
     return Scopes(tuple(rows), of)
+
+
+def _holds_all(part: Part) -> bool:
+    """Whether a part is a function or a model as a whole, not one of its modules."""
+    is_model = isinstance(part.key, Module) and part.key.outer is None
+    return part.kind == "function" or is_model
 
 
 def _by_call(order: Iterable[TensorNode]) -> dict[int, list[TensorNode]]:
@@ -136,15 +151,15 @@ def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
     for nodes in computing:
         origin = nodes[0].origin
         assert origin is not None
-        around = _functions(origin)
+        around = _around(origin)
         same = 0
-        for part, (frame, _) in zip(open_parts[1:], around, strict=False):
-            if part.key is not frame:
+        for part, (key, _) in zip(open_parts[1:], around, strict=False):
+            if part.key is not key:
                 break
             same += 1
         del open_parts[same + 1 :]
-        for frame, name in around[same:]:
-            made = Part("function", name, ((frame.file, frame.line),), key=frame)
+        for key, name in around[same:]:
+            made = _opened(key, name, origin)
             open_parts[-1].parts.append(made)
             open_parts.append(made)
         place = origin.file, origin.line
@@ -153,11 +168,27 @@ def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
     return whole
 
 
-def _functions(origin: Origin) -> list[tuple[Frame, str]]:
-    """The functions that were running, each with the frame that called it; those with a name."""
-    frames = origin.frames
-    names = [*(frame.function for frame in frames[1:]), origin.function]
-    return [(frame, name) for frame, name in zip(frames, names, strict=False) if name]
+def _opened(key: Frame | Module, name: str, origin: Origin) -> Part:
+    """The part of a function's call or of a module, whose first call is made at `origin`."""
+    if isinstance(key, Module):
+        return Part("module", name, ((origin.file, origin.line),), key=key)
+    return Part("function", name, ((key.file, key.line),), key=key)
+
+
+def _around(origin: Origin) -> list[tuple[Frame | Module, str]]:
+    """The functions that were running, each with the frame that called it; those with a name.
+
+    In a model these are the functions that called it, then its modules.
+    """
+    modules = origin.module.chain() if origin.module else ()
+    frames, innermost = origin.frames, origin.function
+    if modules:
+        caller = modules[0].caller
+        frames = caller.outer.stack() if caller and caller.outer else ()
+        innermost = caller.function if caller else ""
+    names = [*(frame.function for frame in frames[1:]), innermost]
+    functions = [(frame, name) for frame, name in zip(frames, names, strict=False) if name]
+    return [*functions, *((module, module.name) for module in modules)]
 
 
 class _Folding:
@@ -177,8 +208,9 @@ class _Folding:
                 part.key = self.signatures.of_call(part.key, self._changing([part]))
                 continue
             part.parts = self._repeated(part.parts)
+            part.module = part.key if isinstance(part.key, Module) else None
             part.key = self.signatures.of(part.key, [it.key for it in part.parts])
-            is_whole = part is not whole and len(part.parts) == 1
+            is_whole = part.kind == "function" and part is not whole and len(part.parts) == 1
             if is_whole and part.parts[0].kind == "repeat":
                 inner = part.parts[0]
                 part.kind, part.count, part.parts = "repeat", inner.count, inner.parts
@@ -280,8 +312,8 @@ def _chunks(bodies: list[Part], first: int) -> list[Part]:
 
 def _chunked(parts: list[Part]) -> list[Part]:
     """`parts`, neighbours taken together where they are too many to be read: those of one line,
-    then so many that it is enough."""
-    if len(parts) > MOST_CHILDREN:
+    then so many that it is enough. Modules are known by their names, not by lines."""
+    if len(parts) > MOST_CHILDREN and all(part.kind != "module" for part in parts):
         lines = itertools.groupby(parts, key=lambda part: part.places[0])
         parts = [_lines_part(list(piece)) for _, piece in lines]
     while len(parts) > MOST_CHILDREN:
@@ -295,7 +327,10 @@ def _lines_part(piece: list[Part]) -> Part:
     if len(piece) == 1:
         return piece[0]
     places = _span(piece)
-    return Part("lines", _lines(places), places, piece)
+    ends = piece[0], piece[-1]
+    is_named = all(part.kind == "module" for part in ends)
+    name = " … ".join(part.name for part in ends) if is_named else _lines(places)
+    return Part("lines", name, places, piece)
 
 
 def _span(parts: Sequence[Part]) -> tuple[Place, ...]:
@@ -321,7 +356,9 @@ def _numbered(whole: Part) -> tuple[list[Scope], dict[TensorNode, int]]:
         stack += [(inner, len(rows)) for inner in reversed(part.parts)]
         *_, last = part.calls()
         rows.append(
-            Scope(part.kind, part.name, parent, part.places, part.count, last.nodes[-1])
+            Scope(
+                part.kind, part.name, parent, part.places, part.count, last.nodes[-1], part.module
+            )
         )
     return rows, of
 

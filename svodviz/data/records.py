@@ -73,7 +73,7 @@ class NodeRow(TypedDict):
 
 
 ScopeRow: TypeAlias = tuple[
-    Literal["call", "function", "repeat", "iteration", "rest", "lines"], str, Perhaps,
+    Literal["call", "function", "module", "repeat", "iteration", "rest", "lines"], str, Perhaps,
     list[Position], Position, Perhaps,
 ]  # fmt: skip
 """A public call, or what holds several: kind, name, the scope around it, its lines, how many

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from compiler import Tensor, compile
+from compiler.core.modules import Line, called_at, in_module
 from compiler.graph.alike import runs
 from compiler.graph.nodes import Buffer, Sink
 from compiler.graph.scopes import MOST_CHILDREN, Scope, Scopes
@@ -193,3 +194,31 @@ def test_shards_that_nothing_reads_are_results() -> None:
     made = compile((columns @ rows).shards)
     assert made.scopes.rows
     assert all(n in made.scopes.of for n in made.graph.nodes if not isinstance(n, Sink))
+
+
+def modules(x: Tensor, count: int) -> Tensor:
+    """A model whose layers are modules, each with a line of its own beside them."""
+    with in_module("Net", kinds=["Net"]):
+        for number in range(count):
+            with in_module("encoder", f"layer.{number}", kinds=["Encoder", "Layer"]):
+                with in_module("norm"), called_at("layer_norm", [Line("model.py", 3)]):
+                    y = layernorm(x)
+                with called_at("add", [Line("model.py", 4)]):
+                    x = x + y
+    return x
+
+
+def test_modules_of_a_model_are_scopes_that_iterations_do_not_hide() -> None:
+    found = scopes(modules(tensor(4, 8, name="x"), 4).exp())
+    layers = [f"      layer.{number}" for number in range(4)]
+    assert outline(found, depth=4) == ["modules", "  Net", "    encoder", *layers, "exp"]
+    inner = [(row.module.path, row.module.kind) for row in found.rows if row.module]
+    assert inner[:3] == [("", "Net"), ("encoder", "Encoder"), ("encoder.layer.0", "Layer")]
+    assert all((row.kind == "module") == (row.module is not None) for row in found.rows)
+
+
+def test_many_modules_are_taken_together_by_their_names() -> None:
+    found = scopes(modules(tensor(4, 8, name="x"), 30))
+    assert outline(found, depth=2)[:2] == ["encoder", "  layer.0 … layer.2"]
+    lines = [row for row in found.rows if row.kind == "lines"]
+    assert len(lines) <= MOST_CHILDREN and lines[-1].name == "layer.27 … layer.29"

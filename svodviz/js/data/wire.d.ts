@@ -56,7 +56,7 @@ export interface NodeRow {
  * A public call, or what holds several: kind, name, the scope around it, its lines, how many
  * iterations it repeats, and the node that it gives
  */
-export type ScopeRow = ["call" | "function" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position, Perhaps];
+export type ScopeRow = ["call" | "function" | "module" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position, Perhaps];
 
 /** Where the boxes and arrows of a drawing stand */
 export interface Layout {

@@ -13,7 +13,7 @@ import { commonest, inherited } from "./inherited.js";
 
 /** @type {Record<string, string[]>} the kinds of scopes that each way of folding makes groups of */
 export const SCOPED = {
-  path: ["call", "function", "repeat", "iteration", "rest", "lines"],
+  path: ["call", "function", "module", "repeat", "iteration", "rest", "lines"],
   call: ["call"],
   repeat: ["repeat", "iteration", "rest"],
 };
@@ -77,7 +77,7 @@ export function openWithin(model, groups, count, most) {
   const open = new Set();
   /** @param {number} group */
   const kindOf = (group) => model.scopes[groups[group].scope ?? 0][0];
-  for (const kinds of [["lines"], ["lines", "function", "repeat", "iteration"]]) {
+  for (const kinds of [["lines"], ["lines", "function", "module", "repeat", "iteration"]]) {
     const visible = [...outermost];
     for (const group of visible) {
       const kind = kindOf(group);
