@@ -26,6 +26,7 @@ from compiler.device.program import Program
 from compiler.findings.finding import Findings
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
+from compiler.graph.modules import Modules, modules_of
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.scopes import Scopes, scopes_of
@@ -53,8 +54,10 @@ from compiler.schedule.titles import KernelTitle, title
 from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
+    from compiler.ask.by_module import ByModule
     from compiler.ask.hot import Hot
     from compiler.ask.measurement import Measurement
+    from compiler.ask.module_trace import ModuleTrace
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
     from compiler.tune.tuning import Tuning
@@ -151,6 +154,11 @@ class Compilation:
         return scopes_of(self.written)
 
     @cached_property
+    def modules(self) -> Modules:
+        """The modules of a model, or the functions of a program, as a tree."""
+        return modules_of(with_iterations(self.written))
+
+    @cached_property
     def optimized_graph(self) -> Graph:
         """The tensor graph after the last graph pass."""
         return self._graph(self.simplest, "optimized graph")
@@ -211,10 +219,10 @@ class Compilation:
                 nodes = made.outlined.inside_iterations.get(call) or made.outlined.origins.of(call)
                 shape = buffer_of(call.sources[0]).shape
                 name = item.operation.name
-                found[position] = title(name, nodes, self._lines_of, shape)
+                found[position] = title(name, nodes, self.lines_of, shape)
         return found
 
-    def _lines_of(self, node: TensorNode) -> list[Origin]:
+    def lines_of(self, node: TensorNode) -> list[Origin]:
         """The user's lines of a node, of one in an iteration of a loop too."""
         inner = self._scheduled.outlined.iterations.values()
         known = (self.provenance, *(it.lines for it in inner))
@@ -381,7 +389,7 @@ class Compilation:
         """The latest of the user's lines that a scalar of a kernel comes from."""
         tensors = self._scheduled.outlined.origins
         nodes = {it for body in kernel.provenance.of(scalar) for it in tensors.of(body)}
-        return max((it for node in nodes for it in self._lines_of(node)), default=None)
+        return max((it for node in nodes for it in self.lines_of(node)), default=None)
 
     @located
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:
@@ -476,6 +484,35 @@ class Compilation:
         self._measured = {it.item_id: it.ns for it in found.times}
         self.__dict__.pop("findings", None)  # they rest on these times now
         return found
+
+    def by_module(self, measurement: "Measurement | None" = None) -> "ByModule":
+        """What is left of each module at every stage, and what it takes to run: `print` it.
+
+        Times are estimated, or those of a `measurement` made by `measure()`. LLVM makes the
+        assembly for it, unless it has.
+        """
+        with loading():
+            from compiler.ask.by_module import by_module
+
+        times = measurement and {it.item_id: it.ns for it in measurement.times}
+        return by_module(self, times or None)
+
+    @located
+    def trace(self, module: str, to: str = "assembly") -> "ModuleTrace":
+        """One module of `modules`, by its full name, through every stage up to `to`.
+
+        Raises `DataError` where there is no such module or stage.
+        """
+        with loading():
+            from compiler.ask.module_trace import module_trace, stages_to
+
+        stages = stages_to(to)
+        parts: dict[str, tuple[Stage, ...]] = {}
+        for name in stages:
+            found = self.user_source if name == "source" else getattr(
+                self, "source" if name == "llvm" else name)  # fmt: skip
+            parts[name] = found if isinstance(found, tuple) else (found,)
+        return module_trace(self, module, stages, parts)
 
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
