@@ -128,7 +128,8 @@ class Compilation:
         nodes = with_iterations(root)
         origins = {n: origins_of(n, self.provenance) for n in nodes}
         lines = {n: [o for each in inside(n) for o in origins[each]] for n in nodes}
-        parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
+        parents = {n: (*self.user_source.entities_of(lines[n]), *self._modules_of(lines[n]))
+                   for n in nodes}  # fmt: skip
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
         return Graph(
@@ -138,6 +139,13 @@ class Compilation:
             scopes=self.scopes.of if root is self.written else {},
             callers={n: self.user_source.callers_of(lines[n]) for n in nodes},
         )  # fmt: skip
+
+    def _modules_of(self, lines: Iterable[Origin]) -> tuple[str, ...]:
+        """The entities of the innermost modules that made something, where there are modules."""
+        modules = self.modules
+        if not (modules.is_model and modules.is_tree):
+            return ()
+        return tuple(modules.entity(at) for at in sorted({modules.position(it) for it in lines}))
 
     def entity(self, node: TensorNode) -> str:
         """The entity string of a tensor node."""
@@ -560,7 +568,8 @@ class Compilation:
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        return biography(entity, (*self.stages, *self.optimized, *self.assembly))
+        whole = (self.modules, *self.stages, *self.optimized, *self.assembly)
+        return biography(entity, whole)
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:

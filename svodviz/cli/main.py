@@ -11,9 +11,10 @@
     svodviz show model.onnx --stage modules     what is left of each at every stage
 
 A model is given inputs: those in files (`--input data.npz`, `--input x=x.npy`), others are made of
-the shapes that it declares. A program is run like a script. What it passes to `svodviz.explore(...)` is explored; where it
-calls that never, its last module-level Tensor or Compilation. A program that raises has its
-exception printed with the traceback of its own frames. With `--check`, `explore` and `show` run
+the shapes that it declares. A program is run like a script. What it passes to
+`svodviz.explore(...)` is explored; where it calls that never, its last module-level Tensor or
+Compilation. A program that raises has its exception printed with the traceback of its own frames.
+With `--check`, `explore` and `show` run
 every pass and stage on the program's inputs and print which are right. The exit code is 0, or 1
 where something is wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is
 wrong. Whatever names and texts the program has, what is printed is fit for a terminal.
@@ -55,7 +56,7 @@ EPILOG = (
 
 
 EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
-TRACED = tuple(it for it in WITH_GRAPHS if it != "asm") + ("assembly",)
+TRACED = (*(it for it in WITH_GRAPHS if it not in ("modules", "asm")), "assembly")
 """The stages that a module is followed to."""
 WHOLE = ("summary", "passes", "decisions", "findings", "modules")
 """Stages without a part for each kernel."""
@@ -206,8 +207,8 @@ def _add_given(command: argparse.ArgumentParser) -> None:
                          help="of a model: arrays for its inputs, from .npz or .npy")  # fmt: skip
     command.add_argument("--dim", action="append", default=[], metavar="NAME=NUMBER",
                          help="of a model: an extent that may differ, as in batch=4")  # fmt: skip
-    command.add_argument("--seed", type=int, default=0,
-                         help="of a model: for inputs that are in no file (default: 0)")  # fmt: skip
+    command.add_argument("--seed", type=int, default=0, metavar="NUMBER",
+                         help="of a model: for inputs that no file has (default: 0)")  # fmt: skip
 
 
 def _add_diff(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -286,6 +287,8 @@ def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
 
 
 def _trace(found: list[Found], chosen: argparse.Namespace) -> int:
+    for it in found:
+        it.compilation.modules.find(chosen.module, "trace")
     with told(f"following {visible(chosen.module)}"):
         texts = [str(it.compilation.trace(chosen.module, chosen.to)) for it in found]
     print("\n\n".join(texts))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from compiler.core.stage import Stage
     from compiler.program.compilation import Compilation
 
-View = Literal["graph", "text", "timeline", "llvm_passes", "run"]
+View = Literal["modules", "graph", "text", "timeline", "llvm_passes", "run"]
 Find: TypeAlias = "Callable[[Compilation], Sequence[Stage]]"
 
 
@@ -41,6 +41,8 @@ class StageRow:
 
 
 STAGES = (
+    StageRow("modules", "Modules", "modules", lambda it: (it.modules,),
+             python="program.modules"),
     StageRow("source", "Source", "text", lambda it: (it.user_source,),
              python="program.user_source"),
     StageRow("graph", "Graph", "graph", lambda it: (it.graph,), python="program.graph"),

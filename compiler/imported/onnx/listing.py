@@ -12,12 +12,13 @@ notebook cells are, so that whatever shows a user's line shows these.
 import ast
 import linecache
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.core.lazy import loading
 from compiler.core.modules import Line, called_at, in_module
+from compiler.core.origin import state
 
 MOST_SHOWN = 64
 """Characters of an attribute that are shown."""
@@ -48,12 +49,29 @@ class Listing:
         made = ExitStack()
         if line := self.lines.get(id(node)):
             names, kinds = modules_of(node)
-            model = kinds[0] or self.name
-            made.enter_context(in_module(model))
+            made.enter_context(_model(kinds[0] or self.name))
             if names:
                 made.enter_context(in_module(*names, kinds=kinds[1:]))
             made.enter_context(called_at(node.op_type, [Line(self.file, line)]))
         return made
+
+
+@contextmanager
+def _model(name: str) -> Iterator[None]:
+    """Tensors made inside stand in the model itself: in an inner graph not in the node's modules
+    that runs it."""
+    before = state.module
+    running = before.chain() if before is not None else ()
+    at = next((it for it in reversed(running) if it.name == it.kind == name), None)
+    if at is None:
+        with in_module(name, kinds=[name]):
+            yield
+        return
+    state.module = at
+    try:
+        yield
+    finally:
+        state.module = before
 
 
 def listed(model: Any, file: str = "") -> Listing:
