@@ -56,7 +56,7 @@ EPILOG = (
 
 
 EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
-TRACED = (*(it for it in WITH_GRAPHS if it not in ("modules", "asm")), "assembly")
+TRACED = (*(it for it in WITH_GRAPHS if it != "asm"), "assembly")
 """The stages that a module is followed to."""
 WHOLE = ("summary", "passes", "decisions", "findings", "modules")
 """Stages without a part for each kernel."""

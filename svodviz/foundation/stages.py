@@ -69,9 +69,11 @@ STAGES = (
 )  # fmt: skip
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
 BY_ID = {row.id: row for row in STAGES}
-WITH_GRAPHS = tuple(row.id for row in STAGES if row.id != "passes" and not row.asked)
+USUAL = tuple(row for row in STAGES if row.id != "modules")
+"""The stages of every program: only models have modules."""
+WITH_GRAPHS = tuple(row.id for row in USUAL if row.id != "passes" and not row.asked)
 """The stages that are there once a program is compiled."""
-EXPORTED = (*WITH_GRAPHS, "run")
+EXPORTED = ("modules", *WITH_GRAPHS, "run")
 """The stages that can be exported one by one; for the last one the program is run."""
 
 

@@ -14,7 +14,7 @@ from compiler.core.garbage import put_off
 from svodviz.drawing.palette import edge_legend, legend
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import STAGES, USUAL
 from svodviz.foundation.subject import name_of
 from svodviz.foundation.views import view_rows
 from svodviz.wire.checks import Checks, check_rows
@@ -63,7 +63,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
     stages = [
         later_row(row, compilation) if row.late
         else stage_row(row, compilation, entities, placing, notes)
-        for row in STAGES if row.id != "modules" or has_modules(compilation)
+        for row in (STAGES if has_modules(compilation) else USUAL)
     ]  # fmt: skip
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)

@@ -32,10 +32,10 @@ export function workOf(model, timeOf) {
     const ns = timeOf(item);
     for (const [module, time, operations, bytes] of parts[position] ?? []) {
       const own = found[module];
-      own.ns += time * ns;
-      own.roof += time * (roofs[position] ?? ns);
-      own.moved += bytes * (item.read + item.written);
-      own.flops += operations * item.flops;
+      own.ns += Number(time) * ns;
+      own.roof += Number(time) * Number(roofs[position] ?? ns);
+      own.moved += Number(bytes) * (item.read + item.written);
+      own.flops += Number(operations) * item.flops;
     }
   });
   for (let at = rows.length - 1; at > 0; at -= 1) { // each stands after the one around it

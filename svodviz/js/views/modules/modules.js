@@ -141,7 +141,7 @@ export class ModulesView {
   toggleAll() {
     const isAll = this.inner.every((inner, at) => !inner.length || this.open.has(at));
     this.open = isAll ? new Set([0])
-      : new Set(this.rows.keys().filter((at) => this.inner[at].length));
+      : new Set(this.inner.flatMap((inner, at) => (inner.length ? [at] : [])));
     this.refill("");
   }
 
