@@ -182,6 +182,8 @@ class ByModule(ShownAsText):
     modules: Modules
     passes: tuple[str, ...]
     rows: tuple[Account, ...]
+    parts: "list[Parts]" = field(repr=False)
+    """Of each item."""
     is_measured: bool
     has_code: bool
 
@@ -242,7 +244,13 @@ def by_module(
         for at, row in enumerate(program.modules.rows)
     )  # fmt: skip
     names = tuple(record.name for record in records)
-    return ByModule(program.modules, names, rows, is_measured, with_code)
+    return ByModule(program.modules, names, rows, parts, is_measured, with_code)
+
+
+def codes(program: Program) -> list[Code]:
+    """The code of each module alone."""
+    held = spread(program)
+    return _codes(program, held, item_parts(program, held))
 
 
 def _alive(root: object, held: Spread) -> Tally:

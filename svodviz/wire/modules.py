@@ -25,10 +25,9 @@ def has_modules(compilation: "Compilation") -> bool:
 
 def module_table(compilation: "Compilation", entities: Entities) -> "records.Modules":
     """The tree with what is known before LLVM is asked."""
-    from compiler.ask.by_module import by_module, item_parts, roofs, spread
+    from compiler.ask.by_module import by_module, roofs
 
     made = by_module(compilation, with_code=False)
-    parts = item_parts(compilation, spread(compilation, is_whole=False))
     return {
         "passes": [visible(it) for it in made.passes],
         "rows": [
@@ -37,7 +36,7 @@ def module_table(compilation: "Compilation", entities: Entities) -> "records.Mod
         ],
         "parts": [
             [(at, _part(it.time), _part(it.operations), _part(it.moved)) for at, it in row.items()]
-            for row in parts
+            for row in made.parts
         ],
         "roofs": [None if it is None else rounded(it) for it in roofs(compilation)],
     }
@@ -45,12 +44,12 @@ def module_table(compilation: "Compilation", entities: Entities) -> "records.Mod
 
 def module_codes(compilation: "Compilation") -> "list[records.ModuleCode]":
     """The code of each module. It waits for LLVM."""
-    from compiler.ask.by_module import by_module
+    from compiler.ask.by_module import codes
 
     return [
-        (it.code.instructions, it.code.shared_instructions, it.code.assembly,
-         it.code.shared_assembly, round(it.code.nbytes))
-        for it in by_module(compilation).rows
+        (it.instructions, it.shared_instructions, it.assembly, it.shared_assembly,
+         round(it.nbytes))
+        for it in codes(compilation)
     ]  # fmt: skip
 
 
