@@ -17,6 +17,9 @@ In order: each imports only what stands before it.
     measure.py          a program is run a few times, every item of its schedule timed
     sampling.py         where in its machine code a thread is, asked thousands of times a second
     hot.py              which instructions and blocks of a kernel its time goes to
+    spread.py           in which modules of a model the things of every stage are
+    by_module.py        what is left of each module at every stage, and what it takes to run
+    module_trace.py     one module followed through every stage
     seen.py             what a value inside a kernel was, over all the times that it was computed
     values.py           the value of every node of a program, for a person to look at
 """

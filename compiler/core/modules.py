@@ -10,6 +10,7 @@ importer opens the modules of each node anew: equal names in one place are one m
 may use `in_module`, too: its modules then take the place of the functions inside of them.
 """
 
+import linecache
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,6 +72,24 @@ class called_at:
         for line in self.lines:
             place = frames.stated(line.file, line.line, line.function, place)
         state.origin = stated(self.method, place, state.module)
+
+    def __exit__(self, *exception: object) -> None:
+        state.origin = self.saved
+
+
+class run_by:
+    """Models called inside are run by no program: by `command`, whose `words` stand in the place of
+    the user's line."""
+
+    def __init__(self, command: str, words: str) -> None:
+        self.command = command
+        self.words = words
+
+    def __enter__(self) -> None:
+        text = f"{self.words}\n"
+        linecache.cache[self.command] = (len(text), None, [text], self.command)
+        self.saved = state.origin
+        state.origin = Origin(self.command, 1, "run")
 
     def __exit__(self, *exception: object) -> None:
         state.origin = self.saved

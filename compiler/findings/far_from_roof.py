@@ -20,7 +20,8 @@ from compiler.loops.nodes import Load, Reduce, Scan, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.printer import Loops
 from compiler.machines.model import NEVER_VECTOR
-from compiler.schedule.analysis.work import Access, Stretch, Work, begin_ns, estimate
+from compiler.schedule.analysis.roof import roof_ns
+from compiler.schedule.analysis.work import Access, Stretch, Work
 
 FAR = 4.0
 """How many times as long as its roof a kernel takes that is told: a quarter of what is there is
@@ -37,8 +38,7 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
         if work is None or loops is None or not subject.is_worth(part.ns):
             continue
         took = (part.ns - part.launches) / len(part.items)
-        begun = begin_ns(subject.model)
-        roof = estimate(at_best(work), subject.model, subject.resident) - begun
+        roof = roof_ns(work, subject.model, subject.resident)
         gain = (took - roof) * len(part.items)
         is_far = took >= FAR * max(roof, 1.0) and subject.is_worth(gain)
         if not is_far or crossed(loops.body) or _is_in_order(loops):
@@ -46,15 +46,6 @@ def far_from_roof(subject: Subject) -> Iterator[Finding]:
         cause = _why(subject, part, work)
         if cause:
             yield _finding(subject, part, work, (took, roof), cause)
-
-
-def at_best(work: Work) -> Work:
-    """The same work in vectors, one element after the other, no loop begun."""
-    best = work.in_vectors
-    stretches = zip(best.stretches, work.stretches, strict=True)
-    return replace(best, stretches=tuple(
-        replace(it, begun=0, operations=before.operations) for it, before in stretches
-    ))  # fmt: skip
 
 
 def _finding(

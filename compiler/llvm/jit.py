@@ -171,6 +171,12 @@ def object_code(text: str, name: str, level: Level, cache: Cache = False) -> byt
     return made
 
 
+def code_size(code: bytes) -> int:
+    """The bytes of machine code in an object file."""
+    found = llvm.ObjectFileRef.from_data(code)
+    return sum(section.size() for section in found.sections() if section.is_text())
+
+
 def object_key(text: str, name: str, level: Level) -> bytes:
     """The key under which `object_code` keeps the object file."""
     return _key(_nameless(text, name), level)

@@ -32,6 +32,12 @@ class Source(Stage):
         return "\n".join(row.text for row in self.rows)
 
     @property
+    def symbol(self) -> str:
+        """What its function is called."""
+        found = re.search(r"define [^@]*@([\w.]+)\(", self.text)
+        return found[1] if found else self.name
+
+    @property
     def line_count(self) -> int:
         return len(self.rows)
 

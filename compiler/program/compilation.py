@@ -26,6 +26,7 @@ from compiler.device.program import Program
 from compiler.findings.finding import Findings
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
+from compiler.graph.modules import Modules, modules_of
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.scopes import Scopes, scopes_of
@@ -53,8 +54,10 @@ from compiler.schedule.titles import KernelTitle, title
 from compiler.settings.options import Options, options_of
 
 if TYPE_CHECKING:
+    from compiler.ask.by_module import ByModule
     from compiler.ask.hot import Hot
     from compiler.ask.measurement import Measurement
+    from compiler.ask.module_trace import ModuleTrace
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
     from compiler.tune.tuning import Tuning
@@ -125,7 +128,8 @@ class Compilation:
         nodes = with_iterations(root)
         origins = {n: origins_of(n, self.provenance) for n in nodes}
         lines = {n: [o for each in inside(n) for o in origins[each]] for n in nodes}
-        parents = {n: self.user_source.entities_of(lines[n]) for n in nodes}
+        parents = {n: (*self.user_source.entities_of(lines[n]), *self._modules_of(lines[n]))
+                   for n in nodes}  # fmt: skip
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
         return Graph(
@@ -135,6 +139,13 @@ class Compilation:
             scopes=self.scopes.of if root is self.written else {},
             callers={n: self.user_source.callers_of(lines[n]) for n in nodes},
         )  # fmt: skip
+
+    def _modules_of(self, lines: Iterable[Origin]) -> tuple[str, ...]:
+        """The entities of the innermost modules that made something, where there are modules."""
+        modules = self.modules
+        if not (modules.is_model and modules.is_tree):
+            return ()
+        return tuple(modules.entity(at) for at in sorted({modules.position(it) for it in lines}))
 
     def entity(self, node: TensorNode) -> str:
         """The entity string of a tensor node."""
@@ -149,6 +160,11 @@ class Compilation:
     def scopes(self) -> Scopes:
         """The public calls that made the graph as written, in the functions that they stand in."""
         return scopes_of(self.written)
+
+    @cached_property
+    def modules(self) -> Modules:
+        """The modules of a model, or the functions of a program, as a tree."""
+        return modules_of(with_iterations(self.written))
 
     @cached_property
     def optimized_graph(self) -> Graph:
@@ -211,10 +227,10 @@ class Compilation:
                 nodes = made.outlined.inside_iterations.get(call) or made.outlined.origins.of(call)
                 shape = buffer_of(call.sources[0]).shape
                 name = item.operation.name
-                found[position] = title(name, nodes, self._lines_of, shape)
+                found[position] = title(name, nodes, self.lines_of, shape)
         return found
 
-    def _lines_of(self, node: TensorNode) -> list[Origin]:
+    def lines_of(self, node: TensorNode) -> list[Origin]:
         """The user's lines of a node, of one in an iteration of a loop too."""
         inner = self._scheduled.outlined.iterations.values()
         known = (self.provenance, *(it.lines for it in inner))
@@ -381,7 +397,7 @@ class Compilation:
         """The latest of the user's lines that a scalar of a kernel comes from."""
         tensors = self._scheduled.outlined.origins
         nodes = {it for body in kernel.provenance.of(scalar) for it in tensors.of(body)}
-        return max((it for node in nodes for it in self._lines_of(node)), default=None)
+        return max((it for node in nodes for it in self.lines_of(node)), default=None)
 
     @located
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:
@@ -477,6 +493,35 @@ class Compilation:
         self.__dict__.pop("findings", None)  # they rest on these times now
         return found
 
+    def by_module(self, measurement: "Measurement | None" = None) -> "ByModule":
+        """What is left of each module at every stage, and what it takes to run: `print` it.
+
+        Times are estimated, or those of a `measurement` made by `measure()`. LLVM makes the
+        assembly for it, unless it has.
+        """
+        with loading():
+            from compiler.ask.by_module import by_module
+
+        times = measurement and {it.item_id: it.ns for it in measurement.times}
+        return by_module(self, times or None)
+
+    @located
+    def trace(self, module: str, to: str = "assembly") -> "ModuleTrace":
+        """One module of `modules`, by its full name, through every stage up to `to`.
+
+        Raises `DataError` where there is no such module or stage.
+        """
+        with loading():
+            from compiler.ask.module_trace import module_trace, stages_to
+
+        stages = stages_to(to)
+        parts: dict[str, tuple[Stage, ...]] = {}
+        for name in stages:
+            found = self.user_source if name == "source" else getattr(
+                self, "source" if name == "llvm" else name)  # fmt: skip
+            parts[name] = found if isinstance(found, tuple) else (found,)
+        return module_trace(self, module, stages, parts)
+
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
         with loading():  # only who checks loads it
@@ -523,7 +568,8 @@ class Compilation:
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        return biography(entity, (*self.stages, *self.optimized, *self.assembly))
+        whole = (self.modules, *self.stages, *self.optimized, *self.assembly)
+        return biography(entity, whole)
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:

@@ -6,10 +6,15 @@
     svodviz show program.py --stage run         what each item of one run takes, measured now
     svodviz export program.py -o graph.png      a stage in a file, its format by the ending
     svodviz diff a.py b.py                      what differs between two programs
+    svodviz explore model.onnx --dim batch=4    models too: .onnx, and .pt2 of PyTorch
+    svodviz trace model.onnx --module layer.0   one of its modules through every stage
+    svodviz show model.onnx --stage modules     what is left of each at every stage
 
-A program is run like a script. What it passes to `svodviz.explore(...)` is explored; where it
-calls that never, its last module-level Tensor or Compilation. A program that raises has its
-exception printed with the traceback of its own frames. With `--check`, `explore` and `show` run
+A model is given inputs: those in files (`--input data.npz`, `--input x=x.npy`), others are made of
+the shapes that it declares. A program is run like a script. What it passes to
+`svodviz.explore(...)` is explored; where it calls that never, its last module-level Tensor or
+Compilation. A program that raises has its exception printed with the traceback of its own frames.
+With `--check`, `explore` and `show` run
 every pass and stage on the program's inputs and print which are right. The exit code is 0, or 1
 where something is wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is
 wrong. Whatever names and texts the program has, what is printed is fit for a terminal.
@@ -26,6 +31,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from compiler.core.errors import CompileError
 from compiler.core.printable import printout
+from svodviz.cli.model import Given, dim_of, is_model, load
 from svodviz.cli.program import Found, NothingFound, ProgramError, run
 from svodviz.cli.progress import told
 from svodviz.comparing.compare import compare
@@ -33,7 +39,7 @@ from svodviz.comparing.comparison import COMPARED, Comparison
 from svodviz.exporting.browser import open_page
 from svodviz.exporting.save import ENDINGS, encode, form_of
 from svodviz.foundation.escape import terminal_text, visible
-from svodviz.foundation.stages import BY_ID, EXPORTED
+from svodviz.foundation.stages import BY_ID, EXPORTED, WITH_GRAPHS
 from svodviz.texts.check_text import check_text
 from svodviz.texts.decision_text import decision_text
 from svodviz.texts.summary import full_summary, text_of
@@ -50,6 +56,10 @@ EPILOG = (
 
 
 EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
+TRACED = (*(it for it in WITH_GRAPHS if it != "asm"), "assembly")
+"""The stages that a module is followed to."""
+WHOLE = ("summary", "passes", "decisions", "findings", "modules")
+"""Stages without a part for each kernel."""
 RIGHT, WRONG = 0, 1
 SAME, DIFFERENT, TROUBLE = 0, 1, 2
 OPEN = "show the page in the browser"
@@ -124,14 +134,25 @@ def _check_output(path: Path) -> None:
 
 
 def _one(chosen: argparse.Namespace) -> int:
-    return _COMMANDS[chosen.command](_found(chosen.program, chosen.arguments), chosen)
+    found = _found(chosen.program, chosen.arguments, _given(chosen))
+    return _COMMANDS[chosen.command](found, chosen)
 
 
-def _found(program: str, arguments: list[str]) -> list[Found]:
+def _given(chosen: argparse.Namespace) -> Given:
+    return Given(tuple(chosen.input), dict(map(dim_of, chosen.dim)), chosen.seed)
+
+
+def _found(program: str, arguments: list[str], given: Given) -> list[Found]:
     if Path(program).is_dir():
-        raise ValueError(f"{program}: a folder; expected a Python program")
+        raise ValueError(f"{program}: a folder; expected a Python program or a model")
     if not Path(program).is_file():
         raise ValueError(f"{program}: no such file")
+    if is_model(program):
+        if arguments:
+            raise ValueError(f"{program}: a model takes no arguments; its inputs are --input")
+        return load(program, given)
+    if given.is_any:
+        raise ValueError(f"{program}: --input and --dim are for models")
     with told(f"running {visible(Path(program).name)}", is_alone=False):
         return run(program, arguments)
 
@@ -149,12 +170,14 @@ def _parser() -> argparse.ArgumentParser:
                          help="run the program, and show what each item takes")  # fmt: skip
     explore.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
     show = commands.add_parser("show", help="print a stage")
-    stages = [*BY_ID, "decisions", "findings", "summary"]
+    stages = [*BY_ID, "modules", "decisions", "findings", "summary"]
     show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
                       help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
     show.add_argument("--findings", action="store_const", dest="stage", const="findings",
                       help="what the program could do better, and how")  # fmt: skip
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
+    show.add_argument("--measure", action="store_true",
+                      help="of stage modules: the program is run for its times")  # fmt: skip
     export = commands.add_parser("export", help="write a stage in another format")
     export.add_argument("--stage", choices=EXPORTED, default="graph", metavar="STAGE",
                         help=f"{', '.join(EXPORTED)} (default: graph)")  # fmt: skip
@@ -164,18 +187,35 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("-o", "--output", help="the file (default: standard output)")
     for command in (explore, show):
         command.add_argument("--check", action="store_true", help=CHECK)
-    for command in (explore, show, export):
+    trace = commands.add_parser("trace", help="follow one module through every stage")
+    trace.add_argument("--module", required=True, help="its full name, as in layers.0.attention, "
+                       "or as much of its end as is enough")  # fmt: skip
+    trace.add_argument("--to", default="assembly", metavar="STAGE", choices=TRACED,
+                       help=f"the last stage: {', '.join(TRACED)} (default: assembly)")  # fmt: skip
+    for command in (explore, show, export, trace):
         command.epilog = EPILOG
-        command.add_argument("program", help="a Python program")
-        command.add_argument("arguments", nargs="*", default=[], help="its arguments")
+        command.add_argument("program", help="a Python program, or a model: .onnx, .pt2")
+        command.add_argument("arguments", nargs="*", default=[], help="arguments of a program")
+        _add_given(command)
     _add_diff(commands)
     return parser
 
 
+def _add_given(command: argparse.ArgumentParser) -> None:
+    """What a model is given."""
+    command.add_argument("--input", action="append", default=[], metavar="[NAME=]FILE",
+                         help="of a model: arrays for its inputs, from .npz or .npy")  # fmt: skip
+    command.add_argument("--dim", action="append", default=[], metavar="NAME=NUMBER",
+                         help="of a model: an extent that may differ, as in batch=4")  # fmt: skip
+    command.add_argument("--seed", type=int, default=0, metavar="NUMBER",
+                         help="of a model: for inputs that no file has (default: 0)")  # fmt: skip
+
+
 def _add_diff(commands: "argparse._SubParsersAction[_Parser]") -> None:
     diff = commands.add_parser("diff", help="say what differs between two programs", epilog=EPILOG)
-    diff.add_argument("a", help="a Python program")
+    diff.add_argument("a", help="a Python program, or a model")
     diff.add_argument("b", help="another one")
+    _add_given(diff)
     diff.add_argument("--stage", choices=COMPARED, metavar="STAGE",
                       help=f"print the unified diff of a stage: {', '.join(COMPARED)}")  # fmt: skip
     diff.add_argument("--kernel", default="", help="one kernel of a stage that has several")
@@ -233,7 +273,7 @@ def _show(found: list[Found], chosen: argparse.Namespace) -> int:
 
 
 def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
-    if chosen.kernel and chosen.stage not in ("summary", "passes", "decisions", "findings"):
+    if chosen.kernel and chosen.stage not in WHOLE:
         return encode(compilation, chosen.stage, "txt", kernel=chosen.kernel).decode().rstrip("\n")
     if chosen.stage == "summary":
         return full_summary(compilation)
@@ -241,7 +281,18 @@ def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
         return decision_text(compilation)
     if chosen.stage == "findings":
         return str(compilation.findings)
+    if chosen.stage == "modules":
+        return str(compilation.by_module(compilation.measure() if chosen.measure else None))
     return text_of(compilation, chosen.stage)
+
+
+def _trace(found: list[Found], chosen: argparse.Namespace) -> int:
+    for it in found:
+        it.compilation.modules.find(chosen.module, "trace")
+    with told(f"following {visible(chosen.module)}"):
+        texts = [str(it.compilation.trace(chosen.module, chosen.to)) for it in found]
+    print("\n\n".join(texts))
+    return RIGHT
 
 
 def _export(found: list[Found], chosen: argparse.Namespace) -> int:
@@ -260,7 +311,10 @@ def _export(found: list[Found], chosen: argparse.Namespace) -> int:
 
 
 def _diff(chosen: argparse.Namespace) -> int:
-    a, b = (_found(it, [])[-1].compilation for it in (chosen.a, chosen.b))
+    a, b = (
+        _found(it, [], _given(chosen) if is_model(it) else Given())[-1].compilation
+        for it in (chosen.a, chosen.b)
+    )
     with told("comparing"):
         made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
     if chosen.output:
@@ -293,7 +347,7 @@ def _unified(made: Comparison, stage: str, kernel: str) -> list[str]:
     ]
 
 
-_COMMANDS = {"explore": _explore, "show": _show, "export": _export}
+_COMMANDS = {"explore": _explore, "show": _show, "export": _export, "trace": _trace}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -10,6 +10,8 @@ from svodviz.data.records import (
     Film,
     Findings,
     KernelRow,
+    ModuleCode,
+    Modules,
     Number,
     Pass,
     Perhaps,
@@ -49,6 +51,8 @@ class Later(TypedDict):
     unseen: list[Unseen]
     operations: dict[str, str]
     notes: list[str]
+    codes: NotRequired[list[ModuleCode]]
+    """Of a model, by module."""
 
 
 class Wire(TypedDict):
@@ -90,6 +94,10 @@ class Wire(TypedDict):
     parents: list[list[Position]]
     """For each entity, what it descends from directly."""
     recorded: NotRequired[Recorded]
+    modules: NotRequired[Modules]
+    """Of a model that came with modules."""
+    codes: NotRequired[list[ModuleCode]]
+    """By module, once LLVM is done."""
 
 
 Sign: TypeAlias = Literal["=", "~", "−", "+"]

@@ -80,6 +80,48 @@ ScopeRow: TypeAlias = tuple[
 iterations it repeats, and the node that it gives."""
 
 
+ModuleKernel: TypeAlias = tuple[str, list[Position], list[Number], list[Position]]
+"""A kernel that a module has a part in: its name, the items that serve the module, the module's
+share of the work of each, and the other modules that these items serve."""
+ModulePart: TypeAlias = tuple[Position, Number, Number, Number]
+"""A module's part of an item: which module, and the share of its time, operations and bytes."""
+ModuleCode: TypeAlias = tuple[Number, Number, Number, Number, Number]
+"""Of a module: instructions, those of them that are of others too, the same of assembly, and bytes
+of machine code."""
+
+
+class ModuleRow(TypedDict):
+    """A module of a model."""
+
+    e: Position
+    name: str
+    path: str
+    """Its full name."""
+    kind: str
+    """What its author calls such modules; may be empty."""
+    parent: Perhaps
+    """The module around it."""
+    nodes: Position
+    """Nodes of the graph as written that it and the modules in it made."""
+    alive: list[Position]
+    """Nodes that are left after each of `passes`."""
+    shared: Position
+    """Those left in the end that are of others too."""
+    kernels: list[ModuleKernel]
+
+
+class Modules(TypedDict):
+    """The modules of a model, the whole program first, each after the one around it."""
+
+    passes: list[str]
+    """The passes over the graph that changed it."""
+    rows: list[ModuleRow]
+    parts: list[list[ModulePart]]
+    """For each item of the schedule the innermost modules that it serves."""
+    roofs: list[Number | None]
+    """For each item its time at the machine's best, null where that is not known."""
+
+
 class Layout(TypedDict):
     """Where the boxes and arrows of a drawing stand."""
 

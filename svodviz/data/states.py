@@ -21,6 +21,7 @@ State = TypedDict(
         "folding": str,
         "open": list[str],
         "only": list[str],
+        "filtered": bool,
         "across": bool,
         "overlay": str,
         "critical": bool,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from compiler.core.stage import Stage
     from compiler.program.compilation import Compilation
 
-View = Literal["graph", "text", "timeline", "llvm_passes", "run"]
+View = Literal["modules", "graph", "text", "timeline", "llvm_passes", "run"]
 Find: TypeAlias = "Callable[[Compilation], Sequence[Stage]]"
 
 
@@ -41,6 +41,8 @@ class StageRow:
 
 
 STAGES = (
+    StageRow("modules", "Modules", "modules", lambda it: (it.modules,),
+             python="program.modules"),
     StageRow("source", "Source", "text", lambda it: (it.user_source,),
              python="program.user_source"),
     StageRow("graph", "Graph", "graph", lambda it: (it.graph,), python="program.graph"),
@@ -67,9 +69,11 @@ STAGES = (
 )  # fmt: skip
 AS_WRITTEN, AFTER_PASSES = "as written", "after passes"
 BY_ID = {row.id: row for row in STAGES}
-WITH_GRAPHS = tuple(row.id for row in STAGES if row.id != "passes" and not row.asked)
+USUAL = tuple(row for row in STAGES if row.id != "modules")
+"""The stages of every program: only models have modules."""
+WITH_GRAPHS = tuple(row.id for row in USUAL if row.id != "passes" and not row.asked)
 """The stages that are there once a program is compiled."""
-EXPORTED = (*WITH_GRAPHS, "run")
+EXPORTED = ("modules", *WITH_GRAPHS, "run")
 """The stages that can be exported one by one; for the last one the program is run."""
 
 

@@ -22,6 +22,7 @@ class ViewRow:
 
 
 VIEWS = (
+    ViewRow("modules", "Modules", ("modules",)),
     ViewRow("run", "Times", ("run",), "schedule"),
     ViewRow("timeline", "Timeline", ("schedule", "run"), "schedule"),
     ViewRow("memory", "Memory", ("schedule",), "schedule"),

@@ -57,7 +57,8 @@ class Explorer(PageWidget):
     column), panels (whether "passes" and "inspector" are open, where
     the reader chose), sizes (of "passes", "inspector", and it as a "drawer", in pixels),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
-    only (entities that alone are drawn, with their neighbours), across (whether graphs lead from
+    only (entities that alone are drawn, with their neighbours), filtered (whether texts show only
+    what is related to the selection), across (whether graphs lead from
     left to right), overlay (the cost laid over it),
     critical (whether only the critical path stands out), machine (whose assembly, "" for this one),
     level (which of LLVM's passes, -1 for those of the code that runs) and llvm_pass (position).
@@ -223,6 +224,7 @@ class Explorer(PageWidget):
         self._check("folding", wanted, FOLDINGS)
         self._check("overlay", wanted, OVERLAYS)
         self._check("across", wanted, (False, True))
+        self._check("filtered", wanted, (False, True))
         self._check("critical", wanted, (False, True))
         self._check("machine", wanted, ("", *(id for id, *_ in self._data["machines"])))
         self._check("level", wanted, LEVELS)

@@ -19,6 +19,7 @@ In order: each imports only what stands before it.
     refine.py        graphs of kernels and items as the pictures need them
     stage_rows.py    one stage of a compilation as data for the page
     scopes.py        the calls that made a graph as data for the page
+    modules.py       the modules of a model as data for the page
     later.py         what arrives at a page after it has opened
     matched.py       what the rule of a rewrite bound, and its time
     memory_rows.py   the memory of a schedule as data for the page

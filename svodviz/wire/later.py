@@ -16,6 +16,7 @@ from svodviz.foundation.escape import visible
 from svodviz.foundation.requests import Arguments, Asked, Progress, request
 from svodviz.foundation.stages import BY_ID, STAGES
 from svodviz.foundation.values import preview_seen
+from svodviz.wire.modules import module_codes
 from svodviz.wire.operations import operation_words
 from svodviz.wire.previews import previews
 from svodviz.wire.scene import Budget
@@ -57,7 +58,7 @@ class Rest:
             if row.late
         ]
         known = len(self.begun["entities"])
-        return {
+        made: pages.Later = {
             "stages": stages,
             "entities": self.entities.names[known:],
             "parents": self.entities.parents[known:],
@@ -66,6 +67,9 @@ class Rest:
             "operations": operation_words(stages, ()),
             "notes": notes,
         }
+        if "modules" in self.begun:
+            made["codes"] = module_codes(self.compilation)
+        return made
 
     def _values(self, notes: list[str]) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
         """The values of nodes, and of loops and instructions inside of kernels."""
@@ -79,7 +83,7 @@ def joined(data: "pages.Wire", later: "pages.Later | None") -> "pages.Wire":
     if not later:
         return {**data, "stages": [_unmade(it) for it in data["stages"]]}
     arrived = {it["id"]: it for it in later["stages"]}
-    return {
+    made: pages.Wire = {
         **data,
         "stages": [arrived.get(it["id"]) or _unmade(it) for it in data["stages"]],
         "operations": data["operations"] | later["operations"],
@@ -89,6 +93,9 @@ def joined(data: "pages.Wire", later: "pages.Later | None") -> "pages.Wire":
         "unseen": data["unseen"] + later["unseen"],
         "notes": data["notes"] + later["notes"],
     }
+    if "codes" in later:
+        made["codes"] = later["codes"]
+    return made
 
 
 def _unmade(stage: "records.Stage") -> "records.Stage":

@@ -14,7 +14,7 @@ from compiler.core.garbage import put_off
 from svodviz.drawing.palette import edge_legend, legend
 from svodviz.foundation.entities import Entities
 from svodviz.foundation.escape import visible
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import STAGES, USUAL
 from svodviz.foundation.subject import name_of
 from svodviz.foundation.views import view_rows
 from svodviz.wire.checks import Checks, check_rows
@@ -24,6 +24,7 @@ from svodviz.wire.grounds import recorded
 from svodviz.wire.kernels import kernel_rows
 from svodviz.wire.later import Rest, joined
 from svodviz.wire.machine_code import host, machine_rows
+from svodviz.wire.modules import has_modules, module_table
 from svodviz.wire.operations import operation_words
 from svodviz.wire.reasons import decision_rows
 from svodviz.wire.scene import Budget, number
@@ -62,7 +63,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
     stages = [
         later_row(row, compilation) if row.late
         else stage_row(row, compilation, entities, placing, notes)
-        for row in STAGES
+        for row in (STAGES if has_modules(compilation) else USUAL)
     ]  # fmt: skip
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
@@ -97,6 +98,8 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "entities": entities.names,
         "parents": entities.parents,
     }
+    if has_modules(compilation):
+        data["modules"] = module_table(compilation, entities)
     return data, Rest(compilation, entities, placing, data)
 
 

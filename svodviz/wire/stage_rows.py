@@ -77,10 +77,10 @@ def _unit(
     row: StageRow, position: int, unit: Unit, entities: Entities, placing: Budget
 ) -> "records.Unit":
     graph = pictured(unit.stage)
-    limit = TEXT_GRAPH_LIMIT if row.view == "text" else GRAPH_LIMIT
+    limit = {"text": TEXT_GRAPH_LIMIT, "modules": 0}.get(row.view, GRAPH_LIMIT)
     nodes = graph.number_of_nodes()
     drawn = graph
-    if nodes > limit and row.view != "text":
+    if nodes > limit and row.view not in ("text", "modules"):
         drawn = condensed(graph, f"{row.id}:{position}:stretch ")
     for each in dict.fromkeys((graph, drawn)):
         for key, attributes in each.nodes(data=True):
@@ -98,7 +98,7 @@ def _unit(
         answer["files"] = [(row, visible(name), first) for row, name, first in unit.stage.files]
     if row.id == "asm":
         answer["flow"] = _flow(unit.stage)
-    if nodes > limit:
+    if nodes > limit > 0:
         instead = "" if drawn is graph else f" Here are {len(drawn):,} stretches of its layers."
         answer["note"] = f"The graph has {nodes:,} nodes; up to {limit:,} are drawn.{instead}"
     return answer

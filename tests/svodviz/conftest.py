@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import compiler
 from compiler import Tensor
 from compiler.playground import playground as core
 from svodviz.foundation.subject import compilation_of
 from svodviz.widget.explorer import Explorer
 from svodviz.widget.playground import playground
 from svodviz.wire.checks import check_all
+from tests.models import LENGTH, transformer
 from tests.svodviz.sample import rich, sample
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -122,10 +124,33 @@ def compiled_page(
     return made_once("complete", lambda: request.getfixturevalue("complete"))
 
 
+def transformer_model() -> Explorer:
+    """A model that came with modules, measured."""
+    pytest.importorskip("onnx")
+    model = compiler.from_onnx(transformer())
+    ids = np.arange(LENGTH)[np.newaxis]
+    made = Explorer(compiler.compile([*model(ids=ids).values()], name="transformer"))
+    made.record_run(seconds=0.1)
+    return made
+
+
 @pytest.fixture(scope="session")
-def page_of(rich_page: Path, compiled_page: Path) -> Callable[[str], Path]:
+def model_page(made_once: Callable[[str, Made], Path]) -> Path:
+    """The page of `transformer_model`."""
+    return made_once("transformer", transformer_model)
+
+
+@pytest.fixture(scope="session")
+def page_of(rich_page: Path, request: pytest.FixtureRequest) -> Callable[[str], Path]:
     """The page to look at a view in: that of the rich sample, if it has what the view needs."""
-    return lambda view: rich_page if view in IN_SAMPLE else compiled_page
+    others = {"modules": "model_page"}
+
+    def page(view: str) -> Path:
+        if view in IN_SAMPLE:
+            return rich_page
+        return Path(request.getfixturevalue(others.get(view, "compiled_page")))
+
+    return page
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import compiler
 from compiler.core.passes import Passes
 from compiler.core.reason import Decision
 from compiler.findings.finding import Findings
+from compiler.graph.modules import modules_of
 from compiler.graph.scopes import Scopes
 from compiler.llvm.looking.latencies import Latencies
 from compiler.llvm.looking.listing import Listing
@@ -169,6 +170,7 @@ class Compilation(compiler.Compilation):
     transfers = tuning = ()
     can_run = False
     scopes = Scopes((), {})
+    modules = modules_of(())
     # none of the passes of the sample; as many cores wherever the tests run
     options = Options(passes=Passes(tuple(compiler.PASSES)[-1:]), threads=2)
 

@@ -20,7 +20,7 @@ from svodviz.widget.explorer import Explorer
 from svodviz.widget.side_by_side import TABS, side_by_side
 from svodviz.wire.grounds import recorded
 from svodviz.wire.payload import wire
-from tests.svodviz.conftest import IN_SAMPLE, Exported, Open
+from tests.svodviz.conftest import IN_SAMPLE, Exported, Open, transformer_model
 from tests.svodviz.poison import POISONS, poisoned, poisoned_wire, strings, unprintable
 from tests.svodviz.sample import hostile
 from tests.svodviz.walk import VIEW_IDS, select_something, settle, stages_of
@@ -99,14 +99,23 @@ def poisoned_compiled_page(complete: Explorer, tmp_path_factory: pytest.TempPath
     return path
 
 
+@pytest.fixture(scope="session")
+def poisoned_model_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with modules, every text on the page hostile."""
+    path = tmp_path_factory.mktemp("pages") / "poisoned_model.html"
+    export_html(poisoned_wire(json.loads(json.dumps(transformer_model().wire))), path)
+    return path
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [1400, 700])
 @pytest.mark.parametrize("view", VIEW_IDS)
 def test_every_view_shows_hostile_text_as_words(
-    open_page: Open, poisoned_page: Path, poisoned_compiled_page: Path, view: str, width: int
+    open_page: Open, request: pytest.FixtureRequest, view: str, width: int
 ) -> None:
-    path = poisoned_page if view in IN_SAMPLE else poisoned_compiled_page
-    page = open_page(path, width=width)
+    others = {"modules": "poisoned_model_page"}
+    wanted = "poisoned_page" if view in IN_SAMPLE else others.get(view, "poisoned_compiled_page")
+    page = open_page(request.getfixturevalue(wanted), width=width)
     shown = ""
     for stage in stages_of(page, view, most=9 if view == "graph" else 2):
         select_something(page, stage)

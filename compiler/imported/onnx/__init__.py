@@ -20,5 +20,6 @@ In order: each imports only what stands before it.
     images.py         ImageDecoder
     spectra.py        DFT, STFT and mel frequencies
     recurrent.py      RNN, GRU and LSTM
+    listing.py        a model as lines of text, its nodes in their modules
     program.py        `from_onnx`: a model as a callable program
 """

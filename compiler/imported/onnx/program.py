@@ -15,6 +15,7 @@ import numpy as np
 
 from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
+from compiler.core.origin import user_call
 from compiler.graph.words import short
 from compiler.imported.known import computed
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
@@ -36,6 +37,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
 )
 from compiler.imported.onnx.call import OPERATORS, Call, Value
 from compiler.imported.onnx.element_types import NUMBERS, array_of, dtype_of
+from compiler.imported.onnx.listing import listed
 from compiler.imported.onnx.symbols import of_numbers, shape_numbers, tensor_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable, binds_in, bounds_of
@@ -54,8 +56,9 @@ class OnnxProgram:
     """A model: `program(x=array)` gives its outputs by name, as lazy tensors."""
 
     def __init__(
-        self, model: Any, folder: str = "", bounds: Mapping[str, tuple[int, int]] | None = None
-    ) -> None:
+        self, model: Any, folder: str = "", bounds: Mapping[str, tuple[int, int]] | None = None,
+        file: str = "",
+    ) -> None:  # fmt: skip
         self._graph = model.graph
         self.variables = {name: Variable(name, *pair) for name, pair in (bounds or {}).items()}
         """The variables by the names that the model has for extents."""
@@ -75,6 +78,8 @@ class OnnxProgram:
         }  # fmt: skip
         """Name to (element type, extents): a number, or a name for one that may differ."""
         self.outputs = tuple(each.name for each in model.graph.output)
+        self.listing = listed(model, file)
+        """The model as lines of text: the source of what it computes."""
 
     def __repr__(self) -> str:
         given = ", ".join(
@@ -83,6 +88,7 @@ class OnnxProgram:
         )
         return f"OnnxProgram({given} -> {', '.join(self.outputs)})"
 
+    @user_call
     def __call__(self, *values: Any, **named: Any) -> dict[str, Tensor]:
         """The outputs by name, for inputs by place or by name. Nothing is computed yet."""
         if len(values) > len(self.inputs) or set(named) - set(self.inputs):
@@ -135,7 +141,8 @@ class OnnxProgram:
     def _run(self, nodes: Iterable[Any], known: dict[str, Value]) -> None:
         for node in nodes:
             inputs = [known[name] if name else None for name in node.input]
-            made = self._called(node, inputs, known)
+            with self.listing.at(node):
+                made = self._called(node, inputs, known)
             for name, value in zip(node.output, made, strict=False):
                 if name and value is not None:
                     known[name] = value
@@ -456,12 +463,12 @@ def from_onnx(
     alone. Raises `FileNotFoundError`, and `DataError` for what is no model or has operators that
     are not supported: all of them are named.
     """
-    folder = ""
+    folder = file = ""
     with loading():
         import onnx
         import onnx.inliner
     if isinstance(model, str | Path):
-        folder = str(Path(model).parent)
+        folder, file = str(Path(model).parent), str(model)
         model = Path(model).read_bytes()
     if isinstance(model, bytes | bytearray):
         parsed = onnx.ModelProto()
@@ -477,7 +484,7 @@ def from_onnx(
     _check_order(model.graph, set())
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    return OnnxProgram(model, folder, variables)
+    return OnnxProgram(model, folder, variables, file)
 
 
 def _check_order(graph: Any, outer: set[str]) -> None:

@@ -84,9 +84,7 @@ def _assembled(
     if tuple(row for _, row, _ in rows if row) != listing.rows:
         raise InternalError("llvm", "LLVM printed another text than before")
     lines = _with(rows, before)
-    called = re.search(r"define [^@]*@([\w.]+)\(", source.text)
-    name = called[1] if called else source.name
-    text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", jit.ENTRY, "\n".join(lines))
+    text = re.sub(rf"(?<![\w.]){re.escape(source.symbol)}(?![\w.])", jit.ENTRY, "\n".join(lines))
     question = {"job": "assembled", "text": text, "level": [level.number, level.passes]}
     return base64.b64decode(ask(question).content["code"])
 

@@ -11,6 +11,7 @@ In order: each imports only what stands before it.
     buffer_layout.py    how the elements of a buffer lie in memory, and when it is needed
     traffic.py          what a kernel's loops move from and to the levels of memory
     work.py             what running one kernel takes, whatever the machine, and `estimate`
+    roof.py             what a kernel would take at the machine's best
     costs.py            what each item costs, and the critical path
     own_work.py         what each tensor node does of a kernel's work
     iteration_space.py  the iteration space of a kernel, and what surrounds it

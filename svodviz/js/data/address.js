@@ -34,6 +34,7 @@ const PARTS = [
   ["only", ({ only }) => only, ({ view }) => view === "graph"],
   ["overlay", ({ overlay }) => overlay, ({ view, overlay }) => view === "graph" && overlay !== ""],
   ["across", () => FLAG, ({ across, view }) => across && view === "graph"],
+  ["filtered", () => FLAG, ({ filtered }) => filtered],
   ["critical", () => FLAG, ({ critical }) => critical],
   ["machine", ({ machine }) => machine,
     ({ view, machine }) => view === "machine" && machine !== ""],

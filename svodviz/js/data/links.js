@@ -4,7 +4,7 @@
 // A call or a schedule item stands for a whole kernel. Where a finer way leads past them (a line
 // names the nodes it computes), going on from them would link every line to every node.
 const COARSE = new Set(["kernels", "schedule"]);
-const ABOVE = new Set(["source", "graph"]);
+const ABOVE = new Set(["modules", "source", "graph"]);
 
 /**
  * Children from parents: for each entity the entities that descend from it directly.

@@ -31,6 +31,8 @@ export class Model {
   /** @type {Wire["unseen"]} */ unseen;
   /** @type {Wire["notes"]} */ notes;
   /** @type {Wire["playground"]} */ playground;
+  /** @type {Wire["modules"]} of a model */ modules;
+  /** @type {Wire["codes"]} of its modules */ codes;
   /** @type {Map<string, Map<string, string>>} what changed from the edition before: changes.js */
   signs = new Map();
 
@@ -43,7 +45,8 @@ export class Model {
     ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
       passes: this.passes, rules: this.rules, machines: this.machines,
       operations: this.operations, values: this.values, unseen: this.unseen,
-      notes: this.notes, playground: this.playground, scopes: this.scopes } = wire);
+      notes: this.notes, playground: this.playground, scopes: this.scopes,
+      modules: this.modules, codes: this.codes } = wire);
     this.host = /** @type {string} */ (wire.host ?? "");
     this.views = wire.views.map(([id, label, stages, needs]) => ({ id, label, stages, needs }));
     this.viewById = new Map(this.views.map((row) => [row.id, row]));
@@ -72,7 +75,7 @@ export class Model {
     /** @type {Map<number, Set<number>>} what gave way to an entity */
     this.cameFrom = new Map();
     /** @type {Map<number, string> | null} kept by what groups nodes */
-    this.modules = null;
+    this.functions = null;
     /** @type {Map<number, Set<number>> | null} kept by what groups nodes */
     this.itemsByEntity = null;
     /** @type {Map<number, number> | null} kept by what groups nodes */
@@ -117,7 +120,8 @@ export class Model {
    * Takes in what arrived after the rest (see later.py).
    * @param {import("./wire.js").Later} later
    */
-  append({ stages, entities, parents, values, unseen, operations, notes }) {
+  append({ stages, entities, parents, values, unseen, operations, notes, codes }) {
+    this.codes = codes ?? this.codes;
     entities.forEach((name) => {
       this.numbers.set(name, this.entities.push(name) - 1);
       this.children.push([]);
@@ -252,6 +256,7 @@ export class Model {
   /** @param {number} entity */
   follow(entity) {
     const found = closure(entity, this.parents, this.children, this.stageOf);
+    if (this.stageOf(entity) === "modules") this.linesOfModule(found).forEach((it) => found.add(it));
     const above = ascend(entity, this.parents, this.stageOf);
     this.predecessors(above).forEach((it) => found.add(it));
     if (this.hasDescendants(entity)) return found;
@@ -259,6 +264,17 @@ export class Model {
       descend(successor, this.children, this.stageOf).forEach((it) => found.add(it));
     }
     return found;
+  }
+
+  /**
+   * The lines of the program that made the nodes of a module, without those that only called it.
+   * @param {Set<number>} related
+   */
+  linesOfModule(related) {
+    const rows = this.stageById.get("graph")?.units[0]?.scene?.nodes ?? [];
+    return rows.filter((row) => related.has(row.e)).flatMap((row) => this.parents[row.e]
+      .filter((it) => this.stageOf(it) === "source"
+        && !row.callers?.includes(Number(this.entities[it].split(":")[1]))));
   }
 
   /** @param {number} entity */
@@ -351,7 +367,8 @@ export class Model {
     for (const it of this.related(entity)) {
       const rows = (this.nodesOf.get(it) ?? []).filter(({ stage }) => stage === "graph");
       if (!rows.length) continue;
-      const lines = this.parents[it].map((line) => Number(this.entities[line].split(":")[1]));
+      const lines = this.parents[it].filter((line) => this.stageOf(line) === "source")
+        .map((line) => Number(this.entities[line].split(":")[1]));
       lines.filter((line) => !rows.every(({ row }) => row.callers?.includes(line)))
         .forEach((line) => own.add(line));
     }

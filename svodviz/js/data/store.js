@@ -13,12 +13,13 @@ const COLUMNS = 3; // at first
 /** @typedef {import("./wire.js").State} State */
 /**
  * State: {stage, unit, view, pass, step, selected, path, columns, shares, panels, sizes, folding,
- * open, only, across, overlay, critical, machine, level, llvm_pass}; all is saved and restored.
+ * open, only, filtered, across, overlay, critical, machine, level, llvm_pass}; all is saved and restored.
  * stage: its place in the ribbon · unit: position of the kernel · view: see views.py · pass:
  * position · step: see frames.js · selected: entity string or "" · path: another, to which all
  * paths are lit · columns: stages · shares: of the width, for each column, or none for equal ones ·
  * panels: which were opened or closed · sizes: of panels, in pixels · folding: see groupings.js ·
  * open: groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
+ * filtered: whether texts show only what is related to the selection ·
  * across: whether graphs lead from left to right · overlay: see overlay.js · critical: whether only
  * the critical path stands out · machine: whose assembly is shown, "" for this one's · level: which
  * of LLVM's passes, -1 for those that make the code which runs · llvm_pass: position among those.
@@ -43,13 +44,14 @@ export class Store {
     this.views = new Map();
     this.measured = new Measured(model, this.requests);
     this.measured.onChange(() => this.set({}));
-    const first = model.stages.find((it) => it.id === "graph");
+    // Who brings a model sees its modules first.
+    const first = model.stages.find((it) => it.id === (model.modules ? "modules" : "graph"));
     /** @type {State} what suits the program, whatever was saved */
     this.start = {
-      stage: "graph", unit: 0, view: first?.view ?? "", selected: "", path: "",
+      stage: first?.id ?? "graph", unit: 0, view: first?.view ?? "", selected: "", path: "",
       pass: Math.max(0, model.passes.findIndex((it) => it.changed)), step: -1,
       columns: this.textStages(["source", "loops", "asm"]), shares: [], panels: {}, sizes: {},
-      folding: "", open: [], only: [], across: false, overlay: "", critical: false,
+      folding: "", open: [], only: [], filtered: false, across: false, overlay: "", critical: false,
       machine: "", level: LEVELS[0][0], llvm_pass: 0,
     };
     const { start } = this;
@@ -130,6 +132,7 @@ export class Store {
     if (!overlaysOf(this.model).some(([id]) => id === state.overlay)) state.overlay = "";
     state.critical = Boolean(state.critical);
     state.across = Boolean(state.across);
+    state.filtered = Boolean(state.filtered) && state.selected !== "";
     if (!this.model.machines.some(([id]) => id === state.machine)) state.machine = "";
     if (!LEVELS.some(([level]) => level === state.level)) state.level = LEVELS[0][0];
     if (!Number.isInteger(state.llvm_pass) || state.llvm_pass < 0) state.llvm_pass = 0;

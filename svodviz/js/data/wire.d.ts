@@ -58,6 +58,42 @@ export interface NodeRow {
  */
 export type ScopeRow = ["call" | "function" | "module" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position, Perhaps];
 
+/**
+ * A kernel that a module has a part in: its name, the items that serve the module, the module's
+ * share of the work of each, and the other modules that these items serve
+ */
+export type ModuleKernel = [string, Position[], Number[], Position[]];
+
+/** A module's part of an item: which module, and the share of its time, operations and bytes */
+export type ModulePart = [Position, Number, Number, Number];
+
+/**
+ * Of a module: instructions, those of them that are of others too, the same of assembly, and bytes
+ * of machine code
+ */
+export type ModuleCode = [Number, Number, Number, Number, Number];
+
+/** A module of a model */
+export interface ModuleRow {
+  e: Position;
+  name: string;
+  path: string;
+  kind: string;
+  parent: Perhaps;
+  nodes: Position;
+  alive: Position[];
+  shared: Position;
+  kernels: ModuleKernel[];
+}
+
+/** The modules of a model, the whole program first, each after the one around it */
+export interface Modules {
+  passes: string[];
+  rows: ModuleRow[];
+  parts: ModulePart[][];
+  roofs: (Number | null)[];
+}
+
 /** Where the boxes and arrows of a drawing stand */
 export interface Layout {
   places: [Position, number, number][];
@@ -639,6 +675,7 @@ export interface Later {
   unseen: Unseen[];
   operations: Record<string, string>;
   notes: string[];
+  codes?: ModuleCode[];
 }
 
 /** One compilation */
@@ -671,6 +708,8 @@ export interface Wire {
   entities: string[];
   parents: Position[][];
   recorded?: Recorded;
+  modules?: Modules;
+  codes?: ModuleCode[];
 }
 
 /** The same, different, only in a, only in b */
@@ -886,6 +925,7 @@ export interface State {
   folding: string;
   open: string[];
   only: string[];
+  filtered: boolean;
   across: boolean;
   overlay: string;
   critical: boolean;

@@ -28,6 +28,7 @@ import { Ribbon } from "./ribbon.js";
 import { keepWhenSaved } from "./saving.js";
 import { StepCard } from "./stepcard.js";
 import { ToolBar } from "./toolbar.js";
+import { TraceBar } from "./tracebar.js";
 import { WholePage } from "./wholepage.js";
 
 /** Pages other than the explorer of one compilation, by the format of their data. */
@@ -72,7 +73,8 @@ class Explorer {
         button("Skip to the view", () => this.skip(), { class: "skip" }),
         new Ribbon(this.store).root,
         this.passes.root,
-        h("main", { class: "centre" }, this.editionBar.root, this.bar.root, this.pane,
+        h("main", { class: "centre" }, this.editionBar.root, this.bar.root,
+          new TraceBar(this.store).root, this.pane,
           h("div", { class: "status" }, this.obstacle, this.said, this.status, this.legend)),
         this.inspector.root),
       this.help, this.glossary, this.copies.root,

@@ -8,6 +8,7 @@ import { findingSection } from "./findingsheet.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
+import { moduleSections } from "./modulesheet.js";
 import { partSection } from "./partsheet.js";
 import { decisionSection } from "./reasons.js";
 import { timeSection } from "./timesheet.js";
@@ -94,6 +95,8 @@ export class Inspector {
   }
 
   sections(entity) {
+    const module = moduleSections(this, entity);
+    if (module) return module;
     const place = this.placeOf(entity);
     const row = place?.row;
     const own = scheduleSections(this, entity);

@@ -5,6 +5,7 @@ import { GraphView } from "./graph/graph.js";
 import { LlvmPassesView } from "./machine/llvmpasses.js";
 import { MachineView } from "./machine/machineview.js";
 import { PlaygroundView } from "./playground/playground.js";
+import { ModulesView } from "./modules/modules.js";
 import { RunView } from "./run/run.js";
 import { FusionView } from "./schedule/fusion.js";
 import { MemoryView } from "./schedule/memory.js";
@@ -38,6 +39,7 @@ class WaitingView {
  * something, `draw()`, `fit()`, `light()` and `present()`.
  */
 const CLASSES = {
+  modules: ModulesView,
   run: RunView,
   timeline: TimelineView,
   memory: MemoryView,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import svodviz
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import USUAL
 from svodviz.widget.explorer import Explorer
 from tests.svodviz.conftest import softmax_layer
 
@@ -40,7 +40,7 @@ def test_each_graph_is_the_one_that_is_drawn(explorer: Explorer) -> None:
         graph = evaluated(explorer, unit["python"][0])
         drawn = [names[it["e"]] for it in unit["scene"]["nodes"]]
         assert sorted(graph.nodes) == sorted(drawn), unit["title"]
-    assert seen == {row.id for row in STAGES if row.find(explorer.compilation) and not row.asked}
+    assert seen == {row.id for row in USUAL if row.find(explorer.compilation) and not row.asked}
 
 
 def test_each_text_is_the_one_that_is_shown(explorer: Explorer) -> None:

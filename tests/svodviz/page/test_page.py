@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import USUAL
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +33,7 @@ def click_node(page: Any, words: str) -> None:
 
 def test_the_ribbon_leads_through_all_stages(page: Any) -> None:
     labels = texts(page, ".stage-label")
-    assert labels == [row.label for row in STAGES]
+    assert labels == [row.label for row in USUAL]
     offered = [page.locator(".stage").nth(n).is_visible() for n in range(len(labels))]
     assert [label for label, is_one in zip(labels, offered, strict=True) if not is_one] == [
         "LLVM passes", "Run"], "they take Python"  # fmt: skip

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import USUAL
 from tests.svodviz.conftest import Open
 from tests.svodviz.page.test_page import set_state, state
 
 pytestmark = pytest.mark.browser
-NUMBERED = [row.id for row in STAGES if not row.asked][:10]
+NUMBERED = [row.id for row in USUAL if not row.asked][:10]
 PASSES = {"stage": "passes", "view": "graph"}
 # A key, the state it is pressed in, and the state it leads to.
 MOVES = (

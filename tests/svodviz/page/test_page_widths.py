@@ -139,9 +139,12 @@ def widths_of(view: str) -> list[int]:
 
 @pytest.mark.parametrize("is_phone", [False, True], ids=["notebooks", "a phone"])
 @pytest.mark.parametrize("view", VIEW_IDS)
-def test_a_view_fits(open_page: Open, compiled_page: Path, view: str, is_phone: bool) -> None:
+def test_a_view_fits(
+    open_page: Open, request: pytest.FixtureRequest, view: str, is_phone: bool
+) -> None:
     widths = PHONE if is_phone else widths_of(view)
-    page = open_page(compiled_page, width=1920)
+    wanted = "model_page" if view == "modules" else "compiled_page"
+    page = open_page(request.getfixturevalue(wanted), width=1920)
     page.set_viewport_size({"width": 1920, "height": HEIGHT})
     select_something(page, next(stages_of(page, view)))
     settle(page)

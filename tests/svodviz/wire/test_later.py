@@ -11,7 +11,7 @@ from IPython.core.events import EventManager, available_events
 from compiler import Compilation, Options, Tensor, compile
 from svodviz.foundation.packing import packed
 from svodviz.foundation.requests import respond
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import USUAL
 from svodviz.offline import page_of
 from svodviz.widget import explorer as widget
 from svodviz.widget.explorer import Explorer
@@ -21,7 +21,7 @@ from svodviz.wire.payload import opening, wire
 from tests.svodviz.sample import hostile, rich, sample
 from tests.svodviz.wire.test_payload import FailingLate, without_times
 
-LATE = [row.id for row in STAGES if row.late]
+LATE = [row.id for row in USUAL if row.late]
 
 
 def program() -> Compilation:
@@ -68,7 +68,7 @@ def test_both_parts_are_the_page_in_one_piece(make: Callable[[], Any]) -> None:
     assert without_times(whole["stages"]) == without_times(wire(complete)["stages"])
     assert whole["entities"] == rest.entities.names
     assert whole["parents"] == rest.entities.parents
-    assert [it["id"] for it in whole["stages"]] == [it.id for it in STAGES]
+    assert [it["id"] for it in whole["stages"]] == [it.id for it in USUAL]
     assert not any(it.get("later") for it in whole["stages"])
     assert set(data) == set(whole)
 

@@ -11,7 +11,7 @@ import pytest
 
 from compiler import Tensor, compile
 from svodviz.foundation.entities import Entities
-from svodviz.foundation.stages import STAGES
+from svodviz.foundation.stages import USUAL
 from svodviz.wire import payload, previews, stage_rows
 from svodviz.wire.payload import VERSION, wire
 from tests.svodviz.sample import HOSTILE, UNSEEN, Decision, as_json, hostile, large, sample
@@ -34,7 +34,7 @@ def test_it_is_json_and_versioned() -> None:
     data = wire(sample())
     assert json.loads(json.dumps(data, allow_nan=False)) == as_json(data)
     assert (data["format"], data["version"]) == ("svodviz", VERSION)
-    assert [stage["id"] for stage in data["stages"]] == [row.id for row in STAGES]
+    assert [stage["id"] for stage in data["stages"]] == [row.id for row in USUAL]
 
 
 def without_times(data: Any) -> Any:

@@ -136,8 +136,8 @@ function sizeOf(model, scene, stage, folding) {
  */
 function moduleKey(model, row) {
   if (row.module) return row.module;
-  model.modules ??= modulesByEntity(model);
-  return model.modules.get(row.e) ?? inherited(model, row, model.modules) ?? "";
+  model.functions ??= modulesByEntity(model);
+  return model.functions.get(row.e) ?? inherited(model, row, model.functions) ?? "";
 }
 
 /**

@@ -1,6 +1,7 @@
 // One column of printed lines. Only the rows near the visible part are in the page.
 
 import { signOf } from "../../data/changes.js";
+import { moduleOf, tracedRows, withHeadings } from "../../data/modules.js";
 import { h } from "../../kit/dom.js";
 import { languageOf, quotesOf, tokens } from "../../kit/tokens.js";
 
@@ -32,7 +33,9 @@ export class TextPane {
 
   show(id) {
     const { model } = this.store;
+    const filter = this.filter(id);
     if (this.id !== id) this.open(id);
+    else if (this.filtered !== filter) this.refill();
     else if (this.edition !== model.edition) this.renew();
     this.edition = model.edition;
     this.root.toggleAttribute("data-signed", model.signs.size > 0);
@@ -44,7 +47,30 @@ export class TextPane {
     this.id = id;
     this.root.dataset.text = id;
     this.language = languageOf(id, this.store.model.host);
-    this.fill(this.store.model.text(id), this.store.model.stageById.get(id).label);
+    this.filtered = this.filter(id);
+    this.fill(this.rowsOf(id), this.store.model.stageById.get(id).label);
+  }
+
+  /** What lines are left out by: the selection that alone is shown, else nothing. */
+  filter(id) {
+    const { state } = this.store;
+    return state.filtered && id !== "modules" ? state.selected : "";
+  }
+
+  /** The rows of a text, or those of them that are related to the selection. */
+  rowsOf(id) {
+    const { model, selected } = this.store;
+    if (!this.filtered) return model.text(id);
+    const module = moduleOf(model, selected);
+    if (module >= 0) return tracedRows(model, id, module);
+    const related = model.related(selected);
+    return withHeadings(model.text(id), (row) => !row.heading && related.has(row.entity));
+  }
+
+  /** Takes the rows that are to be shown now. */
+  refill() {
+    this.open(this.id);
+    this.revealSelection();
   }
 
   /** Takes the rows as they have become; lines that stay, stay where they are. */

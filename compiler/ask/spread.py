@@ -1,0 +1,96 @@
+"""spread: in which modules the things of every stage are: nodes, items, instructions, code.
+
+    module encoder.layer.0     ← %12 … %31, kernel k3 with layer.1, 41 instructions, 55 of assembly
+
+A thing is in the modules of all that it descends from, by the links that every stage keeps: in
+several, where nodes were merged or fused. What descends from nothing is in none.
+"""
+
+from collections.abc import Callable, Iterable
+
+from compiler.core.origin import Origin
+from compiler.core.stage import Stage
+from compiler.graph.kinds.repeat import inside
+from compiler.graph.modules import Modules
+from compiler.graph.nodes import TensorNode
+
+Held = frozenset[int]
+"""The innermost modules that something is in, as rows of the tree."""
+NOWHERE: Held = frozenset()
+
+
+class Spread:
+    """The modules of nodes and entities, found once for each."""
+
+    def __init__(
+        self, modules: Modules, lines_of: Callable[[TensorNode], Iterable[Origin]]
+    ) -> None:
+        self.modules = modules
+        self._lines_of = lines_of
+        self._nodes: dict[TensorNode, Held] = {}
+        self._entities: dict[str, Held] = {}
+        self._unions: dict[tuple[Held, ...], Held] = {}
+        self._around: dict[Held, tuple[tuple[int, bool], ...]] = {}
+
+    def of_node(self, node: TensorNode) -> Held:
+        """The modules of a tensor node, of a loop those of what it repeats."""
+        found = self._nodes.get(node)
+        if found is None:
+            origins = (it for each in inside(node) for it in self._lines_of(each))
+            found = frozenset(self.modules.position(it) for it in origins)
+            self._nodes[node] = found
+        return found
+
+    def of(self, entity: str) -> Held:
+        """The modules of an entity of a stage that was followed."""
+        return self._entities.get(entity, NOWHERE)
+
+    def begin(self, nodes: Iterable[tuple[str, TensorNode]]) -> None:
+        """Take in tensor nodes by their entities; a node and what it became have one."""
+        for entity, node in nodes:
+            self._entities[entity] = self._union((self.of(entity), self.of_node(node)))
+
+    def follow(self, stage: Stage) -> None:
+        """Take in a stage whose things descend from what is known."""
+        for entity, parents in stage.links.items():
+            if parents and not entity.startswith("graph:"):
+                self._entities[entity] = self._union(tuple(map(self.of, parents)))
+
+    def settle(self, entity: str, held: Held) -> None:
+        """An entity is in these modules, whatever it descends from."""
+        self._entities[entity] = held
+
+    def _union(self, held: tuple[Held, ...]) -> Held:
+        if len(held) == 1:
+            return held[0]
+        found = self._unions.get(held)
+        if found is None:
+            found = self._unions[held] = NOWHERE.union(*held)
+        return found
+
+    def around(self, held: Held) -> tuple[tuple[int, bool], ...]:
+        """All modules that something is in, those around the innermost too, each with whether it is
+        in others beside."""
+        found = self._around.get(held)
+        if found is None:
+            chains = {at: self.modules.around(at) for at in held}
+            rows = dict.fromkeys(at for chain in chains.values() for at in chain)
+            found = self._around[held] = tuple(
+                (row, any(row not in chain for chain in chains.values())) for row in rows
+            )
+        return found
+
+
+class Tally:
+    """How many things are in each module, and how many of those are in others too."""
+
+    def __init__(self, spread: Spread) -> None:
+        self._spread = spread
+        self.counts = [0.0] * len(spread.modules.rows)
+        self.shared = [0.0] * len(spread.modules.rows)
+
+    def add(self, held: Held, amount: float = 1) -> None:
+        """So much more is in these modules."""
+        for row, is_shared in self._spread.around(held):
+            self.counts[row] += amount
+            self.shared[row] += amount * is_shared

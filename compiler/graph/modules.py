@@ -1,0 +1,188 @@
+"""The modules of a program, as a tree: what the layers of a model are called, in each other.
+
+    (whole program)            412 nodes
+      embeddings                31 nodes   BertEmbeddings
+      encoder                  381 nodes
+        layer.0                190 nodes   BertLayer
+
+Of a model they are its author's modules; of a program written in Python, the functions that made
+nodes. Every run of a module counts for it. A node of the graph as written is in one module; what
+passes, kernels and instructions descend from may be in several.
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from compiler.core.errors import DataError
+from compiler.core.origin import Origin
+from compiler.core.stage import Stage
+from compiler.core.text import aligned, counted
+from compiler.core.trace import Line, empty_graph
+from compiler.graph.nodes import TensorNode
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+WHOLE = "(whole program)"
+OUTSIDE = 0
+"""The position of the whole program, which is where all is that is in no module."""
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleRow:
+    """A module: `path` is its full name, `parent` the position of the one around it, -1 for none.
+
+    `nodes` counts those of the graph as written that it and the modules in it made.
+    """
+
+    path: str
+    name: str
+    kind: str
+    parent: int
+    depth: int
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Modules(Stage):
+    """The tree, each row after the one around it and before those behind that."""
+
+    rows: tuple[ModuleRow, ...]
+    positions: dict[Path, int]
+    is_model: bool
+    """Whether they are modules of a model, not functions."""
+    has_several: bool
+    """Whether there are several models, whose names then stand in paths."""
+    _known: dict[object, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether there are modules to be told apart."""
+        return len(self.rows) > 2
+
+    def entity(self, position: int) -> str:
+        """The entity string of a row."""
+        return f"modules:{position}"
+
+    def position(self, origin: Origin) -> int:
+        """The row of the innermost module of a place; that of the whole program where it is in
+        none."""
+        key = origin.module if self.is_model else origin.inside
+        found = self._known.get(key)
+        if found is None:
+            path = _path(origin, is_model=self.is_model, has_several=self.has_several)
+            found = self._known[key] = self.positions.get(path, OUTSIDE)
+        return found
+
+    def around(self, position: int) -> tuple[int, ...]:
+        """A row and those around it, from the innermost."""
+        found = [position]
+        while self.rows[found[-1]].parent >= 0:
+            found.append(self.rows[found[-1]].parent)
+        return tuple(found)
+
+    def is_inside(self, position: int, outer: int) -> bool:
+        """Whether a row is another one, or in it."""
+        return outer in self.around(position)
+
+    def find(self, name: str, by: str = "modules") -> int:
+        """The row of a module by its full name. Raises `DataError` where there is none."""
+        wanted = name.strip().strip("./").replace("/", ".")
+        paths = [row.path for row in self.rows]
+        if not wanted or name == WHOLE:
+            return OUTSIDE
+        if wanted in paths:
+            return paths.index(wanted)
+        ends = [path for path in paths if path.endswith(f".{wanted}")]
+        if len(ends) == 1:
+            return paths.index(ends[0])
+        close = ends or difflib.get_close_matches(wanted, paths, 5, 0.4) or paths[1:6]
+        what = "several modules end in that" if ends else "no such module"
+        raise DataError(by, what, got=repr(name), expected=", ".join(close) or "no module at all")
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """One line per module, indented by what holds it."""
+        texts = aligned(
+            [("  " * row.depth + row.name, counted(row.nodes, "node"), row.kind)
+             for row in self.rows], (1,),
+        )  # fmt: skip
+        return tuple(
+            Line(text, self.entity(at), () if row.parent < 0 else (self.entity(row.parent),))
+            for at, (text, row) in enumerate(zip(texts, self.rows, strict=True))
+        )
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The tree; edges run from a module to those in it."""
+        graph: nx.DiGraph[Any] = empty_graph()
+        for at, row in enumerate(self.rows):
+            above = () if row.parent < 0 else (self.entity(row.parent),)
+            graph.add_node(self.entity(at), op=row.name, kind="control", argument=row.kind,
+                           dtype="", shape="", name=row.path, parents=above, group="")  # fmt: skip
+            for outer in above:
+                graph.add_edge(outer, self.entity(at), operand=-1, kind="order")
+        return graph
+
+
+def modules_of(nodes: Iterable[TensorNode]) -> Modules:
+    """The modules of nodes that were written, in the order in which they first made something."""
+    made = sorted((n.origin for n in nodes if n.origin is not None), key=lambda it: it.call)
+    is_model = any(it.module is not None for it in made)
+    models = {it.module.chain()[0] for it in made if it.module is not None}
+    has_several = len({(it.name, it.caller) for it in models}) > 1
+    tree = _Branch(WHOLE, "", ())
+    for origin in made:
+        path = _path(origin, is_model=is_model, has_several=has_several)
+        kinds = _kinds(origin, len(path)) if is_model else ()
+        tree.grow(path, kinds)
+    rows: list[ModuleRow] = []
+    positions: dict[Path, int] = {}
+    _number(tree, -1, 0, rows, positions)
+    return Modules(title="modules", name="modules", rows=tuple(rows), positions=positions,
+                   is_model=is_model, has_several=has_several)  # fmt: skip
+
+
+def _path(origin: Origin, *, is_model: bool, has_several: bool) -> Path:
+    """The names of the modules, or functions, from the outermost."""
+    if not is_model:
+        return tuple(origin.inside.split("/")) if origin.inside else ()
+    chain = origin.module.chain() if origin.module is not None else ()
+    return tuple(it.name for it in (chain if has_several else chain[1:]))
+
+
+def _kinds(origin: Origin, count: int) -> Sequence[str]:
+    chain = origin.module.chain() if origin.module is not None else ()
+    return [it.kind for it in chain[len(chain) - count :]]
+
+
+@dataclass(slots=True, eq=False)
+class _Branch:
+    """A module while the tree grows."""
+
+    name: str
+    kind: str
+    path: Path
+    nodes: int = 0
+    inner: "dict[str, _Branch]" = field(default_factory=dict)
+
+    def grow(self, path: Path, kinds: Sequence[str]) -> None:
+        """One more node was made at this path."""
+        branch = self
+        branch.nodes += 1
+        for depth, name in enumerate(path):
+            kind = kinds[depth] if depth < len(kinds) else ""
+            branch = branch.inner.setdefault(name, _Branch(name, kind, path[: depth + 1]))
+            branch.nodes += 1
+
+
+def _number(
+    branch: _Branch, parent: int, depth: int, rows: list[ModuleRow], positions: dict[Path, int]
+) -> None:
+    at = positions[branch.path] = len(rows)
+    name = ".".join(branch.path)
+    rows.append(ModuleRow(name, branch.name, branch.kind, parent, depth, branch.nodes))
+    for inner in branch.inner.values():
+        _number(inner, at, depth + 1, rows, positions)

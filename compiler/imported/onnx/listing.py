@@ -1,0 +1,202 @@
+"""listing: a model as lines of text, which are its source: where each node stands, in which module.
+
+    input   x: f32[1,3,224,224]
+    /layer1/layer1.0/conv1/Conv_output_0 = Conv(x, layer1.0.conv1.weight)  pads = [1, 1, 1, 1]
+    output  191: f32[1,1000]
+
+The module of a node, here `layer1.0.conv1`, is what the exporter of PyTorch notes beside it, else
+what its name says. Lines are known to `linecache` under the name of the model's file, as those of
+notebook cells are, so that whatever shows a user's line shows these.
+"""
+
+import ast
+import linecache
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.core.lazy import loading
+from compiler.core.modules import Line, called_at, in_module
+from compiler.core.origin import state
+
+MOST_SHOWN = 64
+"""Characters of an attribute that are shown."""
+SCOPES, CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
+NAMESPACE = "namespace"
+"""What PyTorch's exporters note of a node: all three name the modules around it, and itself."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The lines of a model: `file` is what they are known under, `name` what the model is called.
+
+    `lines` are by the identity of nodes, which have no other that is sure to be their own; as long
+    as `nodes` holds them, protobuf gives the same objects.
+    """
+
+    file: str
+    name: str
+    rows: tuple[str, ...]
+    lines: dict[int, int] = field(repr=False)
+    nodes: tuple[Any, ...] = field(repr=False)
+
+    def at(self, node: Any) -> AbstractContextManager[object]:
+        """Tensors made inside come from this node of the model, and stand in its module.
+
+        What a node is written out by, which has no line, belongs to that node.
+        """
+        made = ExitStack()
+        if line := self.lines.get(id(node)):
+            names, kinds = modules_of(node)
+            made.enter_context(_model(kinds[0] or self.name))
+            if names:
+                made.enter_context(in_module(*names, kinds=kinds[1:]))
+            made.enter_context(called_at(node.op_type, [Line(self.file, line)]))
+        return made
+
+
+@contextmanager
+def _model(name: str) -> Iterator[None]:
+    """Tensors made inside stand in the model itself: in an inner graph not in the node's modules
+    that runs it."""
+    before = state.module
+    running = before.chain() if before is not None else ()
+    at = next((it for it in reversed(running) if it.name == it.kind == name), None)
+    if at is None:
+        with in_module(name, kinds=[name]):
+            yield
+        return
+    state.module = at
+    try:
+        yield
+    finally:
+        state.module = before
+
+
+def listed(model: Any, file: str = "") -> Listing:
+    """The listing of a model: under the name of its file, else under that of its graph."""
+    graph = model.graph
+    name = graph.name or "model"
+    rows: list[str] = []
+    found: list[tuple[Any, int]] = []
+    initialized = {each.name for each in graph.initializer}
+    rows += [f"input   {_typed(it)}" for it in graph.input if it.name not in initialized]
+    _list(graph, "", rows, found)
+    rows += [f"output  {_typed(it)}" for it in graph.output]
+    lines = {id(node): line for node, line in found}
+    nodes = tuple(node for node, _ in found)
+    return Listing(_kept(file or f"{name}.onnx", rows), name, tuple(rows), lines, nodes)
+
+
+def _kept(file: str, rows: Sequence[str]) -> str:
+    """The name that the lines are known under: another, where that is one of other lines."""
+    texts = [f"{row}\n" for row in rows]
+    free, count = file, 1
+    while free in linecache.cache and linecache.getlines(free) != texts:
+        count += 1
+        free = f"{file} ({count})"
+    linecache.cache[free] = (sum(map(len, texts)), None, texts, free)
+    return free
+
+
+def _list(graph: Any, indent: str, rows: list[str], found: list[tuple[Any, int]]) -> None:
+    """A line for each node; those of inner graphs stand below theirs."""
+    for node in graph.node:
+        inner = [each for each in node.attribute if each.HasField("g")]
+        told = [_told(each) for each in node.attribute if not each.HasField("g")]
+        made = ", ".join(node.output) or "nothing"
+        text = f"{indent}{made} = {node.op_type}({', '.join(node.input)})  {', '.join(told)}"
+        rows.append(text.rstrip())
+        found.append((node, len(rows)))
+        for each in inner:
+            rows.append(f"{indent}  {each.name}:")
+            _list(each.g, f"{indent}    ", rows, found)
+
+
+def _told(attribute: Any) -> str:
+    with loading():
+        from onnx import helper
+
+    value = "…"
+    if attribute.type in (attribute.TENSOR, attribute.SPARSE_TENSOR):
+        value = f"a tensor of {list(attribute.t.dims)}"
+    elif attribute.type in (attribute.FLOAT, attribute.INT, attribute.STRING, attribute.INTS,
+                            attribute.FLOATS, attribute.STRINGS):  # fmt: skip
+        found = helper.get_attribute_value(attribute)
+        value = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
+    shown = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
+    return f"{attribute.name} = {shown}"
+
+
+def _typed(value: Any) -> str:
+    tensor = value.type.tensor_type
+    extents = ",".join(
+        str(each.dim_value) if each.HasField("dim_value") else each.dim_param or "?"
+        for each in tensor.shape.dim
+    )
+    with loading():
+        from onnx import TensorProto
+
+    known = tensor.elem_type in TensorProto.DataType.values()
+    kind = TensorProto.DataType.Name(tensor.elem_type).lower() if known else "?"
+    return f"{value.name}: {kind}[{extents}]"
+
+
+# -- modules -------------------------------------------------------------------------------------
+
+
+def modules_of(node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The modules around a node, each by its name in the one before, and the classes: of the model,
+    then of these, "" where that is not known."""
+    noted = {each.key: each.value for each in getattr(node, "metadata_props", ())}
+    scopes = _strings(noted.get(SCOPES, ""))
+    classes = _strings(noted.get(CLASSES, ""))
+    if not scopes and NAMESPACE in noted:
+        pairs = [part.partition(": ") for part in noted[NAMESPACE].split("/")]
+        scopes, classes = [it for it, _, _ in pairs], [it for _, _, it in pairs]
+    if len(scopes) > 1:  # the model, modules, the call itself
+        kinds = classes if len(classes) == len(scopes) else [""] * len(scopes)
+        return _relative(scopes[1:-1]), tuple(it.rpartition(".")[2] for it in kinds[:-1])
+    names = _relative(list(_named(node.name)))
+    return names, ("",) * (1 + len(names))
+
+
+def _strings(text: str) -> list[str]:
+    """A list of strings as PyTorch writes it; empty for what is none."""
+    try:
+        found = ast.literal_eval(text) if text else []
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    is_right = isinstance(found, list) and all(isinstance(it, str) for it in found)
+    return found if is_right else []
+
+
+def _named(name: str) -> Iterator[str]:
+    """The modules in the name of a node: `/layers.0/attn/MatMul`, `layers.0.attn.MatMul`."""
+    if "/" in name:
+        yield from filter(None, name.split("/")[:-1])
+        return
+    held = ""
+    for part in name.split(".")[:-1]:
+        if part.isdecimal() and held:
+            held = f"{held}.{part}"
+            continue
+        if held:
+            yield held
+        held = part
+    if held:
+        yield held
+
+
+def _relative(names: Sequence[str]) -> tuple[str, ...]:
+    """Names without what they repeat of those before: features, features.0 → features, 0."""
+    made: list[str] = []
+    for name in filter(None, names):
+        around = ".".join(made)
+        for prefix in (around, made[-1] if made else ""):
+            if prefix and name.startswith(f"{prefix}."):
+                name = name[len(prefix) + 1 :]
+                break
+        made.append(name)
+    return tuple(made)

@@ -1,0 +1,221 @@
+"""Models in files as programs to explore: read, given inputs, compiled.
+
+    model.onnx      `compiler.from_onnx`
+    model.pt2       `compiler.from_torch`, of what `torch.export.save` wrote
+
+Inputs come from files, or are made of the shapes and types that the model declares, by a seed: the
+same in every run. Integers that choose rows of a table of the model stay within it, masks are ones.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from svodviz.cli.program import Found, ProgramError
+from svodviz.cli.progress import told
+from svodviz.foundation.escape import visible
+from svodviz.foundation.subject import is_tensor
+
+if TYPE_CHECKING:
+    from compiler.program.compilation import Compilation
+    from compiler.tensor import Tensor
+
+SUFFIXES = (".onnx", ".pt2")
+EXTRAS = {".onnx": ("onnx", "onnx"), ".pt2": ("torch", "torch")}
+"""For each suffix the package that reads it, and the extra of this one that brings it."""
+FEW, LENGTH, EXTENT = 1, 16, 64
+"""What an axis has that may differ, unless it is said: of a batch, of a sequence, of what else
+there is. A choice: small enough to be explored, large enough for most strides and windows."""
+BATCHES = ("batch", "n", "b")
+LENGTHS = ("seq", "len", "time", "token", "step", "word")
+
+Array = np.ndarray[Any, Any]
+Shape = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the command line says of a model's inputs."""
+
+    files: tuple[str, ...] = ()
+    """`x.npz`, `x=x.npy`, or `x.npy` where there is one input."""
+    dims: Mapping[str, int] | None = None
+    seed: int = 0
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything is said."""
+        return bool(self.files or self.dims)
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model and no Python program, by its suffix."""
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def load(path: str, given: Given) -> list[Found]:
+    """The model at `path`, compiled for inputs. Raises ProgramError where what reads it is missing,
+    and ValueError or CompileError where model and inputs do not fit."""
+    suffix = Path(path).suffix.lower()
+    name = visible(Path(path).name)
+    try:
+        with told(f"reading {name}"):
+            program = _read(path, suffix)
+    except ModuleNotFoundError as error:
+        package, extra = EXTRAS[suffix]
+        raise ProgramError(
+            f"{path}: {suffix} files need {package}, which is not installed here: "
+            f"pip install 'svodviz[{extra}]'"
+        ) from error
+    inputs = arrays(program, given, _tables(path) if suffix == ".onnx" else {})
+    with told(f"compiling {name}"):
+        return [Found(_compiled(program, inputs, Path(path)))]
+
+
+def _read(path: str, suffix: str) -> Any:
+    import compiler
+
+    if suffix == ".onnx":
+        return compiler.from_onnx(path)
+    read = getattr(compiler, "from_torch", None)
+    if read is None:
+        raise ProgramError(f"{path}: this version reads no {suffix} files")
+    return read(path)
+
+
+def _compiled(program: Any, inputs: Mapping[str, Array], file: Path) -> "Compilation":
+    import compiler
+    from compiler.core.modules import run_by
+
+    with run_by("command line", f"{file.name}: {program!r}"):
+        made = program(**inputs)
+    return compiler.compile(list(_tensors(made)), name=file.stem)
+
+
+def _tensors(made: Any) -> "Iterator[Tensor]":
+    """The results of a model, however they are held."""
+    if is_tensor(made):
+        yield made
+    elif isinstance(made, Mapping):
+        yield from (it for value in made.values() for it in _tensors(value))
+    elif isinstance(made, list | tuple):
+        yield from (it for value in made for it in _tensors(value))
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+def arrays(program: Any, given: Given, tables: Mapping[str, int]) -> dict[str, Array]:
+    """An array for each input of a model: from the files given, else made."""
+    declared: dict[str, tuple[Any, Shape]] = program.inputs
+    found = _from_files(given.files, list(declared))
+    if unknown := sorted(set(found) - set(declared)):
+        raise ValueError(f"--input: the model has no input {', '.join(unknown)}; "
+                         f"it has {', '.join(declared)}")  # fmt: skip
+    dims = dict(given.dims or {})
+    names = {it for _, shape in declared.values() for it in shape if isinstance(it, str)}
+    if unknown := sorted(set(dims) - names):
+        has = f"it has {', '.join(sorted(names))}" if names else "all its extents are fixed"
+        raise ValueError(f"--dim: no extent is called {', '.join(unknown)}; {has}")
+    for name, array in found.items():  # an extent that a file has is so in all inputs
+        named = zip(declared[name][1], array.shape, strict=False)
+        dims |= {extent: size for extent, size in named if isinstance(extent, str)}
+    random = np.random.default_rng(given.seed)
+    return {
+        name: found[name] if name in found
+        else _made(name, dtype.numpy, extents(shape, dims), tables.get(name, 0), random)
+        for name, (dtype, shape) in declared.items()
+    }  # fmt: skip
+
+
+def extents(shape: Shape, dims: Mapping[str, int]) -> tuple[int, ...]:
+    """The extents of an input: of those with names what is said, else what suits."""
+    return tuple(
+        extent if isinstance(extent, int) else dims.get(extent, _usual(extent, axis))
+        for axis, extent in enumerate(shape)
+    )
+
+
+def _usual(name: str, axis: int) -> int:
+    lower = name.lower()
+    if lower in BATCHES or "batch" in lower:
+        return FEW
+    if any(word in lower for word in LENGTHS):
+        return LENGTH
+    return FEW if axis == 0 else EXTENT
+
+
+def _made(
+    name: str, dtype: Any, shape: tuple[int, ...], rows: int, random: np.random.Generator
+) -> Array:
+    """Values for an input: `rows` are those of the table that it chooses from, 0 for none."""
+    kind = np.dtype(dtype).kind
+    if "mask" in name.lower():
+        return np.ones(shape, dtype)
+    if kind == "b":
+        return random.integers(0, 2, shape).astype(dtype)
+    if kind in "iu":
+        return random.integers(0, rows or 2, shape).astype(dtype)
+    return random.standard_normal(shape).astype(dtype)
+
+
+def _tables(path: str) -> dict[str, int]:
+    """For each input of an ONNX model that chooses rows of a constant how many these are."""
+    import onnx
+
+    graph = onnx.load(path, load_external_data=False).graph
+    rows = {it.name: list(it.dims) for it in graph.initializer}
+    same = {it.name: it.name for it in graph.input}
+    found: dict[str, int] = {}
+    for node in graph.node:
+        if node.op_type in ("Cast", "Identity") and node.input[0] in same:
+            same[node.output[0]] = same[node.input[0]]
+        if node.op_type != "Gather" or node.input[1] not in same or node.input[0] not in rows:
+            continue
+        axis = next((it.i for it in node.attribute if it.name == "axis"), 0)
+        name, count = same[node.input[1]], rows[node.input[0]][axis]
+        found[name] = min(found.get(name, count), count)
+    return found
+
+
+def _from_files(files: Sequence[str], names: Sequence[str]) -> dict[str, Array]:
+    """The arrays in files, by the names of inputs."""
+    found: dict[str, Array] = {}
+    for said in files:
+        name, is_named, path = said.partition("=")
+        if not is_named:
+            name, path = "", said
+        found |= dict(_arrays_in(Path(path), name, names))
+    return found
+
+
+def _arrays_in(path: Path, name: str, names: Sequence[str]) -> Iterator[tuple[str, Array]]:
+    if not path.is_file():
+        raise ValueError(f"--input {path}: no such file")
+    try:
+        data = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(f"--input {path}: no arrays are in it: {error}") from error
+    if isinstance(data, np.ndarray):
+        if not name and len(names) != 1:
+            raise ValueError(f"--input {path}: which input is it? Write NAME={path}; the model has "
+                             f"{', '.join(names)}")  # fmt: skip
+        yield name or names[0], data
+        return
+    with data:
+        if name and name not in data:
+            raise ValueError(f"--input {path}: there is no {name} in it; there is "
+                             f"{', '.join(data) or 'nothing'}")  # fmt: skip
+        for each in [name] if name else list(data):
+            yield each, data[each]
+
+
+def dim_of(text: str) -> tuple[str, int]:
+    """`batch=4` as a name and a number. Raises ValueError for what is none."""
+    name, _, number = text.partition("=")
+    if not name or not number.isdecimal() or int(number) < 1:
+        raise ValueError(f"--dim {text}: expected NAME=NUMBER, as in batch=4")
+    return name, int(number)

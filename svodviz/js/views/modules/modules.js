@@ -1,0 +1,231 @@
+// The modules of a model as a tree: what is left of each at every stage, and what it takes.
+
+import {
+  depthOf, firstOpen, innerOf, moduleOf, ofRoof, seen, workOf,
+} from "../../data/modules.js";
+import { button, bytes, count, counted, h, nanoseconds } from "../../kit/dom.js";
+import { percent } from "../../kit/words.js";
+
+const FIRST = 28; // rows that are seen at first, at most: about a screen
+const HEADS = [
+  ["module", "as its author called it; a click follows it through every stage", "words"],
+  ["time", "its part of each kernel: an item divides among its nodes as their work does, a node of "
+    + "several modules evenly"],
+  ["share", "of the time of the whole program"],
+  ["of roof", "what its part of each kernel would take at this machine's best, by what it takes"],
+  ["kernels", "that do some of its work; shared: that also serve other modules"],
+  ["nodes", "of the graph as written → left after its passes"],
+  ["of others", "nodes left that are of other modules too: equal ones are computed once"],
+  ["instructions", "lowered ones, of all modules that they are of"],
+  ["code", "bytes of machine code; a kernel's divide as its instructions do"],
+  ["moved", "bytes read and written by its part of each kernel"],
+];
+
+export class ModulesView {
+  constructor(store, look) {
+    this.store = store;
+    this.look = look;
+    this.found = new Set();
+    this.title = h("h3", {});
+    this.words = h("p", { class: "run-words", role: "status" });
+    this.measure = button("Measure", () => store.measured.ask(), {
+      title: "Runs the program for about a second: the times are then measured",
+    });
+    this.all = button("Open all", () => this.toggleAll());
+    this.body = h("div", {});
+    this.root = h("div", {
+      class: "run-view modules-view", tabindex: "0", role: "group", "aria-label": "Modules",
+      onclick: (event) => this.click(event),
+      onkeydown: (event) => this.key(event),
+      onmouseover: (event) => store.hover(this.entityAt(event)),
+      onmouseleave: () => store.hover(-1),
+    }, h("div", { class: "run-head" }, h("div", {}, this.title, this.words),
+      h("span", { class: "module-tools" }, this.all, this.measure)), this.body);
+    const { modules } = store.model;
+    if (!modules) return;
+    this.inner = innerOf(modules.rows);
+    this.open = firstOpen(modules.rows, FIRST);
+  }
+
+  get rows() {
+    return this.store.model.modules.rows;
+  }
+
+  get isMeasured() {
+    const items = this.store.model.schedule?.items ?? [];
+    return items.length > 0 && items.every((it) => it.run);
+  }
+
+  show() {
+    const { measured, model } = this.store;
+    this.reach(moduleOf(model, this.store.selected));
+    this.measure.hidden = !measured.isLive || !measured.isPossible;
+    this.measure.disabled = measured.state === "asking";
+    this.measure.textContent = measured.isKnown ? "Measure again" : "Measure";
+    const key = `${measured.version} ${model.edition} ${[...this.open]}`;
+    if (this.shown !== key) this.fill();
+    this.shown = key;
+    this.light();
+    this.look.onStatus();
+  }
+
+  /** Opens what holds a module, so that it is seen. */
+  reach(module) {
+    if (module < 0) return;
+    for (let at = this.rows[module].parent; at >= 0; at = this.rows[at].parent) this.open.add(at);
+  }
+
+  fill() {
+    const { model } = this.store;
+    const { isMeasured } = this;
+    this.work = workOf(model, isMeasured ? (it) => it.run.ns : (it) => it.ns);
+    this.title.textContent = `${model.name}: ${counted(this.rows.length - 1, "module")}`;
+    this.words.textContent = `Follow a module through every stage: select it. Times are ${
+      isMeasured ? "measured" : "estimated"}, bars their share of the whole.`;
+    const isAll = this.inner.every((inner, at) => !inner.length || this.open.has(at));
+    this.all.textContent = isAll ? "Fold all" : "Open all";
+    const heads = HEADS.map(([name, title, kind]) => h("th", { scope: "col", title, class: kind },
+      name === "time" ? (isMeasured ? "measured" : "estimated") : name));
+    this.body.replaceChildren(h("div", {
+      class: "figures modules-table", tabindex: "0", role: "region", "aria-label": "Modules",
+    }, h("table", {}, h("thead", {}, h("tr", {}, ...heads)),
+      h("tbody", {}, ...seen(this.rows, this.open).map((at) => this.row(at))))));
+  }
+
+  row(at) {
+    const row = this.rows[at];
+    const work = this.work[at];
+    const code = this.store.model.codes?.[at];
+    const left = row.alive.at(-1) ?? row.nodes;
+    const shared = row.kernels.filter(([, , , others]) => others.length).length;
+    const none = !row.kernels.length;
+    return h("tr", { class: none ? "run-row module-gone" : "run-row", "data-entity": row.e },
+      h("th", { scope: "row", class: "module-name", style: `--depth: ${depthOf(this.rows, at)}` },
+        this.fold(at), button(row.name, () => {}, {
+          class: "entity-link", title: row.path || row.name, "data-module": at,
+        }), row.kind && h("span", { class: "module-kind" }, row.kind)),
+      h("td", {}, work.ns ? nanoseconds(work.ns) : "–"),
+      this.share(work.ns / Math.max(this.work[0].ns, 1e-9)),
+      h("td", {}, work.ns ? percent(ofRoof(work)) : "–"),
+      h("td", { title: none ? "no kernel does anything of it: it was folded away, or only says "
+        + "where elements are" : null },
+      none ? "none" : kernelWords(row.kernels.length - shared, shared)),
+      h("td", {}, left === row.nodes ? count(left) : `${count(row.nodes)} → ${count(left)}`),
+      h("td", {}, row.shared ? count(row.shared) : "–"),
+      h("td", {}, code ? count(code[0]) : "…"),
+      h("td", {}, code ? bytes(code[4]) : "…"),
+      h("td", {}, work.moved >= 0.5 ? bytes(Math.round(work.moved)) : "–"));
+  }
+
+  fold(at) {
+    if (!this.inner[at].length) return h("span", { class: "fold-space" });
+    const isOpen = this.open.has(at);
+    return button(isOpen ? "▾" : "▸", () => this.toggle(at), {
+      class: "fold-button", "aria-expanded": String(isOpen), "data-fold": at,
+      "aria-label": `${isOpen ? "Fold" : "Open"} ${this.rows[at].path || this.rows[at].name}`,
+    });
+  }
+
+  share(share) {
+    return h("td", { class: "run-share" },
+      h("span", { class: "run-track", "aria-hidden": "true" },
+        h("span", { class: "run-bar", style: `width:${Math.min(100, 100 * share)}%` })),
+      h("span", { class: "run-figure" }, percent(share)));
+  }
+
+  toggle(at) {
+    if (!this.open.delete(at)) this.open.add(at);
+    this.refill(`[data-fold="${at}"]`);
+  }
+
+  toggleAll() {
+    const isAll = this.inner.every((inner, at) => !inner.length || this.open.has(at));
+    this.open = isAll ? new Set([0])
+      : new Set(this.inner.flatMap((inner, at) => (inner.length ? [at] : [])));
+    this.refill("");
+  }
+
+  /** The table with other rows; what had the focus keeps it. */
+  refill(focus) {
+    this.shown = "";
+    const { scrollTop } = this.root;
+    const { selected } = this.store;
+    this.fill();
+    this.shown = `${this.store.measured.version} ${this.store.model.edition} ${[...this.open]}`;
+    this.root.scrollTop = scrollTop;
+    this.light(selected);
+    if (focus) this.body.querySelector(focus)?.focus();
+  }
+
+  entityAt(event) {
+    const row = event.target.closest?.("[data-entity]");
+    return row ? Number(row.dataset.entity) : -1;
+  }
+
+  click(event) {
+    const entity = this.entityAt(event);
+    if (entity >= 0 && !event.target.closest(".fold-button")) this.store.select(entity);
+  }
+
+  /** Up and down through the names, left and right fold and open. */
+  key(event) {
+    const names = [...this.body.querySelectorAll("[data-module]")];
+    const at = names.indexOf(event.target);
+    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const module = Number(event.target.dataset.module);
+    const isOpen = this.open.has(module);
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (by) names[at + by]?.focus();
+    else if (event.key === (isOpen ? "ArrowLeft" : "ArrowRight") && this.inner[module].length) {
+      this.toggle(module);
+      this.body.querySelector(`[data-module="${module}"]`)?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  light() {
+    const { selected, model } = this.store;
+    const isModule = moduleOf(model, selected) >= 0;
+    const related = model.related(selected);
+    for (const row of this.body.querySelectorAll(".run-row")) {
+      const entity = Number(row.dataset.entity);
+      row.classList.toggle("selected", entity === selected);
+      row.classList.toggle("related", !isModule && related.has(entity));
+      row.classList.toggle("found", this.found.has(entity));
+      const name = row.querySelector("[data-module]");
+      if (entity === selected) name.setAttribute("aria-current", "true");
+      else name.removeAttribute("aria-current");
+    }
+  }
+
+  search(text) {
+    const wanted = text.toLowerCase();
+    const hits = this.rows.filter((row) => wanted
+      && `${row.path} ${row.kind}`.toLowerCase().includes(wanted));
+    this.found = new Set(hits.map((it) => it.e));
+    this.light();
+    return hits;
+  }
+
+  visit(hit) {
+    this.store.select(hit.e);
+    this.body.querySelector(`[data-entity="${hit.e}"]`)?.scrollIntoView({ block: "nearest" });
+  }
+
+  fit() {
+    this.root.scrollTop = 0;
+  }
+
+  status() {
+    const { rows } = this;
+    const gone = rows.filter((row) => !row.kernels.length).length;
+    return `${counted(rows.length - 1, "module")}, ${count(gone)} of them without a kernel`;
+  }
+}
+
+/** @param {number} own @param {number} shared */
+function kernelWords(own, shared) {
+  if (!shared) return count(own);
+  return `${own ? `${count(own)} + ` : ""}${count(shared)} shared`;
+}
