@@ -114,8 +114,8 @@ __all__ = [
     "compile", "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn",
     "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
     "float64", "from_onnx", "from_torch", "get_default_dtype", "int2", "int4", "int8", "int16",
-    "int32", "int64", "is_constant", "machine", "prepare", "repeat", "rule", "save", "set_default_dtype", "uint2",
-    "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
+    "int32", "int64", "is_constant", "machine", "prepare", "repeat", "rule", "save",
+    "set_default_dtype", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
