@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-FOLDERS = ("networks", "shapes")
+FOLDERS = ("models", "networks", "shapes")
 """Measurements of several files: the command is `run.py`."""
 OTHERS = (
     "calls", "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted",
