@@ -169,10 +169,11 @@ float8_e8m0fnu = _stored("float8_e8m0fnu", "f8e8m0fnu", "float", (2.0**-127, 2.0
 """Powers of two, for scales of blocks: no sign, no zero; one NaN."""
 float4_e2m1fn = _stored("float4_e2m1fn", "f4e2m1fn", "float", (-6.0, 6.0), 4)
 """0, 0.5, 1, 1.5, 2, 3, 4, 6 of both signs; neither infinities nor NaN."""
-int4 = _stored("int4", "i4", "int", (-8, 7), 4)
-uint4 = _stored("uint4", "u4", "uint", (0, 15), 4)
-int2 = _stored("int2", "i2", "int", (-2, 1), 2)
-uint2 = _stored("uint2", "u2", "uint", (0, 3), 2)
+int4 = _stored("int4", "int4", "int", (-8, 7), 4)
+uint4 = _stored("uint4", "uint4", "uint", (0, 15), 4)
+int2 = _stored("int2", "int2", "int", (-2, 1), 2)
+uint2 = _stored("uint2", "uint2", "uint", (0, 3), 2)
+"""Printed in full: NumPy takes i4 for a type of four bytes."""
 
 STORED: tuple[DType, ...] = (
     float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn,

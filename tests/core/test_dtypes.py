@@ -62,6 +62,11 @@ def test_types_of_storage(dtype: dtypes.DType) -> None:
         compiler.default_dtype(dtype)
 
 
+@pytest.mark.parametrize("name", ["i2", "u2", "i4", "u4"])
+def test_numpys_codes_count_bytes(name: str) -> None:
+    assert dtypes.parse(name).numpy == np.dtype(name)
+
+
 def test_numpy_takes_it() -> None:
     assert np.zeros(2, dtypes.float32).dtype == np.float32
     assert np.issubdtype(dtypes.float32, np.floating)

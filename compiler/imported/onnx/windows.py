@@ -167,7 +167,7 @@ def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = No
     image = [
         (n - 1) * steps[i] - pads[i] - pads[axes + i] + sizes[i] for i, n in enumerate(fixed(x)[2:])
     ]
-    whole = (*x.shape[:2], *image)
+    whole = (*fixed(x)[:2], *image)
     flat = Tensor.zeros(math.prod(whole), dtype=x.dtype)
     made = flat.scatter(0, places.cast("int64").reshape(-1), x.reshape(-1)).reshape(*whole)
     if not call.has(2):
