@@ -49,3 +49,51 @@ def quantised_conv(
     assert isinstance(sums, Tensor)
     scale = x_scale.reshape(()).mul(_spread(w_scale, sums, 1))
     return _rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))
+
+
+def _real(x: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor:
+    """What quantised values stand for."""
+    return _whole(x, zero, None).float().mul(scale.reshape(()))
+
+
+def _quantised(x: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
+    """Numbers in whole steps of the scale, held in the type of zero."""
+    one = Tensor(1.0, dtype=dtypes.float32)
+    return _rescaled(x, one, scale.reshape(()), zero.reshape(()))
+
+
+@operator("QLinearAdd", "QLinearMul", domain="com.microsoft")
+def quantised_pair(call: Call, *values: Tensor) -> Tensor:
+    """A sum or a product of quantised values; ONNX Runtime's quantiser writes it."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = values
+    one, other = _real(a, a_scale, a_zero), _real(b, b_scale, b_zero)
+    made = one.add(other) if call.op == "QLinearAdd" else one.mul(other)
+    return _quantised(made, y_scale, y_zero)
+
+
+@operator("QLinearGlobalAveragePool", domain="com.microsoft")
+def quantised_mean(
+    call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor, y_scale: Tensor, y_zero: Tensor
+) -> Tensor:
+    """The mean of each channel of quantised images."""
+    is_last = bool(call.get("channels_last", 0))
+    axes = tuple(range(1, x.ndim - 1) if is_last else range(2, x.ndim))
+    return _quantised(_real(x, x_scale, x_zero).mean(axes, True), y_scale, y_zero)
+
+
+@operator("QGemm", domain="com.microsoft")
+def quantised_gemm(
+    call: Call, a: Tensor, a_scale: Tensor, a_zero: Tensor, b: Tensor, b_scale: Tensor,
+    b_zero: Tensor, c: Tensor | None = None, y_scale: Tensor | None = None,
+    y_zero: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product of quantised matrices and a bias in 32 bits; in float32 where no scale is said."""
+    left = a.swapaxes(0, 1) if call.get("transA", 0) else a
+    column = 0 if call.get("transB", 0) else 1
+    right = _whole(b, b_zero, column)
+    sums = _whole(left, a_zero, None).matmul(right.swapaxes(0, 1) if column == 0 else right)
+    sums = sums if c is None else sums.add(c)
+    scale = a_scale.reshape(()).mul(_spread(b_scale, sums, -1)).mul(call.get("alpha", 1.0))
+    if y_scale is None or y_zero is None:
+        return sums.float().mul(scale)
+    return _rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))
