@@ -53,7 +53,7 @@ def bars(models: list[Model]) -> list[str]:
         if each.runtimes.get(OURS) and each.runtimes[OURS].first
         and each.runtimes.get("torch_compile") and each.runtimes["torch_compile"].first
     ]  # fmt: skip
-    again = [each.runtimes[OURS].again for each in models if each.name == "resnet18"]
+    again = [each.runtimes[OURS].again or math.nan for each in models if each.name == "resnet18"]
     found = [
         ("geometric mean over the better of PyTorch and ONNX Runtime", mean(ratios), MEAN, True),
         ("least of these", min(known, default=math.nan), LEAST, True),

@@ -1,0 +1,56 @@
+"""What a run of the models' benchmark says, from times that are made up."""
+
+import json
+import math
+
+import pytest
+
+from benchmarks.models.report import bars, cold, table
+from benchmarks.models.results import Measured, Model, mean, to_json
+
+
+def _model(name: str, **medians: float) -> Model:
+    made = {each: Measured([value / 1e3] * 3, first=value, error=1e-6, peak=10**8)
+            for each, value in medians.items()}  # fmt: skip
+    return Model(name, made)
+
+
+MODELS = [
+    _model("resnet18", svodviz=10.0, torch=12.0, onnxruntime=8.0, torch_compile=90.0, tinygrad=100),
+    _model("lstm", svodviz=10.0, torch=20.0, onnxruntime=30.0),
+]
+
+
+def test_the_better_peer_is_the_one_to_beat() -> None:
+    assert [each.ratio("torch", "onnxruntime") for each in MODELS] == [0.8, 2.0]
+    assert math.isnan(MODELS[1].ratio("tinygrad"))
+    assert mean([0.5, 2.0, math.nan]) == pytest.approx(1.0)
+
+
+def test_the_table_has_a_row_for_each_model() -> None:
+    lines = table(MODELS)
+    assert len(lines) == 4
+    assert "| resnet18 | 10.00 | 12.00 | 90.00 | 8.00 | 100.00 | 0.80 | 1e-06 |" in lines
+    assert "| – | 2.00 |" in lines[-1]
+    assert len(cold(MODELS)) == 4
+
+
+def test_bars_say_what_is_missed() -> None:
+    lines = bars(MODELS)
+    words = "geometric mean over the better of PyTorch and ONNX Runtime"
+    assert f"{words}: 1.26 (bar 1.0) reached" in lines
+    assert "least of these: 0.80 (bar 0.75) reached" in lines
+    MODELS[0].runtimes["svodviz"].seconds = [0.02]
+    try:
+        assert "least of these: 0.40 (bar 0.75) MISSED" in bars(MODELS)
+    finally:
+        MODELS[0].runtimes["svodviz"].seconds = [0.01] * 3
+    assert "cold, most of torch.compile's share: 0.11 (bar 0.25) reached" in lines
+    assert "resnet18 in a second process, s: – (bar 0.6) unknown" in lines
+
+
+def test_what_is_missing_is_said_where_its_figures_would_be() -> None:
+    made = _model("gpt2", svodviz=1.0)
+    made.runtimes["tinygrad"] = Measured(missing="KeyError: 'x'")
+    assert "KeyError: 'x'" in cold([made])[-1]
+    assert json.loads(to_json([made], {}))["models"][0]["runtimes"]["tinygrad"]["seconds"] == []
