@@ -89,9 +89,9 @@ demo: $(STAMP) ## explore examples/digits.py without a browser: build/digits.htm
 bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS=a,b PEERS=x,y: a part; ISA=avx2)
 	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' --isa '$(ISA)' $(BENCH_ARGS)
 
-# PyTorch is too large for .venv: what needs it has an environment of its own.
-models: $(MODELLED) ## from_torch: its tests, then models of torchvision and transformers (MODELS="a b": some)
-	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch
+# PyTorch and JAX are too large for .venv: what needs them has an environment of its own.
+models: $(MODELLED) ## tests of from_torch and from_jax, then models of torchvision and transformers (MODELS="a b": some)
+	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch tests/imported/jax
 	@$(MODELS_VENV)/bin/python -m tools.models $(MODELS)
 
 # What is stored is what loops for one machine print, as in the tests: tests/conftest.py.

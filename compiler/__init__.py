@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from compiler.device.device import Device
     from compiler.graph.builder import GraphBuilder
     from compiler.graph.kinds.views import Strided
+    from compiler.imported.jax.program import JaxProgram, from_jax
     from compiler.imported.onnx.program import OnnxProgram, from_onnx
     from compiler.imported.torch.program import TorchProgram, from_torch
     from compiler.machines.at_hand import machine
@@ -107,19 +108,20 @@ if TYPE_CHECKING:
 __all__ = [
     "PASSES", "AxisError", "Bisection", "CacheInfo", "Compilation", "CompileError", "DType",
     "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
-    "GraphError", "InternalError", "MachineModel", "OnnxProgram", "Options", "PassError", "Passes",
-    "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
-    "TorchProgram", "Variable", "WhyNot",
-    "bfloat16", "bisect", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes",
-    "compile", "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn",
-    "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
-    "float64", "from_onnx", "from_torch", "get_default_dtype", "int2", "int4", "int8", "int16",
+    "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram", "Options",
+    "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
+    "TorchProgram", "Variable", "WhyNot", "bfloat16", "bisect", "bool_", "cache_clear",
+    "cache_info", "calibrate", "check_passes", "compile", "custom", "default_dtype", "effect",
+    "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch",
+    "get_default_dtype", "int2", "int4", "int8", "int16",
     "int32", "int64", "is_constant", "machine", "prepare", "repeat", "rule", "save",
     "set_default_dtype", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
     "compiler.custom:": "custom",
+    "compiler.imported.jax.program": "from_jax JaxProgram",
     "compiler.imported.onnx.program": "from_onnx OnnxProgram",
     "compiler.imported.torch.program": "from_torch TorchProgram",
     "compiler.ask.bisect": "bisect Bisection",

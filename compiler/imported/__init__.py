@@ -5,4 +5,5 @@ In order: each imports only what stands before it.
     known.py    what is known of a tensor while a program is written
     onnx/       models in the ONNX format
     torch/      modules of PyTorch
+    jax/        functions that JAX traces
 """

@@ -34,6 +34,7 @@ In order: each imports only what stands before it.
     arrangement.py      tensor methods that cut, shift and pick by pattern
     resampling.py       `interpolate`: images of another size
     elementary.py       tensor methods made of elementary operations
+    special.py          tensor methods of special functions, and of single bits
     linear.py           tensor methods of linear algebra that are sums of products
     layers.py           attention, normalisation by groups
     losses.py           how far a prediction is from what it should be

@@ -7,13 +7,13 @@ from typing import Self
 from compiler.core.errors import DataError, ShapeError
 from compiler.graph.kinds.composite import checked
 from compiler.graph.kinds.joins import Contract
-from compiler.tensors.elementary import Elementary
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
+from compiler.tensors.special import Special
 from compiler.tensors.value import Operand, cast_to, common_type, traced
 
 
 @traced
-class Linear(Elementary):
+class Linear(Special):
     """Products of vectors and matrices, lengths and angles."""
 
     __slots__ = ()

@@ -5,7 +5,7 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
     TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
                 → Writing → Reductions → Normalizations → Products → Windows → Pooling
                 → Convolutions → Scans → Sorting
-                → Arrangement → Resampling → Elementary → Linear → Layers → Losses
+                → Arrangement → Resampling → Elementary → Special → Linear → Layers → Losses
                 → Construction → Files → Directives → Placement → Tensor
 """
 

@@ -34,10 +34,10 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 101, {"numpy"}),
-        (GRAPHS, 101, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 328, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 328, {"numpy", "llvmlite"}),
+        ("from compiler import Tensor", 102, {"numpy"}),
+        (GRAPHS, 102, {"numpy"}),
+        (f"{GRAPHS}\nx.numpy()", 329, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 329, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

@@ -1,0 +1,131 @@
+"""One equation of a jaxpr being called, and the table of primitives.
+
+    @primitive("exp")
+    def exp(call, x): return x.exp()
+
+A function gets the call and the operands as tensors, and gives a tensor, or a tuple of them.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError
+from compiler.core.lazy import loading
+from compiler.core.node import toposort
+from compiler.graph.nodes import Buffer, Const, Iota, TensorNode
+from compiler.imported.jax.element_types import dtype_of, jax_itself
+from compiler.imported.known import MOST_KNOWN, Array, computed, has_data
+from compiler.tensor import Tensor
+
+Made: TypeAlias = Tensor | Sequence[Tensor]
+Function: TypeAlias = Callable[..., Made]
+
+PRIMITIVES: dict[str, Function] = {}
+"""The functions by the name of the primitive."""
+
+
+def primitive(*names: str) -> Callable[[Function], Function]:
+    """Decorate a function as what primitives of these names do."""
+
+    def register(function: Function) -> Function:
+        PRIMITIVES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
+    """A jaxpr, and the constants that it has if it is a closed one."""
+    return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
+
+
+def inner(parameters: Mapping[str, Any]) -> Iterator[Any]:
+    """The jaxprs among the parameters of an equation."""
+    for value in parameters.values():
+        for each in value if isinstance(value, tuple | list) else (value,):
+            if hasattr(each, "eqns") or hasattr(each, "jaxpr"):
+                yield each
+
+
+class Walker(Protocol):
+    """What calls the equations of a jaxpr."""
+
+    def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+        """The results of a jaxpr for these operands."""
+        ...
+
+    @property
+    def given(self) -> frozenset[TensorNode]:
+        """The data that may be others in the next run."""
+        ...
+
+
+@dataclass(frozen=True)
+class Call:
+    """An equation: its primitive, parameters, operands and results as JAX describes them."""
+
+    op: str
+    parameters: Mapping[str, Any]
+    operands: Sequence[Any]
+    results: Sequence[Any]
+    walker: Walker
+
+    def __getitem__(self, name: str) -> Any:
+        """A parameter that the equation must have."""
+        if name in self.parameters:
+            return self.parameters[name]
+        raise self.refused(f"there is no parameter {name}: this version of JAX is not known",
+                           ", ".join(self.parameters), name)  # fmt: skip
+
+    def get(self, name: str, usual: Any = None) -> Any:
+        """A parameter, or what it usually is."""
+        return self.parameters.get(name, usual)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the first result."""
+        return tuple(self.results[0].shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of the first result."""
+        return dtype_of(self.results[0].dtype, self.op)
+
+    def inline(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+        """The results of a jaxpr among the parameters, its equations in the place of this one."""
+        return self.walker.walk(jaxpr, operands)
+
+    def spread(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+        """The results of a jaxpr of numbers, for each element of its operands, of one shape."""
+        jax = jax_itself()
+        with loading():
+            from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+        body, constants = opened(jaxpr)
+        shape = operands[0].shape
+        flat = [t.reshape(t.size) for t in operands]
+        function = jax.vmap(jaxpr_as_fun(ClosedJaxpr(body, constants)))
+        described = [jax.ShapeDtypeStruct(t.shape, t.dtype.numpy) for t in flat]
+        made = self.inline(jax.make_jaxpr(function)(*described), flat)
+        return [t.reshape(*shape) for t in made]
+
+    def known(self, tensor: Tensor) -> "Array | None":
+        """What a tensor is, where it follows from constants alone; None where it does not."""
+        if tensor.size > MOST_KNOWN:
+            return None
+        return computed([tensor])[0] if _follows(tensor, self.walker.given) else None
+
+    def refused(self, problem: str, got: object, expected: str, hint: str = "") -> DataError:
+        """The error of this equation."""
+        return DataError("from_jax", f"{self.op}: {problem}", got=str(got), expected=expected,
+                         hint=hint)  # fmt: skip
+
+
+def _follows(tensor: Tensor, given: Collection[TensorNode]) -> bool:
+    """Whether a tensor follows from constants alone: from nothing `given`, no state of a loop."""
+    ends = (node for node in toposort([tensor.node]) if not node.sources)
+    return all(
+        isinstance(n, Const | Iota) or (isinstance(n, Buffer) and has_data(n) and n not in given)
+        for n in ends
+    )

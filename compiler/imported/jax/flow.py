@@ -1,0 +1,65 @@
+"""Equations that hold programs: calls, branches.
+
+A branch that is known is the only one computed; where it is not, all are, and one is taken.
+"""
+
+from typing import Any
+
+from compiler.imported.jax.call import Call, primitive
+from compiler.imported.jax.elementwise import select
+from compiler.tensor import Tensor
+
+BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr", "call", "callee")
+"""Parameters that hold what is called, in this order."""
+IGNORED = ("debug_callback", "debug_print", "dce_sink")
+"""What prints while a program runs gives no value: it is left out."""
+
+
+@primitive("jit", "pjit", "closed_call", "core_call", "call", "remat", "remat2", "checkpoint",
+           "remat_opt", "custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call",
+           "custom_vjp_call_jaxpr", "custom_vmap_call", "composite", "xla_call", "linear_call",
+           "custom_lin")  # fmt: skip
+def called(call: Call, *operands: Tensor) -> Any:
+    """What is called, in the place of the call."""
+    for name in BODIES:
+        if call.get(name) is not None:
+            return call.inline(call[name], operands)
+    raise call.refused("it does not say what it calls", ", ".join(call.parameters), "a jaxpr")
+
+
+@primitive("custom_linear_solve")
+def linear_solve(call: Call, *operands: Tensor) -> Any:
+    """The solver that the user gave, with its own constants."""
+    counts, bodies = call["const_lengths"], call["jaxprs"]
+    lengths = [counts.matvec, counts.vecmat, counts.solve, counts.transpose_solve]
+    begin = lengths[0] + lengths[1]
+    constants = operands[begin : begin + lengths[2]]
+    return call.inline(bodies.solve, [*constants, *operands[sum(lengths) :]])
+
+
+@primitive(*IGNORED)
+def ignored(_call: Call, *_operands: Tensor) -> Any:
+    """Nothing."""
+    return ()
+
+
+@primitive("cond")
+def branches(call: Call, which: Tensor, *operands: Tensor) -> Any:
+    """One of several programs."""
+    bodies = call["branches"]
+    known = call.known(which)
+    if known is not None:
+        number = min(max(int(known.item()), 0), len(bodies) - 1)
+        return call.inline(bodies[number], operands)
+    made = [call.inline(body, operands) for body in bodies]
+    return [select(call, which, *cases) for cases in zip(*made, strict=True)]
+
+
+@primitive("platform_index")
+def platform(call: Call) -> Tensor:
+    """The number of the platform's program: of those for the processor, or the one for all."""
+    platforms = call["platforms"]
+    for number, names in enumerate(platforms):
+        if names is None or "cpu" in names:
+            return Tensor(number, dtype=call.dtype)
+    raise call.refused("there is no program for the processor", platforms, "one for cpu")

@@ -1,0 +1,226 @@
+"""Loops: written out where they are short, else repeated (`tensors/repeat.py`).
+
+    128 steps  =  8 iterations of (4 iterations of (4 steps written out))
+
+Some steps are written out in each iteration, as many as make a moderate program. The rows that a
+scan collects are states of the repetition, which writes all of a state in every iteration: so of
+many iterations there are loops in loops, the inner one with few rows.
+A state that only counts, i + 1 from step to step, is no state of the repetition: it is the first
+value and the counter.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from compiler.imported.jax.call import Call, inner, opened, primitive
+from compiler.imported.jax.element_types import dtype_of
+from compiler.imported.jax.picking import read_at
+from compiler.imported.jax.trips import trips_of
+from compiler.tensor import Tensor
+from compiler.tensors.repeat import MOST_ITERATIONS, repeat
+
+MOST_WRITTEN_OUT = 128
+"""Equations up to which steps are written out: a choice."""
+MOST_AT_ONCE = 8
+"""Steps up to which they are written out in an iteration: a choice."""
+FEWEST_NESTED = 16
+"""Iterations from which on a loop that collects rows becomes two: a choice."""
+
+Tensors: TypeAlias = Sequence[Tensor]
+Step: TypeAlias = Callable[[Tensor, Tensors], tuple[Tensors, Tensors]]
+"""From the number of a step and the states to the next states, and a row for each result."""
+Block: TypeAlias = Step
+"""Several steps from a number on; the rows of all of them are along a first axis."""
+
+
+def equations_in(jaxpr: Any) -> int:
+    """How many equations a jaxpr has, those of its inner ones too."""
+    return sum(
+        1 + sum(equations_in(each) for each in inner(equation.params))
+        for equation in opened(jaxpr)[0].eqns
+    )
+
+
+def looped(
+    body: Any, trips: int, step: Step, states: Tensors, rows: Tensors = (),
+    counted: dict[int, int] | None = None,
+) -> tuple[Tensors, Tensors]:  # fmt: skip
+    """The states after `trips` steps, and the rows of all steps along a first axis.
+
+    `rows` are like those of one step; state s of `counted` grows by so much in each.
+    """
+    count = max(equations_in(body), 1)
+    if trips * count <= MOST_WRITTEN_OUT:
+        return _written_out(step, trips)(Tensor(0), states)
+    most = min(max(MOST_WRITTEN_OUT // count, 1), MOST_AT_ONCE)
+    at_once = max(n for n in range(1, most + 1) if trips % n == 0)
+    plain = _Uncounted(step, states, counted or {})
+    block = _written_out(plain.step, at_once)
+    iterations, given = trips // at_once, plain.given(states)
+    if not rows or iterations < FEWEST_NESTED:
+        made, collected = _repeated(block, iterations, at_once, rows)(Tensor(0), given)
+        return plain.all(Tensor(trips), made), collected
+    inside = math.isqrt(iterations)
+    outside, rest = divmod(iterations, inside)
+    few = _repeated(block, inside, at_once, rows)
+    size = inside * at_once
+    made, collected = _repeated(few, outside, size, rows)(Tensor(0), given)
+    if rest:
+        begin = Tensor(outside * size)
+        made, more = _repeated(block, rest, at_once, rows)(begin, made)
+        collected = [a.cat(b, dim=0) for a, b in zip(collected, more, strict=True)]
+    return plain.all(Tensor(trips), made), collected
+
+
+@dataclass(frozen=True)
+class _Uncounted:
+    """A step without the states that only count."""
+
+    whole: Step
+    first: Tensors
+    counted: dict[int, int]
+
+    def given(self, states: Tensors) -> Tensors:
+        """The others of the states."""
+        return [state for s, state in enumerate(states) if s not in self.counted]
+
+    def all(self, number: Tensor, given: Tensors) -> Tensors:
+        """All states before the step of that number."""
+        others = iter(given)
+        return [
+            first.add(number.cast(first.dtype).mul(self.counted[s])) if s in self.counted
+            else next(others) for s, first in enumerate(self.first)
+        ]  # fmt: skip
+
+    def step(self, number: Tensor, given: Tensors) -> tuple[Tensors, Tensors]:
+        """The step."""
+        states, rows = self.whole(number, self.all(number, given))
+        return self.given(states), rows
+
+
+def _written_out(step: Step, count: int) -> Block:
+    """Steps one after the other."""
+
+    def block(begin: Tensor, states: Tensors) -> tuple[Tensors, Tensors]:
+        made = []
+        for number in range(count):
+            states, rows = step(begin.add(number), states)
+            made.append(rows)
+        return states, [_stacked(each) for each in zip(*made, strict=True)]
+
+    return block
+
+
+def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
+    """`count` blocks of `size` steps as a repetition."""
+
+    def run(begin: Tensor, states: Tensors) -> tuple[Tensors, Tensors]:
+        empty = [Tensor.full((count, size, *row.shape), 0, row.dtype) for row in rows]
+
+        def iteration(trip: Tensor, *given: Tensor) -> tuple[Tensor, ...]:
+            new, made = block(begin.add(trip.mul(size)), given[: len(states)])
+            pairs = zip(given[len(states) :], made, strict=True)
+            return (*new, *(_with_row(old, trip, row) for old, row in pairs))
+
+        if not states and not empty:
+            return states, empty
+        repeated = repeat(count, iteration, *states, *empty)
+        made = repeated if isinstance(repeated, tuple) else (repeated,)
+        whole = [r.reshape(count * size, *r.shape[2:]) for r in made[len(states) :]]
+        return made[: len(states)], whole
+
+    return run
+
+
+def _stacked(rows: Sequence[Tensor]) -> Tensor:
+    first, *others = rows
+    return first.stack(*others, dim=0) if others else first.unsqueeze(0)
+
+
+def _row(x: Tensor, place: Tensor) -> Tensor:
+    """The slice of the first axis at a computed place."""
+    shape = x.shape[1:]
+    along = [
+        Tensor.arange(n).reshape(-1, *(1,) * (len(shape) - axis - 1))
+        for axis, n in enumerate(shape)
+    ]
+    return read_at(x, [place, *along], shape)
+
+
+def _with_row(x: Tensor, place: Tensor, row: Tensor) -> Tensor:
+    """`x` with another slice of the first axis at a computed place."""
+    is_there = Tensor.arange(x.shape[0]).eq(place).reshape(-1, *(1,) * row.ndim)
+    return is_there.where(row.unsqueeze(0), x)
+
+
+def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
+    """The states that grow by a constant, whole numbers of rank 0, and by how much."""
+    jaxpr, _ = opened(body)
+    makers = {v: e for e in jaxpr.eqns for v in e.outvars}
+    found = {}
+    for state in range(carried):
+        before, after = jaxpr.invars[constants + state], jaxpr.outvars[state]
+        equation = None if hasattr(after, "val") else makers.get(after)
+        if equation is None or equation.primitive.name != "add" or before.aval.shape:
+            continue
+        others = [v for v in equation.invars if v is not before]
+        is_whole = dtype_of(before.aval.dtype, "scan").is_integer
+        if len(others) == 1 and hasattr(others[0], "val") and is_whole:
+            found[state] = int(others[0].val)
+    return found
+
+
+@primitive("scan")
+def scan(call: Call, *operands: Tensor) -> Any:
+    """A body for each slice of the first axis of some operands, with states that it hands on."""
+    body, length, is_reverse = call["jaxpr"], int(call["length"]), bool(call["reverse"])
+    of_constants, of_states = int(call["num_consts"]), int(call["num_carry"])
+    constants, states = operands[:of_constants], operands[of_constants:][:of_states]
+    scanned = operands[of_constants + of_states :]
+    described = call.results[of_states:]
+    rows = [Tensor.full(tuple(r.shape[1:]), 0, dtype_of(r.dtype, call.op)) for r in described]
+    if not length:
+        return [*states, *(Tensor.full((0, *row.shape), 0, row.dtype) for row in rows)]
+
+    def step(number: Tensor, given: Tensors) -> tuple[Tensors, Tensors]:
+        place = number.neg().add(length - 1) if is_reverse else number
+        made = call.inline(body, [*constants, *given, *(_row(x, place) for x in scanned)])
+        return made[:of_states], made[of_states:]
+
+    counted = counters(body, of_constants, of_states)
+    made, collected = looped(body, length, step, states, rows, counted)
+    return [*made, *(each.flip(0) if is_reverse else each for each in collected)]
+
+
+@primitive("while")
+def while_loop(call: Call, *operands: Tensor) -> Any:
+    """A body as long as a condition holds; how often at most has to be known."""
+    condition, body = call["cond_jaxpr"], call["body_jaxpr"]
+    of_condition, of_body = int(call["cond_nconsts"]), int(call["body_nconsts"])
+    outer, constants = operands[:of_condition], operands[of_condition:][:of_body]
+    states = operands[of_condition + of_body :]
+    trips = trips_of(call, condition, body, operands)
+    if trips is None or trips.count > MOST_ITERATIONS:
+        raise call.refused(
+            "how often it runs is known only when the program runs",
+            "a condition on computed values", "a condition such as i < n of known numbers",
+            "lax.fori_loop with known limits, or (i < most) & condition: then it runs to `most`, "
+            "and keeps its state once the condition is false",
+        )  # fmt: skip
+
+    def step(_number: Tensor, given: Tensors) -> tuple[Tensors, Tensors]:
+        made = call.inline(body, [*constants, *given])
+        if trips.is_exact:
+            return made, ()
+        (goes_on,) = call.inline(condition, [*outer, *given])
+        return [_kept(goes_on, new, old) for new, old in zip(made, given, strict=True)], ()
+
+    counted = counters(body, of_body, len(states)) if trips.is_exact else {}
+    return looped(body, trips.count, step, states, (), counted)[0]
+
+
+def _kept(goes_on: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """The new state where the condition, one or one for each of the first axes, is true."""
+    return goes_on.reshape(*goes_on.shape, *(1,) * (new.ndim - goes_on.ndim)).where(new, old)

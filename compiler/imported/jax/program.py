@@ -1,0 +1,311 @@
+"""`from_jax`: a function that JAX traces as a callable program of tensors.
+
+The function is traced once, for operands of the examples' shapes and types; every primitive of the
+jaxpr, and of those inside it, is looked up, so that all that is not supported is told at once. A
+call of the program walks the equations and makes tensors, lazy as any.
+"""
+
+import inspect
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import DataError, DTypeError, InternalError, ShapeError, located
+from compiler.core.modules import Line, called_at, in_module
+from compiler.core.origin import short_name, user_call
+from compiler.graph.nodes import TensorNode
+from compiler.imported.jax import (  # noqa: F401 (they fill the table)
+    decompositions,
+    elementwise,
+    flow,
+    folds,
+    keys,
+    loops,
+    picking,
+    products,
+    shapes,
+    windows,
+)
+from compiler.imported.jax.call import PRIMITIVES, Call, inner, opened
+from compiler.imported.jax.element_types import dtype_of, is_key, jax_itself, problem_of
+from compiler.imported.jax.lines import lines_of, scopes_of
+from compiler.imported.known import leaves
+from compiler.tensor import Tensor
+
+MOST_PLACES = 3
+"""Lines that are told of one primitive that is not supported."""
+
+
+class JaxProgram:
+    """A function of JAX: `program(*args, **kwargs)` gives what the function gives, lazy tensors in
+    the place of its arrays."""
+
+    def __init__(self, name: str, jaxpr: Any, given: Any, outputs: Any, names: list[str]) -> None:
+        self.name = name
+        self.jaxpr = jaxpr
+        """What JAX made of the function, a `ClosedJaxpr`."""
+        self.outputs = outputs
+        """The shapes and types of the results, as the function gives them."""
+        self._given = given
+        self._results = jax_itself().tree_util.tree_structure(outputs)
+        _check(jaxpr)
+        self.inputs = {
+            path: (dtype_of(v.aval.dtype, path), tuple(v.aval.shape))
+            for path, v in zip(names, opened(jaxpr)[0].invars, strict=True)
+        }
+        """Path to (element type, shape), in the order of the operands: "params.w", "x"."""
+        self._constants: dict[int, tuple[Any, Tensor]] = {}
+        self._called([Tensor.placeholder(*shape, dtype=dtype, name=path)
+                      for path, (dtype, shape) in self.inputs.items()])  # fmt: skip
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{path}: {_short(*each)}" for path, each in self.inputs.items())
+        results = [_short(dtype_of(v.aval.dtype, "result"), v.aval.shape)
+                   for v in opened(self.jaxpr)[0].outvars]  # fmt: skip
+        count = loops.equations_in(self.jaxpr)
+        return f"JaxProgram({self.name}({given}) -> {', '.join(results)}; {count} equations)"
+
+    @user_call
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives for these arguments. Nothing is computed yet."""
+        values, given = jax_itself().tree_util.tree_flatten((args, kwargs))
+        if given != self._given:
+            raise DataError("JaxProgram", "the arguments are not like the examples",
+                            got=str(given), expected=str(self._given))  # fmt: skip
+        described = zip(self.inputs, opened(self.jaxpr)[0].invars, values, strict=True)
+        tensors = [_input(path, v.aval, value) for path, v, value in described]
+        made = self._called(tensors)
+        return jax_itself().tree_util.tree_unflatten(self._results, made)
+
+    def _called(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """The results, one after the other; called once before, it tells what is refused."""
+        walk = _Walk(self, frozenset(leaf for t in tensors for leaf in leaves(t)))
+        with in_module(self.name):
+            return walk.walk(self.jaxpr, tensors)
+
+    def constant(self, value: Any) -> Tensor:
+        """A constant of a jaxpr as a tensor, one for all calls; its memory is JAX's."""
+        if id(value) not in self._constants:
+            self._constants[id(value)] = value, _tensor_of(value, "")
+        return self._constants[id(value)][1]
+
+
+class _Walk:
+    """One call of a program."""
+
+    def __init__(self, program: JaxProgram, given: frozenset[TensorNode]) -> None:
+        self.program = program
+        self.given = given
+        self._lines: tuple[Line, ...] = ()
+        self._runs: Counter[tuple[str, ...]] = Counter()
+
+    def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+        """The results of a jaxpr, its equations one after the other."""
+        body, constants = opened(jaxpr)
+        known: dict[Any, Tensor] = dict(zip(body.invars, operands, strict=True))
+        for v, c in zip(body.constvars, constants, strict=True):
+            known[v] = self.program.constant(c).cast(dtype_of(v.aval.dtype, "a constant"))
+
+        def value(of: Any) -> Tensor:
+            return _literal(of) if hasattr(of, "val") else known[of]
+
+        for equation in body.eqns:
+            made = self._called(equation, [value(v) for v in equation.invars])
+            known.update(zip(equation.outvars, made, strict=True))
+        return [value(v) for v in body.outvars]
+
+    def _called(self, equation: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+        name = equation.primitive.name
+        outer = self._lines
+        self._lines = lines_of(equation) or outer
+        scopes, run = self._scopes(equation)
+        call = Call(name, equation.params, [v.aval for v in equation.invars],
+                    [v.aval for v in equation.outvars], self)  # fmt: skip
+        try:
+            with in_module(*scopes, run=run), called_at(name, self._lines):
+                made = PRIMITIVES[name](call, *operands)
+                results = [made] if isinstance(made, Tensor) else list(made)
+                return _checked(call, results)
+        finally:
+            self._lines = outer
+
+    def _scopes(self, equation: Any) -> tuple[tuple[str, ...], int]:
+        """The scopes of an equation; a function of the user's that it calls is one, each time."""
+        scopes, name = scopes_of(equation), equation.params.get("name")
+        body = equation.params.get("jaxpr")
+        if not isinstance(name, str) or body is None or not name.isidentifier():
+            return scopes, 0
+        if not any(lines_of(each) for each in opened(body)[0].eqns):
+            return scopes, 0  # JAX's own
+        scopes = (*scopes, name)
+        self._runs[scopes] += 1
+        return scopes, self._runs[scopes]
+
+
+def _checked(call: Call, made: list[Tensor]) -> list[Tensor]:
+    """The results, each of the type and shape that JAX says."""
+    for tensor, described in itertools.zip_longest(made, call.results):
+        got = "nothing" if tensor is None else _short(tensor.dtype, tensor.shape)
+        expected = "nothing" if described is None else _short(
+            dtype_of(described.dtype, call.op), described.shape)  # fmt: skip
+        if got != expected:
+            raise InternalError("from_jax", f"{call.op} gives another type or shape than in JAX",
+                                got=got, expected=expected)  # fmt: skip
+    return made
+
+
+def _short(dtype: Any, shape: Sequence[int]) -> str:
+    return f"{dtype.short}[{','.join(map(str, shape))}]"
+
+
+def _literal(literal: Any) -> Tensor:
+    return _tensor_of(literal.val, "", literal.aval.dtype)
+
+
+def _tensor_of(value: Any, name: str, dtype: Any = None) -> Tensor:
+    """An array or a number of JAX's as a tensor; one number is a constant of the program."""
+    if is_key(getattr(value, "dtype", None)):
+        words = np.asarray(jax_itself().random.key_data(value)).astype(np.uint64)
+        return Tensor(words[..., 0] << np.uint64(32) | words[..., 1], name=name)
+    array = np.asarray(value, dtype)
+    if array.size == 1 and not name:
+        return Tensor(array.item(), dtype=array.dtype).reshape(*array.shape)
+    return Tensor(array, name=name)
+
+
+def _input(path: str, aval: Any, value: Any) -> Tensor:
+    """What was given for an operand, of the type and shape of the example."""
+    wanted, shape = dtype_of(aval.dtype, path), tuple(aval.shape)
+    tensor = value if isinstance(value, Tensor) else _tensor_of(value, path)
+    if tensor.shape != shape:
+        raise ShapeError("JaxProgram", f"{path} has another shape than its example",
+                         got=str(tensor.shape), expected=str(shape))  # fmt: skip
+    if tensor.dtype == wanted:
+        return tensor
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    usual = jax_itself().dtypes.canonicalize_dtype(tensor.dtype.numpy)
+    if dtype_of(usual, path) == wanted:  # 64 bits as JAX takes them
+        return tensor.cast(wanted)
+    if is_number and (wanted.is_float or isinstance(value, int)):
+        return Tensor(np.asarray(value, wanted.numpy), name=path)
+    raise DTypeError("JaxProgram", f"{path} has another type than its example",
+                     got=str(tensor.dtype), expected=str(wanted))  # fmt: skip
+
+
+def _check(jaxpr: Any) -> None:
+    """`DataError` with every primitive and type that is not supported, how often and where."""
+    count: Counter[str] = Counter()
+    places: dict[str, dict[str, None]] = {}
+    for equation, lines in _equations(jaxpr):
+        if equation.primitive.name not in PRIMITIVES:
+            problems = {equation.primitive.name}
+        else:
+            values = (v.aval for v in (*equation.invars, *equation.outvars))
+            problems = {p for a in values if (p := _problem(a))}
+        where = f"{short_name(lines[-1].file)}:{lines[-1].line}" if lines else ""
+        for problem in problems:
+            count[problem] += 1
+            places.setdefault(problem, {})[where] = None
+    ends = (v.aval for v in (*opened(jaxpr)[0].invars, *opened(jaxpr)[0].outvars))
+    for problem in {p for a in ends if (p := _problem(a))}:
+        count[problem] += 1
+        places.setdefault(problem, {})
+    if count:
+        raise DataError("from_jax", "primitives are not supported",
+                        got="; ".join(_told(p, n, places[p]) for p, n in sorted(count.items())),
+                        expected=f"some of {len(PRIMITIVES)} primitives")  # fmt: skip
+
+
+def _problem(aval: Any) -> str:
+    """Why a value cannot be computed with; tokens of effects are none."""
+    return problem_of(aval.dtype) if hasattr(aval, "dtype") else ""
+
+
+def _told(problem: str, count: int, places: dict[str, None]) -> str:
+    known = [place for place in places if place]
+    more = ", …" if len(known) > MOST_PLACES else ""
+    where = f" ({', '.join(known[:MOST_PLACES])}{more})" if known else ""
+    return f"{count} × {problem}{where}"
+
+
+def _equations(jaxpr: Any) -> Iterator[tuple[Any, tuple[Line, ...]]]:
+    """Every equation, and those inside of those that are supported, with the user's lines."""
+    stack: list[tuple[Any, tuple[Line, ...]]] = [(jaxpr, ())]
+    while stack:
+        body, outer = stack.pop()
+        for equation in opened(body)[0].eqns:
+            lines = lines_of(equation) or outer
+            yield equation, lines
+            if equation.primitive.name in PRIMITIVES:
+                stack += ((each, lines) for each in inner(equation.params))
+
+
+@located
+def from_jax(function: Callable[..., Any], *examples: Any, **named: Any) -> JaxProgram:
+    """A function of JAX as a program, traced for arguments like the examples.
+
+    Examples are arrays, numbers, `jax.ShapeDtypeStruct`s, tensors, and containers of them. So
+    `jax.grad(f)`, `jax.vmap(f)` and other functions of functions are programs, too. What prints
+    while a function runs (`jax.debug.print`) is left out. A branch that is not known before is
+    computed beside the others; a `while_loop` needs a bound that is known. Raises `DataError`
+    where primitives or types are not supported: all of them are named.
+    """
+    jax = jax_itself()
+    if not callable(function):
+        raise DataError("from_jax", "this is no function", got=type(function).__name__,
+                        expected="a function of arrays that JAX can trace")  # fmt: skip
+    described = jax.tree_util.tree_map(_described, (examples, named))
+    jaxpr, outputs = jax.make_jaxpr(function, return_shape=True)(*described[0], **described[1])
+    paths, given = jax.tree_util.tree_flatten_with_path((examples, named))
+    names = _names(function, [path for path, _ in paths])
+    return JaxProgram(_name_of(function), jaxpr, given, outputs, names)
+
+
+def _described(value: Any) -> Any:
+    """A tensor as JAX describes an array."""
+    if not isinstance(value, Tensor):
+        return value
+    jax = jax_itself()
+    return jax.ShapeDtypeStruct(value.shape, jax.dtypes.canonicalize_dtype(value.dtype.numpy))
+
+
+def _name_of(function: Any) -> str:
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return name if name.isidentifier() else "function"
+
+
+def _names(function: Any, paths: Sequence[Sequence[Any]]) -> list[str]:
+    """A path for each operand: the name of the parameter, and where in it."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names: dict[str, None] = {}
+    for kind, first, *rest in paths:
+        begin = _key(first) if kind.idx else _parameter(parameters, int(_key(first)))
+        name = ".".join([begin, *map(_key, rest)])
+        while name in names:
+            name += "'"
+        names[name] = None
+    return list(names)
+
+
+def _parameter(parameters: Sequence[inspect.Parameter], place: int) -> str:
+    """The name of the parameter that takes the argument at a place: "x", "args.2"."""
+    for at, each in enumerate(parameters):
+        if each.kind is inspect.Parameter.VAR_POSITIONAL:
+            return f"{each.name}.{place - at}"
+        if at == place:
+            return each.name
+    return f"arg{place}"
+
+
+def _key(entry: Any) -> str:
+    """What stands in brackets or behind the dot."""
+    for name in ("key", "idx", "name"):
+        if hasattr(entry, name):
+            return str(getattr(entry, name))
+    return str(entry)

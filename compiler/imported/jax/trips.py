@@ -1,0 +1,152 @@
+"""How often a `while_loop` runs, where that follows from constants.
+
+The condition is an `and` of parts. A part that hangs on states whose first values and steps are
+known, such as i < n, is counted by running it alone; the least count of such parts is how often
+the loop runs at most, and exactly if there is no other part. Under `vmap` a loop has a condition
+for each element: it runs until all are false, and elements whose own is false keep their states.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.core.lazy import loading
+from compiler.imported.jax.call import Call, opened
+from compiler.imported.jax.element_types import is_key, jax_itself
+from compiler.imported.known import Array
+from compiler.tensor import Tensor
+
+LIMIT = 1_000_000
+
+
+@dataclass(frozen=True)
+class Trips:
+    """At most so many iterations; `is_exact`: there are no fewer."""
+
+    count: int
+    is_exact: bool
+
+
+def needed(jaxpr: Any, wanted: Sequence[Any]) -> set[int]:
+    """Which operands of a jaxpr some of its values are computed from."""
+    needs = {v for v in wanted if not hasattr(v, "val")}
+    for equation in reversed(jaxpr.eqns):
+        if not needs.isdisjoint(equation.outvars):
+            needs |= {v for v in equation.invars if not hasattr(v, "val")}
+    return {place for place, v in enumerate(jaxpr.invars) if v in needs}
+
+
+def conjuncts(jaxpr: Any) -> list[Any]:
+    """The values whose `and` is the only result of a jaxpr."""
+    makers = {v: e for e in jaxpr.eqns for v in e.outvars}
+    found, stack = [], list(jaxpr.outvars)
+    while stack:
+        value = stack.pop()
+        equation = None if hasattr(value, "val") else makers.get(value)
+        if equation is not None and equation.primitive.name == "and":
+            stack += reversed(equation.invars)
+        else:
+            found.append(value)
+    return found
+
+
+def trips_of(call: Call, condition: Any, body: Any, operands: Sequence[Tensor]) -> Trips | None:
+    """How often a loop runs; None where that is not known."""
+    of_condition, of_body = int(call["cond_nconsts"]), int(call["body_nconsts"])
+    constants = operands[:of_condition], operands[of_condition : of_condition + of_body]
+    first = operands[of_condition + of_body :]
+    jaxpr, _ = opened(condition)
+    parts = conjuncts(jaxpr)
+    counts = []
+    for part in parts:
+        loop = _Part(call, condition, body, part, constants, first)
+        if (count := loop.count()) is not None:
+            counts.append(count)
+    if not counts:
+        return None
+    is_one = not jaxpr.outvars[0].aval.shape  # else one for each element of a `vmap`
+    return Trips(min(counts), is_one and len(counts) == len(parts))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One part of the condition of a loop."""
+
+    call: Call
+    condition: Any
+    body: Any
+    part: Any
+    constants: tuple[Sequence[Tensor], Sequence[Tensor]]
+    first: Sequence[Tensor]
+
+    def count(self) -> int | None:
+        """After how many iterations it is false; None where that is not known."""
+        states = self._states()
+        if any(is_key(opened(self.body)[0].outvars[s].aval.dtype) for s in states):
+            return None
+        known: list[dict[int, Array]] = []
+        for jaxpr, wanted, constants in (
+            (opened(self.condition)[0], [self.part], self.constants[0]),
+            (opened(self.body)[0], [opened(self.body)[0].outvars[s] for s in states],
+             self.constants[1]),
+        ):  # fmt: skip
+            places = [p for p in needed(jaxpr, wanted) if p < len(constants)]
+            values = {place: self.call.known(constants[place]) for place in places}
+            if any(value is None for value in values.values()):
+                return None
+            known.append({place: v for place, v in values.items() if v is not None})
+        begins = {s: self.call.known(self.first[s]) for s in states}
+        if any(value is None for value in begins.values()):
+            return None
+        return self._run({s: v for s, v in begins.items() if v is not None}, *known)
+
+    def _states(self) -> list[int]:
+        """The states that the part hangs on, through all iterations."""
+        condition, body = opened(self.condition)[0], opened(self.body)[0]
+        of_condition, of_body = map(len, self.constants)
+        found = {p - of_condition for p in needed(condition, [self.part]) if p >= of_condition}
+        while True:
+            wanted = [body.outvars[s] for s in found]
+            more = {p - of_body for p in needed(body, wanted) if p >= of_body} - found
+            if not more:
+                return sorted(found)
+            found |= more
+
+    def _run(
+        self, begins: dict[int, Array], of_condition: dict[int, Array], of_body: dict[int, Array]
+    ) -> int | None:
+        """The count, by JAX, of the loop without all that the part does not hang on."""
+        jax = jax_itself()
+        with loading():
+            from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+        condition, constants = opened(self.condition)
+        alone = ClosedJaxpr(condition.replace(outvars=[self.part]), constants)
+        test, step = jaxpr_as_fun(alone), jaxpr_as_fun(self.body)
+
+        def filled(jaxpr: Any, known: dict[int, Any]) -> list[Any]:
+            described = (v.aval for v in opened(jaxpr)[0].invars)
+            return [known[n] if n in known else _zeros(a) for n, a in enumerate(described)]
+
+        def goes_on(state: Any) -> Any:
+            count, values = state
+            moved = {s + len(self.constants[0]): v for s, v in values.items()}
+            (made,) = test(*filled(self.condition, {**of_condition, **moved}))
+            return made.any() & (count < LIMIT)
+
+        def following(state: Any) -> Any:
+            count, values = state
+            moved = {s + len(self.constants[1]): v for s, v in values.items()}
+            made = step(*filled(self.body, {**of_body, **moved}))
+            return count + 1, {s: made[s] for s in values}
+
+        begin = 0, {s: jax.numpy.asarray(v) for s, v in begins.items()}
+        count = int(jax.lax.while_loop(goes_on, following, begin)[0])
+        return None if count >= LIMIT else count
+
+
+def _zeros(described: Any) -> Any:
+    """What stands for a value that nothing hangs on."""
+    jax = jax_itself()
+    if is_key(described.dtype):
+        return jax.random.wrap_key_data(jax.numpy.zeros((*described.shape, 2), "uint32"))
+    return jax.numpy.zeros(described.shape, described.dtype)
