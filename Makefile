@@ -15,6 +15,7 @@ PYTEST_ARGS ?=
 CPUS        ?= haswell skylake-avx512
 LIMIT       ?= 0
 TESTS       ?=
+SUITE       ?= array-api-tests
 
 BIN       := $(VENV)/bin
 STAMP     := $(VENV)/.installed
@@ -31,7 +32,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus aarch64 demo check bench models notebooks pictures types wheel clean
+.PHONY: help setup lab test cpus aarch64 arrayapi demo check bench models notebooks pictures types wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -73,6 +74,11 @@ cpus: $(STAMP) ## notebooks and tests of machine code, the host taken for other 
 # Debian's packages and wheels are unpacked below build/: no root, and nothing of this system changes.
 aarch64: $(STAMP) ## tests of machine code on AArch64, emulated where need be (TESTS="a b"; LIMIT=: seconds)
 	@$(RUN) tools.aarch64 --seconds $(LIMIT) $(if $(TESTS)$(PYTEST_ARGS),-- $(PYTEST_ARGS) $(TESTS))
+
+# The suite is another project: a checkout of data-apis/array-api-tests with its submodule.
+arrayapi: $(STAMP) ## the array API standard's own tests on compiler.array_api (SUITE=folder of its checkout)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r '$(SUITE)/requirements.txt'
+	@$(RUN) tools.array_api_suite '$(SUITE)' -- $(PYTEST_ARGS)
 
 check: $(STAMP) ## lint everything, type-check the compiler and the explorer
 	@$(RUN) ruff check .

@@ -21,6 +21,7 @@ In order: each imports only what stands before it.
     tensors/     what users write, in layers by noun: each file adds methods to the one before it
     tensor.py    `Tensor`, what users write
     custom.py    functions of your own in a tensor program
+    array_api/   the array API standard's functions, on tensors
     imported/    programs that were written elsewhere, as tensors
     program/     one program with all its stages: what `compile` returns
     roots.py     packages whose names are loaded when somebody first asks for them
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING
 from compiler import roots
 
 if TYPE_CHECKING:
-    from compiler import custom
+    from compiler import array_api, custom
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
     from compiler.ask.why_not import WhyNot, why_not
@@ -110,7 +111,7 @@ __all__ = [
     "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
     "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram", "Options",
     "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
-    "TorchProgram", "Variable", "WhyNot", "bfloat16", "bisect", "bool_", "cache_clear",
+    "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "bool_", "cache_clear",
     "cache_info", "calibrate", "check_passes", "compile", "custom", "default_dtype", "effect",
     "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
     "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch",
@@ -120,6 +121,7 @@ __all__ = [
 ]  # fmt: skip
 
 _PLACES = {
+    "compiler.array_api:": "array_api",
     "compiler.custom:": "custom",
     "compiler.imported.jax.program": "from_jax JaxProgram",
     "compiler.imported.onnx.program": "from_onnx OnnxProgram",

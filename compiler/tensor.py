@@ -9,6 +9,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import ModuleType
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -26,7 +27,7 @@ from compiler.pipeline import asked
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls
 from compiler.tensors.placement import Placement
-from compiler.tensors.shapes import extents, within_memory, written
+from compiler.tensors.shapes import extents, integers, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized
 
@@ -103,11 +104,16 @@ class Tensor(Placement):
         return cls._of(cast_to(index if (begin, step) == (0, 1) else values, target))
 
     @classmethod
-    def eye(cls, rows: int, columns: int | None = None, dtype: object = None) -> Self:
-        """1 on the diagonal, 0 elsewhere; in the type of `zeros`."""
+    def eye(
+        cls, rows: int, columns: int | None = None, dtype: object = None, *, diagonal: int = 0
+    ) -> Self:
+        """1 on diagonal number `diagonal`, 0 elsewhere; in the type of `zeros`."""
         shape = extents("eye", (rows, rows if columns is None else columns))
         row = reshaped(Iota((), shape[0], dtypes.int64), (shape[0], 1))
         column = reshaped(Iota((), shape[1], dtypes.int64), (1, shape[1]))
+        (offset,) = integers("eye", (diagonal,))
+        if offset:
+            row = elementwise("add", row, const(offset, dtypes.int64, row.shape))
         same = elementwise("eq", broadcast_node(row, shape), broadcast_node(column, shape))
         return cls._of(cast_to(same, dtypes.asked(dtype, "eye")))
 
@@ -178,6 +184,29 @@ class Tensor(Placement):
     def __array_function__(self, function: Any, types: Any, args: Any, given: Any) -> Any:
         return numpy_calls.function(self, function, args, given)
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        """The functions of the array API standard; `DataError` for a version there is not."""
+        versions = lazy.load("compiler.array_api.inspection", "VERSIONS")
+        if api_version not in (None, *versions):
+            raise DataError(
+                "__array_namespace__", "no such version of the array API", got=repr(api_version),
+                expected=", ".join(versions),
+            )  # fmt: skip
+        found: ModuleType = lazy.load("compiler.array_api:", "array_api")
+        return found
+
+    def __dlpack__(
+        self, *, stream: object = None, max_version: Sequence[int] | None = None,
+        dl_device: Sequence[int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
+        with lazy.loading():
+            from compiler.tensors import sharing
+
+        return sharing.capsule(self.numpy(), stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the processor's memory, which all our devices share
+
     def __bool__(self) -> bool:
         if self.size == 1:
             return bool(self.item())
@@ -186,11 +215,17 @@ class Tensor(Placement):
             got=f"shape {written(self.shape)}", expected="1 element", hint="use any() or all()",
         )  # fmt: skip
 
+    def __contains__(self, value: Any) -> bool:
+        return bool(self.eq(value).any())
+
     def __float__(self) -> float:
         return float(self.item())
 
     def __int__(self) -> int:
         return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
     def __index__(self) -> int:
         if self.ndim or not self.dtype.is_integer:

@@ -44,6 +44,7 @@ In order: each imports only what stands before it.
     directives.py       tensor methods that say how to compute, not what
     numpy_functions.py  functions of NumPy whose arguments differ from those of our methods
     numpy_calls.py      NumPy's functions on tensors
+    sharing.py          memory that other libraries read in place, by DLPack
     placement.py        tensor methods that say where data are
     repeat.py           `repeat`: a step run n times over tensors, as one program
 """

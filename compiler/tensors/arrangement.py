@@ -8,9 +8,9 @@ from typing import Self
 
 import numpy as np
 
-from compiler.core.dtypes import int64, parse
+from compiler.core.dtypes import Scalar, int64, parse
 from compiler.core.errors import AxisError, DTypeError, ShapeError
-from compiler.graph.nodes import Shape, first_of
+from compiler.graph.nodes import Shape, const, first_of
 from compiler.tensors.gathering import counting
 from compiler.tensors.shapes import (
     Axes,
@@ -19,12 +19,14 @@ from compiler.tensors.shapes import (
     broadcast,
     extents,
     integers,
+    is_of_number,
     one_of,
     within_memory,
     written,
 )
 from compiler.tensors.sorting import Sorting
 from compiler.tensors.value import Operand, TensorValue, traced
+from compiler.tensors.variables import refuse_symbolic
 
 # Inside the class these names are methods.
 Whole = int
@@ -162,7 +164,7 @@ class Arrangement(Sorting):
         """Each element along `axis` repeated `counts` times, or counts[i] times (NumPy's
         `repeat`); without an axis those of the flat tensor."""
         given = one_of("repeat_interleave", axis, dim)
-        if given is None:
+        if given is None or is_of_number(given, self.ndim):
             return self.ravel().repeat_interleave(counts, 0)
         place = axis_of("repeat_interleave", given, self.ndim)
         times, extent = extents("repeat_interleave", (counts,)), self.shape[place]
@@ -247,9 +249,11 @@ class Arrangement(Sorting):
         below, right = max(-offset, 0), max(offset, 0)
         return placed.pad([*lead, (below, right), (right, below)])
 
-    def trace(self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1) -> Self:
-        """Sum of a diagonal, in the type of `sum`."""
-        return self.diagonal(offset, axis1, axis2).sum(-1)
+    def trace(
+        self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1, dtype: object = None
+    ) -> Self:
+        """Sum of a diagonal, in the type of `sum` unless `dtype` is given."""
+        return self.diagonal(offset, axis1, axis2).sum(-1, dtype=dtype)
 
     # Neighbours, positions, masks.
 
@@ -299,19 +303,56 @@ class Arrangement(Sorting):
         wide[place] = self.shape[place]
         return self.broadcast_to(*wide).gather(place, index)
 
-    def nonzero(self, as_tuple: Truth = False) -> Self | tuple[Self, ...]:
+    def nonzero(
+        self, as_tuple: Truth = False, *, size: Whole | None = None, fill_value: Whole = -1
+    ) -> Self | tuple[Self, ...]:
         """Positions of the elements that are not 0, [count, rank], or one row per axis if
-        `as_tuple` (PyTorch's; NumPy's is the tuple). int64. The tensor is computed now."""
-        found = np.nonzero(np.atleast_1d(np.asarray(self)))
-        if as_tuple:
-            return tuple(self._lift(part) for part in found)
-        return self._lift(np.stack(found, 1)[:, : self.ndim])
+        `as_tuple` (PyTorch's; NumPy's is the tuple). int64.
 
-    def masked_select(self, mask: Operand) -> Self:
-        """The elements where `mask`, which broadcasts, is true, rank 1. A computed mask is
-        computed now."""
+        The tensor is computed now, for it says how many there are; unless `size` does: then the
+        first `size` of them, and `fill_value` in place of those that are missing, all in machine
+        code (PyTorch's `nonzero_static`; JAX's `nonzero(size=…)` fills with 0).
+        """
+        if size is None:
+            found = np.nonzero(np.atleast_1d(np.asarray(self)))
+            rows = tuple(self._lift(part) for part in found)
+        else:
+            rows = self.atleast_1d()._first_true("nonzero", size, fill_value)
+        return rows if as_tuple else rows[0].stack(*rows[1:], dim=1)[:, : self.ndim]
+
+    def masked_select(
+        self, mask: Operand, *, size: Whole | None = None, fill_value: Scalar = 0
+    ) -> Self:
+        """The elements where `mask`, which broadcasts, is true, rank 1.
+
+        A computed mask is computed now, unless `size` says how many elements there are to be: the
+        first ones, then `fill_value`; in machine code.
+        """
         chosen = self._lift(mask).cast("bool")
         shape = broadcast("masked_select", self.node, chosen.node)
         elements, mask = self.broadcast_to(shape), chosen.broadcast_to(shape)
+        if size is not None:
+            flat = elements.ravel()
+            (place,) = mask.ravel()._first_true("masked_select", size, -1)
+            if not flat.size:
+                return self._new(const(fill_value, self.dtype, (size,)))
+            found = place.ge(0).where(flat.take(place.maximum(0), 0), fill_value)
+            return found.cast(self.dtype)
         selected: Self = elements.atleast_1d()[mask.atleast_1d()]
         return selected
+
+    def _first_true(self, method: str, size: Whole, fill_value: Whole) -> tuple[Self, ...]:
+        """For each axis the positions of the first `size` elements that are not 0, row-major."""
+        refuse_symbolic(method, self.node, range(self.ndim))
+        (count,) = extents(method, (size,))
+        is_true = self.cast("bool").ravel()
+        # Behind the last place nothing is written: there go those that are false or too many.
+        place = is_true.where(is_true.cast(int64).cumsum(0).sub(1), count)
+        empty = self._new(const(is_true.size, int64, (count,)))
+        number = self._new(counting(is_true.shape, 0))
+        flat = empty._written(method, place, number, "replace") if count else empty
+        is_there, rows = flat.ne(is_true.size), []
+        for extent in reversed(self.shape):
+            rows.append(is_there.where(flat.mod(max(extent, 1)), fill_value))
+            flat = flat.floordiv(max(extent, 1))
+        return tuple(reversed(rows))

@@ -13,7 +13,7 @@ from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.tensors.apply import common_shape
 from compiler.tensors.resampling import Resampling
-from compiler.tensors.shapes import Axes, axes_of, axis_of
+from compiler.tensors.shapes import Axes, axis_of
 from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
 
 _FAR = 2.0**28
@@ -89,6 +89,19 @@ class Elementary(Resampling):
             return self.cast(self.dtype.arithmetic).signbit()
         bits = self._new(Bitcast((self.node,), _SAME_BITS[self.dtype.bits]))
         return bits.lt(0)
+
+    def nextafter(self, other: Operand) -> Self:
+        """The next number of the type towards `other`; `other` itself where they are equal.
+
+        The bits of floats of one sign, read as an integer, count them from 0 on.
+        """
+        x, to = self._paired("nextafter", other)
+        bits = x.bitcast(_SAME_BITS[x.dtype.bits])
+        least = self._new(const(1, bits.dtype)).bitcast(x.dtype).copysign(to)
+        is_outward = x.lt(to).eq(x.gt(0))
+        moved = bits.add(is_outward.where(1, -1).cast(bits.dtype)).bitcast(x.dtype)
+        moved = x.eq(0).where(least, moved)
+        return x.isnan().logical_or(to.isnan()).where(math.nan, x.eq(to).where(to, moved))
 
     def logaddexp(self, other: Operand) -> Self:
         """log(exp(x) + exp(y)) without overflow."""
@@ -191,7 +204,7 @@ class Elementary(Resampling):
 
     def count_nonzero(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
         """How many elements are not 0, int64."""
-        axes = axes_of("count_nonzero", axis if dim is None else dim, self.ndim)
+        axes = self._axes("count_nonzero", axis, dim)
         return self.cast("bool").sum(axes, keepdim)
 
     def nan_to_num(

@@ -12,7 +12,7 @@ from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, positions_of, select, selected
 from compiler.tensors.indices import WORKS, Index, Positions, index_of
 from compiler.tensors.joining import Joining
-from compiler.tensors.shapes import axes_of
+from compiler.tensors.shapes import axes_of, is_of_number
 from compiler.tensors.value import Operand, reshaped, traced
 from compiler.tensors.variable_parts import is_variable_part, part_at_variable
 from compiler.tensors.variables import Variable
@@ -188,7 +188,8 @@ class Indexing(Joining):
     def take(self, index: Operand, axis: int | None = None, *, dim: int | None = None) -> Self:
         """The slices at positions `index` along `axis`; without one, of the flat tensor."""
         axis = axis if dim is None else dim
-        source = self if axis is not None else self._new(reshaped(self.node, (self.size,)))
+        is_flat = axis is None or is_of_number(axis, self.ndim)
+        source = self._new(reshaped(self.node, (self.size,))) if is_flat else self
         (place,) = axes_of("take", 0 if axis is None else axis, source.ndim)
         positions: list[TensorNode | None] = [None] * source.ndim
         extent = symbolic(source.shape, source.node.extents)[place]
@@ -208,9 +209,3 @@ class Indexing(Joining):
 
     def __iter__(self) -> Iterator[Self]:
         return iter([self[index] for index in range(len(self))])
-
-    def __contains__(self, value: Any) -> bool:
-        raise DataError(
-            "in", "membership needs the data", got=type(value).__name__,
-            hint="use bool((x == value).any())",
-        )  # fmt: skip

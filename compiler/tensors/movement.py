@@ -16,6 +16,7 @@ from compiler.tensors.shapes import (
     extents,
     fill_unknown,
     integers,
+    is_of_number,
     one_of,
     reaches,
     written,
@@ -153,7 +154,7 @@ class Movement(TensorValue):
         """Axes of extent 1 removed: all of them, or those named, which must have extent 1
         (NumPy's; PyTorch leaves a longer axis as it is)."""
         axes = one_of("squeeze", axis, dim)
-        if axes is None:
+        if axes is None or is_of_number(axes, self.ndim):
             return self._new(reshaped(self.node, tuple(n for n in self.shape if n != 1)))
         gone = axes_of("squeeze", axes, self.ndim)
         for place in gone:

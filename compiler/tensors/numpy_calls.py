@@ -5,17 +5,20 @@
     np.histogram(x)       refused: the page says what to write
 
 An elementwise function is the method of that name, or of the name that `names.SAME` gives it, and
-so is what has a row below; both are as lazy. What NumPy answers with something that is no array
+so is what has a row below; both are as lazy. What NumPy took over from the array API is the
+function of `compiler.array_api`. What NumPy answers with something that is no array
 (`np.save`, `np.array_equal`) computes the tensor. Anything else is a `DataError`: nothing leaves
 the graph unsaid. `np.asarray(x)` and `x.numpy()` leave it on purpose.
 """
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from compiler.core import lazy
 from compiler.core.errors import DataError
 from compiler.core.origin import called
 from compiler.graph.nodes import TensorNode
@@ -61,6 +64,18 @@ DEFAULTS: Mapping[str, Mapping[str, object]] = {
     "var": {"ddof": 0},
 }
 """Arguments whose default is another one in NumPy than in our method."""
+
+STANDARD = frozenset(
+    _words(
+        "astype cumulative_prod cumulative_sum linalg.cholesky linalg.cross linalg.det "
+        "linalg.diagonal linalg.eigh linalg.eigvalsh linalg.inv linalg.matmul linalg.matrix_norm "
+        "linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer linalg.qr "
+        "linalg.slogdet linalg.solve linalg.svd linalg.svdvals linalg.tensordot linalg.trace "
+        "linalg.vecdot linalg.vector_norm matrix_transpose unique_all unique_counts "
+        "unique_inverse unique_values unstack"
+    )
+)
+"""Functions that NumPy has of the array API: those of `compiler.array_api`."""
 
 FLAT = ("cumprod", "cumsum")
 """Functions of the flat tensor in NumPy where no axis is said."""
@@ -116,6 +131,8 @@ def function(
         _refuse_out(name, given)
         if name in ARRANGED:
             return ARRANGED[name](like, *args, **given)
+        if name in STANDARD:
+            return operator.attrgetter(name)(lazy.load("compiler.array_api:", ""))(*args, **given)
         if name not in METHODS:
             raise _leaves(like, name, {})
         arguments = inspect.signature(function).bind(*args, **given).arguments

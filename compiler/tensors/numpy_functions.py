@@ -3,13 +3,14 @@
 Each has NumPy's arguments after `like`, a tensor of the class to make.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from compiler.core.errors import DataError
-from compiler.tensors.shapes import axis_of, integers
+from compiler.tensors.shapes import axis_of, broadcast, integers, written
 from compiler.tensors.value import TensorValue, as_node, common_type, operand_of
 
 
@@ -118,15 +119,82 @@ def _norm(like: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool =
     return x.norm(2 if ord is None else ord, axis, keepdim=keepdims)
 
 
+def _broadcast_arrays(like: Any, *args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """np.broadcast_arrays"""
+    tensors = _lifted(like, args)
+    shape = broadcast("broadcast_arrays", *(each.node for each in tensors))
+    return tuple(each.broadcast_to(shape) for each in tensors)
+
+
+def _average(like: Any, a: Any, axis: Any = None, weights: Any = None) -> Any:
+    """np.average: the mean, or that by weights of the same shape."""
+    (tensor,) = _lifted(like, [a])
+    if weights is None:
+        return tensor.mean(axis)
+    (weight,) = _lifted(like, [weights])
+    if weight.shape != tensor.shape:
+        raise DataError("np.average", "there is one weight per element", got=written(weight.shape),
+                        expected=written(tensor.shape))  # fmt: skip
+    return tensor.mul(weight).sum(axis).div(weight.sum(axis))
+
+
+def _column_stack(like: Any, tup: Sequence[Any]) -> Any:
+    """np.column_stack: rows become columns."""
+    tensors = [t.unsqueeze(1) if t.ndim == 1 else t for t in _lifted(like, tup)]
+    return _concatenate(like, tensors, 1)
+
+
+def _percentile(like: Any, a: Any, q: Any, axis: Any = None) -> Any:
+    """np.percentile"""
+    return a.quantile((np.asarray(q) / 100).tolist(), axis)
+
+
+def _without_nan(fold: str, other: float) -> Callable[..., Any]:
+    """np.nansum, nanprod, nanmax, nanmin: `other` stands for NaN."""
+
+    def folded(like: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+        known = a.isnan().where(other, a).cast(a.dtype) if a.dtype.is_float else a
+        made = getattr(known, fold)(axis, keepdims)
+        if not a.dtype.is_float or fold in ("sum", "prod"):
+            return made
+        return a.isnan().all(axis, keepdims).where(math.nan, made)
+
+    return folded
+
+
+def _nanmean(like: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """np.nanmean"""
+    if not a.dtype.is_float:
+        return a.mean(axis, keepdims)
+    known = a.isnan().logical_not()
+    total = known.where(a, 0).sum(axis, keepdims)
+    return total.div(known.sum(axis, keepdims).cast(a.dtype))
+
+
 ARRANGED: Mapping[str, Callable[..., Any]] = {
+    "argwhere": lambda like, a: a.nonzero(),
     "array_split": _array_split,
+    "average": _average,
+    "broadcast_arrays": _broadcast_arrays,
+    "column_stack": _column_stack,
     "concatenate": _concatenate,
+    "copy": lambda like, a: a.clone(),
     "einsum": _einsum,
+    "flatnonzero": lambda like, a: a.ravel().nonzero(as_tuple=True)[0],
     "hstack": _hstack,
     "linalg.norm": _norm,
+    "nanmax": _without_nan("max", -math.inf),
+    "nanmean": _nanmean,
+    "nanmin": _without_nan("min", math.inf),
+    "nanprod": _without_nan("prod", 1),
+    "nansum": _without_nan("sum", 0),
     "ndim": lambda like, a: a.ndim,
     "nonzero": _nonzero,
     "pad": _pad,
+    "percentile": _percentile,
+    "ptp": lambda like, a, axis=None, keepdims=False: a.max(axis, keepdims).sub(
+        a.min(axis, keepdims)
+    ),
     "shape": lambda like, a: a.shape,
     "size": lambda like, a, axis=None: a.size if axis is None else a.shape[axis],
     "split": _split,

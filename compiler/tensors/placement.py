@@ -97,6 +97,13 @@ class Placement(Directives):
             )  # fmt: skip
         return self._new(Copy((self.node, *(Device((), name) for name in names))))
 
+    def to_device(self, device: str | Sequence[str], /, *, stream: None = None) -> Self:
+        """The same as `to`, as the array API calls it; a processor has no streams."""
+        if stream is not None:
+            raise DeviceError("to_device", "a processor has no streams", got=repr(stream),
+                              expected="stream=None")  # fmt: skip
+        return self.to(device)
+
     def cpu(self) -> Self:
         """On the first device; the same as `to("CPU")`."""
         return self.to(DEFAULT)

@@ -13,7 +13,7 @@ from compiler.core.errors import AxisError, ShapeError
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.tensors.apply import apply
-from compiler.tensors.shapes import Axes, axes_of, axis_of, one_of, written
+from compiler.tensors.shapes import Axes, axes_of, axis_of, is_of_number, one_of, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import count
 from compiler.tensors.writing import Writing
@@ -78,7 +78,8 @@ class Reductions(Writing):
                 method, "this folds axes of one tensor", got=f"a tensor of shape {axis.shape}",
                 expected="axes", hint="maximum and minimum take two tensors",
             )  # fmt: skip
-        return axes_of(method, one_of(method, axis, dim), self.ndim)
+        given = one_of(method, axis, dim)
+        return () if is_of_number(given, self.ndim) else axes_of(method, given, self.ndim)
 
     def _total(self, op: str, axes: Shape, keepdim: bool, dtype: DType) -> Self:
         """A sum or product in `dtype`; floats of 16 bits go through float32."""
@@ -134,7 +135,7 @@ class Reductions(Writing):
         return mean.cast(self._statistic_type())
 
     def var(
-        self, axis: Axes = None, *, keepdim: bool = False, correction: int = 1, dim: Axes = None
+        self, axis: Axes = None, *, keepdim: bool = False, correction: float = 1, dim: Axes = None
     ) -> Self:
         """Mean square distance from the mean, divided by count - `correction` (at least 0).
 
@@ -146,7 +147,7 @@ class Reductions(Writing):
         return self._as_wide()._variance(axes, keepdim, correction).cast(self._statistic_type())
 
     def std(
-        self, axis: Axes = None, *, keepdim: bool = False, correction: int = 1, dim: Axes = None
+        self, axis: Axes = None, *, keepdim: bool = False, correction: float = 1, dim: Axes = None
     ) -> Self:
         """Square root of `var`; mind the default of `correction`."""
         axes = self._axes("std", axis, dim)
@@ -159,7 +160,7 @@ class Reductions(Writing):
     def _statistic_type(self) -> DType:
         return self.dtype if self.dtype.is_float else float64
 
-    def _count(self, axes: Shape, correction: int = 0) -> TensorNode | float:
+    def _count(self, axes: Shape, correction: float = 0) -> TensorNode | float:
         """How many elements `axes` have, less `correction`; known later where one is symbolic."""
         found = count(self.node, axes, correction)
         return cast_to(found, self.dtype) if isinstance(found, TensorNode) else float(found)
@@ -168,7 +169,7 @@ class Reductions(Writing):
         total = reduced(self.node, "sum", axes, keepdim)
         return self._new(apply("fdiv", "mean", total, self._count(axes)))
 
-    def _variance(self, axes: Shape, keepdim: bool, correction: int) -> Self:
+    def _variance(self, axes: Shape, keepdim: bool, correction: float) -> Self:
         distance = self.sub(self._mean(axes, keepdim=True))
         total = reduced(distance.square().node, "sum", axes, keepdim)
         return self._new(apply("fdiv", "var", total, self._count(axes, correction)))
@@ -192,7 +193,7 @@ class Reductions(Writing):
         self, method: str, op: str, axis: int | None, dim: int | None, keepdim: bool
     ) -> Self:
         given = one_of(method, axis, dim)
-        if given is None:
+        if given is None or is_of_number(given, self.ndim):
             flat = self.reshape(-1) if self.size else self.reshape(0)
             found = flat._first(method, op, 0)
             return found.reshape((1,) * self.ndim if keepdim else ())

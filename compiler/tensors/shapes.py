@@ -90,6 +90,11 @@ def check_distinct(operation: str, axes: Sequence[int], given: Sequence[int]) ->
         )
 
 
+def is_of_number(axis: Axes, rank: int) -> bool:
+    """Whether the axis is that of a number read as a row: NumPy takes 0 and -1 for rank 0."""
+    return rank == 0 and isinstance(axis, int) and axis in (0, -1)
+
+
 def one_of(operation: str, axis: Axes, dim: Axes) -> Axes:
     """The axes given under either of the two names; `AxisError` if both were used."""
     if axis is not None and dim is not None:

@@ -22,7 +22,7 @@ from compiler.core.dtypes import (
 )
 from compiler.core.errors import DTypeError
 from compiler.tensors.elementary import Elementary
-from compiler.tensors.value import Operand, traced
+from compiler.tensors.value import traced
 
 _SIGNED = {16: int16, 32: int32, 64: int64}
 _UNSIGNED = {8: uint8, 16: uint16, 32: uint32, 64: uint64}
@@ -112,18 +112,6 @@ class Special(Elementary):
         root = root.sub(root.sub(size.div(root.mul(root))).div(3.0))
         is_plain = size.eq(0).bitwise_or(size.isfinite().logical_not())
         return is_plain.where(wide, root.copysign(wide)).cast(x.dtype)
-
-    def nextafter(self, other: Operand) -> Self:
-        """The next number of the type in the direction of `other`."""
-        x, towards = self._paired("nextafter", other)
-        whole = _SIGNED[x.dtype.bits]
-        bits = x.bitcast(whole)
-        is_away = towards.gt(x).eq(x.gt(0))
-        least = x._new(self._lift(1).cast(whole).node).bitcast(x.dtype).copysign(towards)
-        moved = is_away.where(bits.add(1), bits.sub(1)).bitcast(x.dtype)
-        moved = x.eq(0).where(least, moved)
-        is_number = x.isnan().bitwise_or(towards.isnan()).logical_not()
-        return is_number.where(x.eq(towards).where(towards, moved), x.add(towards))
 
     def popcount(self) -> Self:
         """How many bits are set, in the type of the tensor."""

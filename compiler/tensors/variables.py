@@ -17,7 +17,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import int64
+from compiler.core.dtypes import float64, int64
 from compiler.core.errors import AxisError, DataError, ShapeError, located
 from compiler.core.node import toposort
 from compiler.core.origin import user_call
@@ -25,6 +25,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number, less, lowest, product, quotient, total
 from compiler.graph.extents import binding, part_of, symbolic, two_values
 from compiler.graph.kinds.placement import Multi
+from compiler.graph.kinds.shaping import cast_to
 from compiler.graph.nodes import (
     Bind,
     Buffer,
@@ -438,9 +439,9 @@ def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
             )  # fmt: skip
 
 
-def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | TensorNode:
-    """How many elements `axes` have together, less `correction`, at least 0; as a node, an int64
-    of rank 0, where one of them is symbolic."""
+def count(node: TensorNode, axes: Sequence[int], correction: float = 0) -> float | TensorNode:
+    """How many elements `axes` have together, less `correction`, at least 0; as a node of rank 0,
+    an int64 unless `correction` is a float, where one of them is symbolic."""
     found = [node.extents[a] if node.extents else None for a in axes]
     fixed = math.prod(node.shape[a] for a, e in zip(axes, found, strict=True) if e is None)
     variables = [e for e in found if e is not None]
@@ -453,5 +454,6 @@ def count(node: TensorNode, axes: Sequence[int], correction: int = 0) -> int | T
         result = elementwise("mul", result, made.node)
     if not correction:
         return result
-    less = elementwise("sub", result, const(correction, int64))
-    return elementwise("max", less, const(0, int64))
+    dtype = int64 if isinstance(correction, int) else float64
+    less = elementwise("sub", cast_to(result, dtype), const(correction, dtype))
+    return elementwise("max", less, const(0, dtype))

@@ -9,6 +9,7 @@ import pytest
 
 from compiler import Tensor, compile, custom
 from compiler.core.errors import AxisError, DataError, InternalError, ShapeError
+from compiler.core.node import toposort
 from compiler.device.buffers import data, new_buffer
 from compiler.device.disk import read_npy
 from compiler.graph import nodes
@@ -59,6 +60,16 @@ def test_a_tensor_that_is_not_computed_becomes_the_value() -> None:
     assert not isinstance(x.node, Assign)
     x[0] = 1
     assert x.tolist() == [1, 7]
+
+
+def test_a_loop_over_elements_is_written_to_memory_now_and_then() -> None:
+    """Else the program were as deep as there are elements, and slow to compile."""
+    x = Tensor(np.ones((30, 2))) * 2
+    for i in range(30):
+        x[i, 0] = i
+    kinds = [type(node) for node in toposort([x.node])]
+    assert kinds.count(nodes.Contiguous) == 3
+    np.testing.assert_array_equal(x.numpy(), [[i, 2.0] for i in range(30)])
 
 
 def test_readers_see_the_value_of_their_time() -> None:

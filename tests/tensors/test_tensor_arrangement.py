@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import AxisError, DTypeError, ShapeError, Tensor
+from compiler import AxisError, DTypeError, ShapeError, Tensor, compile
 from tests.evaluate import assert_same, evaluate, every_engine
 
 RNG = np.random.default_rng(7)
@@ -102,6 +102,56 @@ def test_positions_of_what_is_not_zero() -> None:
     for ours, theirs in zip(Tensor(TRUTH).nonzero(True), np.nonzero(TRUTH), strict=True):
         assert_same(ours.numpy(), theirs)
     assert Tensor(3).nonzero().shape == np.argwhere(3).shape
+
+
+MASKS = [TRUTH, np.array([0, 3, 0, 1, 2]), np.zeros((2, 3), bool), np.ones((2, 2, 2), bool),
+         np.array(True), np.zeros((0, 2), bool)]  # fmt: skip
+
+
+@every_engine
+@pytest.mark.parametrize("size", [0, 3, 9])
+@pytest.mark.parametrize("mask", MASKS, ids=lambda mask: str(mask.shape))
+def test_as_many_positions_as_are_asked_for(mask: Any, size: int, engine: str) -> None:
+    """PyTorch's nonzero_static: the first positions, then -1; nothing is computed before."""
+    found = np.argwhere(mask)[:size]
+    expected = np.full((size, mask.ndim), -1)
+    expected[: len(found)] = found
+    assert_same(evaluate(Tensor(mask).nonzero(size=size), engine), expected)
+    if mask.ndim:
+        rows = Tensor(mask).nonzero(as_tuple=True, size=size, fill_value=7)
+        assert_same(evaluate(rows[-1], engine), np.where(expected, expected, expected)[:, -1]
+                    + 8 * (np.arange(size) >= len(found)))  # fmt: skip
+    data = np.arange(mask.size).reshape(mask.shape) + 10
+    taken = data[mask.astype(bool)].reshape(-1)[:size]
+    chosen = Tensor(data).masked_select(Tensor(mask) * 1, size=size, fill_value=5)
+    assert_same(evaluate(chosen, engine), np.append(taken, [5] * (size - len(taken))).astype(int))
+
+
+def test_a_program_of_positions_serves_other_data() -> None:
+    x = Tensor(np.array([0.5, 2.0, 3.0, 0.0]))
+    program = compile((x > 1).nonzero(size=3))
+    assert program.run()[0].tolist() == [[1], [2], [-1]]
+    assert program.run({x: np.array([9.0, 0.0, 9.0, 9.0])})[0].tolist() == [[0], [2], [3]]
+
+
+def test_a_number_is_a_row_where_numpy_reads_it_so() -> None:
+    array, x = np.array(5.0), Tensor(5.0)
+    for axis in (0, -1):
+        assert_same(x.squeeze(axis).numpy(), np.squeeze(array, axis))
+        assert_same(x.take([0, 0], axis).numpy(), np.take(array, [0, 0], axis))
+        assert_same(x.repeat_interleave(2, axis).numpy(), np.repeat(array, 2, axis))
+    with pytest.raises(AxisError, match="rank 0 has none"):
+        x.flip(0)
+
+
+def test_a_tuple_is_an_index() -> None:
+    x = Tensor(CUBE)
+    assert_same(x[:, (0, 2)].numpy(), CUBE[:, (0, 2)])
+    assert_same(x[((0, 1), (1, 2))].numpy(), CUBE[((0, 1), (1, 2))])
+    assert_same(x.take((2, 0), 1).numpy(), CUBE.take((2, 0), 1))
+    assert_same(x.index_select(2, (4, 0)).numpy(), CUBE[:, :, (4, 0)])
+    index = tuple(map(tuple, np.zeros((3, 1), int).tolist()))
+    assert_same(x[:, :, 0].gather(1, index).numpy(), CUBE[:, :1, 0])
 
 
 @pytest.mark.parametrize(

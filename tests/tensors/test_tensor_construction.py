@@ -28,6 +28,8 @@ CASES: tuple[tuple[str, Callable[[], Tensor], Callable[[], Any]], ...] = (
     ("tri", lambda: Tensor.tri(3), lambda: np.tri(3)),
     ("tri wide", lambda: Tensor.tri(3, 5, 1, "bool"), lambda: np.tri(3, 5, 1, bool)),
     ("tri low", lambda: Tensor.tri(4, 2, -2), lambda: np.tri(4, 2, -2)),
+    ("eye above", lambda: Tensor.eye(3, 4, diagonal=1), lambda: np.eye(3, 4, 1)),
+    ("eye below", lambda: Tensor.eye(3, k=-2, dtype="int8"), lambda: np.eye(3, k=-2, dtype="i1")),
     *((f"meshgrid {k} {i}", lambda k=k, i=i: Tensor.meshgrid(*ROWS, indexing=k)[i],
        lambda k=k, i=i: np.meshgrid(*ROWS, indexing=k)[i]) for k in ("xy", "ij") for i in (0, 1)),
     ("meshgrid of one", lambda: Tensor.meshgrid([1, 2])[0], lambda: np.meshgrid([1, 2])[0]),

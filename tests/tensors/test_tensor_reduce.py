@@ -263,12 +263,21 @@ def test_the_graph_of_a_product_is_the_one_in_the_design() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("method", ["sum", "prod", "max", "min", "any", "all", "argmax", "argmin"])
+def test_rank_0_folds_along_0_as_numpys(method: str) -> None:
+    for axis in (0, -1):
+        expected = np.asarray(getattr(np, method)(np.array(2.5), axis=axis))
+        made = getattr(Tensor(2.5), method)(axis)
+        assert_same(made.numpy(), expected, method)
+    assert Tensor(2.5).count_nonzero(0).item() == np.count_nonzero(np.array(2.5), axis=0) == 1
+
+
 REFUSED: dict[str, tuple[type[CompileError], Callable[[Tensor], object], str]] = {
     "axis": (AxisError, lambda t: t.sum(3), "axis 3 is out of range"),
     "twice": (AxisError, lambda t: t.sum((0, -3)), "named twice"),
     "both": (AxisError, lambda t: t.mean(0, dim=1), "both axis= and dim="),
     "argmax axes": (AxisError, lambda t: t.argmax((0, 1)), "one axis"),
-    "rank 0": (AxisError, lambda t: t.sum().sum(0), "rank 0 has none"),
+    "rank 0": (AxisError, lambda t: t.sum().sum(1), "rank 0 has none"),
     "softmax": (AxisError, lambda t: t.softmax(-4), "axis -4"),
     "matmul": (ShapeError, lambda t: t @ t, "the axes to sum over differ: 4 and 3"),
     "matmul batch": (ShapeError, lambda t: t @ Tensor.zeros(3, 4, 5), "(2, 3, 4) and (3, 4, 5)"),
