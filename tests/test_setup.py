@@ -70,8 +70,7 @@ def _foreign_imports(package: str) -> set[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_import_is_a_declared_dependency(package: str) -> None:
     declared = _names(PROJECT["dependencies"])
-    extras = ("notebooks",) if package == "svodviz" else ("onnx", "torch", "jax")
-    declared |= {name for extra in extras for name in _names(EXTRAS[extra])}
+    declared |= {name for extra in ("notebooks", "onnx", "torch", "jax") for name in _names(EXTRAS[extra])}
     homes = packages_distributions()
     undeclared = {
         module

@@ -8,23 +8,11 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
-from compiler.core.dtypes import (
-    DType,
-    float32,
-    float64,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from compiler.core.dtypes import DType, float32, float64, uint8, uint16, uint32, uint64
 from compiler.core.errors import DTypeError
 from compiler.tensors.elementary import Elementary
 from compiler.tensors.value import traced
 
-_SIGNED = {16: int16, 32: int32, 64: int64}
 _UNSIGNED = {8: uint8, 16: uint16, 32: uint32, 64: uint64}
 
 _SCALED_ERFC = (
