@@ -51,6 +51,35 @@ logits = hidden @ w2 * 1.0
 probabilities = logits.softmax(1)
 results = probabilities
 """,
+    "model.py": """import numpy as np
+from compiler import Tensor
+from compiler.core.modules import in_module
+
+random = np.random.default_rng(7)
+
+def linear(name, x, width):
+    with in_module(name, kinds=["Linear"]):
+        weight = Tensor(random.normal(size=(x.shape[-1], width)).astype("float32") / 8)
+        return x @ weight + Tensor(np.zeros(width, "float32"))
+
+def attention(x):
+    query, key, value = (linear(name, x, 64) for name in ("query", "key", "value"))
+    mixed = (query @ key.T * 0.125).softmax(-1) @ value
+    return linear("output", mixed, 64)
+
+def layer(x):
+    with in_module("attention", kinds=["Attention"]):
+        x = x + attention(x)
+    with in_module("feed_forward", kinds=["FeedForward"]):
+        return x + linear("down", linear("up", x, 256).relu(), 64)
+
+x = Tensor(random.normal(size=(128, 64)).astype("float32"), name="x")
+with in_module("Transformer", kinds=["Transformer"]):
+    for number in range(2):
+        with in_module("encoder", f"layer.{number}", kinds=["Encoder", "Layer"]):
+            x = layer(x)
+    results = linear("head", x, 10)
+""",
     "branches.py": """import numpy as np
 from compiler import Tensor, repeat
 
@@ -96,6 +125,10 @@ def _network_page(path: Path) -> None:
     svodviz.explore(results("network.py")).export_html(path, machine_code=True)
 
 
+def _model_page(path: Path) -> None:
+    svodviz.explore(results("model.py")).export_html(path)
+
+
 def _branches_page(path: Path) -> None:
     svodviz.explore(compiler.compile(results("branches.py")), measure=True).export_html(path)
 
@@ -138,6 +171,7 @@ def _quiz_page(path: Path) -> None:
 
 SUBJECTS: dict[str, Callable[[Path], None]] = {
     "network": _network_page,
+    "model": _model_page,
     "branches": _branches_page,
     "wrong": _wrong_page,
     "transformer": _transformer_page,
@@ -223,6 +257,7 @@ def _tab(words: str) -> Callable[[Any], None]:
 
 COLUMNS = {"view": "columns", "columns": ["source", "loops", "asm"]}
 SHOTS: dict[str, Shot] = {
+    "modules": Shot("model", {"selected": "modules:9"}),
     "graph": Shot("network", act=_select("relu")),
     "passes": Shot("network", act=_step_of("relu")),
     "columns": Shot("network", COLUMNS, _line("hidden =")),
