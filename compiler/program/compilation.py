@@ -26,7 +26,6 @@ from compiler.device.program import Program
 from compiler.findings.finding import Findings
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
-from compiler.graph.modules import Modules, modules_of
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.scopes import Scopes, scopes_of
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     from compiler.ask.hot import Hot
     from compiler.ask.measurement import Measurement
     from compiler.ask.module_trace import ModuleTrace
+    from compiler.graph.modules import Modules
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
     from compiler.tune.tuning import Tuning
@@ -162,8 +162,11 @@ class Compilation:
         return scopes_of(self.written)
 
     @cached_property
-    def modules(self) -> Modules:
+    def modules(self) -> "Modules":
         """The modules of a model, or the functions of a program, as a tree."""
+        with loading():  # only who looks loads it
+            from compiler.graph.modules import modules_of
+
         return modules_of(with_iterations(self.written))
 
     @cached_property
