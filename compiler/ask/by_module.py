@@ -374,12 +374,14 @@ def _kernels(program: Program, parts: Sequence[Parts]) -> list[tuple[KernelPart,
 
 
 def _by_row(found: Parts, modules: Modules) -> dict[int, float]:
-    """The share of each module, those in it included, in an item's time."""
+    """The share of each module, those in it included, in an item's time: of those that do anything
+    in it, if only reading."""
     rows: dict[int, float] = {}
     for at, share in found.items():
-        for row in modules.around(at):
-            rows[row] = rows.get(row, 0.0) + share.time
-    return {row: share for row, share in rows.items() if share > LEAST}
+        if share.time + share.operations + share.moved > LEAST:
+            for row in modules.around(at):
+                rows[row] = rows.get(row, 0.0) + share.time
+    return rows
 
 
 def _part(name: str, serving: _Serving, schedule: Schedule) -> KernelPart:

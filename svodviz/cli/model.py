@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compiler.core.modules import run_by
 from svodviz.cli.program import Found, ProgramError
 from svodviz.cli.progress import told
 from svodviz.foundation.escape import visible
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".onnx", ".pt2")
 EXTRAS = {".onnx": ("onnx", "onnx"), ".pt2": ("torch", "torch")}
 """For each suffix the package that reads it, and the extra of this one that brings it."""
+COMMAND = "command line"
+"""What the stage Source calls the place that runs a model."""
 FEW, LENGTH, EXTENT = 1, 16, 64
 """What an axis has that may differ, unless it is said: of a batch, of a sequence, of what else
 there is. A choice: small enough to be explored, large enough for most strides and windows."""
@@ -62,7 +65,7 @@ def load(path: str, given: Given) -> list[Found]:
     suffix = Path(path).suffix.lower()
     name = visible(Path(path).name)
     try:
-        with told(f"reading {name}"):
+        with told(f"reading {name}"), run_by(COMMAND, name):
             program = _read(path, suffix)
     except ModuleNotFoundError as error:
         package, extra = EXTRAS[suffix]
@@ -88,9 +91,8 @@ def _read(path: str, suffix: str) -> Any:
 
 def _compiled(program: Any, inputs: Mapping[str, Array], file: Path) -> "Compilation":
     import compiler
-    from compiler.core.modules import run_by
 
-    with run_by("command line", f"{file.name}: {program!r}"):
+    with run_by(COMMAND, f"{file.name}: {program!r}"):
         made = program(**inputs)
     return compiler.compile(list(_tensors(made)), name=file.stem)
 

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import compiler
+from compiler import Tensor
 from svodviz.cli import model as models
 from svodviz.cli.main import main
 from svodviz.cli.model import Given, arrays, extents
@@ -31,6 +33,9 @@ class Program:
 
         kinds = {"f": dtypes.float32, "i": dtypes.int64, "b": dtypes.bool_}
         self.inputs = {name: (kinds[kind], shape) for name, (kind, *shape) in inputs.items()}
+
+    def __call__(self, **arrays: Any) -> Any:
+        return self.run(**arrays)
 
 
 def test_a_page_opens_with_the_modules(file: str, tmp_path: Path, capsys: Capture) -> None:
@@ -156,6 +161,20 @@ def test_what_is_missing_is_said(
     )
     assert main(["show", __file__, "--dim", "n=2"]) == 1
     assert "--input and --dim are for models" in capsys.readouterr().err
+
+
+def test_other_models_are_read_by_their_suffix(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module of PyTorch gives what it gives: results in each other, of which all are compiled."""
+    path = tmp_path / "net.pt2"
+    path.touch()
+    program = Program(x=("f", "batch", 3))
+    program.run = lambda x: ({"a": Tensor(x).exp()}, [Tensor(x, name="weight").sin()])
+    monkeypatch.setattr(compiler, "from_torch", lambda file: program if file == str(path) else 1)
+    assert main(["show", str(path), "--stage", "graph", "--dim", "batch=2"]) == 0
+    text = capsys.readouterr().out
+    assert "= exp " in text and "= sin " in text and "f32[2,3]" in text
 
 
 def test_a_broken_file_is_a_page_of_error(tmp_path: Path, capsys: Capture) -> None:
