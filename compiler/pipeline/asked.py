@@ -1,7 +1,7 @@
 """The program that a call is asked for: tensors, lists of them, or a function and its inputs."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,7 +54,8 @@ def _only(operation: str, last: Options, named: Options | None) -> Options:
 
 
 def result_of(operation: str, function: Callable[..., object], inputs: Sequence[object]) -> object:
-    """The result of a function for example inputs, arrays among them as tensors.
+    """The result of a function for example inputs, arrays among them as tensors; of one that gives
+    several by name, as a model does, these in order.
 
     Raises `DataError` where so many inputs do not fit it.
     """
@@ -72,7 +73,8 @@ def result_of(operation: str, function: Callable[..., object], inputs: Sequence[
             expected="one example for each argument",
             hint=f"give them after it: {operation}(function, x, …)", origin=caller(operation),
         ) from None  # fmt: skip
-    return function(*(makers[0](v) if isinstance(v, np.ndarray) else v for v in inputs))
+    made = function(*(makers[0](v) if isinstance(v, np.ndarray) else v for v in inputs))
+    return list(made.values()) if isinstance(made, Mapping) else made
 
 
 def called(function: Callable[..., object]) -> str:

@@ -8,6 +8,7 @@ from onnx import TensorProto, helper
 
 import compiler
 from compiler.imported.onnx.listing import listed, modules_of
+from svodviz.foundation.subject import compilation_of
 from tests.models import LENGTH, convolutions, transformer
 
 
@@ -101,6 +102,13 @@ def test_inner_graphs_stand_below_their_node() -> None:
     y = model(x=np.ones(2, np.float32), flag=np.array(True))["y"].node
     assert y.origin is not None and y.origin.text == "then_branch = Exp(x)"
     assert y.origin.module is not None and y.origin.module.path == "then_branch"
+
+
+def test_a_model_is_a_function_to_compile_and_to_explore() -> None:
+    model = compiler.from_onnx(transformer(1))
+    made = compiler.compile(model, np.zeros((1, LENGTH), np.int64))
+    assert made.modules.is_model and len(made.results) == 1
+    assert compilation_of(model, np.zeros((1, LENGTH), np.int64)).modules.rows == made.modules.rows
 
 
 def test_networks_of_torchvision_have_their_names() -> None:
