@@ -55,7 +55,7 @@ class Modules(Stage):
     is_model: bool
     """Whether they are modules of a model, not functions."""
     has_several: bool
-    """Whether there are several models, whose names then stand in paths."""
+    """Whether there are models of several names, which then stand in paths."""
     _known: dict[object, int] = field(default_factory=dict, repr=False)
 
     @property
@@ -129,10 +129,12 @@ class Modules(Stage):
 
 def modules_of(nodes: Iterable[TensorNode]) -> Modules:
     """The modules of nodes that were written, in the order in which they first made something."""
-    made = sorted((n.origin for n in nodes if n.origin is not None), key=lambda it: it.call)
+    # Data may be from an earlier call of a model: what is computed says the order.
+    known = [(not n.sources, n.origin.call, n.origin) for n in nodes if n.origin is not None]
+    made = [origin for *_, origin in sorted(known, key=lambda it: it[:2])]
     is_model = any(it.module is not None for it in made)
-    models = {it.module.chain()[0] for it in made if it.module is not None}
-    has_several = len({(it.name, it.caller) for it in models}) > 1
+    # By their names: what two calls of one model share was made by the first.
+    has_several = len({it.module.chain()[0].name for it in made if it.module is not None}) > 1
     tree = _Branch(WHOLE, "", ())
     for origin in made:
         path = _path(origin, is_model=is_model, has_several=has_several)

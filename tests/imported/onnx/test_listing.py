@@ -108,7 +108,9 @@ def test_a_model_is_a_function_to_compile_and_to_explore() -> None:
     model = compiler.from_onnx(transformer(1))
     made = compiler.compile(model, np.zeros((1, LENGTH), np.int64))
     assert made.modules.is_model and len(made.results) == 1
-    assert compilation_of(model, np.zeros((1, LENGTH), np.int64)).modules.rows == made.modules.rows
+    # Constants are those of the first call; the tree is the same.
+    again = compilation_of(model, np.ones((1, LENGTH), np.int64)).modules
+    assert [it.path for it in again.rows] == [it.path for it in made.modules.rows]
 
 
 def test_networks_of_torchvision_have_their_names() -> None:
