@@ -118,19 +118,33 @@ export function seen(rows, open) {
 }
 
 /**
+ * Items and calls of kernels that do nothing of a module: what several modules share leads to them.
+ * @param {Model} model @param {ModuleRow} row
+ */
+function othersOf(model, { kernels }) {
+  const own = new Set(kernels.flatMap(([, items]) => items));
+  const all = (model.schedule?.items ?? []).flatMap(({ e, op }, position) =>
+    (op === "kernel" ? [{ isOwn: own.has(position), both: [e, ...model.parents[e]] }] : []));
+  const kept = new Set(all.filter((it) => it.isOwn).flatMap((it) => it.both));
+  return new Set(all.flatMap((it) => it.both).filter((it) => !kept.has(it)));
+}
+
+/**
  * The lines of a stage that came of a module: of kernels those that do some of its work. Headings
  * stay where something below them does.
  * @param {Model} model @param {string} stage @param {number} module
  */
 export function tracedRows(model, stage, module) {
   const rows = model.text(stage);
-  const { e, kernels } = /** @type {import("./wire.js").Modules} */ (model.modules).rows[module];
+  const row = /** @type {import("./wire.js").Modules} */ (model.modules).rows[module];
+  const { e, kernels } = row;
   const own = new Set(kernels.map(([name]) => name));
+  const others = stage === "kernels" || stage === "schedule" ? othersOf(model, row) : new Set();
   const units = model.stageById.get(stage)?.units ?? [];
   const related = model.related(e);
   /** @param {import("./model.js").TextRow} row */
-  const isOwn = (row) => !row.heading && related.has(row.entity)
-    && (!PER_KERNEL.has(stage) || own.has(units[row.unit]?.name ?? ""));
+  const isOwn = ({ heading, entity, unit }) => !heading && related.has(entity)
+    && !others.has(entity) && (!PER_KERNEL.has(stage) || own.has(units[unit]?.name ?? ""));
   return withHeadings(rows, isOwn);
 }
 

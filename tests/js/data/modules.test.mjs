@@ -59,4 +59,9 @@ test("its lines are those of the kernels that do its work, under their headings"
   assert.deepEqual(tracedRows(model, "loops", 0), [text[0], text[1]]);
   assert.deepEqual(tracedRows(model, "schedule", 0), [text[0], text[1], text[3], text[4]]);
   assert.deepEqual(withHeadings(text, () => false), []);
+  // Of two items, 1 and 3, and their calls the one that does something of it.
+  const items = [{ op: "kernel", e: 1 }, { op: "kernel", e: 3 }];
+  const parents = [[], [4], [], [5]];
+  const timed = { ...model, schedule: { items }, parents };
+  assert.deepEqual(tracedRows(timed, "schedule", 0), [text[0], text[1]]);
 });
