@@ -215,7 +215,7 @@ class Explorer(PageWidget):
         unknown = sorted(set(wanted) - set(STATE_NAMES))
         if unknown:
             raise traitlets.TraitError(f"state: unknown {unknown}; names are {list(STATE_NAMES)}")
-        self._check("stage", wanted, BY_ID)
+        self._check("stage", wanted, [stage["id"] for stage in self._data["stages"]])
         self._check("view", wanted, views.BY_ID)
         self._check("pass", wanted, range(max(1, len(self._data["passes"]))))
         self._arrive_for(wanted.get("selected"), wanted.get("path"), *wanted.get("only", ()))

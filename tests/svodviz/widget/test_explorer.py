@@ -78,7 +78,7 @@ def test_selected_and_state_are_one(explorer: Explorer) -> None:
 
 @pytest.mark.parametrize(("wrong", "words"), [
     ({"stage": "nowhere"}, "stage is 'nowhere'; expected one of ['source', 'graph'"),
-    ({"view": "sound"}, "view is 'sound'; expected one of ['run', 'timeline'"),
+    ({"view": "sound"}, "view is 'sound'; expected one of ['modules', 'run'"),
     ({"pass": 6}, "pass is 6; expected one of [0, 1, 2, 3, 4, 5]"),
     ({"selected": "graph:999"}, "selected is 'graph:999'; expected one of"),
     ({"columns": ["source", "nowhere"]}, "columns is 'nowhere'"),
