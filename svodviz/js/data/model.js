@@ -256,7 +256,9 @@ export class Model {
   /** @param {number} entity */
   follow(entity) {
     const found = closure(entity, this.parents, this.children, this.stageOf);
-    if (this.stageOf(entity) === "modules") this.linesOfModule(found).forEach((it) => found.add(it));
+    if (this.stageOf(entity) === "modules") {
+      this.linesOfModule(found).forEach((it) => found.add(it));
+    }
     const above = ascend(entity, this.parents, this.stageOf);
     this.predecessors(above).forEach((it) => found.add(it));
     if (this.hasDescendants(entity)) return found;

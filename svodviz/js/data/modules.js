@@ -3,8 +3,8 @@
 /**
  * @typedef {import("./model.js").Model} Model
  * @typedef {import("./wire.js").ModuleRow} ModuleRow
- * @typedef {{ns: number, roof: number, moved: number, flops: number}} Work nanoseconds, those at the
- *   machine's best, bytes, operations
+ * @typedef {{ns: number, roof: number, moved: number, flops: number}} Work nanoseconds, those at
+ *   the machine's best, bytes, operations
  * @typedef {{ns: number, read: number, written: number, flops: number}} Item
  */
 

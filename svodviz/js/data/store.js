@@ -13,7 +13,8 @@ const COLUMNS = 3; // at first
 /** @typedef {import("./wire.js").State} State */
 /**
  * State: {stage, unit, view, pass, step, selected, path, columns, shares, panels, sizes, folding,
- * open, only, filtered, across, overlay, critical, machine, level, llvm_pass}; all is saved and restored.
+ * open, only, filtered, across, overlay, critical, machine, level, llvm_pass}; all is saved and
+ * restored.
  * stage: its place in the ribbon · unit: position of the kernel · view: see views.py · pass:
  * position · step: see frames.js · selected: entity string or "" · path: another, to which all
  * paths are lit · columns: stages · shares: of the width, for each column, or none for equal ones ·

@@ -115,7 +115,8 @@ function stages(inspector, module) {
       return button(`${stage.label}: ${words}`, show, { class: "entity-link way",
         disabled: !stage.later && !lines.length });
     });
-  const beside = () => store.set({ view: "columns", columns: ["modules", "graph", "loops", "asm"] });
+  const columns = ["modules", "graph", "loops", "asm"];
+  const beside = () => store.set({ view: "columns", columns });
   return inspector.section("Through every stage", inspector.links(rows),
     button("Modules, graph, loops and assembly side by side", beside, {
       class: "entity-link way" }));
