@@ -355,7 +355,7 @@ def test_as_a_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["show", "{folder}"], "{folder}: a folder; expected a Python program\n"),
+    (["show", "{folder}"], "{folder}: a folder; expected a Python program or a model\n"),
     (["export", "{program}", "-o", "{folder}/no/x.svg"],
      "{folder}/no/x.svg: cannot be written: No such file or directory\n"),
     (["explore", "{program}", "-o", "{folder}/no/x.html"],

@@ -1,8 +1,6 @@
 // The modules of a model as a tree: what is left of each at every stage, and what it takes.
 
-import {
-  depthOf, firstOpen, innerOf, moduleOf, ofRoof, seen, workOf,
-} from "../../data/modules.js";
+import { depthOf, firstOpen, innerOf, moduleOf, ofRoof, seen, workOf } from "../../data/modules.js";
 import { button, bytes, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { percent } from "../../kit/words.js";
 
