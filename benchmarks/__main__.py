@@ -7,7 +7,7 @@ FOLDERS = ("models", "networks", "shapes")
 """Measurements of several files: the command is `run.py`."""
 OTHERS = (
     "calls", "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted",
-    "variables", *FOLDERS,
+    "small_types", "variables", *FOLDERS,
 )  # fmt: skip
 
 

@@ -170,6 +170,15 @@ def move_nothing(node: TensorNode) -> TensorNode | None:
     return node.sources[0] if node.shape == node.sources[0].shape else None
 
 
+@rule_of(Pad)
+def pad_narrow(node: Pad) -> TensorNode | None:
+    """pad(cast(x)) = cast(pad(x)), where x is narrower: zeros are put around fewer bytes"""
+    source = node.sources[0]
+    if not isinstance(source, Cast) or source.sources[0].dtype.itemsize >= source.dtype.itemsize:
+        return None
+    return Cast((node.with_sources(source.sources),), source.target)
+
+
 @rule_of(Reshape)
 def reshape_twice(node: Reshape) -> TensorNode | None:
     """reshape(reshape(x, a), b) = reshape(x, b)"""
@@ -280,8 +289,8 @@ RULES = RuleSet(
     (
         fold_constants, multiply_by_one, multiply_by_zero, add_zero, subtract_zero, divide_by_one,
         cancel_twice, same_operands, decided_choice, power_of_two, cast_to_itself, cast_constant,
-        move_constant, move_nothing, reshape_twice, permute_nothing, permute_twice, expand_twice,
-        flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
+        move_constant, move_nothing, pad_narrow, reshape_twice, permute_nothing, permute_twice,
+        expand_twice, flip_twice, shrink_twice, reduce_one_element, reduce_nothing, reduce_twice,
         contiguous_scan, copy_to_itself, copy_twice, simplify_body,
     )
 )  # fmt: skip

@@ -17,6 +17,7 @@ In order: each imports only what stands before it.
     mathematics/      exp, exp2, log, log2, sin, cos, tan, tanh, erf and pow as LLVM IR
     remainder.py      the remainder of floats in vectors, exact
     vectors.py        LLVM IR for vectors
+    dots.py           LLVM IR for sums of products of small types
     operations.py     LLVM IR for each operation of the table, with the semantics of the rulings
     scratch.py        LLVM IR for scratch memory, on the stack or behind an argument
     neighbours.py     elements next to each other in memory that are one load

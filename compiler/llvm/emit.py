@@ -23,9 +23,12 @@ Relies on: invariants of `lowered/verify.py`.
 Ensures: LLVM accepts the text; each line knows the instruction it belongs to.
 """
 
+from collections.abc import Collection
+
 from compiler.core.dtypes import DType, int64
 from compiler.graph.bits import from_bits
 from compiler.llvm import conversions, operations, scratch, vectors
+from compiler.llvm import dots as sums
 from compiler.llvm.control import Control
 from compiler.llvm.neighbours import Lane, neighbours
 from compiler.llvm.types import constant, memory_type, register_type, vector
@@ -43,17 +46,23 @@ def emit(
     instructions: tuple[Instruction, ...],
     has_avx512: bool | None = None,
     takes_lanes: bool | None = None,
+    dots: Collection[str] | None = None,
 ) -> list[SourceLine]:
     """The module with function `name`.
 
     Its arguments are the buffers, in order of slot, then an i64 for each DefineVar and Special, in
     program order, then, if it needs much, a pointer to scratch memory (`llvm/scratch.py`).
     `has_avx512` says it of the machine that the text is for, and `takes_lanes` whether its
-    multiply-adds take a lane of a register for all; None means this host.
+    multiply-adds take a lane of a register for all, as AArch64's do; `dots` are its instructions
+    for sums of products of small types. None means this host.
     """
     emitter = _Emitter(name, instructions)
     if is_arm() if takes_lanes is None else takes_lanes:
         emitter.together = neighbours(instructions)
+    if takes_lanes is not None:
+        emitter.writer.is_arm = takes_lanes
+    if dots is not None:
+        emitter.writer.dots = frozenset(dots)
     if has_avx512 is not None:
         emitter.writer.has_avx512 = has_avx512
     return emitter.run()
@@ -184,6 +193,8 @@ class _Emitter(Control):
                 self.unroll = count
             case Barrier():
                 self.writer.line("fence seq_cst")
+            case machine.Dot():
+                self._dot(instruction)
             case machine.Custom():
                 self._custom(instruction)
 
@@ -226,6 +237,15 @@ class _Emitter(Control):
                 pair = self.values[a], self.values[b]
                 value = vectors.shuffle(self.writer, pair, t, self.lanes[a], indices, name)
         self.set(out, value, dtype, instruction.lanes)
+
+    def _dot(self, instruction: machine.Dot) -> None:
+        a, b, out = instruction.a, instruction.b, instruction.out
+        value = sums.dot(
+            self.writer, instruction, (self.values[a], self.values[b]),
+            (self.dtypes[a], self.dtypes[b]), (self.lanes[a], self.lanes[b]),
+            self.values[instruction.c], f"%v{out}",
+        )  # fmt: skip
+        self.set(out, value, instruction.dtype, instruction.lanes)
 
     def _custom(self, instruction: machine.Custom) -> None:
         """A call of the function registered, or the expression registered."""

@@ -28,6 +28,7 @@ from compiler.core.errors import InternalError
 from compiler.llvm import unlocked
 from compiler.llvm.cache import OBJECTS, folder_of
 from compiler.llvm.level import Level
+from compiler.machines import processors
 from compiler.machines.processors import host, is_x86
 from compiler.settings.options import Cache
 
@@ -246,6 +247,12 @@ def _engine(code: bytes) -> Any:
     engine.remove_module(empty)
     engine.finalize_object()
     return engine
+
+
+@functools.cache
+def dots() -> frozenset[str]:
+    """The instructions for sums of products of small types that code is made with."""
+    return frozenset(processors.dots(host()))
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from compiler.llvm import jit
+from compiler.machines.processors import is_arm
 
 ONE = 999_999
 """The number of a metadata node; those from a million on are of loops."""
@@ -32,7 +33,8 @@ class Writer:
     `instruction` is the index that new lines are attributed to; `block` is the basic block
     being written; `declarations`, `functions` and `metadata` are what the module must contain
     besides, and `allocations` what stands before all lines, so that it happens once. `has_avx512`
-    says that the text may use what only such a processor has.
+    says that the text may use what only such a processor has, and `dots` which instructions it has
+    for sums of products of small types (`machines/processors.py`); `is_arm`: it is AArch64.
     """
 
     lines: list[SourceLine] = field(default_factory=list)
@@ -43,6 +45,8 @@ class Writer:
     instruction: int | None = None
     block: str = "entry"
     has_avx512: bool = field(default_factory=jit.has_avx512)
+    dots: frozenset[str] = field(default_factory=jit.dots)
+    is_arm: bool = field(default_factory=is_arm)
     _names: int = 0
 
     def line(self, text: str) -> None:

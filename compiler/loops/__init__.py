@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     placement.py           the loop nest of a body
     alive.py               the most values of a body that are needed at once
     symbolic.py            integer expressions as sums of multiples
+    dots.py                sums of products that one instruction takes several of at once
     indices.py             index arithmetic: bounds of axes
     invariants.py          the invariants of a kernel's loops, as `verify.py` checks them
     gated.py               an index in a simpler form where its gate holds

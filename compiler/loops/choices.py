@@ -10,6 +10,9 @@
                                          computed once and kept in scratch memory
            | Accumulate(axis, rows, at)  a reduction over `axis` adds to scratch memory, `rows` of
                                          its iterations at a time, for the columns inside `at`
+           | Dot(axis, form)             iterations of a sum of products of small types as the
+                                         elements of words, which one instruction multiplies and
+                                         adds up; "shifted": after one factor is moved by 128
            | Unroll(axis)                iterations side by side
            | Vectorize(axis)             iterations as lanes
            | Parallelize(axis, tasks)    iterations shared out over so many tasks
@@ -37,6 +40,7 @@ from compiler.core.errors import ScheduleError
 from compiler.core.printable import ShownAsText
 
 Tail = Literal["peel", "mask"]
+Form = Literal["plain", "shifted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,17 @@ class Accumulate:
     axis: str
     rows: int
     at: str = ""
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """The iterations of `axis` multiplied and added up by one instruction; "shifted" moves the
+    factor that is the same in all lanes by 128, where the instruction wants it of the other sign.
+    """
+
+    axis: str
+    form: Form = "plain"
     because: str = ""
 
 
@@ -147,6 +162,7 @@ Choice: TypeAlias = (
     | Pack
     | Keep
     | Accumulate
+    | Dot
     | Unroll
     | Vectorize
     | Parallelize
@@ -154,7 +170,8 @@ Choice: TypeAlias = (
     | Prefetch
 )
 KINDS: tuple[type[Choice], ...] = (
-    Tile, Reorder, Pack, Keep, Accumulate, Unroll, Vectorize, Parallelize, Stream, Prefetch,
+    Tile, Reorder, Pack, Keep, Accumulate, Dot, Unroll, Vectorize, Parallelize, Stream,
+    Prefetch,
 )  # fmt: skip
 Row: TypeAlias = Choice | Refused
 WHOLE = frozenset(("size", "tasks", "rows", "slot"))

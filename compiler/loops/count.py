@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
 from compiler.loops.alive import alive
+from compiler.loops.dots import converted_in_words
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -88,7 +89,7 @@ class _Count:
     def __init__(self, body: Body) -> None:
         self.body = body
         self.needs = dependencies(body)
-        self.products = fused_products(body)
+        self.products = fused_products(body) | converted_in_words(body)
         self.strides: dict[ScalarNode, dict[Range, int | None]] = {}
         self.stretches: list[Stretch] = []
         self.blocks = 0
@@ -134,7 +135,10 @@ class _Count:
         node = item.reduce if isinstance(item, Begin | Fold) else item
         is_nest = isinstance(node, Store | Update) or isinstance(item, Fold)
         own = node.ranges if is_nest and isinstance(node, Nest) else ()
-        return frozenset(r for r in (*self.needs[node], *own) if not is_loop(r))
+        sides = frozenset(r for r in (*self.needs[node], *own) if not is_loop(r))
+        if isinstance(item, Fold) or item in self.products:  # one instruction takes all of a word
+            return frozenset(r for r in sides if r.level != "dot")
+        return sides
 
     def _together(
         self, items: list[Item], path: Path, sides: frozenset[Range], is_inner: bool
@@ -142,6 +146,7 @@ class _Count:
         """The stretch of the items with these ranges side by side, if it takes anything."""
         inner = sorted(sides, key=lambda r: (r.number, r.part))  # the same in every process
         vector = next((r for r in inner if r.level == "vector"), None)
+        vector = vector or next((r for r in inner if r.level == "dot"), None)
         lane = vector or (path[-1] if self.has_lanes and path else _lane(path))
         operations = [o for i in items for o in self._operations(i)]
         touching = [i for i in items if isinstance(i, Load | Store | Update)]
@@ -178,7 +183,7 @@ class _Count:
                 is_product = node.sources[0] in self.products
                 return [_operation("add" if is_product else REDUCTIONS[node.op].combine,
                                    node.dtype, is_product)]  # fmt: skip
-            case Alu() if item in self.products:
+            case Alu() | Cast() if item in self.products:
                 return []  # one multiply-add with the sum
             case Alu(op=op) if item.bounds is None or op in NEVER_VECTOR:
                 return [_operation(op, item.sources[-1].dtype)]
@@ -201,6 +206,8 @@ class _Count:
         stride = strides.get(lane, 0) if lane is not None else 0
         if lane is not None and lane.level == "vector" and _is_exchanged(node, strides, lane, path):
             stride = 1
+        if stride is not None and any(r.level == "dot" for r in path if r in strides):
+            stride = min(stride, 1)  # words are in a row
         depth = max((n + 1 for n, r in enumerate(path) if r not in strides), default=0)
         # what the loops inside the innermost one that does not move the index go through
         depth = depth if depth < len(path) else 0

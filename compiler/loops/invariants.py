@@ -42,6 +42,10 @@ compiler.
     after all its effects.
 14. An effect on scratch memory depends on no unroll or vector range but its own: the memory is
     there once.
+15. A dot range is one of a Reduce: of a sum of products of two factors of small types (`dots.py`),
+    of which one iteration has as many as a word has elements. What depends on it are loads of
+    elements that follow each other along it, and along lanes, if there are any, words do; and what
+    is computed of these in their type.
 
 Where an extent is a variable, 8 and 9 hold for its greatest value, and so for the others: a range
 that ends earlier reaches less, and writes the elements that are meaningful.

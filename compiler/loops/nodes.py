@@ -32,6 +32,8 @@ has all ranges it depends on, less its own.
 A range is written out at its level. The iterations of a `loop` follow one another. Those of
 `unroll` are side by side in the code: a value that depends on it is one register per iteration.
 Those of `vector` are the lanes of one register; an expression depends on at most one of these.
+Those of `dot` are elements next to each other in one word, which an instruction multiplies and adds
+up at once: they are folded, by a sum of products of small types.
 Those of `core` are shared out, in order, over `tasks` runs of the kernel, which may happen at once.
 """
 
@@ -46,7 +48,7 @@ from compiler.ops.bounds import INT64_MAX, Bounds
 from compiler.ops.table import OPS
 
 Role = Literal["normal", "reduction", "serial"]
-Level = Literal["loop", "unroll", "vector", "core"]
+Level = Literal["loop", "unroll", "vector", "dot", "core"]
 LETTERS: dict[Role, str] = {"normal": "i", "reduction": "r", "serial": "s"}
 
 

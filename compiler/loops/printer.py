@@ -52,7 +52,7 @@ from compiler.ops.updates import UPDATES
 if TYPE_CHECKING:
     import networkx as nx
 
-LEVELS = {"loop": "loop", "unroll": "unrolled", "vector": "vector", "core": "cores"}
+LEVELS = {"loop": "loop", "unroll": "unrolled", "vector": "vector", "dot": "dot", "core": "cores"}
 """The kind of a range in pictures."""
 
 
@@ -235,7 +235,7 @@ def how_run(node: Range) -> str:
 
 def level_words(node: Range) -> str:
     """`   unroll 4`, `   over 2 tasks`: how the iterations of a range run; "" for a plain loop."""
-    levels = {"loop": "", "unroll": "   unrolled", "vector": "   lanes",
+    levels = {"loop": "", "unroll": "   unrolled", "vector": "   lanes", "dot": "   dot",
               "core": f"   over {node.tasks} tasks"}  # fmt: skip
     return (f"   unroll {node.unroll}" if node.unroll else "") + levels[node.level]
 

@@ -1,7 +1,8 @@
-"""verify_nests: invariants 11 to 14 of `invariants.py`: levels of ranges, and scratch memory."""
+"""verify_nests: invariants 11 to 15 of `invariants.py`: levels of ranges, and scratch memory."""
 
 from collections.abc import Mapping
 
+from compiler.loops.dots import against_words, factors
 from compiler.loops.invariants import MOST_SIDE_BY_SIDE, broken, describe
 from compiler.loops.nodes import (
     After,
@@ -10,6 +11,7 @@ from compiler.loops.nodes import (
     Load,
     Local,
     Range,
+    Reduce,
     ScalarNode,
     Store,
     Update,
@@ -17,6 +19,7 @@ from compiler.loops.nodes import (
 )
 from compiler.loops.placement import Nest, is_loop
 from compiler.loops.symbolic import as_sum
+from compiler.ops.words import in_a_word
 
 
 def verify_nests(
@@ -30,6 +33,7 @@ def verify_nests(
         if isinstance(node, Range):
             _level(node)
         _lanes(node, needs)
+        _words(node, needs)
         if isinstance(node, Update):
             _order(node)
     _cores(body, order)
@@ -55,6 +59,22 @@ def _lanes(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> No
     vectors = sorted(r.name for r in needs[node] | own if r.level == "vector")
     if len(vectors) > 1:
         broken(node, 11, "a value has lanes of two ranges", ", ".join(vectors), "one")
+
+
+def _words(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> None:
+    """Invariant 15."""
+    own = node.ranges if isinstance(node, Nest) else ()
+    found = [r for r in own if r.level == "dot"]
+    if found:
+        value = node.sources[0]
+        known = factors(value) if isinstance(node, Reduce) and node.op == "sum" else None
+        parts = in_a_word(known[0].dtype) if known else 0
+        if len(found) > 1 or parts != found[0].extent:
+            broken(node, 15, f"{found[0].name} is no word", found[0].extent, parts or "a product")
+    for axis in (r for r in needs[node] if r.level == "dot"):
+        against = against_words(node, axis, needs)
+        if against:
+            broken(node, 15, against, axis.name, "elements in a row")
 
 
 def _order(node: Update) -> None:

@@ -5,7 +5,9 @@ row. One that stays is one element, for all lanes. Every other element is taken 
 first from the first element on, the second up to the last: what is read is between elements that
 are wanted. Any other index is a gather; but where it grows by 1 along an unrolled range of as many
 iterations as there are lanes, it is rows, and lanes and registers change places afterwards
-(`transpose.py`). So it is with stores, where a mask leaves out the lanes that no iteration is for.
+(`transpose.py`). So it is with stores, where a mask leaves out the lanes that no iteration is for;
+where the iterations stand between the lanes, all of them are woven into one row. The elements of
+words are in a row.
 Elements that are not in a row are stored lane by lane.
 """
 
@@ -16,7 +18,7 @@ from compiler.core.dtypes import bool_, int64
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import Range, ScalarNode
 from compiler.lowered.instructions import LINE, PARTS, Alu, Load, Store
-from compiler.lowered.machine import Shuffle
+from compiler.lowered.machine import Gep, Shuffle
 from compiler.lowered.tiles import Iterations, Tile
 from compiler.lowered.transpose import transpose
 from compiler.lowered.values import Values
@@ -31,6 +33,9 @@ def is_true(gate: ScalarNode) -> bool:
 def load(values: Values, node: loops.Load) -> None:
     """A register for each combination that the element, or its gate, depends on."""
     tile = values.tiles.of(node)
+    if tile.dot is not None:
+        _load_words(values, node, tile)
+        return
     along = _rows(values, node, tile)
     if along is not None:
         _load_rows(values, node, tile, along)
@@ -54,6 +59,26 @@ def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) 
     pointers = values.pointers(memory, lanes, node.dtype)
     each = values.operand(index, iterations, lanes)
     return values.write(lambda out: Load(out, pointers, each, valid, node.dtype, lanes))
+
+
+def _load_words(values: Values, node: loops.Load, tile: Tile) -> None:
+    """Elements in a row: a word, or one for each lane, which all have its gate."""
+    assert tile.dot is not None
+    parts, gate = tile.dot.extent, node.gate
+    for iterations in tile.combinations():
+        memory, start = values.memory(node), values.start(node.sources[1], iterations)
+        valid = _valid(values, gate, iterations)
+        if gate is not None and valid is not None and values.tiles.of(gate).lanes > 1:
+            own = tuple(n // parts for n in range(tile.lanes))
+            valid = _taken(values, valid, own)
+        values.hold(
+            node, _row(values, node, memory, start, valid, tile.lanes), tile.key(iterations)
+        )
+
+
+def _taken(values: Values, register: int, lanes: tuple[int, ...]) -> int:
+    """Gates of lanes for the elements of their words."""
+    return values.write(lambda out: Gep(out, register, lanes, bool_))
 
 
 def is_every_other(stride: int | None, lanes: int) -> bool:
@@ -146,6 +171,10 @@ def store(values: Values, node: loops.Store) -> None:
     index, value = node.sources[1:3]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
+    woven = None if is_row else _woven(values, node, tile)
+    if woven is not None:
+        _store_woven(values, node, tile, woven)
+        return
     along = None if is_row else _columns(values, node, tile)
     if along is not None:
         _store_columns(values, node, tile, along)
@@ -175,6 +204,38 @@ def _columns(values: Values, node: loops.Store, tile: Tile) -> Range | None:
         if tiles.stride(index, each) == 1 and each.extent > 1 and not is_gated:
             return each
     return None
+
+
+def _woven(values: Values, node: loops.Store, tile: Tile) -> Range | None:
+    """The unrolled range whose iterations stand between the lanes, so that all are in a row."""
+    tiles, index, size = values.tiles, node.sources[1], tile.lanes * node.dtype.itemsize
+    for each in tile.ranges:
+        count = each.extent
+        is_power = count in (2, 4) and not tile.lanes & (tile.lanes - 1)
+        is_row = tiles.stride(index, each) == 1 and tiles.stride(index, tile.vector) == count
+        if is_power and is_row and size * count <= LINE and node.gate is None:
+            return each
+    return None
+
+
+def _store_woven(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:
+    """The registers of iterations woven into one: a lane of each in turn."""
+    index, value = node.sources[1:3]
+    for iterations in tile.combinations():
+        if iterations[along]:
+            continue
+        each = [dict(iterations) | {along: n} for n in range(along.extent)]
+        rows, lanes = [values.operand(value, own, tile.lanes) for own in each], tile.lanes
+        while len(rows) > 1:
+            half = len(rows) // 2
+            order = tuple(n // 2 + (n % 2) * lanes for n in range(2 * lanes))
+            rows = [
+                values.shuffled(a, b, order, value.dtype)
+                for a, b in zip(rows[:half], rows[half:], strict=True)
+            ]
+            lanes *= 2
+        start = values.start(index, iterations)
+        values.append(Store(values.memory(node), start, rows[0], None, lanes))
 
 
 def _store_columns(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:

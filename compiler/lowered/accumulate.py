@@ -20,10 +20,11 @@ from dataclasses import dataclass, field
 
 from compiler.core.dtypes import DType, bool_
 from compiler.loops import nodes as loops
+from compiler.loops.dots import dot_range, factors
 from compiler.loops.nodes import ScalarNode, const
 from compiler.lowered.instructions import Acc, Alu, Assign
 from compiler.lowered.joins import folded_later
-from compiler.lowered.machine import Gep
+from compiler.lowered.machine import Dot, Gep
 from compiler.lowered.tiles import Iterations, Key, Tile, Tiles
 from compiler.lowered.values import Values
 from compiler.ops.table import REDUCTIONS
@@ -98,6 +99,9 @@ class Accumulators:
         """One accumulator takes one more value; the sum of a product is one mulacc."""
         values, held = self.values, sums.registers.get(place)
         value, lanes = node.sources[0], sums.lanes
+        if dot_range(node) is not None:
+            self._dot(node, sums, place, iterations)
+            return
         if value in self.products:
             factors = tuple(values.operand(s, iterations, lanes) for s in value.sources)
             op, arguments = ("mul", factors) if held is None else ("mulacc", (*factors, held))
@@ -116,6 +120,32 @@ class Accumulators:
             sums.registers[place] = joined
             return
         values.append(Assign(held, joined))
+
+    def _dot(
+        self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], iterations: Iterations
+    ) -> None:
+        """One accumulator takes the products of a word in each lane."""
+        values, axis, found = self.values, dot_range(node), factors(node.sources[0])
+        assert axis is not None and found is not None, "invariant 15"
+        a, b = (self._word(each, iterations, axis.extent) for each in found)
+        held = sums.registers.get(place)
+        if held is None:
+            start = values.plain(identity(node))
+            before = values.broadcast(start, sums.lanes, node.dtype)
+        else:
+            before = held
+        joined = values.write(
+            lambda out: Dot(out, a, b, before, node.dtype, axis.extent, sums.lanes)
+        )
+        if held is None or not sums.is_loop:
+            sums.registers[place] = joined
+            return
+        values.append(Assign(held, joined))
+
+    def _word(self, node: ScalarNode, iterations: Iterations, parts: int) -> int:
+        """The register of a factor: a word for each lane, or one for all."""
+        lanes = self.values.tiles.of(node).lanes
+        return self.values.operand(node, iterations, max(lanes, parts))
 
     def finish(self, node: loops.Reduce) -> None:
         """After the loops: what several accumulators and lanes hold becomes one value."""
@@ -214,7 +244,7 @@ def identity(node: loops.Reduce) -> loops.Const:
 def _sums(tiles: Tiles, node: loops.Reduce) -> _Sums:
     """How a reduction is spread over registers."""
     outer, own = tiles.of(node), tiles.over(node.ranges)
-    lanes = tiles.over(tiles.needs[node.sources[0]] | set(node.ranges)).lanes
+    lanes = tiles.over(tiles.needs[node.sources[0]] | set(node.ranges)).words
     is_loop = any(r.level == "loop" for r in node.ranges)
     results = sum(1 for _ in outer.combinations())
     iterations = sum(1 for _ in own.combinations())

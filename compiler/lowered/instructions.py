@@ -16,6 +16,7 @@
                 | VConst(out, bits, dtype)                           a value per lane
                 | Vectorize(out, sources, dtype) | Gep(out, source, indices, dtype)
                 | Shuffle(out, a, b, indices, dtype)                 lanes of two vectors
+                | Dot(out, a, b, c, dtype, parts, lanes)             c + products of small types
                 | PtrCat(out, pointers, dtype)                       a pointer per lane
                 | Custom(out, name, arguments, dtype)                see `lowered/custom.py`
                 | Unroll(count)                                      of the next loop

@@ -249,6 +249,8 @@ class _Run:
                 self.memories[out] = tuple(self.memories[p][0] for p in pointers)
             case Wmma():
                 self._multiply_tiles(number, instruction)
+            case machine.Dot():
+                self._dot(instruction)
             case machine.Custom():
                 self._custom(number, instruction)
 
@@ -366,6 +368,21 @@ class _Run:
         self._write(self.memories[instruction.target][0], index, value, self.mask, where)
         kind = "flops" if instruction.dtype.is_float else "integer_operations"
         self.counts[kind] += self.at_once * 2 * m * n * k
+
+    def _dot(self, instruction: machine.Dot) -> None:
+        """A sum of products of the elements of words."""
+        dtype, parts, lanes = instruction.dtype, instruction.parts, instruction.lanes
+        words = []
+        for register in (instruction.a, instruction.b):
+            value = references.cast(self.values[register], dtype)
+            words.append(value.reshape(*value.shape[:-1], -1, parts))
+        products = words[0] * words[1]
+        total = self.values[instruction.c]
+        for part in range(parts):
+            total = total + products[..., part]
+        self.values[instruction.out] = total
+        kind = "flops" if dtype.is_float else "integer_operations"
+        self.counts[kind] += self.at_once * 2 * parts * lanes
 
     def _custom(self, number: int, instruction: machine.Custom) -> None:
         operation = custom.find(instruction.name)

@@ -27,6 +27,7 @@ from typing import TypeAlias
 from compiler.core.dtypes import bool_, int64
 from compiler.core.node import toposort
 from compiler.loops import nodes as loops
+from compiler.loops.dots import converted_in_words
 from compiler.loops.nodes import ScalarNode
 from compiler.loops.placement import Begin, Fold, Item, LoopBlock, fused_products, place
 from compiler.lowered import access
@@ -55,7 +56,7 @@ class _Writer:
         self.body = body
         self.tiles = Tiles(body)
         self.values = Values(self.tiles)
-        self.products = fused_products(body)
+        self.products = fused_products(body) | converted_in_words(body)
         self.accumulators = Accumulators(self.values, self.products)
         self.core: loops.DefineVar | None = None
         self.extents: set[ScalarNode] = set()
@@ -199,8 +200,8 @@ class _Writer:
                 pass  # held since `run`
             case loops.Alu() if item in self.extents:
                 pass  # as well
-            case loops.Alu() if item in self.products:
-                pass  # computed by the mulacc of a fold
+            case loops.Alu() | loops.Cast() if item in self.products:
+                pass  # computed by the mulacc of a fold, or its dot
             case loops.Alu() if self.accumulators.is_join(item):
                 self.accumulators.join(item)
             case loops.Store() | loops.Update():

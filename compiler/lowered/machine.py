@@ -117,6 +117,24 @@ class Shuffle:
 
 
 @dataclass(frozen=True, slots=True)
+class Dot:
+    """In each lane `c` and the sum of `parts` products: of the elements of its word of `a` and `b`.
+
+    A factor of `parts` elements is the same word in all lanes; another has `parts` for each lane.
+    They are converted to `dtype` and multiplied there; the products are added in any order. What
+    processors make of bfloat16 beyond that says `llvm/dots.py`.
+    """
+
+    out: int
+    a: int
+    b: int
+    c: int
+    dtype: DType
+    parts: int
+    lanes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class PtrCat:
     """Pointers side by side: lane i of a Load through it reads from pointer i."""
 
@@ -144,7 +162,7 @@ Memory: TypeAlias = Local | Buffer
 Vector: TypeAlias = VConst | Vectorize | Gep | Shuffle
 Marker: TypeAlias = Barrier | Block | Unroll | Noop
 MachineInstruction: TypeAlias = (
-    Memory | DefineVar | Special | If | EndIf | Marker | Vector | PtrCat | Wmma | Custom
+    Memory | DefineVar | Special | If | EndIf | Marker | Vector | Dot | PtrCat | Wmma | Custom
 )
 
 
@@ -159,6 +177,8 @@ def reads(instruction: MachineInstruction) -> tuple[int, ...]:
             return (source,)
         case Shuffle(a=a, b=b):
             return (a, b)
+        case Dot(a=a, b=b, c=c):
+            return (a, b, c)
         case PtrCat(pointers=pointers):
             return pointers
         case Wmma(target=target, a=a, b=b, c=c):

@@ -7,10 +7,11 @@ from compiler.lowered.custom import CustomOperation
 from compiler.lowered.instructions import DefineGlobal, Range
 from compiler.lowered.machine import MachineInstruction
 from compiler.lowered.registers import Registers
+from compiler.ops.words import are_small, in_a_word
 
 
 def check(state: Registers, instruction: MachineInstruction) -> None:
-    """Check one instruction against invariants 13 to 23."""
+    """Check one instruction against invariants 13 to 23, and 25."""
     match instruction:
         case machine.Local() | Buffer():
             _memory(state, instruction)
@@ -29,6 +30,8 @@ def check(state: Registers, instruction: MachineInstruction) -> None:
             _vector(state, instruction)
         case machine.PtrCat():
             _pointers(state, instruction)
+        case machine.Dot():
+            _dot(state, instruction)
         case Wmma():
             _tile(state, instruction)
         case machine.Custom():
@@ -169,6 +172,19 @@ def _tile(state: Registers, instruction: Wmma) -> None:
         if (memory.dtype, memory.size) != (dtype, size):
             got = f"{memory.dtype}[{memory.size}]"
             state.broken(22, f"tile %{register} does not fit", got, f"{dtype}[{size}]")
+
+
+def _dot(state: Registers, instruction: machine.Dot) -> None:
+    """Invariants 13 and 25."""
+    for register in (instruction.a, instruction.b):
+        state.value(register)
+        state.width("a factor", register, instruction.parts, instruction.parts * instruction.lanes)
+    state.same(25, "what is added to", instruction.c, instruction.dtype)
+    state.width("what is added to", instruction.c, instruction.lanes)
+    a, b = (state.dtypes[register] for register in (instruction.a, instruction.b))
+    if not are_small(a, b, instruction.dtype) or in_a_word(a) != instruction.parts:
+        got = f"{instruction.parts} of {a} and {b} in {instruction.dtype}"
+        state.broken(25, "there is no such sum of products", got, "4 of 8 bits, or 2 of 16")
 
 
 def _custom(state: Registers, instruction: machine.Custom) -> None:

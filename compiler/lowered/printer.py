@@ -33,6 +33,7 @@ from compiler.lowered.instructions import (
 from compiler.lowered.machine import (
     Custom,
     DefineVar,
+    Dot,
     EndIf,
     Gep,
     If,
@@ -183,6 +184,7 @@ def _describe_machine(
     | VConst
     | Gep
     | Shuffle
+    | Dot
     | Wmma
     | Custom,
 ) -> tuple[str, str]:
@@ -209,6 +211,8 @@ def _describe_machine(
             return name, f"[{lanes}] {_typed(dtype, instruction.lanes)}"
         case Wmma(m=m, n=n, k=k, dtype=dtype):
             return "wmma", f"{m}×{n}×{k} {dtype.short}"
+        case Dot(dtype=dtype, parts=parts):
+            return "dot", f"{parts} {_typed(dtype, instruction.lanes)}"
         case Custom(name=name, dtype=result):
             operation = custom.find(name)
             op = "customi" if operation and operation.is_inline else "custom"
@@ -225,7 +229,7 @@ def _kind(instruction: Instruction) -> str:
             return "control"
         case DefineVar() | Special():
             return "index"
-        case Wmma():
+        case Wmma() | Dot():
             return "reduce"
         case Load() | Store():
             return "memory"

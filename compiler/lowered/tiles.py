@@ -32,10 +32,17 @@ class Tile:
 
     ranges: tuple[Range, ...] = ()
     vector: Range | None = None
+    dot: Range | None = None
+    """The range whose iterations are the elements of a word: so many are in each lane."""
 
     @property
     def lanes(self) -> int:
-        """How many lanes each register has."""
+        """How many lanes each register has: elements, where it is of words."""
+        return self.words * (1 if self.dot is None else self.dot.extent)
+
+    @property
+    def words(self) -> int:
+        """How many lanes an operation of it has."""
         return 1 if self.vector is None else self.vector.extent
 
     def combinations(self) -> Iterator[dict[Range, int]]:
@@ -138,8 +145,8 @@ class Tiles:
 
 
 def is_tagged(axis: Range) -> bool:
-    """Whether the iterations of a range are side by side, as registers or as lanes."""
-    return axis.level in ("unroll", "vector")
+    """Whether the iterations of a range are side by side, as registers, lanes or in words."""
+    return axis.level in ("unroll", "vector", "dot")
 
 
 def _tile(ranges: frozenset[Range]) -> Tile:
@@ -148,4 +155,5 @@ def _tile(ranges: frozenset[Range]) -> Tile:
     if len(vectors) > 1:
         names = " and ".join(sorted(r.name for r in vectors))
         raise InternalError("linearize", "one value along two vectors", got=names, expected="one")
-    return Tile(tuple(unrolled), vectors[0] if vectors else None)
+    dot = next((r for r in ranges if r.level == "dot"), None)
+    return Tile(tuple(unrolled), vectors[0] if vectors else None, dot)

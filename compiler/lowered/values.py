@@ -14,7 +14,7 @@ from compiler.core.errors import InternalError
 from compiler.loops import nodes as loops
 from compiler.loops.nodes import ScalarNode
 from compiler.lowered.instructions import Alu, Const, Instruction
-from compiler.lowered.machine import Gep, PtrCat, VConst, Vectorize
+from compiler.lowered.machine import Gep, PtrCat, Shuffle, VConst, Vectorize
 from compiler.lowered.tiles import Iterations, Key, Tiles, is_tagged
 
 
@@ -178,6 +178,10 @@ class Values:
         key = ("steps", register, stride, lanes)
         return self.derived(key, lambda out: Alu(out, "add", (wide, more), int64, lanes=lanes))
 
+    def shuffled(self, a: int, b: int, order: tuple[int, ...], dtype: DType) -> int:
+        """Lanes of two vectors as one."""
+        return self.write(lambda out: Shuffle(out, a, b, order, dtype))
+
     def join(self, registers: tuple[int, ...], dtype: DType) -> int:
         """Values of one lane as a vector."""
         return self.write(lambda out: Vectorize(out, registers, dtype))
@@ -202,12 +206,13 @@ class Values:
 
     def operand(self, node: ScalarNode, iterations: Iterations, lanes: int) -> int:
         """The register of `node` as an operand of what has `lanes` lanes."""
-        vector = self.tiles.of(node).vector
-        if vector is None:
+        tile = self.tiles.of(node)
+        vector = tile.vector
+        if vector is None and tile.dot is None:
             return self.broadcast(self.start(node, iterations), lanes, node.dtype)
-        if vector.extent != lanes:
-            _refuse_width(node, vector.extent, lanes)
-        if node in self.tiles.coefficients:
+        if tile.lanes != lanes:
+            _refuse_width(node, tile.lanes, lanes)
+        if vector is not None and node in self.tiles.coefficients:
             stride = self.tiles.coefficients[node].get(vector, 0)
             return self.steps(self.start(node, iterations), stride, lanes)
         return self._registers[node, self.tiles.of(node).key(iterations)]

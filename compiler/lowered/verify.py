@@ -40,6 +40,9 @@
 23. A Custom is registered, with operands and result of the types declared.
 24. A streamed Store has no gate and writes whole lines of 64 bytes, or a half or a quarter of one,
     of an argument.
+25. The factors of a Dot are integers of 8 bits, 4 in a word, or signed ones of 16, 2 in a word,
+    summed in 32 bits, or of bfloat16, 2 in a word, summed in float32. Each has a word for every
+    lane, or one for all.
 
 Not checked: that indices are inside their buffers (`loops/verify.py` proves it, and
 `lowered/interpret.py` checks each access, and that a streamed one begins a line).
@@ -116,7 +119,7 @@ class _Check(Registers):
             self.value(register)
 
     def _instruction(self, instruction: Instruction) -> None:
-        """Invariants 3 and 5 to 24, whichever are about instructions of this kind."""
+        """Invariants 3 and 5 to 25, whichever are about instructions of this kind."""
         match instruction:
             case lowered.DefineGlobal():
                 self._define(instruction)

@@ -20,7 +20,7 @@ from compiler.core.user_cache import user_cache
 from compiler.machines import measured, system
 from compiler.machines.model import MachineModel
 from compiler.machines.named import MACHINES
-from compiler.machines.processors import Processor, host, is_arm, is_x86
+from compiler.machines.processors import Processor, dots, host, is_arm, is_x86
 
 ASKED = "SVODVIZ_MACHINE"
 """The environment variable that names the machine, in every process that a run starts."""
@@ -54,7 +54,7 @@ def asked_for() -> str:
 @functools.lru_cache(8)
 def _host(processor: Processor, cores: int, folder: str) -> MachineModel:
     known = measured.kept(Path(folder)) if folder else None
-    return replace(known or stated(processor), cores=cores)
+    return replace(known or stated(processor), cores=cores, dots=dots(processor))
 
 
 def forget() -> None:
@@ -81,7 +81,7 @@ def stated(processor: Processor) -> MachineModel:
     return replace(
         row, name=f"{processor.name} ({row.name})", vector_bytes=nbytes, registers=registers,
         cache_bytes=(sizes[0], sizes[1], sizes[2]), ways=(ways[0], ways[1], ways[2]),
-        page_bytes=mmap.PAGESIZE, vector_ns=row.vector_ns * slower,
+        dots=dots(processor), page_bytes=mmap.PAGESIZE, vector_ns=row.vector_ns * slower,
         fma_ns=row.fma_ns * slower,
         operations=tuple((op, ns * slower) for op, ns in row.operations),
         cores=system.core_count(), origins=tuple(origins.items()),

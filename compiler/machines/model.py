@@ -42,7 +42,9 @@ class MachineModel(ShownAsText):
     `broadcasts`: whether a multiply-add takes one element of memory for all lanes, which then needs
     no register; `takes_lanes`: whether it takes one lane of a register for all; `masks`: whether
     loads and stores of some lanes cost what those of all do; `cycle_ns`: the length of a cycle
-    under load.
+    under load;
+    `dots`: the instructions that multiply small types, several in each lane, and add these to a
+    sum: u8i8, i8 and u8 of 8 bits, i16, bf16.
 
     `cache_bytes`: sizes of the three caches; `ways`: how many lines share a set of each;
     `page_bytes`, `pages`, `page_ways`: of memory, how many a core keeps the addresses of, and how
@@ -72,6 +74,7 @@ class MachineModel(ShownAsText):
     takes_lanes: bool = False
     masks: bool = True
     cycle_ns: float = 0.36
+    dots: tuple[str, ...] = ()
     cache_bytes: tuple[int, int, int] = (48 * 1024, 1024 * 1024, 32 * 1024 * 1024)
     ways: tuple[int, int, int] = (12, 16, 16)
     page_bytes: int = 4096

@@ -15,6 +15,8 @@ from compiler.machines.model import DEFAULT, PRINTED, MachineModel
 
 _LINUX = "unknown-linux-gnu"
 _K, _M = 1024, 1024 * 1024
+_VNNI, _BF16, _DOTPROD = ("u8i8", "i16"), ("bf16",), ("i8", "u8")
+"""Instructions for sums of products of small types, by the extension that has them."""
 _YMMS, _ZMMS, _NEONS = (32, 16), (64, 32), (16, 32)
 """Bytes of a vector, and how many registers there are."""
 
@@ -44,13 +46,14 @@ def _model(
     name: str, vectors: tuple[int, int], issue: tuple[float, float, float], cycle_ns: float,
     caches: tuple[tuple[int, int], tuple[int, int], tuple[int, int]],
     pages: tuple[int, int, int], memory: tuple[float, float], cores: int, masks: bool = False,
+    dots: tuple[str, ...] = (),
 ) -> MachineModel:  # fmt: skip
     """A model whose times are `DEFAULT`'s, scaled.
 
     `vectors`: bytes and number; `issue`: multiply-adds and loads in a cycle, and cycles until a
     multiply-add is ready; `caches`: bytes and ways; `pages`: bytes, entries and ways; `memory`:
     bytes per ns read from the last cache and from memory; `masks`: those of AVX-512, with which an
-    operand may be one element of memory.
+    operand may be one element of memory; `dots`: as the model has them.
     """
     slower = _speed(DEFAULT) / (issue[0] * vectors[0] / cycle_ns)
     loaded = issue[1] * vectors[0] / cycle_ns / (DEFAULT.loads * DEFAULT.vector_bytes)
@@ -61,7 +64,7 @@ def _model(
     write = tuple(speed * part for speed, part in zip(read, share, strict=True))
     return replace(
         DEFAULT, name=name, vector_bytes=vectors[0], registers=vectors[1], multiply_adds=issue[0],
-        loads=issue[1], latency=issue[2], broadcasts=masks, masks=masks,
+        loads=issue[1], latency=issue[2], broadcasts=masks, masks=masks, dots=dots,
         cycle_ns=cycle_ns,
         cache_bytes=(first, second, third), ways=(first_ways, second_ways, third_ways),
         page_bytes=pages[0], pages=pages[1], page_ways=pages[2],
@@ -121,35 +124,39 @@ MACHINES = {
         _x86("x86-avx512", "x86-64, AVX-512", "x86-64-v4", DEFAULT, has_avx512=True),
         _x86("intel-alderlake", "Intel Alder Lake, AVX2", "alderlake", _model(
             "intel-alderlake", _YMMS, (2, 3, 4), 0.24,
-            ((48 * _K, 12), (1280 * _K, 10), (24 * _M, 12)), (4096, 2048, 16), (25, 20), cores=6)),
+            ((48 * _K, 12), (1280 * _K, 10), (24 * _M, 12)), (4096, 2048, 16), (25, 20), cores=6,
+            dots=_VNNI)),
         _x86("intel-skx", "Intel Skylake-SP, AVX-512", "skylake-avx512", _model(
             "intel-skx", _ZMMS, (2, 2, 4), 0.36, ((32 * _K, 8), (1 * _M, 16), (22 * _M, 11)),
             (4096, 1536, 12), (15, 12), cores=16, masks=True), has_avx512=True),
         _x86("intel-spr", "Intel Sapphire Rapids, AVX-512", "sapphirerapids", _model(
             "intel-spr", _ZMMS, (2, 2, 4), 0.33, ((48 * _K, 12), (2 * _M, 16), (45 * _M, 15)),
-            (4096, 2048, 16), (28, 15), cores=16, masks=True), has_avx512=True),
+            (4096, 2048, 16), (28, 15), cores=16, masks=True, dots=_VNNI + _BF16),
+            has_avx512=True),
         _x86("amd-zen3", "AMD Zen 3, AVX2", "znver3", _model(
             "amd-zen3", _YMMS, (2, 2, 4), 0.28, ((32 * _K, 8), (512 * _K, 8), (32 * _M, 16)),
             (4096, 2048, 8), (28, 20), cores=8)),
         _x86("amd-zen4", "AMD Zen 4, AVX-512", "znver4", _model(
             "amd-zen4", _ZMMS, (1, 1, 4), 0.27, ((32 * _K, 8), (1 * _M, 8), (32 * _M, 16)),
-            (4096, 3072, 12), (30, 20), cores=8, masks=True),
+            (4096, 3072, 12), (30, 20), cores=8, masks=True, dots=_VNNI + _BF16),
             " One of 512 bits takes its units two cycles.", has_avx512=True),
         _x86("amd-zen5", "AMD Zen 5, AVX-512", "znver5", _model(
             "amd-zen5", _ZMMS, (2, 2, 4), 0.27, ((48 * _K, 12), (1 * _M, 16), (32 * _M, 16)),
-            (4096, 4096, 16), (40, 25), cores=8, masks=True), has_avx512=True),
+            (4096, 4096, 16), (40, 25), cores=8, masks=True, dots=_VNNI + _BF16),
+            has_avx512=True),
         _arm("arm-neon", "AArch64, NEON", "generic", _model(
             "arm-neon", _NEONS, (2, 2, 4), 0.4, ((64 * _K, 4), (1 * _M, 8), (16 * _M, 16)),
             (4096, 1024, 4), (20, 12), cores=4)),
         _arm("arm-neoverse-n1", "Arm Neoverse N1, NEON", "neoverse-n1", _model(
             "arm-neoverse-n1", _NEONS, (2, 2, 4), 0.4, ((64 * _K, 4), (1 * _M, 8), (32 * _M, 16)),
-            (4096, 1280, 5), (20, 12), cores=16)),
+            (4096, 1280, 5), (20, 12), cores=16, dots=_DOTPROD)),
         _arm("arm-neoverse-v1", "Arm Neoverse V1, as NEON", "neoverse-v1", _model(
             "arm-neoverse-v1", _NEONS, (4, 3, 4), 0.385, ((64 * _K, 4), (1 * _M, 8), (32 * _M, 16)),
-            (4096, 2048, 8), (25, 15), cores=16)),
+            (4096, 2048, 8), (25, 15), cores=16,
+            dots=(*_DOTPROD, "u8i8", *_BF16))),
         _arm("apple-m1", "Apple M1, NEON", "apple-m1", _model(
             "apple-m1", _NEONS, (4, 3, 4), 0.3125, ((128 * _K, 8), (12 * _M, 12), (16 * _M, 16)),
-            (16384, 3072, 12), (60, 50), cores=4), "arm64-apple-darwin"),
+            (16384, 3072, 12), (60, 50), cores=4, dots=_DOTPROD), "arm64-apple-darwin"),
         Machine(
             "arm-sve", "AArch64, SVE", _ARM, "a64fx", "+sve", "//",
             "Vectors whose length the processor says (z0 … z31), here taken to be 512 bits, and "

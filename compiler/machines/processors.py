@@ -94,6 +94,20 @@ def has_multiply_add() -> bool:
     return is_arm() or (is_x86() and host().has("fma"))
 
 
+def dots(processor: Processor) -> tuple[str, ...]:
+    """The instructions for sums of products of small types that a processor has, by the types.
+
+    u8i8, i8, u8: four products of 8 bits; i16, bf16: two of 16. Those of AArch64 for bfloat16 are
+    left out: it may round them otherwise than its other instructions do.
+    """
+    if not is_x86():
+        found = {"i8": "dotprod", "u8": "dotprod", "u8i8": "i8mm"} if is_arm() else {}
+        return tuple(kind for kind, feature in found.items() if processor.has(feature))
+    is_whole = processor.has("avx512vnni", "avx512vl") or processor.has("avxvnni")
+    is_half = processor.has("avx512bf16", "avx512vl")
+    return ("u8i8", "i16") * is_whole + ("bf16",) * is_half
+
+
 @functools.cache
 def host() -> Processor:
     """The processor that code is made for: this host's, or the one that SVODVIZ_CPU names.

@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     row.py          one row of the operation tables
     llvm_text.py    LLVM IR of operations, as entries of their rows
     references.py   what the operations mean where NumPy leaves it open
+    words.py        which small types are multiplied several at a time, and summed in 32 bits
     table.py        the operation tables
     random_bits.py  random bits: Threefry-2x32 with 20 rounds
     updates.py      what a scatter does where it writes

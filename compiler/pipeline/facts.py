@@ -68,7 +68,8 @@ def _cut(body: Body) -> str:
 
 def _no_loop(body: Body) -> str:
     """An axis whose iterations do not follow one another."""
-    words = {"unroll": "unrolled", "vector": "lanes of a vector", "core": "shared out to cores"}
+    words = {"unroll": "unrolled", "vector": "lanes of a vector", "dot": "elements of a word",
+             "core": "shared out to cores"}
     found = next((r for r in _ranges(body) if r.level != "loop"), None)
     return "" if found is None else f"{found.name} is {words[found.level]}"
 

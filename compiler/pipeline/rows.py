@@ -24,6 +24,7 @@ from compiler.loops.simplify import RULES as loop_rules
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.split import split
 from compiler.loops.transforms.accumulate import accumulate
+from compiler.loops.transforms.dot import dot
 from compiler.loops.transforms.keep import keep
 from compiler.loops.transforms.pack import pack
 from compiler.loops.transforms.parallelize import parallelize
@@ -124,6 +125,10 @@ PIPELINE: tuple[Step, ...] = (
     Step("loops", "accumulate", accumulate,
          "after reorder: a row of sums has the axes of the output that stand inside", True, True,
          needs=(CUT, LOOPS)),
+    Step("loops", "dot", dot,
+         "after pack: words are elements in a row, as it lays them out; before unroll and "
+         "vectorize, which are of registers that hold words", True, True,
+         needs=(CUT, LOOPS), ends=(LOOPS,)),
     Step("loops", "unroll", unroll,
          "after pack and accumulate, which fill scratch memory in loops of their own", True, True,
          needs=(CUT,), ends=(LOOPS,)),

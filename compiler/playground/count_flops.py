@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from compiler.core.dtypes import DType
 from compiler.lowered.by_hand import Wmma
 from compiler.lowered.instructions import Alu, EndRange, Instruction, Range
+from compiler.lowered.machine import Dot
 from compiler.lowered.plan import Plan
 from compiler.ops.table import OPS
 
@@ -31,6 +32,8 @@ def _flops(instruction: Instruction, types: dict[int, DType]) -> int:
     match instruction:
         case Alu(op=op, arguments=arguments, lanes=lanes):
             return OPS[op].counts_as * lanes * types[arguments[-1]].is_float
+        case Dot(parts=parts, lanes=lanes, dtype=dtype):
+            return 2 * parts * lanes * dtype.is_float
         case Wmma(m=m, n=n, k=k, dtype=dtype):
             return 2 * m * n * k * dtype.is_float
         case _:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from compiler.core.reason import Number, Reason
 from compiler.core.text import microseconds
-from compiler.graph.nodes import MOVEMENT, Elementwise, Expand, Pad, Reduce, TensorNode
+from compiler.graph.nodes import MOVEMENT, Cast, Elementwise, Expand, Pad, Reduce, TensorNode
 from compiler.schedule.demand import Demand
 
 GATE_NS = 0.02
@@ -33,9 +33,10 @@ def slid(order: list[TensorNode]) -> set[TensorNode]:
 
 
 def _paddings(node: TensorNode) -> list[TensorNode]:
-    """The outermost padding of an operand that has no repetition below it; none or one."""
+    """The outermost padding of an operand that has no repetition below it; none or one. It may be
+    converted behind it."""
     found: list[TensorNode] = []
-    while isinstance(node, MOVEMENT):
+    while isinstance(node, (*MOVEMENT, Cast)):
         if isinstance(node, Expand):
             found.clear()
         elif isinstance(node, Pad) and any(map(any, node.widths)):

@@ -146,7 +146,9 @@ class _Walk:
         self.options = options
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.model = options.model
-        self.evaluation_ns = repeating.evaluation_ns(self.order, self.model)
+        self.in_words = repeating.in_words(self.order) if self.model.dots else set()
+        """What instructions for sums of products of small types do themselves."""
+        self.evaluation_ns = repeating.evaluation_ns(self.order, self.model, self.in_words)
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
         """Nodes that no reader looks below: leaves, and what is in memory whoever reads it."""
         self.above_reductions = _above_reductions(self.order, self.ends)
@@ -291,6 +293,8 @@ class _Walk:
         is_repeated |= demands[0].evaluations > node.size
         if not is_repeated:
             return ""
+        if node in self.in_words and node.sources[0].dtype.itemsize < node.dtype.itemsize:
+            return ""  # what is narrower is written to memory, if anything is
         repeated = self._repeated_reduction(node, demands)
         if repeated:
             return repeated

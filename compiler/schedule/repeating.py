@@ -7,7 +7,7 @@ Both in nanoseconds of the machine model. A row that one kernel goes over severa
 does, counts once if it is near: what is dear about it is kept (`loops/transforms/keep.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from compiler.core.reason import Number, Reason
@@ -16,8 +16,9 @@ from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
 from compiler.graph.kinds.scan import Scan
-from compiler.graph.nodes import MOVEMENT, Elementwise, Reduce, TensorNode
+from compiler.graph.nodes import MOVEMENT, Cast, Const, Elementwise, Reduce, TensorNode
 from compiler.machines.model import MachineModel
+from compiler.ops.words import are_small
 from compiler.schedule.demand import Demand
 
 MOST_NS = 1e6
@@ -95,18 +96,59 @@ def _evaluations(node: TensorNode, demands: list[Demand], model: MachineModel) -
     return sum(rows.values())
 
 
-def evaluation_ns(order: list[TensorNode], model: MachineModel) -> dict[TensorNode, float]:
-    """How long one evaluation of each node takes from the nearest leaves and reductions."""
+def evaluation_ns(
+    order: list[TensorNode], model: MachineModel, free: Collection[TensorNode]
+) -> dict[TensorNode, float]:
+    """How long one evaluation of each node takes from the nearest leaves and reductions; what is
+    `free` takes nothing itself."""
     result: dict[TensorNode, float] = {}
     for node in order:
-        if isinstance(node, WITHOUT_SOURCES):
+        if isinstance(node, Const) and node in free:
+            result[node] = 0.0
+        elif isinstance(node, WITHOUT_SOURCES):
             result[node] = node.dtype.itemsize / model.read[model.level(node.nbytes)]
         elif isinstance(node, Reduce | Scan | Scatter | Assign):
             result[node] = model.vector_ns
         else:
             below = sum(result[s] for s in node.sources)
-            result[node] = min(_own(node, model) + below, MOST_NS)
+            own = 0.0 if node in free else _own(node, model)
+            result[node] = min(own + below, MOST_NS)
     return result
+
+
+def in_words(order: list[TensorNode]) -> set[TensorNode]:
+    """The conversions that instructions for sums of products of small types do themselves, and the
+    zero points that are taken from their sums (`loops/transforms/dot.py`)."""
+    found: set[TensorNode] = set()
+    for fold in order:
+        if not isinstance(fold, Reduce) or fold.op != "sum":
+            continue
+        product = _unmoved(fold.sources[0])
+        if not isinstance(product, Elementwise) or product.op != "mul":
+            continue
+        factors = [_converted(source) for source in product.sources]
+        if not all(factors):
+            continue
+        a, b = (nodes[-1].sources[0].dtype for nodes in factors)
+        if are_small(a, b, fold.dtype):
+            found.update(*factors)
+    return found
+
+
+def _converted(node: TensorNode) -> list[TensorNode]:
+    """The conversion of a factor, behind what is taken from it; nothing where there is none."""
+    node, found = _unmoved(node), list[TensorNode]()
+    if isinstance(node, Elementwise) and node.op in ("add", "sub"):
+        found += [node, _unmoved(node.sources[1])]
+        node = _unmoved(node.sources[0])
+    return [*found, node] if isinstance(node, Cast) else []
+
+
+def _unmoved(node: TensorNode) -> TensorNode:
+    """What is moved."""
+    while isinstance(node, MOVEMENT):
+        node = node.sources[0]
+    return node
 
 
 def _own(node: TensorNode, model: MachineModel) -> float:

@@ -18,6 +18,7 @@ from compiler.loops.choices import (
     Accumulate,
     Choice,
     Choices,
+    Dot,
     Keep,
     Pack,
     Parallelize,
@@ -310,7 +311,7 @@ def _renamed(row: Choice, old: str, new: str) -> Choice:
             return replace(row, axis=name(row.axis), into=name(row.into))
         case Accumulate():
             return replace(row, axis=name(row.axis), at=name(row.at))
-        case Tile() | Unroll() | Vectorize() | Parallelize():
+        case Tile() | Unroll() | Vectorize() | Dot() | Parallelize():
             return replace(row, axis=name(row.axis))
         case Prefetch():
             return replace(row, axis=name(row.axis), next=name(row.next))

@@ -93,6 +93,8 @@ TABLE: tuple[tuple[str, TensorNode, TensorNode], ...] = (
     ("move_nothing", Expand((X,), (3, 4)), X),
     ("move_nothing", Shrink((X,), ((0, 3), (0, 4))), X),
     ("move_nothing", Pad((X,), ((0, 0), (0, 0))), X),
+    ("pad_narrow", Pad((Cast((H,), f32),), ((1, 0), (0, 2))),
+     Cast((Pad((H,), ((1, 0), (0, 2))),), f32)),
     ("reshape_twice", Reshape((Reshape((X,), (12,)),), (4, 3)), Reshape((X,), (4, 3))),
     ("permute_nothing", Permute((X,), (0, 1)), X),
     (

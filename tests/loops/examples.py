@@ -46,7 +46,7 @@ def shown(body: Body) -> list[str]:
     def renumbered(found: re.Match[str]) -> str:
         return numbers.setdefault(found.group(), f"%{len(numbers)}")
 
-    bare = (re.sub(r"\s+(f32|i32|bool|i64)$", "", line) for line in lines)
+    bare = (re.sub(r"\s+(f32|i32|i8|bool|i64)$", "", line) for line in lines)
     return [re.sub(r"%\d+", renumbered, line).rstrip() for line in bare]
 
 
@@ -56,6 +56,7 @@ EXAMPLES = {
     "pack": Example("matmul", (64, 32, 100), "tile i1 16; reorder i1.0 i0 i1.1; pack 2 i1.0"),
     "keep": Example("softmax", (4, 64, 1), "keep r3 i1"),
     "accumulate": Example("column sums", (99, 64, 1), "accumulate r1 4"),
+    "dot": Example("matmul of bytes", (8, 16, 32), "tile r2 4; pack 2; dot r2.1"),
     "unroll": Example("vector", (1, 64, 1), "tile i0 4; unroll i0.1"),
     "vectorize": Example("vector", (1, 64, 1), "tile i0 16; vectorize i0.1"),
     "parallelize": Example("vector", (1, 512, 1), "parallelize i0 2"),

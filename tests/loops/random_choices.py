@@ -11,6 +11,8 @@ from compiler.loops.choices import (
     Accumulate,
     Choice,
     Choices,
+    Dot,
+    Form,
     Keep,
     Pack,
     Parallelize,
@@ -32,6 +34,7 @@ from tests.rows import with_choices
 SIZES = (1, 2, 3, 4, 5, 7, 8, 16, 20)
 LANES = (2, 4, 8, 16, 16, 32)
 TAILS: tuple[Tail, ...] = ("peel", "mask")
+FORMS: tuple[Form, ...] = ("plain", "plain", "shifted")
 EAGER = replace(DEFAULT, cores=2, launch_ns=0.0)
 
 
@@ -106,6 +109,8 @@ def _any(body: Body, source: random.Random) -> list[Choice]:
         at = source.choice([*names, "", ""])
         rows.append(Accumulate(source.choice(whole), source.randint(1, 5), at))
     parts = source.sample(names, len(names))
+    if source.random() < 0.5:
+        rows += [Dot(name, source.choice(FORMS)) for name in names if name[0] == "r"]
     rows += [Unroll(name) for name in parts if source.random() < 0.3]
     rows += [Vectorize(name) for name in parts if source.random() < 0.5]
     rows += [Parallelize(name, source.randint(2, 3)) for name in parts if source.random() < 0.5]

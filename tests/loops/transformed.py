@@ -9,10 +9,21 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.device.device import CPU
-from compiler.graph.nodes import Expand, Iota, Pad, Permute, Reduce, Reshape, Shrink, TensorNode
+from compiler.graph.nodes import (
+    Cast,
+    Expand,
+    Iota,
+    Pad,
+    Permute,
+    Reduce,
+    Reshape,
+    Shrink,
+    TensorNode,
+)
 from compiler.loops.choices import Choices, parse
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import Argument, Body
@@ -68,6 +79,14 @@ def counted(m: int, n: int, _: int) -> TensorNode:
     return op("sub", op("mul", columns, data(m, n, dtype=i32)), columns)
 
 
+def small(
+    m: int, n: int, k: int, left: DType, right: DType, total: DType
+) -> TensorNode:
+    """A product of small types, summed in a wider one."""
+    a, b = data(m, k, dtype=left), data(k, n, dtype=right)
+    return matmul(Cast((a,), total), Cast((b,), total))
+
+
 PROGRAMS: dict[str, Build] = {
     "elementwise": elementwise,
     "vector": lambda m, n, k: op("exp", data(n)),
@@ -84,6 +103,11 @@ PROGRAMS: dict[str, Build] = {
     "layernorm": lambda m, n, k: layernorm(data(m, n)),
     "matmul": lambda m, n, k: matmul(data(m, k), data(k, n)),
     "matmul of integers": lambda m, n, k: matmul(data(m, k, dtype=i32), data(k, n, dtype=i32)),
+    "matmul of bytes": lambda m, n, k: small(m, n, k, dtypes.int8, dtypes.int8, i32),
+    "matmul of signs": lambda m, n, k: small(m, n, k, dtypes.uint8, dtypes.int8, i32),
+    "matmul of halves": lambda m, n, k: small(
+        m, n, k, dtypes.bfloat16, dtypes.bfloat16, dtypes.float32
+    ),
     "x @ w.T": lambda m, n, k: matmul(data(m, k), Permute((data(n, k),), (1, 0))),
     "x.T @ w": lambda m, n, k: matmul(Permute((data(k, m),), (1, 0)), data(k, n)),
     "bmm": bmm,

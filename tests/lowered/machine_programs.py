@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import bfloat16, int8, uint8
 from compiler.lowered import custom
 from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.custom import CustomOperation, Operand
 from compiler.lowered.instructions import Acc, Alu, Assign, Const, EndRange, Load, Range, Store
-from compiler.lowered.machine import Custom, DefineVar, EndIf, If, Local
+from compiler.lowered.machine import Custom, DefineVar, Dot, EndIf, If, Local, VConst
 from tests.lowered.hand_written import (
     Array,
     Program,
@@ -222,6 +223,36 @@ def product_in_scratch() -> Program:
     return Program(rows, (a, b), expected.reshape(-1), "wmma %9 = %8 · %14 + %9 2×2×2 i32")
 
 
+def products_of_words() -> Program:
+    """Four words of bytes by one word that all lanes have, added to 7; then by themselves."""
+    a = np.array([255, 0, 1, 128] * 2 + [3, 200, 9, 90] * 2, np.uint8)
+    b = np.array([-128, 127, -1, 5], np.int8)
+    rows = (
+        *arguments(i32, 8, (uint8, 16), (int8, 4)),
+        Const(3, 0, i64), Const(4, 4, i64),
+        VConst(5, (7, 7, 7, 7), i32),
+        Load(6, 1, 3, None, uint8, 16), Load(7, 2, 3, None, int8, 4),
+        Dot(8, 6, 7, 5, i32, 4, 4), Store(0, 3, 8, None, 4),
+        Dot(9, 6, 6, 8, i32, 4, 4), Store(0, 4, 9, None, 4),
+    )  # fmt: skip
+    words = a.reshape(4, 4).astype(np.int32)
+    first = 7 + (words * b).sum(1)
+    expected = np.concatenate([first, first + (words * words).sum(1)]).astype(np.int32)
+    return Program(rows, (a, b), expected, "%8 = dot %6 %7 %5 4 i32x4")
+
+
+def products_of_halves() -> Program:
+    """One word of bfloat16 by another, without lanes."""
+    a, b = (np.array(each, bfloat16.numpy) for each in ([1.5, -2], [4, 0.5]))
+    rows = (
+        *arguments(f32, 1, (bfloat16, 2), (bfloat16, 2)),
+        Const(3, 0, i64), Const(4, 0, f32),
+        Load(5, 1, 3, None, bfloat16, 2), Load(6, 2, 3, None, bfloat16, 2),
+        Dot(7, 5, 6, 4, f32, 2), Store(0, 3, 7, None),
+    )  # fmt: skip
+    return Program(rows, (a, b), np.array([5], np.float32), "%7 = dot %5 %6 %4 2 f32")
+
+
 def _mark(memory: Array, index: Any, value: Any) -> Any:
     """The operation `mark`: add to an element of a memory; the sum so far."""
     memory[index] += value
@@ -307,7 +338,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
         if_carries_accumulators, nested_ifs_with_loops, an_if_guards_memory, vector_constants,
         lanes_joined_and_taken, lanes_of_two, vector_accumulator, masked_vectors,
         vectors_under_one_gate, converted_vectors, gather_through_pointers,
-        product_of_tiles, product_in_scratch,
+        product_of_tiles, product_in_scratch, products_of_words, products_of_halves,
         custom_statement, custom_inline, markers,
     )
 }  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from compiler.core.dtypes import int8 as i8
 from compiler.core.errors import InternalError
 from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 from compiler.lowered.instructions import (
@@ -22,6 +23,7 @@ from compiler.lowered.instructions import (
 from compiler.lowered.machine import (
     Custom,
     DefineVar,
+    Dot,
     EndIf,
     Gep,
     If,
@@ -52,6 +54,10 @@ RIGHT: tuple[Instruction, ...] = (
 )
 """Registers of every sort, for what follows to misuse."""
 
+WORDS: tuple[Instruction, ...] = (
+    VConst(20, (1,) * 16, i8), VConst(21, (1,) * 4, i8), VConst(22, (1,) * 4, i32),
+    VConst(24, (1,) * 2, i32),
+)  # fmt: skip
 LOOP = Range(20, 2, 0, "normal")
 Rows = Sequence[Instruction]
 
@@ -136,6 +142,10 @@ WRONG: tuple[tuple[int, Rows, str, str], ...] = (
     (23, [Custom(20, "copysign", (3, 2), f32)], "an operand, %2, has the wrong type", "float32"),
     (23, [Custom(20, "mark", (5, 2, 3), i32)], "operand %5 is another", "memory of int32"),
     (23, [Custom(20, "mark", (2, 2, 3), i32)], "operand %2 is another", "memory of int32"),
+    (13, [*WORDS, Dot(23, 20, 21, 22, i32, 4, 2)], "a factor, %20, has the wrong number", "4 or 8"),
+    (13, [*WORDS, Dot(23, 21, 21, 22, i32, 4, 1)], "what is added to, %22, has", "1"),
+    (25, [*WORDS, Dot(23, 21, 21, 24, i32, 2, 2)], "no such sum of products", "4 of 8 bits"),
+    (25, [*WORDS, Dot(23, 20, 21, 22, f32, 4, 4)], "what is added to, %22, has the", "float32"),
 )  # fmt: skip
 
 
@@ -151,7 +161,7 @@ def test_broken_invariant(number: int, rows: Rows, problem: str, expected: str) 
 
 def test_the_program_before_is_right() -> None:
     verify(RIGHT)
-    assert {number for number, *_ in WRONG} >= set(range(13, 24))
+    assert {number for number, *_ in WRONG} >= {*range(13, 24), 25}
 
 
 def test_no_false_alarm() -> None:

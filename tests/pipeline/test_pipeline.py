@@ -84,13 +84,14 @@ def ones(*shape: int) -> Tensor:
 def programs() -> list[Tensor]:
     """Programs that have, together, a choice of each kind."""
     wide, square = ones(300, 2048), ones(600, 600)
-    return [ones(1 << 23).exp(), wide.softmax(1), square @ square.T, wide.sum(0)]
+    bytes_ = Tensor(np.ones((32, 64), np.int8)).cast("int32")
+    return [ones(1 << 23).exp(), wide.softmax(1), square @ square.T, wide.sum(0), bytes_ @ bytes_.T]
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_row_runs(way: str) -> None:
     compiler.cache_clear()
-    options = Options(threads=2, cache=False)
+    options = Options(threads=2, cache=False, machine="amd-zen4")
     with watched() as ran:
         for y in programs():
             WAYS[way](y, options)

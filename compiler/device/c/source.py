@@ -206,6 +206,20 @@ class _Writer:
         size, text = ("", values[0]) if lanes == 1 else (f"[{lanes}]", f"{{{', '.join(values)}}}")
         self._line(f"const {type_name(dtype)} v{out}{size} = {text};")
 
+    def _dot(self, instruction: machine.Dot) -> None:
+        """The products of a word in each lane, one after the other."""
+        dtype, parts, helpers = instruction.dtype, instruction.parts, self.helpers
+        text = self._of(instruction.c)
+        for part in range(parts):
+            words = []
+            for register in (instruction.a, instruction.b):
+                is_one = self.lanes[register] == parts
+                element = self._of(register, str(part) if is_one else f"l * {parts} + {part}")
+                words.append(conversion(element, self.dtypes[register], dtype, helpers))
+            product = operation("mul", dtype, words, helpers)
+            text = operation("add", dtype, [text, product], helpers)
+        self._define(instruction.out, dtype, text, instruction.lanes)
+
     def _machine(self, number: int, instruction: Instruction) -> None:
         match instruction:
             case machine.DefineVar(out=out, name=name) | by_hand.Special(out=out, name=name):
@@ -219,6 +233,8 @@ class _Writer:
                 self._name(out, f"v{out}", dtype, lanes)
                 each = ", ".join(self.names[p] for p in pointers)
                 self._line(f"const {type_name(dtype)} *v{out}[{lanes}] = {{{each}}};")
+            case machine.Dot():
+                self._dot(instruction)
             case machine.If(condition=condition):
                 self._line(f"if ({self.names[condition]}) {{")
                 self.depth += 1

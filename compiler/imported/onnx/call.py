@@ -110,6 +110,11 @@ class Call:
                                "a constant, or what follows from shapes")  # fmt: skip
         return computed([value.tensor])[0]
 
+    def is_zero(self, place: int) -> bool:
+        """Whether that input is known to be nothing but zeros."""
+        value = self.inputs[place] if place < len(self.inputs) else None
+        return value is not None and value.array is not None and not value.array.any()
+
     def numbers(self, place: int, attribute: str, usual: Any = None) -> Any:
         """Whole numbers that newer versions have as an input and older ones as an attribute; a
         `Variable` for one that is known when the program runs."""

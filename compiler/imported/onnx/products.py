@@ -1,6 +1,5 @@
 """Products of matrices, and what is made of them."""
 
-from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 
@@ -9,21 +8,6 @@ from compiler.tensor import Tensor
 def matmul(_call: Call, a: Tensor, b: Tensor) -> Tensor:
     """NumPy's product of matrices."""
     return a.matmul(b)
-
-
-@operator("MatMulInteger")
-def matmul_integer(
-    _call: Call, a: Tensor, b: Tensor, a_zero: Tensor | None = None, b_zero: Tensor | None = None
-) -> Tensor:
-    """A product of small integers in 32 bits."""
-    wide = []
-    for each, zero, rows in ((a, a_zero, True), (b, b_zero, False)):
-        moved = each.cast(dtypes.int32)
-        if zero is not None:
-            zero = zero.cast(dtypes.int32)
-            moved = moved.sub(zero.unsqueeze(-1) if zero.ndim and rows and zero.size > 1 else zero)
-        wide.append(moved)
-    return wide[0].matmul(wide[1])
 
 
 @operator("Gemm")

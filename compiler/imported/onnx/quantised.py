@@ -4,7 +4,7 @@ from typing import Any
 
 from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, operator
-from compiler.imported.onnx.windows import conv
+from compiler.imported.onnx.windows import less_zero
 from compiler.tensor import Tensor
 
 
@@ -24,6 +24,19 @@ def _spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
     return each.reshape(-1, *(1,) * (like.ndim - place - 1))
 
 
+def whole_product(a: Tensor, a_zero: Tensor | None, b: Tensor, b_zero: Tensor | None) -> Tensor:
+    """Σ (a - y)·(b - z) = Σ (a - y)·b - z·Σ (a - y), in 32 bits: b is taken as it is stored."""
+    rows, wide = _whole(a, a_zero, -2), b.cast(dtypes.int32)
+    sums = rows.matmul(wide)
+    if b_zero is None:
+        return sums
+    zero = _spread(b_zero.cast(dtypes.int32), wide, -1)
+    if b.ndim < 2 or a.ndim < 2 or zero.ndim > 1:
+        return rows.matmul(wide.sub(zero))
+    less = rows.sum(-1, keepdim=True, dtype=dtypes.int32).contiguous()
+    return sums.sub(less.mul(zero))
+
+
 def _rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tensor:
     """sums * scale / target + zero, rounded and held in the type of zero."""
     made = sums.float().mul(scale.float()).div(target.float()).round().add(zero.float())
@@ -31,12 +44,23 @@ def _rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tens
 
 
 @operator("QLinearMatMul")
-def quantised_matmul(_call: Call, *values: Tensor) -> Tensor:
+def quantised_matmul(call: Call, *values: Tensor) -> Tensor:
     """A product of quantised matrices."""
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = values
-    sums = _whole(a, a_zero, -2).matmul(_whole(b, b_zero, -1))
+    sums = whole_product(
+        a, None if call.is_zero(2) else a_zero, b, None if call.is_zero(5) else b_zero
+    )
     scale = _spread(a_scale, sums, -2).mul(_spread(b_scale, sums, -1))
     return _rescaled(sums, scale, y_scale.reshape(()) if y_scale.size == 1 else y_scale, y_zero)
+
+
+@operator("MatMulInteger")
+def matmul_integer(
+    call: Call, a: Tensor, b: Tensor, a_zero: Tensor | None = None, b_zero: Tensor | None = None
+) -> Tensor:
+    """A product of small integers in 32 bits."""
+    zeros = None if call.is_zero(2) else a_zero, None if call.is_zero(3) else b_zero
+    return whole_product(a, zeros[0], b, zeros[1])
 
 
 @operator("QLinearConv")
@@ -45,8 +69,8 @@ def quantised_conv(
     w_zero: Tensor, y_scale: Tensor, y_zero: Tensor, bias: Tensor | None = None,
 ) -> Any:  # fmt: skip
     """A convolution of quantised images."""
-    sums = conv(call, _whole(x, x_zero, None), _whole(w, w_zero, 0), bias)
-    assert isinstance(sums, Tensor)
+    weight = _whole(w, None if call.is_zero(5) else w_zero, 0)
+    sums = less_zero(call, x, None if call.is_zero(2) else x_zero, weight, bias)
     scale = x_scale.reshape(()).mul(_spread(w_scale, sums, 1))
     return _rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))
 

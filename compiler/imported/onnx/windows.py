@@ -31,12 +31,29 @@ def _borders(call: Call, image: Any, sizes: Any, steps: Any, gaps: Any) -> Pairs
 @operator("Conv")
 def conv(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Convolution."""
+    return _convolved(call, x, weight, bias, _borders_of(call, x, weight))
+
+
+def _borders_of(call: Call, x: Tensor, weight: Tensor) -> Pairs:
+    """The border of each axis of a convolution."""
     sizes = weight.shape[2:]
-    axes = len(sizes)
-    steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
-    borders = _borders(call, fixed(x, *range(2, x.ndim)), sizes, steps, gaps)
-    if axes not in (1, 2, 3):
-        raise call.refused("too many axes", axes, "1 to 3 axes")
+    if len(sizes) not in (1, 2, 3):
+        raise call.refused("too many axes", len(sizes), "1 to 3 axes")
+    image = fixed(x, *range(2, x.ndim))
+    return _borders(call, image, sizes, *_steps(call, len(sizes)))
+
+
+def _steps(call: Call, axes: int) -> tuple[Any, Any]:
+    """How far apart windows begin, and the elements of one."""
+    return call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
+
+
+def _convolved(
+    call: Call, x: Tensor, weight: Tensor, bias: Tensor | None, borders: Pairs
+) -> Tensor:
+    """A convolution with these borders."""
+    axes = weight.ndim - 2
+    steps, gaps = _steps(call, axes)
     convolve = getattr(x, f"conv{axes}d")
     made: Tensor = convolve(weight, bias, steps, borders, gaps, call.get("group", 1))
     return made
@@ -48,12 +65,30 @@ def conv_integer(
     w_zero: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """Convolution of small integers in 32 bits."""
-    image, w = x.cast(dtypes.int32), weight.cast(dtypes.int32)
-    image = image if x_zero is None else image.sub(x_zero.cast(dtypes.int32))
-    if w_zero is not None:
+    w = weight.cast(dtypes.int32)
+    if w_zero is not None and not call.is_zero(3):
         zero = w_zero.cast(dtypes.int32)
         w = w.sub(zero.reshape(-1, *(1,) * (w.ndim - 1)) if zero.size > 1 else zero)
-    return conv(call, image, w)  # type: ignore[return-value]
+    return less_zero(call, x, None if call.is_zero(2) else x_zero, w)
+
+
+def less_zero(
+    call: Call, x: Tensor, zero: Tensor | None, w: Tensor, bias: Tensor | None = None
+) -> Tensor:
+    """Σ (x - z)·w = Σ x·w - z·Σ w, in 32 bits: what is multiplied is x as it is stored, with z
+    around it."""
+    borders = _borders_of(call, x, w)
+    if zero is None or zero.size > 1:
+        image = x.cast(dtypes.int32)
+        image = image if zero is None else image.sub(zero.cast(dtypes.int32))
+        return _convolved(call, image, w, bias, borders)
+    zero = zero.reshape(())
+    if any(map(any, borders)):
+        x = x.sub(zero).pad([(0, 0), (0, 0), *borders]).add(zero).contiguous()
+    sums = _convolved(call, x.cast(dtypes.int32), w, bias, [(0, 0)] * len(borders))
+    whole = w.sum(tuple(range(1, w.ndim)), dtype=dtypes.int32)
+    less = whole.mul(zero.cast(dtypes.int32)).contiguous()
+    return sums.sub(less.reshape(-1, *(1,) * len(borders)))
 
 
 @operator("ConvTranspose")

@@ -133,7 +133,7 @@ def _written_for(machine: Machine, kernel: Translatable) -> Source:
     """The kernel's text with nothing that only another machine has."""
     name = kernel.source.name
     rows = tuple(emit(
-        name, kernel.instructions, machine.has_avx512, machine.model.takes_lanes
+        name, kernel.instructions, machine.has_avx512, machine.model.takes_lanes, machine.model.dots
     ))
     return Source(title=kernel.source.title, name=name, rows=rows, kernel=kernel.source.kernel)
 

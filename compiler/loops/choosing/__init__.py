@@ -14,6 +14,7 @@ In order: each imports only what stands before it.
     choose_outer_products.py  choices for products of few rows, or of long sums
     product_plans.py          height, width and shares of the tiles of a product
     choose_products.py        choices for sums of products
+    choose_words.py           choices for sums of products of small types, several at once
     window_tiles.py           the tiles of a convolution that fit in registers
     choose_windows.py         choices for windows that slide past weights
     choose_groups.py          choices for sums whose axes are read in groups

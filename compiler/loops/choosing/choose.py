@@ -41,6 +41,7 @@ from compiler.loops.choosing.choose_scans import scans
 from compiler.loops.choosing.choose_short_rows import short_rows
 from compiler.loops.choosing.choose_transposes import transposes
 from compiler.loops.choosing.choose_windows import windows
+from compiler.loops.choosing.choose_words import words
 from compiler.loops.choosing.lanes import is_worth_threads, shared_out
 from compiler.loops.nodes import Body
 from compiler.loops.transforms.axes import axes
@@ -48,8 +49,8 @@ from compiler.machines.model import MachineModel
 
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (
-    scans, elementwise, borders, transposes, dots, outer_products, products, windows, groups,
-    short_rows, rows, columns,
+    scans, elementwise, borders, transposes, words, dots, outer_products, products, windows,
+    groups, short_rows, rows, columns,
 )  # fmt: skip
 """From the most particular to the most general."""
 
@@ -94,6 +95,6 @@ def _left(why: Reason, *shared: Row) -> Choices:
 def _together(against: Mapping[str, Reason]) -> Reason:
     """Why it is a kernel of no kind: where numbers were compared those, else all there is."""
     counted = {kind: why for kind, why in against.items() if why.numbers}
-    words = "; ".join(f"as {kind}: {why}" for kind, why in (counted or against).items())
+    told = "; ".join(f"as {kind}: {why}" for kind, why in (counted or against).items())
     numbers = dict.fromkeys(number for why in counted.values() for number in why.numbers)
-    return Reason(words, *numbers)
+    return Reason(told, *numbers)

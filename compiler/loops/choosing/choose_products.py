@@ -12,6 +12,7 @@ import math
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import (
     Choices,
+    Dot,
     Pack,
     Parallelize,
     Refused,
@@ -24,7 +25,7 @@ from compiler.loops.choices import (
 )
 from compiler.loops.choosing.accesses import Accesses, extents
 from compiler.loops.choosing.lanes import is_worth_threads, kept_on_one_core, lane_count, trip_count
-from compiler.loops.choosing.product_plans import Plan, plans
+from compiler.loops.choosing.product_plans import Plan, Words, plans
 from compiler.loops.choosing.products import Product, product
 from compiler.loops.transforms import pack
 from compiler.loops.transforms.levels import obstacle
@@ -86,10 +87,10 @@ def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
         words = "left to LLVM: the plain loops become vectors that take fewer cycles"
         seen_both = Number("plain loops by LLVM", plain, "cycles", "tiles of sums", took)
         return chosen([Refused("vectorize", Reason(words, seen_both))])
-    return chosen((*_choices(found, best, model), *_on_one_core(seen, best, cores, model)))
+    return chosen((*tiled(found, best, model), *on_one_core(seen, best, cores, model)))
 
 
-def _on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
+def on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
     """That nothing is shared out, and why."""
     if plan.split != "nothing":
         return []
@@ -130,7 +131,9 @@ def _is_short(found: Product) -> bool:
     return extents(found.folded) <= SHORT and found.is_panel_in_order
 
 
-def _choices(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
+def tiled(
+    found: Product, plan: Plan, model: MachineModel, words: Words | None = None
+) -> list[Row]:
     """The cuts, the order of the loops, and their levels."""
     rows, columns = found.rows.name, found.columns.name
     count, width, height = found.columns.extent, plan.width, plan.height
@@ -146,12 +149,12 @@ def _choices(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
     )
     cores = Number(f"{plan.split} share out over cores", plan.cores)
     shared = f"about {plan.cycles:,.0f} cycles for each iteration of {found.folded[0].name}"
-    is_short = _is_short(found)
+    is_short = words is None and _is_short(found)
     choices: list[Row] = []
     outer, inner = list[str](), [rows]
     if plan.split == "rows":
-        words = Reason(f"{shared}, rows for {plan.cores} cores", cycles, cores)
-        choices.append(Tile(rows, plan.block, "peel", words))
+        why_rows = Reason(f"{shared}, rows for {plan.cores} cores", cycles, cores)
+        choices.append(Tile(rows, plan.block, "peel", why_rows))
         outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
     choices += [Tile(name, height, "peel", why) for name in inner]
     several, panel, inside = _together(found, plan, model), [f"{columns}.0"], f"{columns}.1"
@@ -162,8 +165,8 @@ def _choices(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
     choices += [Tile(inside, plan.lanes, "peel", why)]
     narrow, vectors = _narrow(f"{columns}.2", count % width, plan, why)
     choices += narrow
-    steps = _several(found, plan)
-    choices += steps
+    steps = _several(found, plan) if words is None else []
+    choices += steps if words is None else _in_words(words)
     batches = [r.name for r in found.outside]
     around = [*panel, *batches] if plan.split == "columns" else [*outer, *batches, *panel]
     loops = [f"{columns}.1.0"] * (several > 1) + [f"{name}.0" for name in inner]
@@ -182,12 +185,13 @@ def _choices(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
         aside += [r.name for r in found.folded]
     else:
         choices += _packed(found, plan, around, several)
+        choices += [] if words is None else _multiplied(found, words, around)
     aside += [f"{cut.axis}.{part}" for cut in steps for part in (1, 2)]
     choices += [Unroll(name, why) for name in aside]
     choices += [Vectorize(name, why) for name in lanes]
     if plan.split != "nothing":
-        words = Reason(f"{shared} if {plan.cores} cores share out {plan.split}", cycles, cores)
-        choices.append(Parallelize(around[0], plan.cores, words))
+        told = Reason(f"{shared} if {plan.cores} cores share out {plan.split}", cycles, cores)
+        choices.append(Parallelize(around[0], plan.cores, told))
     return choices
 
 
@@ -223,6 +227,29 @@ def _several(found: Product, plan: Plan) -> list[Tile]:
     words = f"{plan.steps} iterations side by side: elements of rows in a row are one load"
     trips = trip_count(fold.name, fold.extent, "side by side", plan.steps)
     return [Tile(fold.name, plan.steps, "peel", Reason(words, trips))]
+
+
+def _in_words(words: Words) -> list[Row]:
+    """The cut of the sum."""
+    trips = trip_count(words.fold.name, words.fold.extent, "elements of a word", words.parts)
+    return [Tile(words.fold.name, words.parts, "peel", Reason("elements of a word", trips))]
+
+
+def _multiplied(found: Product, words: Words, around: list[str]) -> list[Row]:
+    """Words of rows in a row, and the sum by words."""
+    name, element = f"{words.fold.name}.1", found.other.argument.element
+    said = f"one instruction multiplies {words.parts} elements in each lane and adds them up"
+    if words.form == "shifted":
+        said += f", of two types of 8 bits: {element} is moved into the other one"
+    made: list[Row] = [Dot(name, words.form, Reason(said))]
+    if words.is_in_order:
+        return made
+    moving = {r.name for r in (found.rows, *found.outside) if found.other.step(r)}
+    outside = [each for each in around if each.removesuffix(".0") in moving]
+    along = found.rows.name if found.other.argument is found.panel.argument else ""
+    why = Reason("words of rows are laid out one after the other")
+    at = outside[-1] if outside else ""
+    return [Pack(found.other.argument.slot, at, why, along=along), *made]
 
 
 def _uses(found: Product, plan: Plan) -> int:
@@ -263,7 +290,7 @@ def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list
         words = f"read by {uses} tiles of rows; {worth.because}"
         return [Refused("pack", Reason(words, *limit, *worth.because.numbers))]
     trips = extents(r for r in found.folded if found.panel.step(r))
-    size = plan.width * several * trips * pack.ELEMENT
+    size = plan.width * several * trips * pack.counted(found.panel.argument.element)
     if size > pack.MOST_PACKED:
         words = "a panel is too large to be copied"
         most = Number("panel", size, "bytes", "at most", pack.MOST_PACKED)

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from compiler.loops.choices import Tail
+from compiler.core.reason import Reason
+from compiler.loops.choices import Form, Tail
 from compiler.loops.choosing.accesses import extents
 from compiler.loops.choosing.panels import Worth, worth_packing
 from compiler.loops.choosing.products import Product
 from compiler.loops.choosing.register_tiles import VECTORS, Registers, registers
+from compiler.loops.nodes import Range
 from compiler.machines.model import MachineModel
 
 FEWEST = 4
@@ -28,7 +30,20 @@ STORED = 10
 """Cycles to store a vector under a mask, where masks are dear: 253×251×249 takes 253 µs where all
 vectors are stored so and 236 where those of the last panel are, 64×64×61 6.6 and 6.7 (EPYC, Zen 5,
 AVX2, 2026-11-24)."""
+LAID_OUT = Worth(0, Reason("words of columns are laid out one after the other"))
+"""Of columns that are words."""
 Split = Literal["nothing", "batches", "columns", "rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Of a sum of products of small types: the axis whose iterations are the elements of words, how
+    many a word has, how it is multiplied, and whether those of rows are next to each other."""
+
+    fold: Range
+    parts: int
+    form: Form
+    is_in_order: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +132,16 @@ class Panels:
         return tiles * of(vectors, height, is_masked) + left + awaited
 
 
-def plans(found: Product, widest: int, cores: int, model: MachineModel) -> Iterator[Plan]:
+def plans(
+    found: Product, widest: int, cores: int, model: MachineModel, words: Words | None = None
+) -> Iterator[Plan]:
     """Plans for a product, in vectors of at most `widest` lanes, that fit the registers: the best
     height of each kind."""
     columns, tiles = found.columns.extent, registers(found, model)
+    if words is not None:
+        tiles = Registers(model, "apart", 1)
     for lanes, vectors in itertools.product(_lanes(columns, widest, model), VECTORS):
-        worth = worth_packing(found, vectors * lanes, model)
+        worth = LAID_OUT if words else worth_packing(found, vectors * lanes, model)
         for tail in _tails(columns, vectors * lanes, model):
             panels = _panels(found, tiles, vectors, lanes, tail, worth)
             heights = _heights(panels)

@@ -31,6 +31,8 @@ class Product:
     folded: tuple[Range, ...]
     panel: Access
     other: Access
+    zeros: tuple[bool, bool] = (False, False)
+    """Whether rows, and columns, are multiplied less a zero point, the same for the whole sum."""
 
     @property
     def is_open(self) -> bool:
@@ -53,25 +55,43 @@ class Product:
         return extents(self.folded) >= self.long_from
 
 
-def product(seen: Accesses) -> Product | None:
-    """The parts, where the kernel is the sum of a product of two loads, and what follows it."""
+def product(seen: Accesses, is_any: bool = False) -> Product | None:
+    """The parts, where the kernel is the sum of a product of two loads, and what follows it.
+
+    With `is_any` rows need not be next to the columns, as channels of an image are not, and
+    something else may be taken from a factor first, the same for the whole sum.
+    """
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
         return None
     fold = seen.reductions[0]
     value = fold.sources[0]
     if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
         return None
-    factors = [_loaded(source) for source in value.sources]
+    folded = frozenset(fold.ranges)
+    less = [_less(s, seen, folded) if is_any else None for s in value.sources]
+    factors = [_loaded(z or s) for z, s in zip(less, value.sources, strict=True)]
     rows, columns = seen.ranges[-2:]
     if any(length(r) is None for r in (columns, *fold.ranges)):
         return None
     found = [a for factor in factors for a in seen.loads if a.node is factor and not a.gated]
     panels = [a for a in found if columns in seen.needs[a.node]]
+    if is_any and len(panels) == 1:
+        apart = [r for r in seen.ranges if r not in seen.needs[panels[0].node]]
+        rows = apart[-1] if apart else rows
     others = [a for a in found if rows in seen.needs[a.node]]
     is_apart = len(panels) == len(others) == 1 and panels != others
     if not is_apart or seen.store.step(columns) != 1 or not all(a.is_affine for a in found):
         return None
-    return Product(rows, columns, seen.ranges[:-2], fold.ranges, panels[0], others[0])
+    has_zero = {f: z is not None for f, z in zip(factors, less, strict=True)}
+    zeros = has_zero[others[0].node], has_zero[panels[0].node]
+    outside = tuple(r for r in seen.ranges if r not in (rows, columns))
+    return Product(rows, columns, outside, fold.ranges, panels[0], others[0], zeros)
+
+
+def _less(factor: ScalarNode, seen: Accesses, folded: frozenset[Range]) -> ScalarNode | None:
+    """What something is taken from that is the same for the whole sum; None where nothing is."""
+    is_less = isinstance(factor, Alu) and factor.op in ("add", "sub")
+    return factor.sources[0] if is_less and not seen.needs[factor.sources[1]] & folded else None
 
 
 def _loaded(factor: ScalarNode) -> ScalarNode | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from compiler.loops.choices import Choice
+from compiler.loops.dots import against_words
 from compiler.loops.nodes import (
     Alu,
     Argument,
@@ -69,6 +70,9 @@ def obstacle(
         other = min((r.name for r in below if r is not axis and r in others), default="")
         if other:
             return f"a value depends on {other} as well, whose iterations are lanes already"
+        words = next((r for r in needs[node] if r.level == "dot"), None)
+        if words is not None and (against := against_words(node, words, needs, [axis])):
+            return against
         if isinstance(node, Load) and _is_overwritten(node, axis):
             return f"{memory(node).name} is read in steps where it is overwritten"
         if isinstance(node, Custom):

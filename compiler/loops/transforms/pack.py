@@ -29,7 +29,8 @@ One iteration of the axis named reads the tile: it has an axis for each loop fur
 index depends on, those of the reduction first, then those of the store, as the loops have them.
 The copy is one element after the other; where the original is read in large steps, each page and
 each set of a cache would hold little of it. A gate goes with the copy: what is outside is 0 in
-scratch memory, and the inner loops ask no more. Where lanes are to be elements that the original
+scratch memory, and the inner loops ask no more. What are to be words (`dot.py`) are elements in a
+row there. Where lanes are to be elements that the original
 has far apart, but what is folded lies next to each other, squares of as many elements as there are
 lanes are read row by row and change places in registers. A nest that is not inside the axis named
 reads the original. Where an argument is read twice, as in `a @ a`, `pack 1[i1]` means the reads
@@ -45,10 +46,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast
 
+from compiler.core.dtypes import DType
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.loops import nodes
-from compiler.loops.choices import Choices, Pack, Vectorize
+from compiler.loops.choices import Choices, Dot, Pack, Vectorize
 from compiler.loops.invariants import MOST_SIDE_BY_SIDE
 from compiler.loops.nodes import Body, ScalarNode, alu, index, linear
 from compiler.loops.placement import dependencies
@@ -69,7 +71,7 @@ MOST_PACKED = 16 * 1024 * 1024
 """Bytes of one tile: more would be a second copy of the argument, not a tile. A round number, not
 measured."""
 ELEMENT = 8
-"""Bytes that each element counts for: those of the widest types."""
+"""Bytes that each element counts for at most: those of the widest types."""
 
 
 def pack(
@@ -81,14 +83,14 @@ def pack(
         if choice.at and at is None:
             continue
         before = body
-        for load, dims in _tiles(body, choice, at).items():
+        for load, dims in _tiles(body, choice, at, choices).items():
             body = _staged(body, load, dims, at, choices, provenance)
         record(matches, choice, before, body)
     return simplified(body, provenance, matches) if choices.of(Pack) else body
 
 
 def _tiles(
-    body: Body, choice: Pack, at: nodes.Range | None
+    body: Body, choice: Pack, at: nodes.Range | None, choices: Choices
 ) -> dict[nodes.Load, tuple[nodes.Range, ...]]:
     """The loads to stage, each with the axes of its tile, outermost first."""
     order: list[ScalarNode] = toposort([body])
@@ -105,12 +107,12 @@ def _tiles(
     for load in loads:
         dims = _dims(inner, load, at, needs, order) if inner is not None else ()
         if dims:
-            result[load] = dims
+            result[load] = _words_last(dims, choices)
     if not result:
         where = choice.at or "the whole kernel"
         refuse(choice, f"no reduction in {where} reads argument {choice.slot}", "one that is")
-    for dims in result.values():
-        _check(choice, dims)
+    for load, dims in result.items():
+        _check(choice, dims, counted(load.dtype))
     return result
 
 
@@ -144,12 +146,23 @@ def _dims(
     return () if inside is None or not folded else tuple(dict.fromkeys((*folded, *inside)))
 
 
-def _check(choice: Pack, dims: tuple[nodes.Range, ...]) -> None:
+def _words_last(dims: tuple[nodes.Range, ...], choices: Choices) -> tuple[nodes.Range, ...]:
+    """The axes, those of the elements of words behind all others."""
+    words = {choice.axis for choice in choices.of(Dot)}
+    return tuple(sorted(dims, key=lambda r: r.name in words))
+
+
+def counted(dtype: DType) -> int:
+    """Bytes that an element counts for in a tile."""
+    return min(ELEMENT, 2 * dtype.itemsize)
+
+
+def _check(choice: Pack, dims: tuple[nodes.Range, ...], each: int) -> None:
     """Refuse a tile whose size is not known or that is no tile."""
     variable = variable_axis(dims)
     if variable is not None:
         refuse(choice, f"{variable.name} has a variable trip count", "a fixed one")
-    if math.prod(r.extent for r in dims) * ELEMENT > MOST_PACKED:
+    if math.prod(r.extent for r in dims) * each > MOST_PACKED:
         axes = ", ".join(f"{r.name} {r.extent}" for r in dims)
         refuse(choice, f"the tile is too large: {axes}", f"at most {MOST_PACKED:,} bytes")
 
@@ -218,9 +231,24 @@ def _in_rows(
 ) -> list[Part]:
     """One nest over the whole tile; lanes where the original has elements next to each other."""
     steps = as_sum(load.sources[1]).terms
-    levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
+    if dims[-1].name in {choice.axis for choice in choices.of(Dot)}:
+        levels = _word_levels(dims, steps.get(dims[-1]) == 1, choices)
+    else:
+        levels = levels_of(dims, [steps.get(r) == 1 for r in dims], choices)
     loops = own_loops(free_numbers(body), dims, levels, provenance)
     return [(loops, loops)]
+
+
+def _word_levels(
+    dims: tuple[nodes.Range, ...], is_in_order: bool, choices: Choices
+) -> list[nodes.Level]:
+    """How words are copied: each as one vector where its elements are in a row; else lanes of as
+    many rows as a word has elements, which are woven."""
+    others = dims[:-1]
+    lanes = {choice.axis for choice in choices.of(Vectorize)}
+    if is_in_order:
+        return ["unroll" if r.name in lanes else "loop" for r in others] + ["vector"]
+    return [*levels_of(others, [True] * len(others), choices), "unroll"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ const ROUND = new Map([["m", "down"], ["p", "up"], ["z", "towards zero"], ["n", 
 
 /** @type {Pattern[]} */
 export const ARM = [
+  [/^[su]{1,2}dot$|^bfdot$/, () => "adds the products of 4 bytes, or of 2 bfloat16, to each"
+    + " 32-bit sum", "sdot v0.4s, v1.16b, v2.4b[0]"],
   [/^fmla$|^fmad$/, () => "adds a product to a sum, lane by lane, rounded once",
     "fmla v0.4s, v1.4s, v2.s[0]"],
   [/^fmls$|^fmsb$|^fnm(la|ls|ad|sb)$/, () => "a product and a sum in one instruction, with signs"

@@ -92,6 +92,9 @@ export const LLVM = [
   [/^fneg$/, () => "the negative of a float", "fneg float %x"],
   [/^llvm\.fma(?:\.\w+)?$|^llvm\.fmuladd(?:\.\w+)?$/, () => "a product and a sum, rounded once",
     "call float @llvm.fma.f32(…)"],
+  [/^llvm\.(?:x86\.avx512(?:bf16)?\.v?p?dp\w+|aarch64\.neon\.\w*dot)(?:\.\w+)*$/, () => "adds"
+    + " products of small types, several in each lane, to sums",
+    "call <16 x i32> @llvm.x86.avx512.vpdpbusd.512(…)"],
   [/^llvm\.masked\.(load|store|gather|scatter)(?:\.\w+)*$/, (verb) => `${verb}s only the lanes`
     + ` whose mask`
     + " is set", "call <8 x float> @llvm.masked.load.v8f32.p0(…)"],

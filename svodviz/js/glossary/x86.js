@@ -73,6 +73,11 @@ export const X86 = [
   [/^vpmul(l[wdq]|udq|dq|hu?w)$/, () => "multiplies integers: the low (l), high (h) or whole"
     + " products",
     "vpmulld ymm0, ymm1, ymm2"],
+  [/^vpdp(busd|wssd)$/, (kind) => "adds the products of " + (kind === "busd"
+    ? "4 unsigned and 4 signed bytes" : "2 pairs of 16-bit integers") + " to each 32-bit sum",
+    "vpdpbusd zmm0, zmm1, zmm2"],
+  [/^vdpbf16ps$/, () => "adds the products of 2 pairs of bfloat16 to each float32 sum",
+    "vdpbf16ps zmm0, zmm1, zmm2"],
   [/^vp(max|min)([su])([bwdq])$/, (verb, sign, end) => `${VERBS.get(verb)} ${whole(end)}, `
     + `${sign === "s" ? "signed" : "unsigned"}`, "vpmaxsd ymm0, ymm1, ymm2"],
   [/^vpabs([bwdq])$/, (end) => `absolute values of ${whole(end)}`, "vpabsd ymm0, ymm1"],

@@ -23,10 +23,14 @@ from compiler.lowered.instructions import Instruction
 from compiler.ops import references
 from compiler.ops.table import OPS, REDUCTIONS
 from compiler.ops.updates import UPDATES, scattered
+from compiler.pipeline.kernels import compile_kernel
 from compiler.program.compilation import Compilation
 from compiler.settings.options import Options
 from compiler.tensor import Tensor
 from tests.evaluate import NUMPYS, reference, samples
+from tests.loops.programs import kernels
+from tests.loops.transformed import PROGRAMS as WORDS
+from tests.loops.transformed import arguments_of, assert_close, result
 from tests.lowered.test_linearize import rows_of, runs
 from tests.lowered.tiled_bodies import CASES
 
@@ -231,6 +235,22 @@ def test_what_has_no_line_of_c_is_refused() -> None:
     for instruction in (tiles, machine.Custom(0, "hypot", (), float32)):
         with pytest.raises(ProgramError, match="instruction 0 has no line of C"):
             CRenderer().render([instruction])
+
+
+@needs_cc
+def test_words_in_c(tmp_path: Path) -> None:
+    names = ("matmul of bytes", "matmul of signs", "matmul of halves")
+    made = [
+        compile_kernel(f"k{n}", kernels(WORDS[name](5, 17, 19))[-1], Options(machine="amd-zen4"), n)
+        for n, name in enumerate(names)
+    ]
+    assert all(kernel.choices.has("dot") for kernel in made)
+    library = built([rendered(it.linear.instructions, it.name) for it in made], tmp_path)
+    for kernel in made:
+        arrays = arguments_of(kernel.loops)
+        expected = result(kernel.loops, arrays)
+        getattr(library, kernel.name)(*(ctypes.c_void_p(it.ctypes.data) for it in arrays))
+        assert_close(arrays[0], expected)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@
  */
 
 /**
- * The values of each kind, by what they are: an axis, a whole number, a tail, an argument.
+ * The values of each kind, by what they are: an axis, a whole number, a tail, a form, an argument.
  * @type {Record<string, string[]>}
  */
 export const KINDS = {
@@ -19,6 +19,7 @@ export const KINDS = {
   pack: ["loaded", "at"],
   keep: ["axis", "axis"],
   accumulate: ["axis", "size", "at"],
+  dot: ["axis", "form"],
   unroll: ["axis"],
   vectorize: ["axis"],
   parallelize: ["axis", "tasks"],
@@ -148,6 +149,7 @@ export function added(rows, kind, kernel) {
     case "pack": return [...rows, { kind, values: [kernel.loaded.at(-1) ?? 1, outer] }];
     case "keep": return [...rows, { kind, values: [last, outer] }];
     case "accumulate": return [...rows, { kind, values: [last, 8, ""] }];
+    case "dot": return [...rows, { kind, values: [last, "plain"] }];
     case "parallelize": return [...rows, { kind, values: [outer, Math.max(2, kernel.cores)] }];
     case "stream": return [...rows, { kind, values: [kernel.stored[0] ?? 0] }];
     case "prefetch": return [...rows, { kind, values: [kernel.loaded[0] ?? 1, ...ahead(kernel)] }];
@@ -185,6 +187,7 @@ export const ADDABLE = [
   ["pack", "an argument packed"],
   ["accumulate", "sums kept near"],
   ["keep", "values kept, not computed again"],
+  ["dot", "products of small types, several at once"],
   ["stream", "stores past the caches"],
   ["prefetch", "the next rows fetched ahead"],
 ];

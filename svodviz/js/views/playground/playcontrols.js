@@ -113,6 +113,7 @@ export class PlayControls {
       case "at": return choice(label, ["", ...others], value, set, "the whole kernel");
       case "size": return this.size(row, value, before, label, set);
       case "tail": return choice(label, ["peel", "mask"], value || "peel", set);
+      case "form": return choice(label, ["plain", "shifted"], value || "plain", set);
       case "tasks": return choice(label, [2, 3, 4, 8, 16], value, (it) => set(Number(it)));
       default: return this.argument(kind, value, label, set);
     }
