@@ -200,6 +200,17 @@ def test_an_axis_that_may_differ_is_a_variable_of_one_program() -> None:
     assert compiler.cache_info().schedules.misses == 3, "once for each of the results"
 
 
+def test_batch_and_sequence_of_an_encoder_are_variables() -> None:
+    module = encoder()
+    batch, length = (torch.export.Dim(name, min=1, max=16) for name in ("batch", "length"))
+    shapes = {"src": {0: batch, 1: length}}
+    program = compiler.from_torch(module, torch.randn(2, 5, 8), dynamic_shapes=shapes)
+    for extents in ((2, 5), (1, 16), (7, 3)):
+        x = torch.randn(*extents, 8)
+        check(program(x), module(x))
+    assert program.refused is None, program.refused
+
+
 class Grown(nn.Module):  # type: ignore[misc, name-defined]
     def forward(self, x: Any) -> Any:
         return x.repeat(x.shape[0], 1)[: 2 * x.shape[0]].flip(0)
