@@ -224,6 +224,28 @@ def test_what_no_variable_can_do_is_compiled_for_each_extent() -> None:
         check(program(x), module(x))
 
 
+class Picky:
+    """A structure of a user's that takes tensors of PyTorch alone."""
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = torch.clone(kept)
+
+
+class Keeping(nn.Module):  # type: ignore[misc, name-defined]
+    def forward(self, x: Any) -> Any:
+        return x + 1, Picky(x * 2)
+
+
+def test_a_class_that_takes_no_tensors_of_ours_is_a_dict_of_its_parts() -> None:
+    torch.utils._pytree.register_pytree_node(
+        Picky, lambda it: ([it.kept], ["kept"]), lambda parts, _: Picky(*parts),
+        serialized_type_name="tests.Picky",
+    )  # fmt: skip
+    x = torch.ones(2)
+    first, kept = compiler.from_torch(Keeping(), x)(x)
+    assert first.numpy().tolist() == [2, 2] and kept["kept"].numpy().tolist() == [2, 2]
+
+
 class Chosen(nn.Module):  # type: ignore[misc, name-defined]
     def forward(self, x: Any) -> Any:
         return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
