@@ -3,7 +3,6 @@
 from typing import Any
 
 from compiler.imported.torch.call import Call, as_tensor, operator
-from compiler.imported.torch.shapes import expanded
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
@@ -30,7 +29,7 @@ def constant(call: Call, first: Any, *rest: Any, **_options: Any) -> Any:
 
 def _filled(call: Call, shape: Any, value: Any) -> Any:
     made = as_tensor(value, call.dtype)
-    return expanded(made.reshape(*(1,) * len(shape)), shape) if shape else made
+    return made.broadcast_to(*shape) if shape else made
 
 
 @operator("scalar_tensor")

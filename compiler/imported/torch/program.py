@@ -190,8 +190,6 @@ class TorchProgram:
 
     def _finished(self, made: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """What the module gives, as it gives it; buffers that moved hold their new values."""
-        with loading():
-            from torch.utils import _pytree as pytree
         results, moved = [], []
         for spec, value in zip(self._program.graph_signature.output_specs, made, strict=True):
             kind = spec.kind.name
@@ -210,7 +208,25 @@ class TorchProgram:
         tensors += [target for target, _ in moved]
         if moved and all(has_data(leaf) for tensor in tensors for leaf in leaves(tensor)):
             tensors[0].realize(*tensors[1:])
-        return pytree.tree_unflatten(results, self._program.call_spec.out_spec)
+        return _built(self._program.call_spec.out_spec, iter(results))
+
+
+def _built(spec: Any, results: Iterator[Any]) -> Any:
+    """The structure that the module gives, with our tensors as its leaves.
+
+    A class that takes no tensors but PyTorch's (a cache) is a dict of its parts, or a tuple.
+    """
+    with loading():
+        from torch.utils import _pytree as pytree
+    if spec.is_leaf():
+        return next(results)
+    parts = [_built(each, results) for each in spec.children()]
+    try:
+        return pytree.SUPPORTED_NODES[spec.type].unflatten_fn(parts, spec.context)
+    except Exception:  # whatever a constructor of the user's raises
+        names = spec.context if isinstance(spec.context, list | tuple) else ()
+        is_named = len(names) == len(parts) and all(isinstance(name, str) for name in names)
+        return dict(zip(names, parts, strict=True)) if is_named else tuple(parts)
 
 
 def _called_nodes(module: Any) -> Iterator[Any]:

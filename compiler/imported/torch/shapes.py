@@ -1,19 +1,16 @@
 """Operators that move elements without changing them."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, operator
 from compiler.tensor import Tensor
-from compiler.tensors.variables import Variable
 
 
 @operator("view", "_unsafe_view", "reshape", "view_copy", "_reshape_alias")
 def view(_call: Call, x: Tensor, shape: Any, _strides: Any = None) -> Tensor:
     """The same elements in another shape."""
-    greatest = [n.high if isinstance(n, Variable) else n for n in shape]
-    return x.reshape(*greatest)
+    return x.reshape(*shape)
 
 
 @operator("expand", "expand_copy", "broadcast_to")
@@ -22,20 +19,7 @@ def expand(_call: Call, x: Tensor, shape: Any, implicit: bool = False) -> Tensor
     lead = len(shape) - x.ndim
     own = (None,) * lead + x.symbolic_shape
     wanted: list[Any] = [o if _is_left(n) else n for n, o in zip(shape, own, strict=True)]
-    return expanded(_with_lead(x, lead), wanted)
-
-
-def expanded(x: Tensor, shape: Sequence[Any]) -> Tensor:
-    """Axes of 1 as long as is wanted: as a variable by a part of the greatest that it can be."""
-    own = x.symbolic_shape
-    greatest = [n.high if isinstance(n, Variable) else n for n in shape]
-    ends = [
-        n if isinstance(n, Variable) and n != o else None for n, o in zip(shape, own, strict=True)
-    ]
-    made = x.expand(*greatest)
-    if any(end is not None for end in ends):
-        made = made[tuple(slice(None) if end is None else slice(end) for end in ends)]
-    return made
+    return _with_lead(x, lead).expand(*wanted)
 
 
 def _with_lead(x: Tensor, count: int) -> Tensor:
@@ -210,7 +194,7 @@ def same(_call: Call, x: Tensor, *_: Any, **_options: Any) -> Tensor:
 def copied(call: Call, x: Tensor, source: Tensor, _non_blocking: bool = False) -> Any:
     """Another value in the shape and type of the first."""
     made = as_tensor(source, call.dtype)
-    return expanded(_with_lead(made, x.ndim - made.ndim), x.symbolic_shape)
+    return made.broadcast_to(*x.symbolic_shape)
 
 
 @operator("slice_scatter")

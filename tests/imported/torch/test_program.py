@@ -200,6 +200,17 @@ def test_an_axis_that_may_differ_is_a_variable_of_one_program() -> None:
     assert compiler.cache_info().schedules.misses == 3, "once for each of the results"
 
 
+def test_batch_and_sequence_of_an_encoder_are_variables() -> None:
+    module = encoder()
+    batch, length = (torch.export.Dim(name, min=1, max=16) for name in ("batch", "length"))
+    shapes = {"src": {0: batch, 1: length}}
+    program = compiler.from_torch(module, torch.randn(2, 5, 8), dynamic_shapes=shapes)
+    for extents in ((2, 5), (1, 16), (7, 3)):
+        x = torch.randn(*extents, 8)
+        check(program(x), module(x))
+    assert program.refused is None, program.refused
+
+
 class Grown(nn.Module):  # type: ignore[misc, name-defined]
     def forward(self, x: Any) -> Any:
         return x.repeat(x.shape[0], 1)[: 2 * x.shape[0]].flip(0)
@@ -211,6 +222,28 @@ def test_what_no_variable_can_do_is_compiled_for_each_extent() -> None:
     for count in (3, 7):
         x = torch.randn(count, 4)
         check(program(x), module(x))
+
+
+class Picky:
+    """A structure of a user's that takes tensors of PyTorch alone."""
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = torch.clone(kept)
+
+
+class Keeping(nn.Module):  # type: ignore[misc, name-defined]
+    def forward(self, x: Any) -> Any:
+        return x + 1, Picky(x * 2)
+
+
+def test_a_class_that_takes_no_tensors_of_ours_is_a_dict_of_its_parts() -> None:
+    torch.utils._pytree.register_pytree_node(
+        Picky, lambda it: ([it.kept], ["kept"]), lambda parts, _: Picky(*parts),
+        serialized_type_name="tests.Picky",
+    )  # fmt: skip
+    x = torch.ones(2)
+    first, kept = compiler.from_torch(Keeping(), x)(x)
+    assert first.numpy().tolist() == [2, 2] and kept["kept"].numpy().tolist() == [2, 2]
 
 
 class Chosen(nn.Module):  # type: ignore[misc, name-defined]
