@@ -42,11 +42,8 @@ def _module(path: Path, inputs: Arrays, threads: int) -> tuple[Any, list[Any]]:
     return MODELS[path.stem]().module, [torch.from_numpy(each) for each in inputs]
 
 
-def torch(path: Path, inputs: Arrays, threads: int) -> Call:
-    """PyTorch, operation by operation."""
+def _called(module: Any, tensors: list[Any]) -> Call:
     import torch
-
-    module, tensors = _module(path, inputs, threads)
 
     def call() -> Any:
         with torch.inference_mode():
@@ -56,19 +53,17 @@ def torch(path: Path, inputs: Arrays, threads: int) -> Call:
     return call
 
 
+def torch(path: Path, inputs: Arrays, threads: int) -> Call:
+    """PyTorch, operation by operation."""
+    return _called(*_module(path, inputs, threads))
+
+
 def torch_compile(path: Path, inputs: Arrays, threads: int) -> Call:
     """`torch.compile` with its usual settings."""
     import torch
 
     module, tensors = _module(path, inputs, threads)
-    compiled = torch.compile(module)
-
-    def call() -> Any:
-        with torch.inference_mode():
-            made = compiled(*tensors)
-        return made if isinstance(made, tuple) else [made]
-
-    return call
+    return _called(torch.compile(module), tensors)
 
 
 def tinygrad(path: Path, inputs: Arrays, threads: int) -> Call:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from compiler.core.node import Node
 from compiler.graph import nodes
 from compiler.graph.extent import Number
-from compiler.graph.extents import groups, symbolic
+from compiler.graph.extents import matching_groups, symbolic
 from compiler.graph.nodes import Shape, TensorNode
 
 
@@ -131,7 +131,7 @@ def _through_symbolic(node: nodes.Reshape, dependence: Dependence) -> Dependence
     new = symbolic(node.shape, node.extents)
     old = symbolic(source.shape, source.extents)
     result = [ZERO] * len(old)
-    for new_axes, old_axes in groups(new, old):
+    for new_axes, old_axes in matching_groups(new, old):
         axes = [axis for axis in new_axes if new[axis] != 1]
         wide = [axis for axis in old_axes if old[axis] != 1]
         if len(axes) == len(wide) == 1:
@@ -162,23 +162,3 @@ def _reshape_steps(new: Shape, old: Shape) -> tuple[Step, ...]:
         shapes = (*(new[i] for i in new_axes), *(old[i] for i in old_axes))
         steps += [(i, axes, (len(new_axes), i - old_axes[0], *shapes)) for i in wide]
     return tuple(steps)
-
-
-@lru_cache(4096)
-def matching_groups(new: Shape, old: Shape) -> tuple[tuple[list[int], list[int]], ...]:
-    """The shortest runs of axes of both shapes with equal products, left to right."""
-    groups: list[tuple[list[int], list[int]]] = []
-    i = j = 0
-    while i < len(new) or j < len(old):
-        left, right = [i] if i < len(new) else [], [j] if j < len(old) else []
-        a, b = (new[i] if left else 1), (old[j] if right else 1)
-        i, j = i + len(left), j + len(right)
-        while a != b and (i < len(new) or j < len(old)):
-            if (a < b and i < len(new)) or j >= len(old):
-                left.append(i)
-                a, i = a * new[i], i + 1
-            else:
-                right.append(j)
-                b, j = b * old[j], j + 1
-        groups.append((left, right))
-    return tuple(groups)

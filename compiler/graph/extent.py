@@ -74,8 +74,11 @@ def less(number: Number, other: Number) -> Number:
 
 def product(numbers: Iterable[Number]) -> Number:
     """The product of numbers of elements."""
+    given = tuple(numbers)
+    if not any(isinstance(number, Extent) for number in given):
+        return math.prod(number for number in given if isinstance(number, int))
     made: Sum = {(): 1}
-    for number in numbers:
+    for number in given:
         made = _multiplied(made, _sum_of(number))
     return _extent_of(made)
 

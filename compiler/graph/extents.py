@@ -18,6 +18,7 @@ Strides are those of the greatest extents, so that no index depends on a variabl
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from compiler.core.errors import DataError, ShapeError, SizeError
@@ -148,7 +149,7 @@ def reshaped(node: Any) -> Extents:
         return tuple(node.given)
     result: list[Number] = list(node.shape)
     old = symbolic(source.shape, source.extents)
-    for new_axes, old_axes in groups(tuple(node.shape), tuple(source.shape)):
+    for new_axes, old_axes in matching_groups(node.shape, source.shape):
         axes = [axis for axis in old_axes if isinstance(old[axis], Extent)]
         if not axes:
             continue
@@ -184,7 +185,10 @@ def _check_elements(node: Any) -> None:
                          expected=f"{old} elements")  # fmt: skip
 
 
-def groups(new: Sequence[Number], old: Sequence[Number]) -> list[tuple[list[int], list[int]]]:
+@lru_cache(4096)
+def matching_groups(
+    new: tuple[Number, ...], old: tuple[Number, ...]
+) -> tuple[tuple[list[int], list[int]], ...]:
     """The shortest runs of axes of both shapes with equal products, left to right."""
     made: list[tuple[list[int], list[int]]] = []
     i = j = 0
@@ -200,7 +204,7 @@ def groups(new: Sequence[Number], old: Sequence[Number]) -> list[tuple[list[int]
                 right.append(j)
                 b, j = product((b, old[j])), j + 1
         made.append((left, right))
-    return made
+    return tuple(made)
 
 
 def padded(node: Any) -> Extents:

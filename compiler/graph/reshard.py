@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.graph import nodes
-from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import Devices
+from compiler.graph.extents import matching_groups
 from compiler.graph.kinds.joins import Cat
 from compiler.graph.kinds.placement import Copy, Device, Multi
 from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode

@@ -38,8 +38,8 @@ from compiler.core.errors import DeviceError
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
-from compiler.graph.dependence import matching_groups
 from compiler.graph.devices import written
+from compiler.graph.extents import matching_groups
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.kinds.scan import Scan

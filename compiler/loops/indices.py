@@ -1,13 +1,11 @@
 """Index arithmetic: bounds of axes, and where the elements of a movement node are found."""
 
-from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
 from compiler.graph import nodes as graph
-from compiler.graph.dependence import matching_groups
 from compiler.graph.extent import Extent, Number, highest, lowest, total
-from compiler.graph.extents import groups, symbolic
+from compiler.graph.extents import matching_groups, symbolic
 from compiler.graph.nodes import Parts, Shape, TensorNode
 from compiler.loops.nodes import DefineVar, ScalarNode, alu, linear
 from compiler.loops.nodes import index as index_const
@@ -129,7 +127,7 @@ def through_reshape(indices: Indices, new: Shape, old: Shape) -> Indices:
 
 
 def _through_symbolic(
-    indices: Indices, new: Sequence[Number], old: Sequence[Number]
+    indices: Indices, new: tuple[Number, ...], old: tuple[Number, ...]
 ) -> Indices:
     """The indices in `old` of the element at `indices` in `new`, of which axes are variable.
 
@@ -137,7 +135,7 @@ def _through_symbolic(
     not in front of those it joins, what counts them is divided by it.
     """
     result: list[ScalarNode] = [index_const(0)] * len(old)
-    for new_axes, old_axes in groups(new, old):
+    for new_axes, old_axes in matching_groups(new, old):
         wide = [axis for axis in new_axes if new[axis] != 1]
         target = [axis for axis in old_axes if old[axis] != 1]
         if len(wide) == len(target) == 1:

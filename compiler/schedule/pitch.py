@@ -8,7 +8,7 @@ kernel. A pad adds elements, and some reshapes need a copy: such values are comp
 
 import itertools
 
-from compiler.graph.dependence import matching_groups
+from compiler.graph.extents import matching_groups
 from compiler.graph.nodes import Expand, Flip, Permute, Reshape, Shape, Shrink, TensorNode
 from compiler.schedule.kinds import Region
 from compiler.schedule.regions import contiguous_strides
