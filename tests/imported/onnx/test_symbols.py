@@ -12,13 +12,14 @@ import compiler
 from compiler import DataError, Tensor, Variable
 from compiler.core.errors import CompileError, InternalError
 from tests.evaluate import ENGINES
-from tests.imported.onnx.test_program import CASES, LEAST, OTHER_ROUNDING
+from tests.imported.onnx.test_program import CASES, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Array = np.ndarray[Any, Any]
 CHUNKS = 8
-LEAST_PASSING = 1_460
-"""Cases of ONNX 1.23 that pass so, of the 1,571 that pass at all."""
+LEAST_SHARE = 0.88
+"""Of the cases that are read. Of all 1,884 of ONNX 1.23 1,472 pass so, with those that are written
+in other operators (`_expanded`), which are left out here."""
 
 
 def _arrays(values: Any) -> list[Any]:
@@ -38,7 +39,6 @@ def _chosen(values: list[Any], is_shared: bool) -> list[int]:
 
 def _passes(case: Any, is_shared: bool) -> bool:
     """Whether all data sets give what is expected; `AssertionError` where one does not."""
-    compiler.from_onnx(case.model)  # of some the inputs are no tensors
     chosen = _chosen(_arrays(case.data_sets[0][0]), is_shared)
     model = type(case.model)()
     model.CopyFrom(case.model)
@@ -53,21 +53,15 @@ def _passes(case: Any, is_shared: bool) -> bool:
             values[place] = Tensor(values[place], symbolic={0: n})
         for tensor, wanted in zip(program(*values).values(), _arrays(outputs), strict=True):
             (got,) = ENGINES["graph"]([tensor.node])
-            _compare(case, got, np.asarray(wanted))
+            compare(case, got, np.asarray(wanted))
     return True
 
 
-def _compare(case: Any, got: Array, wanted: Array) -> None:
-    assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape), case.name
-    rtol, atol = max(case.rtol, LEAST), max(case.atol, 1e-7)
-    for pattern, *allowed in OTHER_ROUNDING:
-        if pattern.search(case.name):
-            rtol, atol = allowed
-    wide = (a.astype(np.float64) if a.dtype.kind == "V" else a for a in (got, wanted))
-    np.testing.assert_allclose(*wide, rtol, atol, err_msg=case.name)
-
-
 def _outcome(case: Any) -> str:
+    try:
+        compiler.from_onnx(case.model)
+    except CompileError:
+        return "unread"
     if not _chosen(_arrays(case.data_sets[0][0]), False):
         return "no axis"
     for is_shared in (False, True):
@@ -83,9 +77,9 @@ def _outcome(case: Any) -> str:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_cases_with_a_variable_axis(chunk: int) -> None:
     """No case gives anything else than what is expected, and few are refused."""
-    cases = CASES[chunk::CHUNKS]
+    cases = [case for case in CASES[chunk::CHUNKS] if not case.name.endswith("_expanded")]
     found = Counter(map(_outcome, cases))
-    assert found["passes"] >= LEAST_PASSING * len(cases) // len(CASES) - 12, found
+    assert found["passes"] >= LEAST_SHARE * (len(cases) - found["no axis"] - found["unread"]), found
 
 
 def _model(nodes: list[Any], inputs: dict[str, Any], outputs: dict[str, Any], **given: Any) -> Any:
