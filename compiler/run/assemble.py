@@ -10,6 +10,9 @@
 Kernels that are worth a thread (`overlap.py`) are the tasks of one step. One that has several
 tasks itself never is among them.
 
+A transfer between dense parts of memory is a step as well, beside kernels that are steps: with
+Python in between it took 10 µs, and the iterations of a loop have one for each state.
+
 Relies on: items of one group may run in any order, and at once.
 Ensures: groups and levels follow one another; an item without a thunk is a part of its own.
 """
@@ -24,6 +27,7 @@ import numpy as np
 
 from compiler.device import device
 from compiler.device.program import Program, Task
+from compiler.graph.devices import DEFAULT
 from compiler.graph.nodes import Buffer, Sink
 from compiler.lowered.instructions import LINE
 from compiler.machines.system import core_count
@@ -32,7 +36,8 @@ from compiler.run.native import ARENA, INPUTS, WORDS, ZERO, NativePlan, OwnMemor
 from compiler.run.overlap import Level
 from compiler.schedule.analysis.footprint import made_buffers
 from compiler.schedule.analysis.share import MemoryPlan
-from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.items import Kernel, MemoryTransfer, ScheduleItem
+from compiler.schedule.regions import is_dense
 from compiler.settings.options import Cache
 from compiler.threads.driver import STEP_BYTES
 from compiler.threads.launch import Step, steps_of, stride_of
@@ -55,6 +60,7 @@ def assemble(
     items = [item for level in levels for group in level.groups for item in group]
     work = _Assembly(programs, threads or core_count(), cache)
     work.name(inputs, items, memory)
+    work.has_steps = any(program.task is not None for program in programs.values())
     for level in levels:
         for group, parallel in zip(level.groups, level.parallel, strict=True):
             work.group(group, parallel)
@@ -81,6 +87,8 @@ class _Assembly:
     words: list[Word] = field(default_factory=list)
     parts: list[ScheduleItem | tuple[int, int]] = field(default_factory=list)
     scratch: int = 0
+    has_steps: bool = False
+    """Whether there are kernels that the driver runs."""
     inputs: int = 0
     streamed: set[Buffer] = field(default_factory=set)
     aligned: list[int] = field(default_factory=list)
@@ -127,12 +135,31 @@ class _Assembly:
         return self.programs[kernel.body, device.get(kernel.device).base_key]
 
     def _item(self, item: ScheduleItem) -> None:
+        if self.has_steps and isinstance(item.operation, MemoryTransfer):
+            self._transfer(item, item.operation)
+            return
         program = self._program(item)
         if program is None or program.task is None:
             self.parts.append(item)
             return
         offset = self._arguments(item, program, program.task)
         self._add(steps_of(program.task.address, offset, program.tasks, self.threads))
+
+    def _transfer(self, item: ScheduleItem, transfer: MemoryTransfer) -> None:
+        """A copy from memory to memory, of elements one after the other; any other is a part."""
+        devices = transfer.source_device, transfer.destination_device
+        is_here = all(device.get(name).base_key == DEFAULT for name in devices)
+        if not is_here or not is_dense(transfer.region):
+            self.parts.append(item)
+            return
+        offset, width = 8 * len(self.words), transfer.source.dtype.itemsize
+        sides = ((transfer.destination, transfer.destination_offset),
+                 (transfer.source, transfer.source_offset))  # fmt: skip
+        for buffer, first in sides:
+            base, own = self.places[buffer]
+            self.words.append((base, own + first * width))
+        self.words.append((ZERO, transfer.nbytes))
+        self._add(steps_of(native(self.cache).copy, offset, 1, self.threads))
 
     def _together(self, items: Sequence[ScheduleItem]) -> None:
         """One step whose tasks are kernels; its words are pairs of thunk and arguments."""

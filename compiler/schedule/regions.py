@@ -5,7 +5,8 @@ it are left alone.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,6 +96,26 @@ def _may_overlap(dims: Shape, strides: Shape) -> bool:
             return math.prod(dims) > 0
         reach += stride * (extent - 1)
     return False
+
+
+def is_dense(region: Region) -> bool:
+    """Whether the elements stand one after the other on both sides."""
+    row_major = contiguous_strides(region.dims)
+    strides = region.source_strides, region.destination_strides
+    return all(each is None or _differ_nowhere(region.dims, each, row_major) for each in strides)
+
+
+def _differ_nowhere(dims: Shape, some: Shape, others: Shape) -> bool:
+    """Whether strides are the same along all axes with more than one element."""
+    return all(a == b for n, a, b in zip(dims, some, others, strict=True) if n > 1)
+
+
+def at(region: Region, counters: Mapping[str, int]) -> Region:
+    """The region where it is in one run: it moves on with the counter, the only one given."""
+    moved = region.destination_step * sum(counters.values())
+    return replace(
+        region, destination_offset=region.destination_offset + moved, destination_step=0
+    )
 
 
 def copy(region: Region, destination: Array, source: Array) -> None:

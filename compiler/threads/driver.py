@@ -332,6 +332,18 @@ exit:
   ret void
 }
 
+; a thunk that copies: %args holds where to, from where, and how many bytes
+define void @sv.copy(ptr %args, i64 %number, ptr %scratch) nounwind {
+  %p.from = getelementptr i8, ptr %args, i64 8
+  %p.size = getelementptr i8, ptr %args, i64 16
+  %to = load ptr, ptr %args
+  %from = load ptr, ptr %p.from
+  %size = load i64, ptr %p.size
+  call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
+  ret void
+}
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+
 ; a thunk whose tasks are kernels: %args holds the thunk and the arguments of each
 define void @sv.each(ptr %args, i64 %number, ptr %scratch) nounwind {
   %place = mul i64 %number, 16

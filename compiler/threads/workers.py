@@ -47,6 +47,8 @@ class Native:
     """`sv.run`, called with integers; it returns when all steps are done."""
     each: int
     """The address of the thunk that runs one kernel per task."""
+    copy: int
+    """The address of the thunk that copies bytes."""
     address: Callable[[str], int]
     """Where a function is."""
 
@@ -78,7 +80,8 @@ def _made(cache: Cache) -> Native:
     code = jit.object_code(driver.source(), "sv.run", LEVEL, cache)
     loaded = jit.load_object(code, "sv.run", 6)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.engine))
-    _NATIVE.append(Native(loaded.entry, loaded.address_of("sv.each"), loaded.address_of))
+    each, copy = (loaded.address_of(f"sv.{name}") for name in ("each", "copy"))
+    _NATIVE.append(Native(loaded.entry, each, copy, loaded.address_of))
     return _NATIVE[0]
 
 

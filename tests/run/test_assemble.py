@@ -260,3 +260,16 @@ def test_results_that_are_dropped_give_their_memory_back() -> None:
 def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
     with pytest.raises(DataError, match="no such number of threads"):
         Options(threads=threads)
+
+
+def test_dense_copies_are_steps_and_others_parts() -> None:
+    x = array(6, 4)
+    for moved, parts in ((lambda t: t[1:3], 1), (lambda t: t[:, 1:3], 3)):
+        plan = compiler.prepare(moved(Tensor(x, name="x") * 2).to("CPU:1") + 1)
+        assert len(plan.structure.native.parts) == parts
+        np.testing.assert_array_equal(plan.run()[0].reshape(moved(x).shape), moved(x) * 2 + 1)
+
+
+def test_copies_alone_need_no_driver() -> None:
+    plan = compiler.prepare(Tensor(array(4), name="x").to("CPU:1"))
+    assert not any(isinstance(part, StepRun) for part in plan.structure.native.parts)

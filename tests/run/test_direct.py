@@ -39,7 +39,7 @@ PLANS: dict[str, tuple[bool, Callable[[], Any]]] = {
     "one kernel": (True, lambda: Tensor(DATA) + 1),
     "two results": (True, lambda: [Tensor(DATA) + 1, Tensor(DATA).sum()]),
     "many kernels": (True, lambda: ((Tensor(DATA) @ Tensor(DATA.T)).softmax() @ Tensor(DATA)) + 1),
-    "another device": (False, lambda: Tensor(DATA).to("CPU:1") + 1),
+    "another device": (True, lambda: Tensor(DATA).to("CPU:1") + 1),
     "an input": (False, lambda: Tensor(DATA)),
     "one result twice": (False, lambda: [Tensor(DATA) + 1] * 2),
     "a variable": (False, lambda: Tensor(DATA, symbolic={0: N}) + 1),
