@@ -22,6 +22,7 @@ from compiler.schedule.kinds import Callable
 from compiler.schedule.order import Ordered
 from compiler.schedule.outlined import Iteration, Outlined
 from compiler.schedule.partition import Choice, Partition
+from compiler.schedule.rows import with_rows
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -68,11 +69,14 @@ class ProgramUnit(driver.Unit):
             loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
             for body in dict.fromkeys(loop.body for loop in loops):
                 if body not in found:
-                    unit = ProgramUnit(graph=body, options=self.options, prefix="iteration:")
+                    step, rows = with_rows(body)
+                    unit = ProgramUnit(graph=step, options=self.options, prefix="iteration:")
                     driver.run(unit, "graph")
                     driver.run(unit, "schedule", until="judge")
                     root = unit.separated.root
-                    found[body] = Iteration(root, unit.judged, unit.records, unit.provenance)
+                    found[body] = Iteration(
+                        root, unit.judged, unit.records, unit.provenance, rows
+                    )
                     stack.append(root)
         return found
 

@@ -190,6 +190,8 @@ def _region(node: Transfer) -> str:
     for word, offset, strides in sides:
         stride = "" if strides is None else f" strides ({','.join(map(str, strides))})"
         parts.append(f"{word} {offset}{stride}" if offset or stride else "")
+    if region.destination_step:
+        parts.append(f"then {region.destination_step} on")
     return "  " + " ".join(filter(None, parts))
 
 

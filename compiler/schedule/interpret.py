@@ -17,7 +17,7 @@ from compiler.schedule.items import Kernel, Operation, ScheduleItem
 from compiler.schedule.kinds import CALLABLE, EFFECTS, buffer_of
 from compiler.schedule.operations import operations, synchronization
 from compiler.schedule.prepare import create_pre_schedule
-from compiler.schedule.regions import copy
+from compiler.schedule.regions import at, copy
 from compiler.schedule.strict.instantiate import ScheduledCall, ScheduleResult
 
 RunKernel: TypeAlias = Callable[[Kernel, Sequence[Array]], object]
@@ -103,7 +103,8 @@ def run_item(item: ScheduledCall, host: Host) -> None:
         case kinds.CustomCall(name=name):
             host.call(name, arrays, item.fixed_variables)
         case kinds.Transfer():
-            copy(item.kernel.region or kinds.Region((arrays[1].size,)), *arrays)
+            region = item.kernel.region or kinds.Region((arrays[1].size,))
+            copy(at(region, item.fixed_variables), *arrays)
         case kinds.Synchronize():
             host.synchronize(synchronization(item.kernel))
 

@@ -5,7 +5,8 @@
     N0 ──transfer──▶ S0             in every iteration, once all its calls have read the old state
 
 Each call of an iteration is closed with an End, so that all belong to the loop, whether they read
-its counter or not. A state that no iteration changes is not carried over.
+its counter or not. A state that no iteration changes is not carried over; of one that gets a row in
+each iteration (`rows.py`) the row is, to its place.
 """
 
 from collections.abc import Callable
@@ -48,8 +49,11 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     read = tuple(inner.runs)
     for index, (state, new) in enumerate(zip(states, iteration.root.sources, strict=True)):
         if not (isinstance(new, Param) and new.slot == index):
-            carried = Transfer((After((state, *read)), inner.buffers[new]), "carry")
-            inner.runs.append(carried)
+            row = iteration.rows.get(index)
+            place = (counter,) if row is not None and row.step else ()
+            region = row.region(node.sources[index].shape) if row is not None else None
+            sources = (After((state, *read)), inner.buffers[new], *place)
+            inner.runs.append(Transfer(sources, "carry", region))
     ends = [End((run, loop)) for run in inner.runs]
     result.runs += ends
     for source in node.sources[node.states :]:

@@ -69,6 +69,8 @@ class Region:
     destination_strides: Shape | None = None
     source_offset: int = 0
     destination_offset: int = 0
+    destination_step: int = 0
+    """How far the destination moves on with each count of the transfer's Bind."""
 
     @property
     def size(self) -> int:
@@ -78,7 +80,10 @@ class Region:
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Transfer(Node):
-    """Copies to the buffer `sources[0]` what `sources[1]` holds: all of it, or a region."""
+    """Copies to the buffer `sources[0]` what `sources[1]` holds: all of it, or a region.
+
+    In a loop the region may move on: then a Bind follows, of the counter.
+    """
 
     name: str = "copy"
     region: Region | None = None

@@ -21,7 +21,7 @@ from compiler.schedule.kinds import (
     arguments_of,
 )
 from compiler.schedule.prepare import KernelInvocation, PreSchedule, PreScheduleItem
-from compiler.schedule.regions import whole_or_region
+from compiler.schedule.regions import at, whole_or_region
 from compiler.schedule.sources import storage_of
 
 FIRST_LOCAL = 1 << 40
@@ -44,12 +44,18 @@ def operations(pre: PreSchedule) -> list[Operation]:
     """The operation of each invocation, in their order."""
     memory = _Memory(pre)
     templates = [memory.operation(item) for item in pre.items]
-    return [_at(templates[run.item], run) for run in pre.invocations]
+    return [_at(templates[run.item], pre.items[run.item], run) for run in pre.invocations]
 
 
-def _at(template: Operation, run: KernelInvocation) -> Operation:
+def _at(template: Operation, item: PreScheduleItem, run: KernelInvocation) -> Operation:
     """The operation with the counters of one run."""
-    if not run.fixed_variables or not isinstance(template, Kernel | HostCallback):
+    if not run.fixed_variables:
+        return template
+    call = item.kernel
+    if isinstance(template, MemoryTransfer) and isinstance(call, Transfer) and call.region:
+        offset = at(call.region, run.fixed_variables).destination_offset
+        return replace(template, destination_offset=offset)
+    if not isinstance(template, Kernel | HostCallback):
         return template
     fixed = {**dict(template.fixed), **run.fixed_variables}
     return replace(template, fixed=tuple(sorted(fixed.items())))

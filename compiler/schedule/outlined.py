@@ -13,6 +13,7 @@ from compiler.graph.words import operation
 from compiler.schedule.general_body import General
 from compiler.schedule.kinds import Bind, KernelSink
 from compiler.schedule.partition import Choice, Partition
+from compiler.schedule.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Iteration:
     """The graph passes on the iteration: what each did."""
     lines: Provenance[Origin] = field(default_factory=Provenance)
     """For the nodes of the iteration the user's lines that they come from."""
+    rows: Mapping[int, Row] = field(default_factory=dict)
+    """For the states of which only a row becomes new where it goes; the root has the row."""
 
     @property
     def kept(self) -> tuple[Choice, ...]:

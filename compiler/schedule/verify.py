@@ -2,8 +2,8 @@
 
 Of the kernel graph:
  1. Every node stands where it may: a value is a Buffer, After, MStack or MSelect; calls take
-    values and Binds, a Transfer two values, an After a value and then what it waits for: calls,
-    Ends and Afters; a Synchronize only these; the sink values.
+    values and Binds, a Transfer two values and, where it moves on, a Bind, an After a value and
+    then what it waits for: calls, Ends and Afters; a Synchronize only these; the sink values.
  2. A body is one Store to Param 0 under a Sink, and its Params are numbered from 0 without gaps.
  3. A call has as many arguments as its body has Params, each of its Param's shape and type.
  4. The body reads no element of Param 0 but the one that it writes, and no other argument of the
@@ -112,7 +112,7 @@ def _structure(node: Node) -> None:
         Buffer: [],
         Call: [(*VALUES, Bind)] * count,
         CustomCall: [(*VALUES, Bind)] * count,
-        Transfer: [VALUES, VALUES],
+        Transfer: [VALUES, VALUES, *[(Bind,)] * _moves_on(node)],
         Synchronize: [WAITS] * count,
         After: [VALUES, *[WAITS] * (count - 1)],
         End: [(*CALLABLE, End), (Range,)],
@@ -135,6 +135,11 @@ def _structure(node: Node) -> None:
         if not isinstance(source, kind):
             expected = " or ".join(k.__name__ for k in kind)
             broken(1, f"{_name(node)} has a wrong operand", _name(source), expected)
+
+
+def _moves_on(node: Node) -> bool:
+    """Whether it is a transfer to another place in each iteration."""
+    return isinstance(node, Transfer) and bool(node.region and node.region.destination_step)
 
 
 def _params(body: Sink) -> list[Param]:
