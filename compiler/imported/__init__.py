@@ -3,6 +3,7 @@
 In order: each imports only what stands before it.
 
     known.py    what is known of a tensor while a program is written
+    steps.py    a step for each row of a sequence
     onnx/       models in the ONNX format
     torch/      modules of PyTorch
     jax/        functions that JAX traces

@@ -36,7 +36,7 @@ In order: each imports only what stands before it.
     elementary.py       tensor methods made of elementary operations
     special.py          tensor methods of special functions, and of single bits
     linear.py           tensor methods of linear algebra that are sums of products
-    layers.py           attention, normalisation by groups
+    layers.py           attention, normalisation by groups, cells of recurrent layers
     losses.py           how far a prediction is from what it should be
     random.py           random tensors: element i is a function of a key and of counter i
     construction.py     tensors out of nothing

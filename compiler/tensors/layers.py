@@ -1,4 +1,5 @@
-"""What networks are made of beside products and windows: attention, normalisation by groups.
+"""What networks are made of beside products and windows: attention, normalisation by groups, cells
+of recurrent layers.
 
 Names and meanings are PyTorch's. Statistics of 16-bit floats are taken in float32.
 """
@@ -130,6 +131,72 @@ class Layers(Linear):
             scale = scale.mul(weight)
         made = self._as_wide().sub(centre._of_axis(self.ndim)).mul(scale._of_axis(self.ndim))
         return made.cast(self._statistic_type())._of_channels(None, bias)
+
+    def rnn_cell(
+        self, hx: Operand, w_ih: Operand | None, w_hh: Operand, b_ih: Operand | None = None,
+        b_hh: Operand | None = None, nonlinearity: str = "tanh",
+    ) -> Self:  # fmt: skip
+        """The next hidden state [n, h] of a simple recurrent layer: "tanh" or "relu" of
+        x @ w_ihᵀ + b_ih + hx @ w_hhᵀ + b_hh.
+
+        `w_ih` [h, i] is None where this tensor is x @ w_ihᵀ [n, h] already: of all steps of a
+        sequence it is one product.
+        """
+        made = self._for_gates("rnn_cell", 1, hx, w_ih, w_hh, b_ih)
+        both = made.add(self._lift(hx)._through(w_hh, b_hh))
+        match nonlinearity:
+            case "tanh":
+                return both.tanh()
+            case "relu":
+                return both.relu()
+        raise DataError("rnn_cell", "unknown nonlinearity", got=repr(nonlinearity),
+                        expected="'tanh' or 'relu'")  # fmt: skip
+
+    def gru_cell(
+        self, hx: Operand, w_ih: Operand | None, w_hh: Operand, b_ih: Operand | None = None,
+        b_hh: Operand | None = None,
+    ) -> Self:  # fmt: skip
+        """The next hidden state [n, h] of a gated recurrent unit, with the gates r, z, n along
+        the first axis of the weights [3h, …]; `w_ih` may be None as for `rnn_cell`."""
+        hidden = self._lift(hx)
+        r, z, n = self._for_gates("gru_cell", 3, hidden, w_ih, w_hh, b_ih).chunk(3, -1)
+        r2, z2, n2 = hidden._through(w_hh, b_hh).chunk(3, -1)
+        reset, kept = r.add(r2).sigmoid(), z.add(z2).sigmoid()
+        new = n.add(reset.mul(n2)).tanh()
+        return new.add(kept.mul(hidden.sub(new)))
+
+    def lstm_cell(
+        self, hx: tuple[Operand, Operand], w_ih: Operand | None, w_hh: Operand,
+        b_ih: Operand | None = None, b_hh: Operand | None = None,
+    ) -> tuple[Self, Self]:  # fmt: skip
+        """The next hidden state and cell, [n, h] each, from those in `hx`, of a long short-term
+        memory with the gates i, f, g, o along the first axis of the weights [4h, …]; `w_ih` may
+        be None as for `rnn_cell`."""
+        hidden, cell = (self._lift(each) for each in hx)
+        made = self._for_gates("lstm_cell", 4, hidden, w_ih, w_hh, b_ih)
+        i, f, g, o = made.add(hidden._through(w_hh, b_hh)).chunk(4, -1)
+        new = f.sigmoid().mul(cell).add(i.sigmoid().mul(g.tanh()))
+        return o.sigmoid().mul(new.tanh()), new
+
+    def _for_gates(
+        self, name: str, gates: int, hx: Operand, w_ih: Operand | None, w_hh: Operand,
+        b_ih: Operand | None,
+    ) -> Self:  # fmt: skip
+        """What the input gives to the gates of a cell: [n, gates * h]."""
+        hidden, width = self._lift(hx).shape[-1:], self._lift(w_hh).shape
+        if width != (gates * sum(hidden), *hidden):
+            raise ShapeError(name, "the weights do not fit the hidden state", got=written(width),
+                             expected=written((gates * sum(hidden), *hidden)))  # fmt: skip
+        made = self._through(w_ih, b_ih)
+        if made.shape[-1:] != width[:1]:
+            raise ShapeError(name, "the input does not fit the gates", got=written(made.shape),
+                             expected=f"(…, {width[0]})")  # fmt: skip
+        return made
+
+    def _through(self, weight: Operand | None, bias: Operand | None) -> Self:
+        """x @ weightᵀ + bias, where they are given."""
+        made = self if weight is None else self.matmul(self._lift(weight).mT)
+        return made if bias is None else made.add(bias)
 
     def _of_channels(self, weight: Operand | None, bias: Operand | None) -> Self:
         """Times a weight and plus a bias for each channel."""

@@ -127,3 +127,51 @@ def test_normalisations(engine: str) -> None:
 def test_refusals(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call(Tensor(X))
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+CELL = {gates: (made(gates * 4, 3), made(gates * 4, 4), made(gates * 4), made(gates * 4))
+        for gates in (1, 3, 4)}  # fmt: skip
+GIVEN_ROWS, HIDDEN, MEMORY = made(2, 3), made(2, 4), made(2, 4)
+
+
+def products(gates: int) -> tuple[list[Array], list[Array]]:
+    w, r, b, c = (each.astype(np.float64) for each in CELL[gates])
+    return np.split(GIVEN_ROWS @ w.T + b, gates, -1), np.split(HIDDEN @ r.T + c, gates, -1)
+
+
+@every_engine
+def test_cells(engine: str) -> None:
+    (a,), (b,) = products(1)
+    x, h, c = Tensor(GIVEN_ROWS), Tensor(HIDDEN), Tensor(MEMORY)
+    for name, want in (("tanh", np.tanh(a + b)), ("relu", np.maximum(a + b, 0))):
+        found = x.rnn_cell(h, *map(Tensor, CELL[1]), nonlinearity=name)
+        assert_same(evaluate(found, engine), want.astype("f4"), name, 1e-5)
+    (r, z, n), (r2, z2, n2) = products(3)
+    new, kept = np.tanh(n + sigmoid(r + r2) * n2), sigmoid(z + z2)
+    want = (1 - kept) * new + kept * HIDDEN
+    found = x.gru_cell(h, *map(Tensor, CELL[3]))
+    assert_same(evaluate(found, engine), want.astype("f4"), "gru", 1e-5)
+    i, f, g, o = (p + q for p, q in zip(*products(4), strict=True))
+    cell = sigmoid(f) * MEMORY + sigmoid(i) * np.tanh(g)
+    wanted = sigmoid(o) * np.tanh(cell), cell
+    w, *others = map(Tensor, CELL[4])
+    whole = x.lstm_cell((h, c), w, *others)
+    before = x.linear(w.T, others[1]).lstm_cell((h, c), None, others[0], None, others[2])
+    for pair in (whole, before):
+        for got, each in zip(pair, wanted, strict=True):
+            assert_same(evaluate(got, engine), each.astype("f4"), "lstm", 1e-5)
+
+
+def test_cells_refuse_what_does_not_fit() -> None:
+    x, h = Tensor(GIVEN_ROWS), Tensor(HIDDEN)
+    w, r, *_ = map(Tensor, CELL[1])
+    with pytest.raises(DataError, match="unknown nonlinearity"):
+        x.rnn_cell(h, w, r, nonlinearity="gelu")
+    with pytest.raises(ShapeError, match="weights do not fit"):
+        x.gru_cell(h, w, r)
+    with pytest.raises(ShapeError, match="input does not fit"):
+        x.rnn_cell(h, None, r)

@@ -1,15 +1,14 @@
 """Loops: written out where they are short, else repeated (`tensors/repeat.py`).
 
-    128 steps  =  8 iterations of (4 iterations of (4 steps written out))
+    128 steps  =  32 iterations of (4 steps written out)
 
 Some steps are written out in each iteration, as many as make a moderate program. The rows that a
-scan collects are states of the repetition, which writes all of a state in every iteration: so of
-many iterations there are loops in loops, the inner one with few rows.
+scan collects are states of the repetition, of which each iteration writes its own rows only
+(`schedule/rows.py`).
 A state that only counts, i + 1 from step to step, is no state of the repetition: it is the first
 value and the counter.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from compiler.imported.jax.call import Call, inner, opened, primitive
 from compiler.imported.jax.element_types import dtype_of
 from compiler.imported.jax.picking import read_at
 from compiler.imported.jax.trips import trips_of
+from compiler.imported.steps import stacked, with_row
 from compiler.tensor import Tensor
 from compiler.tensors.repeat import MOST_ITERATIONS, repeat
 
@@ -25,8 +25,6 @@ MOST_WRITTEN_OUT = 128
 """Equations up to which steps are written out: a choice."""
 MOST_AT_ONCE = 8
 """Steps up to which they are written out in an iteration: a choice."""
-FEWEST_NESTED = 16
-"""Iterations from which on a loop that collects rows becomes two: a choice."""
 
 Tensors: TypeAlias = Sequence[Tensor]
 Step: TypeAlias = Callable[[Tensor, Tensors], tuple[Tensors, Tensors]]
@@ -59,18 +57,7 @@ def looped(
     plain = _Uncounted(step, states, counted or {})
     block = _written_out(plain.step, at_once)
     iterations, given = trips // at_once, plain.given(states)
-    if not rows or iterations < FEWEST_NESTED:
-        made, collected = _repeated(block, iterations, at_once, rows)(Tensor(0), given)
-        return plain.all(Tensor(trips), made), collected
-    inside = math.isqrt(iterations)
-    outside, rest = divmod(iterations, inside)
-    few = _repeated(block, inside, at_once, rows)
-    size = inside * at_once
-    made, collected = _repeated(few, outside, size, rows)(Tensor(0), given)
-    if rest:
-        begin = Tensor(outside * size)
-        made, more = _repeated(block, rest, at_once, rows)(begin, made)
-        collected = [a.cat(b, dim=0) for a, b in zip(collected, more, strict=True)]
+    made, collected = _repeated(block, iterations, at_once, rows)(Tensor(0), given)
     return plain.all(Tensor(trips), made), collected
 
 
@@ -108,7 +95,7 @@ def _written_out(step: Step, count: int) -> Block:
         for number in range(count):
             states, rows = step(begin.add(number), states)
             made.append(rows)
-        return states, [_stacked(each) for each in zip(*made, strict=True)]
+        return states, [stacked(each) for each in zip(*made, strict=True)]
 
     return block
 
@@ -122,7 +109,7 @@ def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
         def iteration(trip: Tensor, *given: Tensor) -> tuple[Tensor, ...]:
             new, made = block(begin.add(trip.mul(size)), given[: len(states)])
             pairs = zip(given[len(states) :], made, strict=True)
-            return (*new, *(_with_row(old, trip, row) for old, row in pairs))
+            return (*new, *(with_row(old, trip, row) for old, row in pairs))
 
         if not states and not empty:
             return states, empty
@@ -134,11 +121,6 @@ def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
     return run
 
 
-def _stacked(rows: Sequence[Tensor]) -> Tensor:
-    first, *others = rows
-    return first.stack(*others, dim=0) if others else first.unsqueeze(0)
-
-
 def _row(x: Tensor, place: Tensor) -> Tensor:
     """The slice of the first axis at a computed place."""
     shape = x.shape[1:]
@@ -147,12 +129,6 @@ def _row(x: Tensor, place: Tensor) -> Tensor:
         for axis, n in enumerate(shape)
     ]
     return read_at(x, [place, *along], shape)
-
-
-def _with_row(x: Tensor, place: Tensor, row: Tensor) -> Tensor:
-    """`x` with another slice of the first axis at a computed place."""
-    is_there = Tensor.arange(x.shape[0]).eq(place).reshape(-1, *(1,) * row.ndim)
-    return is_there.where(row.unsqueeze(0), x)
 
 
 def counters(body: Any, constants: int, carried: int) -> dict[int, int]:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from compiler.imported import steps
 from compiler.imported.onnx.call import Call, operator
+from compiler.imported.steps import State, in_steps, stacked
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
-State: TypeAlias = tuple[Tensor, ...]
-Step: TypeAlias = Callable[[Tensor, State], State]
+Step: TypeAlias = Callable[[Tensor | int, State], State]
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 USUAL = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh", "Tanh")}
 
@@ -20,49 +21,49 @@ def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = No
     if call.get("layout", 0):
         x = x.transpose(0, 1)
         states = tuple(s if s is None else s.transpose(0, 1) for s in states[:2]) + states[2:]
-    hidden, batch, steps = r.shape[-1], x.symbolic_shape[1], x.symbolic_shape[0]
+    hidden, batch, count = r.shape[-1], x.symbolic_shape[1], x.symbolic_shape[0]
     directions = w.shape[0]
-    count = 2 if call.op == "LSTM" else 1
+    states_of = 2 if call.op == "LSTM" else 1
     rows, last = [], []
     for d in range(directions):
         backwards = d == 1 or call.get("direction", "forward") == "reverse"
         peephole = states[2] if len(states) > 2 else None
-        step = _step(call, d, w[d], r[d], None if b is None else b[d],
+        step = _step(call, d, x, w[d], r[d], None if b is None else b[d],
                      None if peephole is None else peephole[d])  # fmt: skip
         state: State = tuple(
             given[d] if place < len(states) and (given := states[place]) is not None
             else Tensor.zeros(1, hidden, dtype=x.dtype).expand(batch, hidden)
-            for place in range(count)
+            for place in range(states_of)
         )  # fmt: skip
-        made: list[Tensor] = []
-        for t in reversed(range(_count(steps))) if backwards else range(_count(steps)):
-            new = step(x[t], state)
-            shown = new[0]
-            if lengths is not None:
-                goes_on = lengths.gt(t).unsqueeze(1)
-                new = tuple(goes_on.where(a, old) for a, old in zip(new, state, strict=True))
-                shown = goes_on.where(new[0], 0.0)
-            state = new
-            made.append(shown)
-        rows.append(_stacked(made[::-1] if backwards else made))
+        made, state = in_steps(_count(count), _kept(step, lengths), state, backwards)
+        rows.append(made)
         last.append(state)
     every = rows[0].unsqueeze(1) if directions == 1 else rows[0].stack(rows[1], dim=1)
-    ends = [_stacked([state[place] for state in last]) for place in range(count)]
+    ends = [stacked([state[place] for state in last]) for place in range(states_of)]
     if call.get("layout", 0):
         every = every.permute(2, 0, 1, 3)
         ends = [end.transpose(0, 1) for end in ends]
     return (every, *ends)
 
 
-def _count(steps: "int | Variable") -> int:
-    if isinstance(steps, int):
-        return steps
-    raise TypeError(f"the steps are written out, and there are {steps} of them")
+def _count(count: "int | Variable") -> int:
+    if isinstance(count, int):
+        return count
+    raise TypeError(f"the steps are counted beforehand, and there are {count} of them")
 
 
-def _stacked(tensors: list[Tensor]) -> Tensor:
-    first, *others = tensors
-    return first.stack(*others, dim=0) if others else first.unsqueeze(0)
+def _kept(step: Step, lengths: Tensor | None) -> steps.Step:
+    """The step, with its row; where a sequence has ended the state stays and the row is 0."""
+
+    def whole(place: Tensor | int, state: State) -> tuple[State, Tensor]:
+        new = step(place, state)
+        if lengths is None:
+            return new, new[0]
+        goes_on = lengths.gt(place).unsqueeze(1)
+        kept = tuple(goes_on.where(a, old) for a, old in zip(new, state, strict=True))
+        return kept, goes_on.where(kept[0], 0.0)
+
+    return whole
 
 
 def _bent(call: Call, place: int, x: Tensor) -> Tensor:
@@ -95,13 +96,13 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
     raise call.refused("unknown activation", name, "Relu, Tanh, Sigmoid, Affine, …")
 
 
-def _step(call: Call, direction: int, w: Tensor, r: Tensor, b: Tensor | None,
+def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None,
           peephole: Tensor | None) -> Step:  # fmt: skip
-    """One step of one direction."""
+    """One step of one direction; what the inputs give to the gates is one product for all."""
     hidden, first = r.shape[-1], direction * len(USUAL[call.op])
     width = GATES[call.op] * hidden
     b_x, b_h = (b[:width], b[width:]) if b is not None else (0.0, 0.0)
-    clip = call.get("clip")
+    clip, given = call.get("clip"), x.matmul(w.T).add(b_x)
 
     def bend(place: int, value: Tensor) -> Tensor:
         return _bent(call, first + place, value if clip is None else value.clip(-clip, clip))
@@ -110,12 +111,12 @@ def _step(call: Call, direction: int, w: Tensor, r: Tensor, b: Tensor | None,
         cut: Tensor = value[:, gate * hidden : (gate + 1) * hidden]
         return cut
 
-    def rnn(x: Tensor, state: State) -> State:
-        return (bend(0, x.matmul(w.T).add(b_x).add(state[0].matmul(r.T).add(b_h))),)
+    def rnn(place: Tensor | int, state: State) -> State:
+        return (bend(0, given[place].add(state[0].matmul(r.T).add(b_h))),)
 
-    def gru(x: Tensor, state: State) -> State:
+    def gru(place: Tensor | int, state: State) -> State:
         (h,) = state
-        from_x = x.matmul(w.T).add(b_x)
+        from_x = given[place]
         from_h = h.matmul(r.T).add(b_h)
         z = bend(0, part(from_x, 0).add(part(from_h, 0)))
         reset = bend(0, part(from_x, 1).add(part(from_h, 1)))
@@ -127,9 +128,9 @@ def _step(call: Call, direction: int, w: Tensor, r: Tensor, b: Tensor | None,
         new = bend(1, part(from_x, 2).add(inner))
         return (z.neg().add(1).mul(new).add(z.mul(h)),)
 
-    def lstm(x: Tensor, state: State) -> State:
+    def lstm(place: Tensor | int, state: State) -> State:
         h, c = state
-        gates = x.matmul(w.T).add(b_x).add(h.matmul(r.T).add(b_h))
+        gates = given[place].add(h.matmul(r.T).add(b_h))
         i, o, f, g = (part(gates, n) for n in range(4))
         if peephole is not None:
             i = i.add(peephole[:hidden].mul(c))

@@ -1,12 +1,11 @@
 """LSTM, GRU and RNN: one step after the other, forwards and backwards."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
+from compiler.imported.steps import State, in_steps, stacked
 from compiler.imported.torch.call import Call, operator
 from compiler.tensor import Tensor
-
-State: TypeAlias = tuple[Tensor, ...]
 
 
 @operator("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input")
@@ -36,7 +35,7 @@ def recurrent(
             rows.append(row)
             ends.append(last)
         x = rows[0] if directions == 1 else rows[0].cat(rows[1], dim=-1)
-    lasts = [_stacked([end[place] for end in ends]) for place in range(len(initial))]
+    lasts = [stacked([end[place] for end in ends]) for place in range(len(initial))]
     if is_single:
         return x.squeeze(1), *(each.squeeze(1) for each in lasts)
     return x.swapaxes(0, 1) if batch_first else x, *lasts
@@ -50,31 +49,24 @@ def _layer(
     bias, more = (own[2], own[3]) if len(own) > 2 else (None, None)
     apart = kind == "gru"  # its second bias is inside of a gate
     given = x.linear(inner.T, bias if apart or bias is None or more is None else bias.add(more))
-    rows = []
-    steps = range(x.shape[0])
-    for t in reversed(steps) if is_backwards else steps:
-        product = state[0].linear(hidden.T, more if apart else None)
-        state = _stepped(kind, given[t], product, state)
-        rows.append(state[0])
-    return _stacked(rows[::-1] if is_backwards else rows), state
+    second = more if apart else None
+
+    def step(place: Tensor | int, state: State) -> tuple[State, Tensor]:
+        new = _stepped(kind, given[place], state, hidden, second)
+        return new, new[0]
+
+    return in_steps(int(x.shape[0]), step, state, is_backwards)
 
 
-def _stepped(kind: str, given: Tensor, product: Tensor, state: State) -> State:
-    """The next state, of what the input and the state before give to its gates."""
-    if kind == "gru":
-        r, z, n = given.chunk(3, -1)
-        r2, z2, n2 = product.chunk(3, -1)
-        reset, kept = r.add(r2).sigmoid(), z.add(z2).sigmoid()
-        new = n.add(reset.mul(n2)).tanh()
-        return (new.add(kept.mul(state[0].sub(new))),)
-    both = given.add(product)
-    if kind != "lstm":
-        return (both.tanh() if kind == "rnn_tanh" else both.relu(),)
-    i, f, g, o = both.chunk(4, -1)
-    cell = f.sigmoid().mul(state[1]).add(i.sigmoid().mul(g.tanh()))
-    return o.sigmoid().mul(cell.tanh()), cell
-
-
-def _stacked(tensors: Sequence[Tensor]) -> Tensor:
-    first, *others = tensors
-    return first.stack(*others, dim=0) if others else first.unsqueeze(0)
+def _stepped(
+    kind: str, given: Tensor, state: State, hidden: Tensor, bias: Tensor | None
+) -> State:
+    """The next state, of what the input gives to the gates and the state before."""
+    match kind:
+        case "lstm":
+            return given.lstm_cell((state[0], state[1]), None, hidden, None, bias)
+        case "gru":
+            return (given.gru_cell(state[0], None, hidden, None, bias),)
+        case _:
+            nonlinearity = kind.removeprefix("rnn_")
+            return (given.rnn_cell(state[0], None, hidden, None, bias, nonlinearity),)
