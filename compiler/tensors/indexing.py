@@ -154,7 +154,7 @@ def written_index(method: str, given: object, node: TensorNode) -> Index:
     end = next((i.stop for i in slices if isinstance(i.stop, Variable)), "n")
     raise AxisError(
         method,
-        "a part that ends at a variable cannot be written",
+        "a part whose end is variable cannot be written",
         got=f"x[:{end}]",
         expected="a part whose end is known",
         hint=f"choose by a mask: x.assign((Tensor.arange(…) < {end}).where(value, x))",

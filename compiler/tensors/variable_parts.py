@@ -23,7 +23,10 @@ def is_variable_part(node: TensorNode, axis: int, item: object) -> bool:
     if isinstance(item, slice):
         if any(isinstance(p, Variable) for p in (item.start, item.stop, item.step)):
             return True
-        is_whole = item.start in (None, 0) and item.stop is None and item.step in (None, 1)
+        is_turned = item.step == -1 and item.start is None
+        is_whole = item.stop is None and (
+            is_turned or (item.start in (None, 0) and item.step in (None, 1))
+        )
         return bool(node.extents and node.extents[axis]) and not is_whole
     is_number = isinstance(item, int) and item < 0
     return is_number and bool(node.extents and node.extents[axis])
@@ -39,8 +42,6 @@ def part_at_variable(
     if isinstance(item, int):
         return Flip((node,), (axis,)), -item - 1
     step = 1 if item.step is None else item.step
-    if step == -1 and item.start is None and item.stop is None:
-        return Flip((node,), (axis,)), slice(None)
     if step != 1:
         raise AxisError("getitem", "only step 1 can be taken where an axis or a part is variable",
                         got=str(item.step), expected="x[a:b], or x[::-1]")  # fmt: skip
@@ -57,7 +58,7 @@ def part_at_variable(
         return node, slice(begin, end)
     if not isinstance(begin, int):
         return _from_variable(node, axis, begin, end, item), slice(None)
-    if end != number:
+    if end != number or isinstance(stop, Variable):
         made = made_of(end, _known(number, item.stop))
         assert isinstance(made, Variable)
         node = prefix("getitem", node, axis, made)

@@ -201,10 +201,6 @@ def _refuse(problem: str, got: str, expected: str) -> NoReturn:
     raise DataError("Variable", problem, got=got, expected=expected)
 
 
-_BOUNDED = ("add", "mul")
-"""Operations of variables whose least and greatest value are known here."""
-
-
 def is_weak(node: object) -> bool:
     """Whether a node is a variable, or a sum of products of such: like a Python number it takes the
     type of what it meets."""
@@ -212,7 +208,7 @@ def is_weak(node: object) -> bool:
         return True
     if not isinstance(node, Elementwise) or node.shape or node.dtype != int64:
         return False
-    if node.op not in _BOUNDED:
+    if node.op not in ("add", "mul"):
         return False
     return any(map(is_weak, node.sources)) and all(
         is_weak(each) or isinstance(each, Const) for each in node.sources
@@ -223,7 +219,7 @@ def bounds_of(node: TensorNode) -> tuple[int, int]:
     """The least and greatest value of a variable's node, or of a sum of products of such."""
     if isinstance(node, Const):
         return int(node.value), int(node.value)
-    if isinstance(node, Elementwise) and node.op in _BOUNDED:
+    if isinstance(node, Elementwise) and node.op in ("add", "mul"):
         (a, b), (c, d) = map(bounds_of, node.sources)
         ends = (a + c, b + d) if node.op == "add" else (a * c, a * d, b * c, b * d)
         return min(ends), max(ends)
