@@ -7,8 +7,8 @@ Each iteration keeps all of the state but the elements whose index along one axi
 the counter says. So a scan that collects its results writes each of them once, and not all of them
 in every iteration. All calls of an iteration have read the state before the row is written.
 
-Ensures: the place is inside the axis in every iteration; the row has no reshape on top, its
-elements are those of the state's part in the same order.
+The place is inside the axis in every iteration; the row has no reshape on top, its elements are
+those of the state's part in the same order.
 """
 
 from collections.abc import Mapping
