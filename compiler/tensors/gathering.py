@@ -17,17 +17,8 @@ from compiler.graph.extents import Extents, symbolic
 from compiler.graph.kinds.joins import Gather
 from compiler.graph.kinds.placement import beside
 from compiler.graph.kinds.shaping import counting as counting
-from compiler.graph.kinds.shaping import value_of
-from compiler.graph.nodes import (
-    Buffer,
-    Const,
-    Index,
-    Shape,
-    TensorNode,
-    const,
-    elementwise,
-    first_of,
-)
+from compiler.graph.kinds.shaping import counting_to, value_of
+from compiler.graph.nodes import Buffer, Const, Index, Shape, TensorNode, const, elementwise
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
 
@@ -159,7 +150,7 @@ def selected(
     found: list[TensorNode] = []
     for axis, item in enumerate(positions):
         if item is None:
-            found.append(_every(variable[axis] if variable else None, shape, target[axis]))
+            found.append(counting_to(shape, target[axis], variable[axis] if variable else None))
             continue
         array = broadcast_node(item, common)
         wide = (*(1 for _ in before), *common, *(1 for _ in after))
@@ -177,14 +168,6 @@ def _common(operation: str, arrays: Sequence[TensorNode]) -> Shape:
             operation, "the index arrays do not broadcast together", got=shapes,
             expected="equal extents, or 1, on each axis counted from the last",
         ) from None  # fmt: skip
-
-
-def _every(extent: Extent | None, shape: Shape, place: int) -> TensorNode:
-    """All positions of an axis, which may be symbolic, along axis `place` of `shape`."""
-    made = counting(shape, place)
-    if extent is None:
-        return made
-    return first_of(made, place, extent)
 
 
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from compiler.core.errors import AxisError
 from compiler.graph.extent import Extent, Number, highest, less, lowest
 from compiler.graph.extents import symbolic
-from compiler.graph.kinds.shaping import broadcast_node, counting
-from compiler.graph.nodes import Flip, Index, Shrink, TensorNode, elementwise, first_of
+from compiler.graph.kinds.shaping import broadcast_node, counting_to
+from compiler.graph.nodes import Flip, Index, Shrink, TensorNode, elementwise
 from compiler.graph.words import short
 from compiler.tensors.variables import Variable, made_of, prefix
 
@@ -48,7 +48,7 @@ def part_at_variable(
     number = symbolic(node.shape, node.extents)[axis]
     start, stop = item.start, item.stop
     if _is_negative(start) and stop is None:
-        turned = _fixed(Flip((node,), (axis,)), axis, 0, -start)
+        turned = _part(Flip((node,), (axis,)), axis, (0, -start))
         return Flip((turned,), (axis,)), slice(None)
     end = _resolved(stop, number)
     begin = _resolved(0 if start is None else start, number)
@@ -59,10 +59,11 @@ def part_at_variable(
     if not isinstance(begin, int):
         return _from_variable(node, axis, begin, end, item), slice(None)
     if end != number or isinstance(stop, Variable):
-        made = made_of(end, _known(number, item.stop))
+        made = made_of(end, _known(stop))
         assert isinstance(made, Variable)
         node = prefix("getitem", node, axis, made)
-    return (_behind(node, axis, begin) if begin else node), slice(None)
+    behind = (begin, node.shape[axis])
+    return (_part(node, axis, behind, (axis,)) if begin else node), slice(None)
 
 
 def _is_negative(bound: Bound) -> bool:
@@ -80,22 +81,18 @@ def _resolved(bound: Bound, number: Number) -> Number:
     return number if bound >= highest(number) and isinstance(number, Extent) else bound
 
 
-def _known(number: Number, bound: Bound) -> dict[str, Variable]:
-    """The variables that a part ends at, bound or not."""
-    if isinstance(bound, Variable):
-        return {each.name: each for each in bound.variables}
-    return {}
+def _known(*bounds: Bound) -> dict[str, Variable]:
+    """The variables at which parts begin or end, bound or not."""
+    given = (bound for bound in bounds if isinstance(bound, Variable))
+    return {each.name: each for bound in given for each in bound.variables}
 
 
-def _behind(node: TensorNode, axis: int, begin: int) -> TensorNode:
-    """What follows the first `begin` elements of a variable axis."""
-    bounds = tuple((begin if a == axis else 0, n) for a, n in enumerate(node.shape))
-    return Shrink((node,), bounds, (axis,))
-
-
-def _fixed(node: TensorNode, axis: int, begin: int, end: int) -> TensorNode:
-    bounds = tuple((begin, end) if a == axis else (0, n) for a, n in enumerate(node.shape))
-    return Shrink((node,), bounds)
+def _part(
+    node: TensorNode, axis: int, part: tuple[int, int], is_open: tuple[int, ...] = ()
+) -> TensorNode:
+    """A part of one axis; an open one goes on to where the axis ends."""
+    bounds = tuple(part if a == axis else (0, n) for a, n in enumerate(node.shape))
+    return Shrink((node,), bounds, is_open)
 
 
 def _from_variable(
@@ -107,14 +104,12 @@ def _from_variable(
         raise _unknown(node, item, number)
     most = highest(count)
     shape = tuple(most if a == axis else n for a, n in enumerate(node.shape))
-    start = made_of(begin, {**_known(0, item.stop), **_known(0, item.start)})
+    start = made_of(begin, _known(item.stop, item.start))
     assert isinstance(start, Variable)
     positions: list[TensorNode] = []
     for place, extent in enumerate(symbolic(node.shape, node.extents)):
         own = count if place == axis else extent
-        each = counting(shape, place)
-        if isinstance(own, Extent):
-            each = first_of(each, place, own)
+        each = counting_to(shape, place, own if isinstance(own, Extent) else None)
         if place == axis:
             each = elementwise("add", each, broadcast_node(start.node, shape))
         positions.append(each)

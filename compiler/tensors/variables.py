@@ -25,7 +25,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number, less, lowest, product, quotient, total
 from compiler.graph.extents import binding, part_of, symbolic, two_values
 from compiler.graph.kinds.placement import Multi
-from compiler.graph.kinds.shaping import cast_to
+from compiler.graph.kinds.shaping import cast_to, value_of
 from compiler.graph.nodes import (
     Bind,
     Buffer,
@@ -132,7 +132,7 @@ class Variable:
     def node(self) -> TensorNode:
         """The graph node, an int64 of rank 0."""
         if self.length is not None:
-            return _sum_node(self.length, {each.name: each.node for each in self.of})
+            return value_of(self.length, {each.name: each.node for each in self.of})
         variable = VariableNode((), self.name, self.low, self.high)
         return variable if self.value is None else Bind((variable,), self.value)
 
@@ -174,18 +174,6 @@ def _whole_quotient(number: Number, divisor: Number) -> Number:
         _refuse(f"{number} does not divide by {divisor} for all values", f"{number} // {divisor}",
                 "a factor of every term")  # fmt: skip
     return found
-
-
-def _sum_node(extent: Extent, nodes: Mapping[str, TensorNode]) -> TensorNode:
-    """The extent as int64 arithmetic with these variables."""
-    result: TensorNode | None = None
-    for variables, factor in extent.terms:
-        part: TensorNode = const(factor, int64)
-        for variable in variables:
-            part = elementwise("mul", part, nodes[variable.name])
-        result = part if result is None else elementwise("add", result, part)
-    assert result is not None
-    return result
 
 
 def _integer(name: str, value: object) -> int:

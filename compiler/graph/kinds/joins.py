@@ -19,7 +19,7 @@ from compiler.graph.kinds.composite import Array, Composite, Problem, first_axis
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
-    counting,
+    counting_to,
     like,
     permuted,
     places_along,
@@ -27,7 +27,7 @@ from compiler.graph.kinds.shaping import (
     value_of,
     zero_padded,
 )
-from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise, first_of
+from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
 
 AT_ONCE = 16
 """Operands that one kernel joins: of more, each element would be chosen from all of them. 1,000
@@ -108,7 +108,7 @@ def joined_at_variables(parts: Sequence[TensorNode], axis: int) -> TensorNode:
     assert isinstance(whole, Extent)
     shape = tuple(whole.high if a == axis else n for a, n in enumerate(parts[0].shape))
     index = [_counted(parts, shape, place) for place in range(len(shape))]
-    index[axis] = first_of(counting(shape, axis), axis, whole)
+    index[axis] = counting_to(shape, axis, whole)
     ends = [total(numbers[: place + 1]) for place in range(len(numbers))]
     made: TensorNode | None = None
     for number, part in reversed(list(enumerate(parts))):
@@ -128,8 +128,7 @@ def joined_at_variables(parts: Sequence[TensorNode], axis: int) -> TensorNode:
 def _counted(parts: Sequence[TensorNode], shape: Shape, place: int) -> TensorNode:
     """The position along an axis that is not joined; it may be variable in some of the parts."""
     found = (part.extents[place] for part in parts if part.extents and part.extents[place])
-    extent, made = next(found, None), counting(shape, place)
-    return made if extent is None else first_of(made, place, extent)
+    return counting_to(shape, place, next(found, None))
 
 
 def _everywhere(number: Number, shape: Shape) -> TensorNode:

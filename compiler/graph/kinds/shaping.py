@@ -1,6 +1,8 @@
 """Small graphs that many kinds and methods need: another shape, another type, a count along an
 axis. Each gives its operand itself back where there is nothing to do."""
 
+from collections.abc import Mapping
+
 from compiler.core.dtypes import DType, Scalar, bool_, int64
 from compiler.graph import nodes
 from compiler.graph.extent import Extent
@@ -64,6 +66,12 @@ def counting(shape: Shape, axis: int) -> TensorNode:
     return broadcast_node(reshaped(nodes.Iota((), shape[axis], int64), tuple(ones)), shape)
 
 
+def counting_to(shape: Shape, axis: int, extent: Extent | None) -> TensorNode:
+    """As `counting`, along an axis of so many elements; None where it has all of them."""
+    made = counting(shape, axis)
+    return made if extent is None else nodes.first_of(made, axis, extent)
+
+
 def places_along(positions: TensorNode, axis: int) -> tuple[TensorNode, ...]:
     """Where [i, …, positions[i, …, k], …, k] is, by axis: `positions` itself on `axis`."""
     shape = positions.shape
@@ -78,13 +86,14 @@ def like(node: TensorNode, other: TensorNode) -> TensorNode:
     return node
 
 
-def value_of(extent: Extent) -> TensorNode:
-    """The number of elements, an int64 of rank 0."""
+def value_of(extent: Extent, known: Mapping[str, TensorNode] | None = None) -> TensorNode:
+    """The number of elements, an int64 of rank 0; `known` has variables by name that are bound."""
+    given = known or {}
     total: TensorNode | None = None
     for variables, factor in extent.terms or (((extent,), 1),):
         part: TensorNode | None = const(factor, int64) if factor != 1 or not variables else None
         for each in variables:
-            variable = nodes.Variable((), each.name, each.low, each.high)
+            variable = given.get(each.name) or nodes.Variable((), each.name, each.low, each.high)
             part = variable if part is None else elementwise("mul", part, variable)
         assert part is not None
         total = part if total is None else elementwise("add", total, part)

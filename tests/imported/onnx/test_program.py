@@ -49,7 +49,8 @@ MOST_REFUSED = 85
 _refused: list[str] = []
 
 
-def _arrays(values: Any) -> list[Any]:
+def arrays(values: Any) -> list[Any]:
+    """Inputs or results of a case as arrays."""
     return [numpy_helper.to_array(v) if isinstance(v, TensorProto) else v for v in values]
 
 
@@ -70,8 +71,8 @@ def _check(case: Any) -> None:
     each of which has cases of its own."""
     program = compiler.from_onnx(case.model)
     for inputs, outputs in case.data_sets:
-        made = program(*_arrays(inputs))
-        for tensor, expected in zip(made.values(), _arrays(outputs), strict=True):
+        made = program(*arrays(inputs))
+        for tensor, expected in zip(made.values(), arrays(outputs), strict=True):
             is_written_out = case.name.endswith("_expanded")
             got = ENGINES["graph"]([tensor.node])[0] if is_written_out else tensor.numpy()
             compare(case, got, np.asarray(expected))

@@ -12,7 +12,7 @@ import compiler
 from compiler import DataError, Tensor, Variable
 from compiler.core.errors import CompileError, InternalError
 from tests.evaluate import ENGINES
-from tests.imported.onnx.test_program import CASES, compare
+from tests.imported.onnx.test_program import CASES, arrays, compare
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Array = np.ndarray[Any, Any]
@@ -20,10 +20,6 @@ CHUNKS = 8
 LEAST_SHARE = 0.88
 """Of the cases that are read. Of all 1,884 of ONNX 1.23 1,472 pass so, with those that are written
 in other operators (`_expanded`), which are left out here."""
-
-
-def _arrays(values: Any) -> list[Any]:
-    return [numpy_helper.to_array(v) if isinstance(v, TensorProto) else v for v in values]
 
 
 def _is_row(value: Any) -> bool:
@@ -39,19 +35,19 @@ def _chosen(values: list[Any], is_shared: bool) -> list[int]:
 
 def _passes(case: Any, is_shared: bool) -> bool:
     """Whether all data sets give what is expected; `AssertionError` where one does not."""
-    chosen = _chosen(_arrays(case.data_sets[0][0]), is_shared)
+    chosen = _chosen(arrays(case.data_sets[0][0]), is_shared)
     model = type(case.model)()
     model.CopyFrom(case.model)
     for place in chosen:
         model.graph.input[place].type.tensor_type.shape.dim[0].dim_param = "n"
     program = compiler.from_onnx(model)
     for inputs, outputs in case.data_sets:
-        values = _arrays(inputs)
+        values = arrays(inputs)
         rows = len(values[chosen[0]])
         n = Variable("n", rows, rows + 2)
         for place in chosen:
             values[place] = Tensor(values[place], symbolic={0: n})
-        for tensor, wanted in zip(program(*values).values(), _arrays(outputs), strict=True):
+        for tensor, wanted in zip(program(*values).values(), arrays(outputs), strict=True):
             (got,) = ENGINES["graph"]([tensor.node])
             compare(case, got, np.asarray(wanted))
     return True
@@ -62,7 +58,7 @@ def _outcome(case: Any) -> str:
         compiler.from_onnx(case.model)
     except CompileError:
         return "unread"
-    if not _chosen(_arrays(case.data_sets[0][0]), False):
+    if not _chosen(arrays(case.data_sets[0][0]), False):
         return "no axis"
     for is_shared in (False, True):
         try:
