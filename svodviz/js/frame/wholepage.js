@@ -16,7 +16,9 @@ export class WholePage {
     if (fullPage) document.addEventListener("fullscreenchange", this.listener);
   }
 
+  /** As the browser has it: its event, and with it the mark, come a frame later. */
   get isOn() {
+    if (this.isScreen) return document.fullscreenElement === this.root;
     return this.root.hasAttribute("data-whole");
   }
 
