@@ -68,6 +68,11 @@ COPIED = 0.5
 MOST_WEIGHTS = 1024 * 1024
 """Weights that are packed at a time. 512 channels by 512 of 7², 3×3, take 21 ms with 2¹⁴ or 2¹⁷ and
 12 with 2²⁰ (EPYC, AVX2, 2026-11-23)."""
+KEPT = 2
+"""Bytes of L2 for each byte of packed weights that are to stay there: what they are copied from and
+the image go through it too. 256 channels by 256 of 14², 3×3, take 2.17, 2.26 and 2.77 ms with blocks
+of 16, 32 and 64 channels, of 147, 295 and 590 kB, 512 by 512 of 7² 2.85 and 4.09 with 295 and 590
+(EPYC, Zen 4, AVX-512, L2 of 1 MB, 2026-11-24)."""
 APART = 32
 """Lanes that change places to be stored, at most: with 64 of one byte LLVM took 25 s for one
 kernel, with 32 it took 2 s (EPYC, AVX2, 2026-11-23)."""
@@ -200,11 +205,19 @@ def _along_channels(
     made = Shape(0.0, False, lanes, vectors, height)
     channels, pixels = found.channels.extent, found.pixels.extent
     columns = -(-channels // made.width)
-    trips = _cycles(pixels, made, vectors, 1.0, model) * found.taps
+    waited = vectors * _waited(found, made, model)
+    trips = _cycles(pixels, made, vectors, 1.0, model, waited=waited) * found.taps
     blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
     lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
     packed = channels * found.taps * COPIED / lines
     return replace(made, cycles=columns * (trips + blocks * vectors) + packed)
+
+
+def _waited(found: Windows, shape: Shape, model: MachineModel) -> float:
+    """Cycles until a vector of packed weights is there; 0 where L2 keeps them for all lines."""
+    itemsize = found.weights[0].argument.element.itemsize
+    level = model.level(KEPT * found.taps * shape.width * itemsize)
+    return shape.lanes * itemsize / model.read[level] / model.cycle_ns if level > 1 else 0.0
 
 
 def _stored(height: int, lanes: int) -> float:
@@ -221,19 +234,22 @@ def side(found: Windows) -> Range:
 
 
 def _cycles(
-    extent: int, tile: Shape, fixed: float, each: float, model: MachineModel, more: float = 0.0
-) -> float:
+    extent: int, tile: Shape, fixed: float, each: float, model: MachineModel, more: float = 0.0,
+    waited: float = 0.0,
+) -> float:  # fmt: skip
     """Cycles of one iteration of the sum for a whole axis, cut by the tile's height.
 
-    `fixed` loads serve a tile, `each` one of its rows; a tile takes `more` cycles besides.
+    `fixed` loads serve a tile, `each` one of its rows; a tile takes `more` cycles besides, and its
+    operands are there after `waited`.
     """
     whole, rest = divmod(extent, tile.height)
-    cycles = whole * _iteration(tile.height, tile, fixed + tile.height * each, more, model)
-    left = _iteration(rest, tile, fixed + rest * each, more, model) + OVERHEAD
-    return cycles + (left if rest else 0.0)
+    least = max(model.latency, waited)
+    cycles = whole * _iteration(tile.height, tile, fixed + tile.height * each, least, model)
+    left = _iteration(rest, tile, fixed + rest * each, least, model) + OVERHEAD
+    return cycles + whole * more + (left + more if rest else 0.0)
 
 
-def _iteration(rows: int, tile: Shape, loads: float, more: float, model: MachineModel) -> float:
+def _iteration(rows: int, tile: Shape, loads: float, least: float, model: MachineModel) -> float:
     """Cycles of one iteration of the sum for some rows of a tile: multiply-adds or loads."""
     added = rows * tile.vectors / model.multiply_adds
-    return max(added, loads / model.loads, model.latency) + loads * SEEN + OVERHEAD + more
+    return max(added, loads / model.loads, least) + loads * SEEN + OVERHEAD
