@@ -21,7 +21,7 @@ and stay near while all pairs meet them.
 
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Reorder, Row, Tile, Unroll, Vectorize, chosen
-from compiler.loops.choosing.accesses import Accesses
+from compiler.loops.choosing.accesses import Accesses, extents
 from compiler.loops.choosing.lanes import (
     in_vectors,
     kept_on_one_core,
@@ -76,6 +76,7 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     if found.is_open or found.is_panel_in_order or len(found.folded) != 1:
         return Reason("its operands do not both lie along the sum")
     fold = found.folded[0]
+    again = _again(found, seen)
     short, long = sorted((found.rows, found.columns), key=lambda r: r.extent)
     is_along = found.panel.step(fold) == found.other.step(fold) == 1
     if not is_along:
@@ -84,6 +85,9 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
     if short.extent > FEW and not _is_paired(short, long, fold, seen, model):
         return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
+    if again > 1 and short.extent * again > PAIRS:
+        rows = Number("rows that meet the same weights", short.extent * again, "", "at most", PAIRS)
+        return Reason("so many rows in all meet the same weights: tiles of sums pay", rows)
     if fold.extent < 2 * lanes:
         return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)
     against = obstacle(seen.order, fold, seen.needs)
@@ -113,6 +117,13 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     else:
         choices += kept_on_one_core(seen, model)
     return chosen(choices)
+
+
+def _again(found: Product, seen: Accesses) -> int:
+    """How often the loops around read the operand of the longer axis again."""
+    is_panel = found.columns.extent >= found.rows.extent
+    moving = seen.needs[(found.panel if is_panel else found.other).node]
+    return extents(r for r in found.outside if r not in moving)
 
 
 def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
