@@ -13,11 +13,13 @@ from compiler.core.text import microseconds
 from compiler.graph.nodes import MOVEMENT, Cast, Elementwise, Expand, Pad, Reduce, TensorNode
 from compiler.schedule.demand import Demand
 
-GATE_NS = 0.02
-"""Cost of one comparison of a gate at one load, nanoseconds: an operation in vectors and what it
-keeps from being done. It is a low figure: with their zeros in memory 3×3 convolutions took less by
-0.11 ns a comparison (4 channels of 8×8), 0.16 (8 of 16×16) and 0.21 (16 of 32×32: 4.4 ms, 0.48 with
-the zeros) on one core of an EPYC (AVX2, 2026-11-23), since register tiles stand under no gates."""
+GATE_NS = 0.1
+"""Cost of one comparison of a gate at one load, nanoseconds: an operation, and what it keeps from
+being done, since register tiles stand under no gates. With their zeros in memory 3×3 convolutions
+took less by 0.11 ns a comparison (4 channels of 8×8), 0.16 (8 of 16×16) and 0.21 (16 of 32×32) on
+one core of an EPYC (AVX2, 2026-11-23). Every second window of 672 channels of 14², 5×5 each, takes
+366 µs with 0.02, which asks, and 137 with 0.1, 240 of 28², 3×3, 180 and 54, 64 of 112² 336 and 227,
+16 of 28² 14.0 and 5.9; with 0.2 all take as long as with 0.1 (EPYC, Zen 4, AVX-512, 2026-11-24)."""
 
 
 def slid(order: list[TensorNode]) -> set[TensorNode]:

@@ -24,9 +24,9 @@ def kernels(tensor: Tensor) -> int:
 def test_an_image_that_slides_past_weights_is_written_with_its_zeros() -> None:
     result = parts(image(1, 8, 16, 16).conv2d(image(8, 8, 3, 3), padding=1).node)
     assert realized(result)[0] == "pad 1,8,18,18"
-    # 8 × 8 × 256 × 9 loads of 4 comparisons at 0.02 ns; 2 × 10,368 bytes at 0.05 ns, 1 µs to start
+    # 8 × 8 × 256 × 9 loads of 4 comparisons at 0.1 ns; 2 × 10,368 bytes at 0.05 ns, 1 µs to start
     why = (
-        "147,456 loads in sums would ask whether they are inside, 4 comparisons each, 11.8 µs; "
+        "147,456 loads in sums would ask whether they are inside, 4 comparisons each, 59.0 µs; "
         "10,368 bytes written with their zeros, then read without asking, cost 2.0 µs"
     )
     assert reasons(result)[0] == ("pad", False, why)
