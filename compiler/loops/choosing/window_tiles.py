@@ -69,10 +69,10 @@ MOST_WEIGHTS = 1024 * 1024
 """Weights that are packed at a time. 512 channels by 512 of 7², 3×3, take 21 ms with 2¹⁴ or 2¹⁷ and
 12 with 2²⁰ (EPYC, AVX2, 2026-11-23)."""
 KEPT = 2
-"""Bytes of L2 for each byte of packed weights that are to stay there: what they are copied from and
-the image go through it too. 256 channels by 256 of 14², 3×3, take 2.17, 2.26 and 2.77 ms with blocks
-of 16, 32 and 64 channels, of 147, 295 and 590 kB, 512 by 512 of 7² 2.85 and 4.09 with 295 and 590
-(EPYC, Zen 4, AVX-512, L2 of 1 MB, 2026-11-24)."""
+"""Bytes of L2 for each byte of packed weights that are to stay there: what they are copied from,
+and the image, go through it too. 256 channels by 256 of 14², 3×3, take 2.17, 2.26 and 2.77 ms with
+blocks of 16, 32 and 64 channels, of 147, 295 and 590 kB, 512 by 512 of 7² 2.85 and 4.09 with 295
+and 590 (EPYC, Zen 4, AVX-512, L2 of 1 MB, 2026-11-24)."""
 APART = 32
 """Lanes that change places to be stored, at most: with 64 of one byte LLVM took 25 s for one
 kernel, with 32 it took 2 s (EPYC, AVX2, 2026-11-23)."""

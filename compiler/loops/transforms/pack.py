@@ -44,7 +44,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
@@ -205,6 +205,8 @@ def local_shape(dims: Iterable[nodes.Range]) -> tuple[int, ...]:
 
 Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[nodes.Range, ...]]
 """The places along each axis of the tile in one copying nest, and the loops of that nest."""
+Cut: TypeAlias = tuple[int, tuple[int, int], tuple[nodes.Level, nodes.Level], nodes.Level]
+"""Where a part of a row begins, the trip counts and levels of its two loops, the level across."""
 
 
 def _filled(
@@ -284,18 +286,20 @@ def _in_squares(
     size, numbers = square.lanes.extent, free_numbers(body)
     whole, rest = divmod(square.along.extent, size)
     parts: list[Part] = []
-    for begin, extents, levels in (
-        (0, (whole, size), ("loop", "unroll")),
-        (whole * size, (1, rest), ("loop", "loop")),
-    ):
+    # what is left goes one by one: lanes that are far apart have indices that stay in registers
+    cuts: tuple[Cut, ...] = (
+        (0, (whole, size), ("loop", "unroll"), "vector"),
+        (whole * size, (1, rest), ("loop", "loop"), "loop"),
+    )
+    for begin, extents, levels, across in cuts:
         if not extents[1]:
             continue
         others = [r for r in dims if r is not square.along]
-        own: Sequence[nodes.Level] = ["vector" if r is square.lanes else "loop" for r in others]
+        own: Sequence[nodes.Level] = [across if r is square.lanes else "loop" for r in others]
         loops = own_loops(numbers, others, own, provenance)
         outer, inner = (
             nodes.Range((index(count),), next(numbers), "normal", 0, level)
-            for count, level in zip(extents, cast(Sequence[nodes.Level], levels), strict=True)
+            for count, level in zip(extents, levels, strict=True)
         )
         for made in (outer, inner):
             copied(made, square.along, provenance)

@@ -8,7 +8,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from compiler import Options, Tensor, Variable, compile
-from compiler.loops.choices import Pack
+from compiler.loops.choices import Pack, Tile
 from compiler.loops.choosing.choose import choose
 from compiler.machines.model import DEFAULT
 from tests.evaluate import assert_same, evaluate
@@ -163,6 +163,15 @@ def test_many_weights_are_packed_by_block(images: int, at: str) -> None:
     packs = choose(loops.body, replace(DEFAULT, cores=2)).of(Pack)
     assert [(p.slot, p.at) for p in packs] == [(2, at)]
     assert packs[0].because.startswith("weights of ")
+
+
+@pytest.mark.parametrize(("l2", "channels"), [(1 << 20, 64), (1 << 19, 16)])
+def test_packed_weights_stay_in_the_second_cache(l2: int, channels: int) -> None:
+    x, w = np.ones((1, 128, 16, 16), np.float32), np.ones((128, 128, 3, 3), np.float32)
+    (loops,) = compile(Tensor(x).conv2d(Tensor(w)), Options(loops="plain")).loops
+    caches = (DEFAULT.cache_bytes[0], l2, DEFAULT.cache_bytes[2])
+    made = choose(loops.body, replace(DEFAULT, cache_bytes=caches, multiply_adds=1.0))
+    assert [row.size for row in made.of(Tile) if row.axis == "i0"] == [channels]
 
 
 def test_a_batch_of_variable_size() -> None:
