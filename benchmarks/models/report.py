@@ -1,9 +1,35 @@
-"""The results in words: a table, and whether the bars are reached."""
+"""The results in words: tables, whether the bars are reached, and what the README tells."""
 
 import math
+from pathlib import Path
 
-from benchmarks.models.results import AGAIN, COLD, FAST, LEAST, MEAN, OURS, TINYGRAD, Model, mean
+from benchmarks.models.results import (
+    AGAIN,
+    COLD,
+    FAST,
+    LEAST,
+    MEAN,
+    MEMORY,
+    OURS,
+    TINYGRAD,
+    Measured,
+    Model,
+    Models,
+    mean,
+)
 from benchmarks.models.runtimes import RUNTIMES
+from benchmarks.models.zoo import QUANTISED
+
+BEGIN = "<!-- models: written by python -m benchmarks models -->"
+END = "<!-- end of models -->"
+KEY = """\
+Files of models, ours through `from_onnx`. `ms` is ours, the median over rounds; the columns of the
+peers say how many times longer they take, measured in turns in processes of their own; of torch and
+torch.compile the module that was exported. `first s`: from the file to the first result, imports
+aside, `again s`: the same in a second process, `their s`: torch.compile's first. `MB`: the peak of
+memory, of ONNX Runtime in the last column."""
+HEAD = ("model", "ms", "torch", "torch.compile", "ONNX Runtime", "tinygrad", "first s", "again s",
+        "their s", "MB", "theirs")  # fmt: skip
 
 
 def _number(value: float, digits: int = 2) -> str:
@@ -53,13 +79,17 @@ def bars(models: list[Model]) -> list[str]:
         if each.runtimes.get(OURS) and each.runtimes[OURS].first
         and each.runtimes.get("torch_compile") and each.runtimes["torch_compile"].first
     ]  # fmt: skip
+    floats = [each.ratio(*FAST) for each in models if each.name not in QUANTISED]
+    peaks = [_peak(each, OURS) / _peak(each, "onnxruntime") for each in models]
     again = [each.runtimes[OURS].again or math.nan for each in models if each.name == "resnet18"]
     found = [
         ("geometric mean over the better of PyTorch and ONNX Runtime", mean(ratios), MEAN, True),
+        ("the same of models in float32", mean(floats), MEAN, True),
         ("least of these", min(known, default=math.nan), LEAST, True),
         ("geometric mean over tinygrad", mean(tiny), TINYGRAD, True),
-        ("cold, most of torch.compile's share", max(shares, default=math.nan), COLD, False),
-        ("resnet18 in a second process, s", max(again, default=math.nan), AGAIN, False),
+        ("cold, most of torch.compile's share", _most(shares), COLD, False),
+        ("resnet18 in a second process, s", _most(again), AGAIN, False),
+        ("peak of memory, most of ONNX Runtime's share", _most(peaks), MEMORY, False),
     ]
     lines = []
     for words, value, bar, is_least in found:
@@ -67,3 +97,43 @@ def bars(models: list[Model]) -> list[str]:
         verdict = "unknown" if math.isnan(value) else "reached" if holds else "MISSED"
         lines.append(f"{words}: {_number(value)} (bar {bar}) {verdict}")
     return lines
+
+
+def _most(values: list[float]) -> float:
+    return max((each for each in values if not math.isnan(each)), default=math.nan)
+
+
+def _peak(model: Model, runtime: str) -> float:
+    """Bytes; NaN where nothing was measured."""
+    return model.runtimes.get(runtime, Measured()).peak or math.nan
+
+
+def tell(path: Path, results: Models) -> None:
+    """Writes the results between the two marks of a page."""
+    before, rest = path.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    path.write_text(f"{before}{BEGIN}\n\n{summary(results)}\n\n{END}{after}")
+
+
+def summary(results: Models) -> str:
+    """What the README tells: a table of the models, and the bars."""
+    about = results.machine
+    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+    where = (f"{about['processor']} ({about['llvm_cpu']}), {about['threads']} threads, "
+             f"{about['date'][:10]}, beside {versions}.")  # fmt: skip
+    rows = [HEAD, *map(_row, results.models)]
+    lines = [f"| {' | '.join(each)} |" for each in rows]
+    lines.insert(1, "| :-- |" + " --: |" * (len(HEAD) - 1))
+    told = [f"* {each}" for each in bars(results.models)]
+    return "\n".join([f"{where} {KEY}", "", *lines, "", *told])
+
+
+def _row(model: Model) -> tuple[str, ...]:
+    ours, theirs = model.runtimes[OURS], model.runtimes.get("torch_compile", Measured())
+    peers = (model.ratio(each) for each in ("torch", "torch_compile", "onnxruntime", "tinygrad"))
+    megabytes = (_peak(model, each) / 1e6 for each in (OURS, "onnxruntime"))
+    first = theirs.first or math.nan
+    return (
+        f"`{model.name}`", f"{ours.median:.3g}", *map(_number, peers), _number(ours.first),
+        _number(ours.again or math.nan), _number(first, 1), *(_number(n, 0) for n in megabytes),
+    )  # fmt: skip

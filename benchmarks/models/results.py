@@ -9,7 +9,7 @@ from typing import Any
 OURS = "svodviz"
 FAST = ("torch", "onnxruntime")
 """The runtimes of which the better is the one to be beaten."""
-LEAST, MEAN, TINYGRAD, COLD, AGAIN = 0.75, 1.0, 5.0, 0.25, 0.6
+LEAST, MEAN, TINYGRAD, COLD, AGAIN, MEMORY = 0.75, 1.0, 5.0, 0.25, 0.6, 1.0
 
 
 @dataclass
@@ -51,6 +51,24 @@ def mean(ratios: list[float]) -> float:
     return math.exp(sum(known) / len(known)) if known else math.nan
 
 
-def to_json(models: list[Model], machine: dict[str, Any]) -> str:
+@dataclass
+class Models:
+    """A run: the machine, and its models."""
+
+    machine: dict[str, Any]
+    models: list[Model]
+
+
+def to_json(results: Models) -> str:
     """The results as text."""
-    return json.dumps({"machine": machine, "models": [asdict(each) for each in models]}, indent=1)
+    return json.dumps(asdict(results), indent=1)
+
+
+def from_json(text: str) -> Models:
+    """What was written."""
+    made = json.loads(text)
+    models = [
+        Model(each["name"], {k: Measured(**v) for k, v in each["runtimes"].items()})
+        for each in made["models"]
+    ]  # fmt: skip
+    return Models(made["machine"], models)

@@ -2,8 +2,9 @@
 
     python -m benchmarks models [--models a,b] [--runtimes x,y] [--rounds n] [--seconds s]
 
-Files of models are made once, in `build/models`; results go to `benchmarks/models.json`, of a part
-to `build/models.json`. Needs torch, torchvision, transformers, onnxruntime, onnxscript, tinygrad.
+Files of models are made once, in `build/models`; results of all go to `benchmarks/models.json` and
+into the README's table, of a part to `build/models.json`. Needs torch, torchvision, transformers,
+onnxruntime, onnxscript, tinygrad.
 """
 
 import argparse
@@ -13,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from benchmarks import run as command
 from benchmarks.measuring import ROOT
 from benchmarks.models import report
-from benchmarks.models.results import OURS, Measured, Model, to_json
+from benchmarks.models.results import OURS, Measured, Model, Models, to_json
 from benchmarks.models.runtimes import RUNTIMES
 from benchmarks.models.zoo import NAMES, QUANTISED
 
@@ -96,6 +98,13 @@ def measured(name: str, runtimes: list[str], given: argparse.Namespace) -> Model
     return made
 
 
+def _versions() -> dict[str, str]:
+    """Those of the peers that are installed."""
+    names = ("torch", "onnxruntime", "tinygrad")
+    installed = {each.metadata["Name"] for each in metadata.distributions()}
+    return {name: metadata.version(name) for name in names if name in installed}
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Measure, print the tables, write the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks models", description=__doc__)
@@ -111,8 +120,9 @@ def main(arguments: list[str] | None = None) -> None:
     if unknown := [each for each in (*names, *runtimes) if each not in (*NAMES, *RUNTIMES)]:
         sys.exit(f"there is no {', '.join(unknown)}: models are {', '.join(NAMES)}, runtimes "
                  f"{', '.join(RUNTIMES)}")  # fmt: skip
-    found = []
-    place = given.json or (PART if given.models or given.runtimes else RESULTS)
+    is_part = bool(given.models or given.runtimes or given.json)
+    place = given.json or (PART if is_part else RESULTS)
+    made = Models(command.machine(_versions()) | {"threads": given.threads}, found := [])
     for name in names:
         start = time.perf_counter()
         subprocess.run([sys.executable, "-m", "benchmarks.models.exports", name, str(FOLDER)],
@@ -121,8 +131,10 @@ def main(arguments: list[str] | None = None) -> None:
         print(report.table(found)[-1], f"({time.perf_counter() - start:.0f} s)",
               file=sys.stderr, flush=True)  # fmt: skip
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(to_json(found, command.machine({}, "")))
+        place.write_text(to_json(made))
     print("\n".join([*report.table(found), "", *report.cold(found), "", *report.bars(found)]))
+    if not is_part:
+        report.tell(command.README, made)
     print(f"\nwritten: {place}")
 
 

@@ -2,11 +2,14 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
-from benchmarks.models.report import bars, cold, table
-from benchmarks.models.results import Measured, Model, mean, to_json
+from benchmarks.models.report import BEGIN, END, bars, cold, summary, table, tell
+from benchmarks.models.results import Measured, Model, Models, from_json, mean, to_json
+from benchmarks.models.run import RESULTS
+from benchmarks.run import README
 
 
 def _model(name: str, **medians: float) -> Model:
@@ -53,4 +56,26 @@ def test_what_is_missing_is_said_where_its_figures_would_be() -> None:
     made = _model("gpt2", svodviz=1.0)
     made.runtimes["tinygrad"] = Measured(missing="KeyError: 'x'")
     assert "KeyError: 'x'" in cold([made])[-1]
-    assert json.loads(to_json([made], {}))["models"][0]["runtimes"]["tinygrad"]["seconds"] == []
+    results = Models({}, [made])
+    assert json.loads(to_json(results))["models"][0]["runtimes"]["tinygrad"]["seconds"] == []
+    assert from_json(to_json(results)) == results
+
+
+def test_telling_replaces_what_was_told(tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text(f"before {BEGIN} untold {END} after")
+    machine = {"processor": "P", "llvm_cpu": "p", "threads": 2, "date": "2026-11-24 1",
+               "versions": {"torch": "2"}}  # fmt: skip
+    for _ in range(2):
+        tell(page, Models(machine, MODELS))
+        text = page.read_text()
+        assert "untold" not in text and text.startswith("before ") and text.endswith(" after")
+    row = "| `resnet18` | 10 | 1.20 | 9.00 | 0.80 | 10.00 | 10.00 | – | 90.0 | 100 | 100 |"
+    assert row in text and "P (p), 2 threads, 2026-11-24, beside torch 2." in text
+    assert "peak of memory, most of ONNX Runtime's share: 1.00 (bar 1.0) reached" in text
+    assert "the same of models in float32: 1.26 (bar 1.0) reached" in text
+
+
+def test_the_readme_tells_the_results_beside_it() -> None:
+    told = README.read_text().split(BEGIN)[1].split(END)[0]
+    assert told.strip() == summary(from_json(RESULTS.read_text()))
