@@ -294,19 +294,19 @@ def _folded(made: Any) -> Any:
 
 @located
 def from_torch(
-    module: Any, example_inputs: Any = None, named_inputs: Mapping[str, Any] | None = None, *,
+    module: Any, example_inputs: Any = None, kwargs: Mapping[str, Any] | None = None, *,
     dynamic_shapes: Any = None,
 ) -> TorchProgram:  # fmt: skip
     """A module of PyTorch as a program: a `torch.nn.Module` with example inputs, an
     `ExportedProgram`, or the path of a `.pt2` file.
 
-    `example_inputs` are those of `forward`, a tuple or one tensor, and `named_inputs` by name.
-    `dynamic_shapes` says which axes may differ, as `torch.export` has it. Parameters and buffers
-    are shared with the module, not copied. Raises `DataError` for what is no module, what cannot
-    be exported, and operators that are not supported: all of them are named, with their places.
+    `example_inputs` are those of `forward`, a tuple or one tensor, and `kwargs` those by name;
+    `dynamic_shapes` says which axes may differ: all as `torch.export` has it. Parameters and
+    buffers are shared with the module, not copied. Raises `DataError` for what is no module, what
+    cannot be exported, and operators that are not supported: all are named, with their places.
     """
     name = _name_of(module)
-    program = exported(module, example_inputs, named_inputs, dynamic_shapes)
+    program = exported(module, example_inputs, kwargs, dynamic_shapes)
     return TorchProgram(program, name, dynamic_shapes)
 
 

@@ -69,7 +69,7 @@ def module_of(x: Tensor) -> Any:
 
 def test_results_have_the_structure_that_forward_gives_them() -> None:
     module, x, scale = Perceptron(), torch.randn(3, 8), torch.tensor(2.0)
-    program = compiler.from_torch(module, (x,), {"scale": scale})
+    program = compiler.from_torch(module, (x,), kwargs={"scale": scale})
     assert repr(program) == (
         "TorchProgram(Perceptron: x: f32[3,8], scale: f32[] -> f32[3,4], f32[3,16], f32[3,4])"
     )
