@@ -23,6 +23,7 @@ In order: each imports only what stands before it.
     custom.py    functions of your own in a tensor program
     array_api/   the array API standard's functions, on tensors
     imported/    programs that were written elsewhere, as tensors
+    cluster/     programs on the workers of a Dask cluster
     program/     one program with all its stages: what `compile` returns
     roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
     from compiler.ask.why_not import WhyNot, why_not
+    from compiler.cluster.blockwise import blockwise
     from compiler.core.dtypes import (
         DType,
         bfloat16,
@@ -111,13 +113,13 @@ __all__ = [
     "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
     "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram", "Options",
     "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
-    "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "bool_", "cache_clear",
-    "cache_info", "calibrate", "check_passes", "compile", "custom", "default_dtype", "effect",
-    "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "blockwise", "bool_",
+    "cache_clear", "cache_info", "calibrate", "check_passes", "compile", "custom", "default_dtype",
+    "effect", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
     "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch",
-    "get_default_dtype", "int2", "int4", "int8", "int16",
-    "int32", "int64", "is_constant", "machine", "prepare", "repeat", "rule", "save",
-    "set_default_dtype", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
+    "get_default_dtype", "int2", "int4", "int8", "int16", "int32", "int64", "is_constant",
+    "machine", "prepare", "repeat", "rule", "save", "set_default_dtype", "uint2", "uint4", "uint8",
+    "uint16", "uint32", "uint64", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -126,6 +128,7 @@ _PLACES = {
     "compiler.imported.jax.program": "from_jax JaxProgram",
     "compiler.imported.onnx.program": "from_onnx OnnxProgram",
     "compiler.imported.torch.program": "from_torch TorchProgram",
+    "compiler.cluster.blockwise": "blockwise",
     "compiler.ask.bisect": "bisect Bisection",
     "compiler.ask.check_passes": "check_passes",
     "compiler.program.effect": "effect",

@@ -70,7 +70,7 @@ def _foreign_imports(package: str) -> set[str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_import_is_a_declared_dependency(package: str) -> None:
     declared = _names(PROJECT["dependencies"])
-    for extra in ("notebooks", "onnx", "torch", "jax"):
+    for extra in ("notebooks", "onnx", "torch", "jax", "dask"):
         declared |= _names(EXTRAS[extra])
     homes = packages_distributions()
     undeclared = {

@@ -193,7 +193,12 @@ def structure_of(
 ) -> tuple[Structure, tuple[Buffer, ...]]:
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
     root, found = without_data(nodes)
-    return STRUCTURES.get(root, len(found), _relevant(options, asked_for())), found
+    return structure_without_data(root, len(found), options), found
+
+
+def structure_without_data(root: Sink, count: int, options: Options) -> Structure:
+    """The compiled structure of a graph whose `count` buffers are numbered placeholders."""
+    return STRUCTURES.get(root, count, _relevant(options, asked_for()))
 
 
 def structure_to_run(

@@ -136,7 +136,7 @@ def _key(root: Sink, options: Options) -> bytes:
         raise Unwritable("a search over loops remembers what it found by itself")
     if any(isinstance(node, Custom) for node in with_iterations(root)):
         raise Unwritable("functions of the user's are known to one process alone")
-    writer = Writer(_kinds())
+    writer = Writer(kinds())
     writer.node(root)
     parts = *_versions(), *_machine(), *_asked(options), json.dumps(writer.rows)
     return hashlib.sha256("\n".join(parts).encode()).digest()
@@ -194,7 +194,7 @@ def _files(package: Path) -> Iterator[tuple[str, int, int]]:
                     folders.append(entry.path)
 
 
-def _kinds() -> Kinds:
+def kinds() -> Kinds:
     """What may stand in an entry: the nodes of graphs but functions of the user's, and records."""
     found: dict[str, type] = {f"record {kind.__name__}": kind for kind in (*RECORDS, Strided)}
     for kind in _below(TensorNode):
@@ -226,7 +226,7 @@ def _read(content: bytes, cache: Cache) -> Remembered | None:
     """The program of an entry; one that is none is a warning."""
     try:
         entry = json.loads(content)
-        reader = Reader(_kinds(), entry["rows"])
+        reader = Reader(kinds(), entry["rows"])
         items, results, rows = map(reader.value, (entry["items"], entry["results"],
                                                   entry["programs"]))  # fmt: skip
         found = {(body, kind): (bytes.fromhex(key), what) for body, kind, what, key in rows}
@@ -284,7 +284,7 @@ def _written(
         if folder is not None and not folder.has(key):
             folder.put(key, code)
         rows.append((body, kind, what, key.hex()))
-    writer = Writer(_kinds())
+    writer = Writer(kinds())
     values = map(writer.value, (tuple(items), tuple(results), tuple(rows)))
     entry = dict(zip(("items", "results", "programs"), values, strict=True))
     return json.dumps({"rows": writer.rows, **entry}).encode()
