@@ -14,6 +14,7 @@ program needs makes LLVM end the process. So a new one is started for each quest
 
 import json
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,16 +49,20 @@ def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
 
     Raises `InternalError`, with LLVM's last words, where it ended the process or took too long.
     """
-    try:
-        done = subprocess.run(
-            isolated.command(_PROGRAM), input=json.dumps(question),
-            capture_output=True, text=True, errors="replace", timeout=seconds, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise InternalError("llvm", f"LLVM took more than {seconds:.0f} seconds") from error
+    # LLVM prints in pieces of some ten bytes: a pipe would wake this process for each of them.
+    with tempfile.TemporaryFile() as printed:
+        try:
+            done = subprocess.run(
+                isolated.command(_PROGRAM), input=json.dumps(question).encode(),
+                stdout=subprocess.PIPE, stderr=printed, timeout=seconds, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as error:
+            raise InternalError("llvm", f"LLVM took more than {seconds:.0f} seconds") from error
+        printed.seek(0)
+        text = printed.read().decode(errors="replace")
     if done.returncode:
-        raise InternalError("llvm", "LLVM ended the process", got=_last_words(done.stderr))
-    return Answer(json.loads(done.stdout), done.stderr)
+        raise InternalError("llvm", "LLVM ended the process", got=_last_words(text))
+    return Answer(json.loads(done.stdout), text)
 
 
 def _last_words(printed: str) -> str:

@@ -40,6 +40,7 @@ from compiler.pipeline.dropped import unchosen
 from compiler.pipeline.facts import CUT, DECOMPOSED, LANES, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
 from compiler.pipeline.machine_code import compiled, loaded, specify
 from compiler.schedule import verify as verify_schedule
+from compiler.schedule.carry import carry
 from compiler.schedule.deduplicate import deduplicate
 from compiler.schedule.hazards import separate
 from compiler.schedule.judge import judge
@@ -67,9 +68,12 @@ PIPELINE: tuple[Step, ...] = (
     Step("graph", "verify", verify_graph.verify,
          "after the passes, and after each: the one that broke something is told by its name",
          takes=("graph", "is_decomposed", "is_sharded", "known")),
+    Step("schedule", "carry", carry,
+         "first: of a state that keeps all but one row no copy is made, and no kernel computes it",
+         takes=("graph", "provenance"), makes="carried"),
     Step("schedule", "hazards", separate,
-         "first: the copies that writes in place need are there when fusion is decided",
-         takes=("graph",), makes="separated"),
+         "before partition: the copies that writes in place need are there when fusion is decided",
+         takes=("carried.root",), makes="separated"),
     Step("schedule", "partition", partition,
          "on the simplest graph: fusion is decided by what has to be computed",
          needs=(MERGED, DECOMPOSED, SHARDED),

@@ -15,6 +15,7 @@ from compiler.pipeline import driver
 from compiler.pipeline.facts import DECOMPOSED, SHARDED
 from compiler.pipeline.kernels import estimated
 from compiler.schedule.calls import buffer_of
+from compiler.schedule.carry import Carried
 from compiler.schedule.hazards import Separated
 from compiler.schedule.items import Dependency, ScheduleItem
 from compiler.schedule.judge import Estimate
@@ -22,7 +23,6 @@ from compiler.schedule.kinds import Callable
 from compiler.schedule.order import Ordered
 from compiler.schedule.outlined import Iteration, Outlined
 from compiler.schedule.partition import Choice, Partition
-from compiler.schedule.rows import with_rows
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -35,6 +35,7 @@ class ProgramUnit(driver.Unit):
     graph: Sink
     known: set[Any] = field(default_factory=set)
     """The nodes that were found right."""
+    carried: Carried = field(init=False)
     separated: Separated = field(init=False)
     parts: Partition = field(init=False)
     judged: Partition = field(init=False)
@@ -69,13 +70,12 @@ class ProgramUnit(driver.Unit):
             loops = (node for node in toposort([stack.pop()]) if isinstance(node, Repeat))
             for body in dict.fromkeys(loop.body for loop in loops):
                 if body not in found:
-                    step, rows = with_rows(body)
-                    unit = ProgramUnit(graph=step, options=self.options, prefix="iteration:")
+                    unit = ProgramUnit(graph=body, options=self.options, prefix="iteration:")
                     driver.run(unit, "graph")
                     driver.run(unit, "schedule", until="judge")
                     root = unit.separated.root
                     found[body] = Iteration(
-                        root, unit.judged, unit.records, unit.provenance, rows
+                        root, unit.judged, unit.carried, unit.records, unit.provenance
                     )
                     stack.append(root)
         return found

@@ -78,8 +78,10 @@ def _in_iterations(
         iteration = made.outlined.iterations[body]
         parts, name = iteration.parts, partial(_entity, iteration)
         nodes = {name(node): node for node in toposort([iteration.root])}
-        found = _decisions(parts.choices, parts.plain, iteration.root, iteration.records, name)
-        for each in found:
+        fusion = _decisions(parts.choices, parts.plain, iteration.root, iteration.records, name)
+        carried = ((name(each.node), each) for each in iteration.carried.choices)
+        rows = (Decision(it, "carry", c.is_fused, c.reason) for it, c in carried if it in nodes)
+        for each in (*fusion, *rows):
             node = nodes[each.subject]
             is_held = not each.taken if each.kind == "fuse" else each.kind == "memory"
             first, second = (buffers, calls) if is_held else (calls, buffers)

@@ -12,6 +12,7 @@ In order: each imports only what stands before it.
     pitch.py         what a copy reads
     repeating.py     what a value costs that is computed wherever it is read
     partition.py     decides which values are written to memory
+    carry.py         of a loop's state that gets one row in each iteration, the row is carried over
     analysis/        what a schedule costs: work, bytes, critical path, places in memory
     titles.py        what kernels are called, for readers
     calls.py         the kernel graph as a stage
@@ -27,7 +28,6 @@ In order: each imports only what stands before it.
     interpret.py     runs the kernel graph call by call, and the schedule item by item, on NumPy
     order.py         the calls of a kernel graph as schedule items, in dependency order
     general_body.py  one body for several that differ only in where they read
-    rows.py          the states of a loop that get one row in each iteration
     outlined.py      a kernel graph in the making
     iterations.py    the loop of a `Repeat` as calls that a range of the kernel graph repeats
     outline.py       the region of each realized value becomes the body of a call

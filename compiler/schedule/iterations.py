@@ -6,7 +6,7 @@
 
 Each call of an iteration is closed with an End, so that all belong to the loop, whether they read
 its counter or not. A state that no iteration changes is not carried over; of one that gets a row in
-each iteration (`rows.py`) the row is, to its place.
+each iteration (`carry.py`) the row is, to its place.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     read = tuple(inner.runs)
     for index, (state, new) in enumerate(zip(states, iteration.root.sources, strict=True)):
         if not (isinstance(new, Param) and new.slot == index):
-            row = iteration.rows.get(index)
+            row = iteration.carried.rows.get(index)
             place = (counter,) if row is not None and row.step else ()
             region = row.region(node.sources[index].shape) if row is not None else None
             sources = (After((state, *read)), inner.buffers[new], *place)

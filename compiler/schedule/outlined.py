@@ -10,10 +10,10 @@ from compiler.core.origin import Origin
 from compiler.core.trace import PassRecord, Provenance
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode, Variable
 from compiler.graph.words import operation
+from compiler.schedule.carry import Carried
 from compiler.schedule.general_body import General
 from compiler.schedule.kinds import Bind, KernelSink
 from compiler.schedule.partition import Choice, Partition
-from compiler.schedule.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,12 @@ class Iteration:
 
     root: Sink
     parts: Partition
+    carried: Carried
+    """The states of which only a row is carried over; the root has the row."""
     records: Sequence[PassRecord] = ()
     """The graph passes on the iteration: what each did."""
     lines: Provenance[Origin] = field(default_factory=Provenance)
     """For the nodes of the iteration the user's lines that they come from."""
-    rows: Mapping[int, Row] = field(default_factory=dict)
-    """For the states of which only a row becomes new where it goes; the root has the row."""
 
     @property
     def kept(self) -> tuple[Choice, ...]:

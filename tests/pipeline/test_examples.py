@@ -43,6 +43,7 @@ from compiler.pipeline.kernels import estimated
 from compiler.pipeline.rows import PIPELINE, Step
 from compiler.schedule.analysis import costs, footprint
 from compiler.schedule.calls import KernelGraph, KernelSink, buffer_of
+from compiler.schedule.carry import carry
 from compiler.schedule.deduplicate import deduplicate
 from compiler.schedule.hazards import separate
 from compiler.schedule.judge import judge
@@ -120,6 +121,18 @@ def simplify_example() -> Texts:
 
 def two_stage_example() -> Texts:
     return graph_pass(two_stage, graph.Sink((graph.Reduce((source("x", 1048576),), "sum", (0,)),)))
+
+
+def carry_example() -> Texts:
+    counter = graph.Expand((graph.Reshape((graph.Variable((), "i", 0, 3),), (1,)),), (4,))
+    is_there = elementwise("eq", graph.Iota((), 4, dtypes.int64), counter)
+    is_there = graph.Expand((graph.Reshape((is_there,), (4, 1)),), (4, 2))
+    row = elementwise("exp", graph.Param((), 1, (1, 2), f32))
+    state = graph.Param((), 0, (4, 2), f32)
+    root = graph.Sink((elementwise("where", is_there, graph.Expand((row,), (4, 2)), state),))
+    provenance: Provenance[Origin] = Provenance()
+    before = graph_text(root, provenance)
+    return before, graph_text(carry(root, provenance).root, provenance)
 
 
 def hazards_example() -> Texts:
@@ -300,6 +313,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "shard"): shard_example,
     ("graph", "simplify"): simplify_example,
     ("graph", "two_stage"): two_stage_example,
+    ("schedule", "carry"): carry_example,
     ("schedule", "hazards"): hazards_example,
     ("schedule", "partition"): partition_example,
     ("schedule", "judge"): judge_example,

@@ -21,6 +21,7 @@ from compiler.core.errors import InternalError
 from compiler.core.node import Node
 from compiler.core.passes import Step
 from compiler.core.trace import Provenance
+from compiler.graph.nodes import Sink
 from compiler.graph.simplify import simplify
 from compiler.loops import count
 from compiler.loops.choices import Choices
@@ -30,6 +31,7 @@ from compiler.pipeline.rows import PIPELINE
 from compiler.run import building
 from compiler.run.realize import realize
 from compiler.schedule.analysis import share
+from compiler.schedule.kinds import KernelSink
 from tests.rows import replace_row, watched
 
 PACKAGE = Path(compiler.__file__).parent
@@ -125,16 +127,18 @@ def stage_calls(work: Callable[[], object]) -> set[tuple[str, str, str]]:
     """Caller, module and name of each function that `work` calls to change or check a program.
 
     That is what stands in a file that says what it ensures, as that of each pass must; what is
-    called `verify`; and what makes or loads machine code. Stages call one another as they like.
+    called `verify`; what makes or loads machine code; and whatever gives another graph or body.
+    Stages call one another as they like.
     """
     found: set[tuple[str, str, str]] = set()
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call" and frame.f_back is not None:
+        is_root = event == "return" and has_root(argument)
+        if (event == "call" or is_root) and frame.f_back is not None:
             caller = str(frame.f_back.f_globals.get("__name__"))
             if caller.startswith("compiler.") and not caller.startswith(STAGES):
                 module, name = str(frame.f_globals.get("__name__")), frame.f_code.co_name
-                if changes(module, name):
+                if (is_root and is_of_a_stage(module, name)) or changes(module, name):
                     found.add((caller, module, name))
 
     threading.setprofile(note)
@@ -147,9 +151,22 @@ def stage_calls(work: Callable[[], object]) -> set[tuple[str, str, str]]:
     return found
 
 
+def has_root(made: object) -> bool:
+    """Whether what a function gives is, or holds, the root of a graph or of a kernel."""
+    parts = made if isinstance(made, tuple) else (made,)
+    return any(isinstance(part, Sink | KernelSink | Body) for part in parts)
+
+
+def is_of_a_stage(module: str, name: str) -> bool:
+    """Whether a function is one of a stage's that could change a program."""
+    return (
+        module.startswith(STAGES) and module not in ASIDE and not name.startswith(("<", "__"))
+    )
+
+
 def changes(module: str, name: str) -> bool:
     """Whether a function changes or checks a program."""
-    if not module.startswith(STAGES) or module in ASIDE or name.startswith(("<", "__")):
+    if not is_of_a_stage(module, name):
         return False
     words = sys.modules[module].__doc__ or ""
     return (

@@ -13,6 +13,7 @@ from compiler.pipeline.kernels import CompiledKernel, compile_kernel
 from compiler.pipeline.retarget import counterparts, for_machine, retarget
 from compiler.settings.options import Measured
 from tests.llvm.programs import PROGRAMS
+from tests.loops.assembled import assembled
 from tests.loops.choosing.test_spills import MOST, inner_loops, stack
 
 WIDE = {"arm-neon": 16, "apple-m1": 16, "x86-avx2": 32}
@@ -120,13 +121,23 @@ def test_they_are_taken_in_step(program: Compilation) -> None:
 FAST = ("arm-neon", "x86-avx2", "wasm")
 
 
+@pytest.fixture(scope="module")
+def programs() -> Compilation:
+    return compile([make() for make in PROGRAMS.values()], Options(machine="x86-avx512"))
+
+
 @pytest.mark.parametrize(
     "machine",
     [it if it in FAST else pytest.param(it, marks=pytest.mark.slow) for it in MACHINES],
 )  # fmt: skip
-def test_every_program_has_assembly_for_every_machine(machine: str) -> None:
-    made = compile([make() for make in PROGRAMS.values()], Options(machine="x86-avx512"))
-    for listing in made.assembly_for(machine):
+def test_every_program_has_assembly_for_every_machine(programs: Compilation, machine: str) -> None:
+    for listing in assembled({"": programs}, machine)[""]:
         assert listing.rows and listing.choices.startswith("loops: ")
-        if listing.inner is not None:
-            assert listing.inner.because
+
+
+@pytest.mark.parametrize("machine", FAST)
+def test_what_an_iteration_takes_is_told_with_its_reason(
+    programs: Compilation, machine: str
+) -> None:
+    found = [it.inner for it in programs.assembly_for(machine) if it.inner is not None]
+    assert found and all(it.because for it in found)

@@ -4,7 +4,7 @@
 
 Some steps are written out in each iteration, as many as make a moderate program. The rows that a
 scan collects are states of the repetition, of which each iteration writes its own rows only
-(`schedule/rows.py`).
+(`schedule/carry.py`).
 A state that only counts, i + 1 from step to step, is no state of the repetition: it is the first
 value and the counter.
 """

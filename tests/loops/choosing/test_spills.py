@@ -6,18 +6,20 @@ of each product is read: an access to the stack there is a register that was not
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pytest
 
 import compiler
 from benchmarks.peers.on_svodviz import result
 from benchmarks.workloads import WORKLOADS
-from compiler import Options
+from compiler import Compilation, Options
 from compiler.core.node import toposort
 from compiler.loops.nodes import Alu, Body, Reduce, ScalarNode
 from compiler.machines.named import MACHINES
+from tests.loops.assembled import Listings, assembled
 
 NAMES = (
     "matmul_256", "matmul_512", "matmul_1024", "matmul_2048", "matmul_bias_relu", "bmm",
@@ -87,26 +89,36 @@ def is_product(body: Body) -> bool:
     )
 
 
+Products: TypeAlias = dict[str, list[tuple[Loop, list[str]]]]
+
+
 @functools.cache
-def product_loops(machine: str, name: str) -> list[tuple[Loop, list[str]]]:
-    """The innermost loops of a program's products that multiply, and what is spilled in each."""
+def product_loops(machine: str, names: tuple[str, ...] = NAMES) -> Products:
+    """The innermost loops that multiply of each program's products, and what is spilled in each."""
+    programs = {name: program(name, machine) for name in names}
+    listings = assembled(programs, machine)
+    return {name: list(_products(made, listings[name])) for name, made in programs.items()}
+
+
+def program(name: str, machine: str) -> Compilation:
+    """A program of the benchmark."""
     workload = WORKLOADS[name]
-    program = compiler.compile(result(workload, workload.data()), Options(machine=machine))
-    products = {each.name for each in program.loops if is_product(each.body)}
-    found = []
-    for listing in program.assembly_for(machine):
+    return compiler.compile(result(workload, workload.data()), Options(machine=machine))
+
+
+def _products(made: Compilation, listings: Listings) -> Iterator[tuple[Loop, list[str]]]:
+    products = {each.name for each in made.loops if is_product(each.body)}
+    for listing in listings:
         if listing.name in products:
             base = stack(listing.rows)
             loops = inner_loops(listing.name, listing.rows)
-            found += [(loop, loop.spilled(base)) for loop in loops if loop.products >= 4]
-    return found
+            yield from ((loop, loop.spilled(base)) for loop in loops if loop.products >= 4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", [*X86, *ARM])
 def test_no_product_of_the_benchmark_spills(machine: str) -> None:
-    for name in NAMES:
-        found = product_loops(machine, name)
+    for name, found in product_loops(machine).items():
         assert found, name
         for loop, spilled in found:
             assert not spilled, (name, loop)
@@ -114,15 +126,15 @@ def test_no_product_of_the_benchmark_spills(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", ["x86-avx2", "intel-alderlake", "arm-neoverse-n1"])
 def test_a_product_does_not_spill(machine: str) -> None:
-    found = product_loops(machine, "matmul_256")
+    found = product_loops(machine, ("matmul_256",))["matmul_256"]
     assert found and not any(spilled for _, spilled in found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", ARM)
 def test_few_instructions_for_each_multiply_add(machine: str) -> None:
-    for name in NAMES:
-        loops = [loop for loop, _ in product_loops(machine, name)]
+    for name, found in product_loops(machine).items():
+        loops = [loop for loop, _ in found]
         for kernel in {loop.kernel for loop in loops}:
             # the loop of whole tiles: what these leave over has fewer multiply-adds for its loads
             tile = max((it for it in loops if it.kernel == kernel), key=lambda it: it.products)

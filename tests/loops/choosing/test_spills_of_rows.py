@@ -12,6 +12,7 @@ import pytest
 
 from compiler import Options, Tensor, compile
 from compiler.machines.named import MACHINES
+from tests.loops.assembled import Listings, assembled
 
 NAMES = [name for name in MACHINES if re.match("x86|intel|amd|arm|apple", name)]
 POLYNOMIALS, SHARED = ("softmax", "sigmoid"), 2
@@ -103,9 +104,10 @@ def _reached(begin: int, among: set[int], after: dict[int, set[int]]) -> set[int
 
 
 @functools.cache
-def assembly(name: str, machine: str) -> list[list[str]]:
-    made = compile(PROGRAMS[name](), Options(machine=machine, threads=1))
-    return [list(listing.rows) for listing in made.assembly_for(machine)]
+def assembly(machine: str) -> dict[str, Listings]:
+    """The kernels of all programs."""
+    options = Options(machine=machine, threads=1)
+    return assembled({name: compile(make(), options) for name, make in PROGRAMS.items()}, machine)
 
 
 @pytest.mark.parametrize("machine", NAMES)
@@ -115,7 +117,8 @@ def test_what_a_loop_makes_stays_in_registers(name: str, machine: str) -> None:
         pytest.skip(SHUFFLED[0])
     few = MACHINES[machine].model.registers < 32
     most = SHARED if few and name in POLYNOMIALS else 0
-    loops = [loop for rows in assembly(name, machine) for loop in innermost(rows)]
+    listings = assembly(machine)[name]
+    loops = [loop for listing in listings for loop in innermost(listing.rows)]
     assert loops, "a program without a loop"
     for loop in loops:
         found = [row for row in loop if STACK.search(row)]

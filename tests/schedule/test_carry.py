@@ -10,9 +10,12 @@ import compiler
 from compiler import Tensor, repeat
 from compiler.core.node import toposort
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.nodes import Sink
+from compiler.schedule.carry import NO_LINE, ONE_ROW, OUTSIDE, Row, carry
 from compiler.schedule.items import MemoryTransfer
-from compiler.schedule.rows import Row, with_rows
+from compiler.settings.options import Options
 from tests.evaluate import Array, assert_same, evaluate, every_engine
+from tests.rows import after_graph_passes
 
 T = 6
 
@@ -26,6 +29,11 @@ def put(x: Any, place: Any, row: Any, axis: int = 0) -> Any:
         return is_there.where(row.unsqueeze(axis) if row.ndim else row, x)
     return np.where((np.arange(x.shape[axis]) == place).reshape(shape),
                     np.expand_dims(row, axis) if np.ndim(row) else row, x)  # fmt: skip
+
+
+def constant(h: Any) -> Any:
+    """A row that no state is read for, in the type of a state."""
+    return Tensor.full((), 2.5, dtype="float64") if isinstance(h, Tensor) else np.float64(2.5)
 
 
 def stacking(i: Any, h: Any, rows: Any) -> Any:
@@ -44,14 +52,18 @@ CASES: dict[str, tuple[Callable[..., Any], Row | None]] = {
     "outside at last": (lambda i, h, r: (h + 1, put(r, i + T - 2, h)), None),
     "not a line": (lambda i, h, r: (h + 1, put(r, i * i, h)), None),
     "a number": (lambda i, h, r: (h + 1, put(r, i, (h * 1).sum())), Row(0, 0, 1)),
+    "a constant": (lambda i, h, r: (h + 1, put(r, i, constant(h))), Row(0, 0, 1)),
 }
 FIRST = np.arange(3.0), np.arange(T * 3.0).reshape(T, 3)
 
 
 def rows_of(tensor: Tensor) -> dict[int, Row]:
-    """The rows of the one loop of a program."""
-    (body,) = {n.body for n in toposort([tensor.node]) if isinstance(n, Repeat)}
-    return dict(with_rows(body)[1])
+    """The rows of the one loop of a program, and of none that is the program itself."""
+    unit = after_graph_passes(Sink((tensor.node,)), Options())
+    assert not carry(unit.graph, unit.provenance).rows
+    (body,) = {n.body for n in toposort([unit.graph]) if isinstance(n, Repeat)}
+    inner = after_graph_passes(body, Options())
+    return dict(carry(inner.graph, inner.provenance).rows)
 
 
 @every_engine
@@ -103,3 +115,15 @@ def test_each_iteration_copies_a_row() -> None:
     assert {row.dims for row in rows} == {(1, 3)}
     assert {row.nbytes for row in rows} == {24}
     assert made.check().ok and "then 3 on" in str(made.kernels)
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("stacked", ONE_ROW), ("outside at last", OUTSIDE), ("not a line", NO_LINE),
+])  # fmt: skip
+def test_what_is_carried_over_is_told_with_its_reason(name: str, why: str) -> None:
+    made = compiler.compile(list(repeat(3, CASES[name][0], *map(Tensor, FIRST))))
+    (told,) = [each for each in made.decisions if each.kind == "carry"]
+    assert told.taken == (why == ONE_ROW) and told.reason.endswith(f": {why}")
+    assert "test_carry.py:" in told.reason and told.subject.startswith("kernels:")
+    (number,) = told.numbers
+    assert (number.value, number.limit) == (24 if told.taken else 24 * T, 24 * T)
