@@ -19,6 +19,7 @@ from compiler.core.origin import user_call
 from compiler.graph.words import short
 from compiler.imported.known import computed
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
+    blocks,
     conversions,
     counting,
     elementwise,
@@ -30,6 +31,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     recurrent,
     regions,
     resizing,
+    runtime,
     sampling,
     shapes,
     spectra,
