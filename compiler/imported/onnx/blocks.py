@@ -21,6 +21,9 @@ def product(
     bits, blocks = call.get("bits", 4), -(-depth // block)
     if order is not None:
         raise call.refused("blocks in an order of their own are not supported", "g_idx", "none")
+    if call.get("weight_prepacked", 0):
+        raise call.refused("weights packed for one machine are not supported", "weight_prepacked",
+                           "0")  # fmt: skip
     steps = _numbers(b.reshape(rows, -1), bits).reshape(rows, blocks, block)
     middle = _middle(call, zeros if zeros is None else zeros.reshape(rows, -1), bits)
     if isinstance(middle, Tensor):

@@ -24,6 +24,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     counting,
     elementwise,
     folds,
+    fused,
     images,
     picking,
     products,

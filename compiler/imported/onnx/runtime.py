@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime's own domain, as its quantiser writes them.
+"""Operators of ONNX Runtime's own domain, of quantised values.
 
     QLinearSigmoid(x, s, z, t, y)  =  quantised(sigmoid((x - z) * s), t, y)
 
@@ -13,7 +13,7 @@ from compiler.imported.onnx.call import RUNTIME, Call, operator
 from compiler.imported.onnx.conversions import dequantize, quantize
 from compiler.imported.onnx.elementwise import activation
 from compiler.imported.onnx.folds import softmax
-from compiler.imported.onnx.quantised import rescaled, spread, whole
+from compiler.imported.onnx.quantised import rescaled, spread, whole, whole_product
 from compiler.imported.onnx.recurrent import layers
 from compiler.imported.onnx.windows import pool
 from compiler.tensor import Tensor
@@ -62,7 +62,8 @@ def _of_real(call: Call, x: Tensor) -> Tensor:
     if own.op == "LeakyRelu":
         return activation(own, x)
     if own.op == "Softmax":
-        return softmax(replace(own, version=call.get("opset", 13)), x)
+        own = replace(own, version=call["opset"], attributes={"axis": call.get("axis", -1)})
+        return softmax(own, x)
     image = x.moveaxis(-1, 1) if call.get("channels_last", 0) else x
     if own.op == "AveragePool":
         made: Tensor = pool(own, image)
@@ -123,9 +124,42 @@ def _columns(w: Tensor, scale: Tensor | None, zero: Tensor | None) -> Tensor:
 
 
 def _rounded(x: Tensor) -> Tensor:
-    """x in 255 steps from its least element, or 0, to its greatest."""
+    """What is left of x in 8 bits."""
+    steps, scale, zero = _in_8_bits(x)
+    return _real(steps, scale, zero)
+
+
+def _in_8_bits(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """x in 255 steps from its least element, or 0, to its greatest; the step and that of 0."""
     low, high = x.min().minimum(0.0), x.max().maximum(0.0)
-    step = high.sub(low).div(255.0)
-    step = step.eq(0).where(1.0, step)
-    zero = low.neg().div(step).round().clip(0.0, 255.0)
-    return x.div(step).round().add(zero).clip(0.0, 255.0).sub(zero).mul(step)
+    scale = high.sub(low).div(255.0)
+    scale = scale.eq(0).where(1.0, scale)
+    zero = low.neg().div(scale).round().clip(0.0, 255.0).cast(dtypes.uint8)
+    return _quantised(x, scale, zero, zero), scale, zero
+
+
+@operator("DynamicQuantizeMatMul", domain=RUNTIME)
+def product_of_real(
+    call: Call, a: Tensor, b: Tensor, b_scale: Tensor, b_zero: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product with quantised columns, for which a is rounded to 8 bits."""
+    steps, scale, zero = _in_8_bits(a)
+    sums = whole_product(steps, zero, b, None if call.is_zero(3) else b_zero)
+    return _with_bias(sums, scale.mul(spread(b_scale, sums, -1)), bias)
+
+
+@operator("MatMulIntegerToFloat", domain=RUNTIME)
+def product_to_real(
+    call: Call, a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor,
+    a_zero: Tensor | None = None, b_zero: Tensor | None = None, bias: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product of small integers, as what it stands for."""
+    zeros = None if call.is_zero(4) else a_zero, None if call.is_zero(5) else b_zero
+    sums = whole_product(a, zeros[0], b, zeros[1])
+    return _with_bias(sums, a_scale.reshape(()).mul(spread(b_scale, sums, -1)), bias)
+
+
+def _with_bias(sums: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
+    made = sums.cast(scale.dtype).mul(scale)
+    return made if bias is None else made.add(bias)

@@ -19,7 +19,7 @@ BIAS = RNG.integers(-900, 900, 6, dtype=np.int32)
 
 def run(
     op: str, *values: Any, output: int = TensorProto.UINT8, inputs: tuple[int, ...] = (0,),
-    results: int = 1, **attributes: Any,
+    results: int = 1, domain: str = "com.microsoft", **attributes: Any,
 ) -> list[Array]:  # fmt: skip
     """The results of one node: values at `inputs` are given, None is left out, the rest known."""
     arrays = {f"v{n}": np.asarray(each) for n, each in enumerate(values) if each is not None}
@@ -30,7 +30,7 @@ def run(
                                       arrays[n].shape) for n in given
     ]  # fmt: skip
     made = [helper.make_tensor_value_info(f"y{n}", output, None) for n in range(results)]
-    node = helper.make_node(op, names, [each.name for each in made], domain="com.microsoft",
+    node = helper.make_node(op, names, [each.name for each in made], domain=domain,
                             **attributes)  # fmt: skip
     constants = [numpy_helper.from_array(a, n) for n, a in arrays.items() if n not in given]
     graph = helper.make_graph([node], "g", described, made, constants)
