@@ -96,9 +96,10 @@ bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS
 	@$(BENCH_VENV)/bin/python -m benchmarks --workloads '$(WORKLOADS)' --peers '$(PEERS)' --isa '$(ISA)' $(BENCH_ARGS)
 
 # PyTorch and JAX are too large for .venv: what needs them has an environment of its own.
-models: $(MODELLED) ## tests of from_torch and from_jax, then models of torchvision and transformers (MODELS="a b": some)
+# All models take more than an hour. Rows are kept in build/models.json: it goes on where it was ended.
+models: $(MODELLED) ## tests of from_torch and from_jax, then models of torchvision and transformers (MODELS="bert swin*": some)
 	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch tests/imported/jax
-	@$(MODELS_VENV)/bin/python -m tools.models $(MODELS)
+	@$(MODELS_VENV)/bin/python -m tools.models --out build/models.json $(foreach name,$(MODELS),'$(name)')
 
 # What is stored is what loops for one machine print, as in the tests: tests/conftest.py.
 notebooks: export SVODVIZ_MACHINE := x86-avx512

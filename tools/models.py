@@ -1,9 +1,12 @@
 """Models of torchvision and transformers, with random weights, beside PyTorch: a table.
 
     python -m tools.models                    all of them, each in a process of its own
-    python -m tools.models resnet18 bert      some
+    python -m tools.models bert 'swin*'       some
+    python -m tools.models --out rows.json …  keep the rows; those that are there are not run again
     python -m tools.models --exact …          also how far both are from float64 (else only where
                                               the difference is larger than rounding explains)
+
+All of them take more than an hour: with `--out` they may be ended at any time, and go on there.
 
 A row: operators of ATen, nodes of the graph, kernels and other items, the largest difference from
 PyTorch relative to the largest magnitude of each output, how far both are from PyTorch in float64
@@ -12,6 +15,7 @@ milliseconds of a run of ours and of PyTorch (two threads, alternating, medians)
 """
 
 import argparse
+import fnmatch
 import json
 import os
 import resource
@@ -20,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +133,29 @@ def names() -> list[str]:
     return [*models.list_models(module=models), *LANGUAGE]
 
 
+def chosen(patterns: Sequence[str], among: Sequence[str]) -> list[str]:
+    """The models of these names or patterns of the shell; `SystemExit` where one fits none."""
+    found = []
+    for pattern in patterns:
+        fitting = fnmatch.filter(among, pattern)
+        if not fitting:
+            raise SystemExit(f"no such model: {pattern}")
+        found += fitting
+    return list(dict.fromkeys(found))
+
+
+def kept(out: Path | None) -> dict[str, dict[str, Any]]:
+    """The rows of a file, by model; without those that failed, which may be tried again."""
+    rows = json.loads(out.read_text("utf-8")) if out and out.exists() else []
+    return {row["model"]: row for row in rows if "failed" not in row}
+
+
+def is_wrong(row: Mapping[str, Any]) -> bool:
+    """Whether a model failed, or differs by more than rounding explains."""
+    bound = max(BOUND, 4 * row.get("theirs", 0.0))
+    return "failed" in row or not row["difference"] <= bound
+
+
 def measured(name: str, rounds: int, *, is_exact: bool) -> dict[str, Any]:
     """The row of one model, with caches that are empty."""
     import torch
@@ -157,12 +184,12 @@ def measured(name: str, rounds: int, *, is_exact: bool) -> dict[str, Any]:
         "export": times[1] - times[0], "walk": times[2] - times[1], "compile": times[3] - times[2],
         **_run_times(plan.run, lambda: module(*args, **named), rounds),
     }  # fmt: skip
+    row["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     if is_exact or not row["difference"] <= BOUND / 10:
         double = [_double(each) for each in args], {k: _double(v) for k, v in named.items()}
         with torch.no_grad():
             exact = _arrays(pytree.tree_leaves(module.double()(*double[0], **double[1])))
         row["ours"], row["theirs"] = _difference(got, exact), _difference(wanted, exact)
-    row["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return row
 
 
@@ -220,52 +247,53 @@ def printed(row: dict[str, Any]) -> str:
     )
 
 
-def rows(chosen: list[str], options: list[str], seconds: float) -> Iterator[dict[str, Any]]:
-    """The rows of models, each measured in a process with caches of its own."""
-    for name in chosen:
-        command = [sys.executable, "-m", "tools.models", "--one", name, *options]
-        with tempfile.TemporaryDirectory() as folder:
-            environment = {**os.environ, "XDG_CACHE_HOME": folder}
-            try:
-                done = subprocess.run(
-                    command, env=environment, timeout=seconds, capture_output=True, text=True,
-                    check=False,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                yield {"model": name, "failed": f"not ready after {seconds:.0f} s"}
-                continue
-        last = done.stdout.strip().splitlines()[-1:] or [""]
-        if done.returncode:
-            why = done.stderr.strip().splitlines()[-6:]
-            yield {"model": name, "failed": " | ".join(why) or f"exit {done.returncode}"}
-        else:
-            yield json.loads(last[0])
+def row_of(name: str, options: Sequence[str], seconds: float) -> dict[str, Any]:
+    """The row of a model, measured in a process with caches of its own."""
+    command = [sys.executable, "-m", "tools.models", "--one", name, *options]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "XDG_CACHE_HOME": folder}
+        try:
+            done = subprocess.run(
+                command, env=environment, timeout=seconds, capture_output=True, text=True,
+                check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return {"model": name, "failed": f"not ready after {seconds:.0f} s"}
+    if done.returncode:
+        why = done.stderr.strip().splitlines()[-6:]
+        return {"model": name, "failed": " | ".join(why) or f"exit {done.returncode}"}
+    row: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return row
 
 
 def main() -> int:
     """Print the table; 1 where a model differs or fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("models", nargs="*")
+    parser.add_argument("models", nargs="*", help="names or patterns; else all")
     parser.add_argument("--exact", action="store_true", help="compare both with float64")
     parser.add_argument("--seconds", type=float, default=900, help="for one model at most")
-    parser.add_argument("--out", type=Path, help="a file for the rows, as JSON")
+    parser.add_argument("--out", type=Path, help="a file for the rows, as JSON: it is gone on with")
+    parser.add_argument("--anew", action="store_true", help="run what the file has, too")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
         print(json.dumps(measured(given.one, given.rounds, is_exact=given.exact)))
         return 0
-    kept, is_wrong = [], False
-    print(HEAD, flush=True)
+    every = {} if given.anew else kept(given.out)
+    asked = chosen(given.models or ["*"], names())
     options = [f"--rounds={given.rounds}", *(["--exact"] if given.exact else [])]
-    for row in rows(given.models or names(), options, given.seconds):
-        kept.append(row)
-        bound = max(BOUND, 4 * row.get("theirs", 0.0))
-        is_wrong |= "failed" in row or not row["difference"] <= bound
-        print(printed(row), flush=True)
-        if given.out:
-            given.out.write_text(json.dumps(kept, indent=1) + "\n")
-    return int(is_wrong)
+    if before := sum(name in every for name in asked):
+        print(f"{before} of {len(asked)} were in {given.out}: --anew runs them, too")
+    print(HEAD, flush=True)
+    for name in asked:
+        if name not in every:
+            every[name] = row_of(name, options, given.seconds)
+            if given.out:
+                given.out.parent.mkdir(parents=True, exist_ok=True)
+                given.out.write_text(json.dumps(list(every.values()), indent=1) + "\n", "utf-8")
+        print(printed(every[name]), flush=True)
+    return int(any(is_wrong(every[name]) for name in asked))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ In order: each imports only what stands before it.
     images.py         ImageDecoder
     spectra.py        DFT, STFT and mel frequencies
     recurrent.py      RNN, GRU and LSTM
+    runtime.py        ONNX Runtime's operators of quantised values
+    blocks.py         its weights of few bits in blocks
+    fused.py          what its optimiser makes one operator of
     listing.py        a model as lines of text, its nodes in their modules
     program.py        `from_onnx`: a model as a callable program
 """

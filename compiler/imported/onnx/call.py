@@ -11,7 +11,7 @@ repetition) is asked for by `call.known`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,15 +25,18 @@ from compiler.tensors.variables import Variable, made_of
 
 Made: TypeAlias = Tensor | tuple[Tensor, ...]
 Function: TypeAlias = Callable[..., Made]
+F = TypeVar("F", bound=Function)
 
 OPERATORS: dict[tuple[str, str], Function] = {}
 """The functions by domain ("" is ONNX's own) and name."""
+RUNTIME = "com.microsoft"
+"""The domain of ONNX Runtime's own operators."""
 
 
-def operator(*names: str, domain: str = "") -> Callable[[Function], Function]:
+def operator(*names: str, domain: str = "") -> Callable[[F], F]:
     """Decorate a function as what operators of these names do."""
 
-    def register(function: Function) -> Function:
+    def register(function: F) -> F:
         OPERATORS.update({(domain, name): function for name in names})
         return function
 

@@ -19,10 +19,12 @@ from compiler.core.origin import user_call
 from compiler.graph.words import short
 from compiler.imported.known import computed
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
+    blocks,
     conversions,
     counting,
     elementwise,
     folds,
+    fused,
     images,
     picking,
     products,
@@ -30,6 +32,7 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     recurrent,
     regions,
     resizing,
+    runtime,
     sampling,
     shapes,
     spectra,

@@ -8,13 +8,13 @@ from compiler.imported.onnx.windows import less_zero
 from compiler.tensor import Tensor
 
 
-def _whole(x: Tensor, zero: Tensor | None, axis: int | None) -> Tensor:
+def whole(x: Tensor, zero: Tensor | None, axis: int | None) -> Tensor:
     """Less its zero point, in 32 bits; one zero for each row, column or channel along an axis."""
     wide = x.cast(dtypes.int32)
-    return wide if zero is None else wide.sub(_spread(zero.cast(dtypes.int32), wide, axis))
+    return wide if zero is None else wide.sub(spread(zero.cast(dtypes.int32), wide, axis))
 
 
-def _spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
+def spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
     """Numbers along an axis of a tensor; one number is for all."""
     if each.size == 1:
         return each.reshape(())
@@ -26,18 +26,18 @@ def _spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
 
 def whole_product(a: Tensor, a_zero: Tensor | None, b: Tensor, b_zero: Tensor | None) -> Tensor:
     """Σ (a - y)·(b - z) = Σ (a - y)·b - z·Σ (a - y), in 32 bits: b is taken as it is stored."""
-    rows, wide = _whole(a, a_zero, -2), b.cast(dtypes.int32)
+    rows, wide = whole(a, a_zero, -2), b.cast(dtypes.int32)
     sums = rows.matmul(wide)
     if b_zero is None:
         return sums
-    zero = _spread(b_zero.cast(dtypes.int32), wide, -1)
+    zero = spread(b_zero.cast(dtypes.int32), wide, -1)
     if b.ndim < 2 or a.ndim < 2 or zero.ndim > 1:
         return rows.matmul(wide.sub(zero))
     less = rows.sum(-1, keepdim=True, dtype=dtypes.int32).contiguous()
     return sums.sub(less.mul(zero))
 
 
-def _rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tensor:
+def rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tensor:
     """sums * scale / target + zero, rounded and held in the type of zero."""
     made = sums.float().mul(scale.float()).div(target.float()).round().add(zero.float())
     return made.clip(float(zero.dtype.minimum), float(zero.dtype.maximum)).cast(zero.dtype)
@@ -50,8 +50,8 @@ def quantised_matmul(call: Call, *values: Tensor) -> Tensor:
     sums = whole_product(
         a, None if call.is_zero(2) else a_zero, b, None if call.is_zero(5) else b_zero
     )
-    scale = _spread(a_scale, sums, -2).mul(_spread(b_scale, sums, -1))
-    return _rescaled(sums, scale, y_scale.reshape(()) if y_scale.size == 1 else y_scale, y_zero)
+    scale = spread(a_scale, sums, -2).mul(spread(b_scale, sums, -1))
+    return rescaled(sums, scale, y_scale.reshape(()) if y_scale.size == 1 else y_scale, y_zero)
 
 
 @operator("MatMulInteger")
@@ -69,55 +69,7 @@ def quantised_conv(
     w_zero: Tensor, y_scale: Tensor, y_zero: Tensor, bias: Tensor | None = None,
 ) -> Any:  # fmt: skip
     """A convolution of quantised images."""
-    weight = _whole(w, None if call.is_zero(5) else w_zero, 0)
+    weight = whole(w, None if call.is_zero(5) else w_zero, 0)
     sums = less_zero(call, x, None if call.is_zero(2) else x_zero, weight, bias)
-    scale = x_scale.reshape(()).mul(_spread(w_scale, sums, 1))
-    return _rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))
-
-
-def _real(x: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor:
-    """What quantised values stand for."""
-    return _whole(x, zero, None).float().mul(scale.reshape(()))
-
-
-def _quantised(x: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
-    """Numbers in whole steps of the scale, held in the type of zero."""
-    one = Tensor(1.0, dtype=dtypes.float32)
-    return _rescaled(x, one, scale.reshape(()), zero.reshape(()))
-
-
-@operator("QLinearAdd", "QLinearMul", domain="com.microsoft")
-def quantised_pair(call: Call, *values: Tensor) -> Tensor:
-    """A sum or a product of quantised values; ONNX Runtime's quantiser writes it."""
-    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = values
-    one, other = _real(a, a_scale, a_zero), _real(b, b_scale, b_zero)
-    made = one.add(other) if call.op == "QLinearAdd" else one.mul(other)
-    return _quantised(made, y_scale, y_zero)
-
-
-@operator("QLinearGlobalAveragePool", domain="com.microsoft")
-def quantised_mean(
-    call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor, y_scale: Tensor, y_zero: Tensor
-) -> Tensor:
-    """The mean of each channel of quantised images."""
-    is_last = bool(call.get("channels_last", 0))
-    axes = tuple(range(1, x.ndim - 1) if is_last else range(2, x.ndim))
-    return _quantised(_real(x, x_scale, x_zero).mean(axes, True), y_scale, y_zero)
-
-
-@operator("QGemm", domain="com.microsoft")
-def quantised_gemm(
-    call: Call, a: Tensor, a_scale: Tensor, a_zero: Tensor, b: Tensor, b_scale: Tensor,
-    b_zero: Tensor, c: Tensor | None = None, y_scale: Tensor | None = None,
-    y_zero: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """A product of quantised matrices and a bias in 32 bits; in float32 where no scale is said."""
-    left = a.swapaxes(0, 1) if call.get("transA", 0) else a
-    column = 0 if call.get("transB", 0) else 1
-    right = _whole(b, b_zero, column)
-    sums = _whole(left, a_zero, None).matmul(right.swapaxes(0, 1) if column == 0 else right)
-    sums = sums if c is None else sums.add(c)
-    scale = a_scale.reshape(()).mul(_spread(b_scale, sums, -1)).mul(call.get("alpha", 1.0))
-    if y_scale is None or y_zero is None:
-        return sums.float().mul(scale)
-    return _rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))
+    scale = x_scale.reshape(()).mul(spread(w_scale, sums, 1))
+    return rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))

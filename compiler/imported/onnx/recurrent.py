@@ -1,6 +1,6 @@
 """RNN, GRU and LSTM: one step after the other, forwards and backwards."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from compiler.imported import steps
@@ -10,6 +10,7 @@ from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
 Step: TypeAlias = Callable[[Tensor | int, State], State]
+Held: TypeAlias = Callable[[Tensor], Tensor]
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 USUAL = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh", "Tanh")}
 
@@ -18,9 +19,21 @@ USUAL = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh
 def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = None,
               lengths: Tensor | None = None, *states: Tensor | None) -> Any:  # fmt: skip
     """All steps of one layer; gives every hidden state, and the last of each direction."""
+    return layers(call, x, w, r, b, lengths, states)
+
+
+def _same(x: Tensor) -> Tensor:
+    return x
+
+
+def layers(
+    call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, lengths: Tensor | None,
+    states: Sequence[Tensor | None], held: Held = _same,
+) -> Any:  # fmt: skip
+    """A layer of each direction; inputs and hidden states are what `held` makes of them."""
     if call.get("layout", 0):
         x = x.transpose(0, 1)
-        states = tuple(s if s is None else s.transpose(0, 1) for s in states[:2]) + states[2:]
+        states = [*(s if s is None else s.transpose(0, 1) for s in states[:2]), *states[2:]]
     hidden, batch, count = r.shape[-1], x.symbolic_shape[1], x.symbolic_shape[0]
     directions = w.shape[0]
     states_of = 2 if call.op == "LSTM" else 1
@@ -29,7 +42,7 @@ def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = No
         backwards = d == 1 or call.get("direction", "forward") == "reverse"
         peephole = states[2] if len(states) > 2 else None
         step = _step(call, d, x, w[d], r[d], None if b is None else b[d],
-                     None if peephole is None else peephole[d])  # fmt: skip
+                     None if peephole is None else peephole[d], held)  # fmt: skip
         state: State = tuple(
             given[d] if place < len(states) and (given := states[place]) is not None
             else Tensor.zeros(1, hidden, dtype=x.dtype).expand(batch, hidden)
@@ -97,12 +110,12 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
 
 
 def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None,
-          peephole: Tensor | None) -> Step:  # fmt: skip
+          peephole: Tensor | None, held: Held) -> Step:  # fmt: skip
     """One step of one direction; what the inputs give to the gates is one product for all."""
     hidden, first = r.shape[-1], direction * len(USUAL[call.op])
     width = GATES[call.op] * hidden
     b_x, b_h = (b[:width], b[width:]) if b is not None else (0.0, 0.0)
-    clip, given = call.get("clip"), x.matmul(w.T).add(b_x)
+    clip, given = call.get("clip"), held(x).matmul(w.T).add(b_x)
 
     def bend(place: int, value: Tensor) -> Tensor:
         return _bent(call, first + place, value if clip is None else value.clip(-clip, clip))
@@ -112,25 +125,25 @@ def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor
         return cut
 
     def rnn(place: Tensor | int, state: State) -> State:
-        return (bend(0, given[place].add(state[0].matmul(r.T).add(b_h))),)
+        return (bend(0, given[place].add(held(state[0]).matmul(r.T).add(b_h))),)
 
     def gru(place: Tensor | int, state: State) -> State:
         (h,) = state
         from_x = given[place]
-        from_h = h.matmul(r.T).add(b_h)
+        from_h = held(h).matmul(r.T).add(b_h)
         z = bend(0, part(from_x, 0).add(part(from_h, 0)))
         reset = bend(0, part(from_x, 1).add(part(from_h, 1)))
         if call.get("linear_before_reset", 0):
             inner = reset.mul(part(from_h, 2))
         else:
-            own = reset.mul(h).matmul(r[2 * hidden :].T)
+            own = held(reset.mul(h)).matmul(r[2 * hidden :].T)
             inner = own.add(b_h[2 * hidden :]) if isinstance(b_h, Tensor) else own
         new = bend(1, part(from_x, 2).add(inner))
         return (z.neg().add(1).mul(new).add(z.mul(h)),)
 
     def lstm(place: Tensor | int, state: State) -> State:
         h, c = state
-        gates = given[place].add(h.matmul(r.T).add(b_h))
+        gates = given[place].add(held(h).matmul(r.T).add(b_h))
         i, o, f, g = (part(gates, n) for n in range(4))
         if peephole is not None:
             i = i.add(peephole[:hidden].mul(c))

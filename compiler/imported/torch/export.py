@@ -19,6 +19,10 @@ from compiler.tensor import Tensor
 
 _LOCK = threading.Lock()
 _FILTER = "_filter_traceback_frames"
+_OF_A_CACHE = (
+    "; use_cache=False leaves out a model's cache, and what transformers.integrations.executorch"
+    ".convert_and_export_with_cache(model) gives has one and is taken"
+)
 
 
 def exported(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
@@ -30,36 +34,62 @@ def exported(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
     if isinstance(module, str | Path):
         program = torch.export.load(str(module))
     if isinstance(program, torch.nn.Module):
-        program = _traced(program, inputs, named, dynamic_shapes)
+        return _of_module(program, inputs, named, dynamic_shapes)
     if not isinstance(program, torch.export.ExportedProgram):
         raise DataError("from_torch", "this is no module of PyTorch", got=type(module).__name__,
                         expected="a torch.nn.Module, an ExportedProgram, or a path of a .pt2 file",
                         )  # fmt: skip
+    try:
+        return _decomposed(program)
+    except Exception as error:  # whatever PyTorch raises
+        raise _failed("PyTorch cannot decompose this program", error, "a program of "
+                      "torch.export.export(module, …, strict=True)") from error  # fmt: skip
+
+
+def _of_module(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
+    """A module exported and decomposed; traced by PyTorch's other way where the usual one writes
+    what it cannot decompose, as for a cache that is both a buffer and held by an object."""
+    if inputs is None and not named:
+        raise DataError("from_torch", "a module needs inputs as an example", got="none",
+                        expected="from_torch(module, (x, …))")  # fmt: skip
+    args, named = _arguments(inputs, named)
+    hint = _OF_A_CACHE if type(module).__module__.startswith("transformers.") else ""
+    try:
+        program = _traced(module, args, named, dynamic_shapes, strict=False)
+        try:
+            return _decomposed(program)
+        except Exception:  # whatever PyTorch raises
+            return _decomposed(_traced(module, args, named, dynamic_shapes, strict=True))
+    except Exception as error:  # whatever the module, or PyTorch, raises
+        raise _failed("torch.export cannot write this module as a graph", error,
+                      "a module whose operators do not hang on data", hint) from error  # fmt: skip
+
+
+def _failed(problem: str, error: Exception, expected: str, hint: str = "") -> DataError:
+    first = str(error).strip().partition("\n")[0]
+    return DataError("from_torch", problem, got=f"{type(error).__name__}: {first}",
+                     expected=expected, hint=f"the error above is PyTorch's own{hint}")  # fmt: skip
+
+
+def _traced(module: Any, args: Any, named: Any, dynamic_shapes: Any, *, strict: bool) -> Any:
+    with loading():
+        import torch
+    with torch.no_grad(), _whole_traces():
+        return torch.export.export(
+            module, args, named, dynamic_shapes=dynamic_shapes, strict=strict
+        )  # fmt: skip
+
+
+def _decomposed(program: Any) -> Any:
+    """Of operators that tensors have, as far as PyTorch can say others by them."""
+    with loading():
+        import torch
     table = torch.export.default_decompositions()
     for target in list(table):
         if function_of(target) is not None:
             table.pop(target)
     with torch.no_grad(), _whole_traces():
         return program.run_decompositions(table)
-
-
-def _traced(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
-    with loading():
-        import torch
-    if inputs is None and not named:
-        raise DataError("from_torch", "a module needs inputs as an example", got="none",
-                        expected="from_torch(module, (x, …))")  # fmt: skip
-    args, named = _arguments(inputs, named)
-    try:
-        with torch.no_grad(), _whole_traces():
-            return torch.export.export(module, args, named, dynamic_shapes=dynamic_shapes)
-    except Exception as error:  # whatever the module, or PyTorch, raises
-        first = str(error).strip().partition("\n")[0]
-        raise DataError(
-            "from_torch", "torch.export cannot write this module as a graph",
-            got=f"{type(error).__name__}: {first}", expected="a module whose operators do not hang "
-            "on data", hint="the error above is PyTorch's own",
-        ) from error  # fmt: skip
 
 
 def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -316,6 +316,63 @@ def test_what_pytorch_cannot_export_is_told_in_its_words() -> None:
     assert caught.value.__cause__ is not None
 
 
+class Rows:
+    """A cache as an object has it, which torch.export knows nothing of."""
+
+    def __init__(self) -> None:
+        self.rows = torch.zeros(4, 3)
+
+    def put(self, place: Any, x: Any) -> Any:
+        self.rows.index_copy_(0, place, x)
+        return self.rows
+
+
+class Remembering(nn.Module):  # type: ignore[misc, name-defined]
+    """Its buffer is that of the object: transformers' static caches are held so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cache = Rows()
+        self.register_buffer("rows", self.cache.rows, persistent=False)
+
+    def forward(self, x: Any, place: Any) -> Any:
+        return self.cache.put(place, x).sum(0)
+
+
+def test_a_buffer_that_an_object_holds_too() -> None:
+    """PyTorch's usual way of tracing has it twice then, and cannot decompose what it wrote."""
+    module, places = Remembering(), [torch.tensor([n]) for n in (0, 2, 0)]
+    program = compiler.from_torch(module, (torch.ones(1, 3), places[0]))
+    for value, place, total in zip((1.0, 2.0, 5.0), places, (1.0, 3.0, 7.0), strict=True):
+        got = program(torch.full((1, 3), value), place)
+        np.testing.assert_array_equal(got.numpy(), np.full(3, total, np.float32))
+    np.testing.assert_array_equal(module.rows.numpy()[:, 0], [5, 0, 2, 0])
+
+
+def test_a_static_cache_of_transformers() -> None:
+    """As its own exporter gives it; a cache among the inputs is refused with what to do."""
+    transformers = pytest.importorskip("transformers")
+    executorch = pytest.importorskip("transformers.integrations.executorch")
+    config = transformers.LlamaConfig(
+        hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, vocab_size=20, max_position_embeddings=16,
+    )  # fmt: skip
+    model, tokens = transformers.LlamaForCausalLM(config).eval(), torch.tensor([[5, 7, 9]])
+    with torch.no_grad():
+        wanted = model(tokens, use_cache=False).logits
+    cache = transformers.StaticCache(config=config, max_cache_len=8)
+    with pytest.raises(DataError, match="convert_and_export_with_cache"):
+        compiler.from_torch(model, tokens, {"past_key_values": cache})
+    model.generation_config = transformers.GenerationConfig(
+        use_cache=True, cache_implementation="static", max_length=8,
+        cache_config={"batch_size": 1, "max_cache_len": 8},
+    )  # fmt: skip
+    program = compiler.from_torch(executorch.convert_and_export_with_cache(model))
+    for place in range(3):
+        got = program(input_ids=tokens[:, place : place + 1], cache_position=torch.tensor([place]))
+        check(got[:, 0], wanted[:, place])
+
+
 def test_dropout_leaves_out_elements_while_learning() -> None:
     module, x = nn.Dropout(0.25).train(), torch.ones(100, 100)
     got = compiler.from_torch(module, x)(x).numpy()

@@ -1,0 +1,72 @@
+"""Weights of few bits in blocks of one scale each, as ONNX Runtime's quantiser packs them.
+
+    MatMulNBits(a, b, s, z)  =  a @ ((b - z) * s).T        numbers of 2, 4 or 8 bits
+"""
+
+from dataclasses import replace
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import RUNTIME, Call, operator
+from compiler.imported.onnx.picking import gather
+from compiler.tensor import Tensor
+
+
+@operator("MatMulNBits", domain=RUNTIME)
+def product(
+    call: Call, a: Tensor, b: Tensor, scales: Tensor, zeros: Tensor | None = None,
+    order: Tensor | None = None, bias: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product with the transpose of quantised rows."""
+    rows, depth, block = call["N"], call["K"], call["block_size"]
+    bits, blocks = call.get("bits", 4), -(-depth // block)
+    if order is not None:
+        raise call.refused("blocks in an order of their own are not supported", "g_idx", "none")
+    if call.get("weight_prepacked", 0):
+        raise call.refused("weights packed for one machine are not supported", "weight_prepacked",
+                           "0")  # fmt: skip
+    steps = _numbers(b.reshape(rows, -1), bits).reshape(rows, blocks, block)
+    middle = _middle(call, zeros if zeros is None else zeros.reshape(rows, -1), bits)
+    if isinstance(middle, Tensor):
+        middle = middle[:, :blocks].unsqueeze(2).cast(a.dtype)
+    real = steps.cast(a.dtype).sub(middle).mul(scales.reshape(rows, blocks, 1))
+    made = a.matmul(real.reshape(rows, -1)[:, :depth].T)
+    return made if bias is None else made.add(bias)
+
+
+@operator("GatherBlockQuantized", domain=RUNTIME)
+def picked(
+    call: Call, x: Tensor, places: Tensor, scales: Tensor, zeros: Tensor | None = None
+) -> Tensor:
+    """Quantised slices at places, as what they stand for."""
+    bits, block = call.get("bits", 4), call.get("block_size", 128)
+    is_packed = x.dtype == dtypes.uint8
+    steps = (_numbers(x, bits) if is_packed else x).cast(scales.dtype)
+    axis = call.axis(call.get("quantize_axis", 1), x.ndim)
+    if is_packed or zeros is not None:
+        middle = _middle(call, zeros, bits)
+        if isinstance(middle, Tensor):
+            middle = _each(middle.cast(scales.dtype), block, axis, steps)
+        steps = steps.sub(middle)
+    real = steps.mul(_each(scales, block, axis, steps))
+    return gather(replace(call, attributes={"axis": call.get("gather_axis", 0)}), real, places)
+
+
+def _middle(call: Call, zeros: Tensor | None, bits: int) -> Tensor | float:
+    """The numbers that stand for 0: by themselves, or packed in bytes."""
+    if zeros is None:
+        return float(1 << (bits - 1))
+    return _numbers(zeros, bits).float() if zeros.dtype == dtypes.uint8 else zeros.float()
+
+
+def _each(given: Tensor, block: int, axis: int, like: Tensor) -> Tensor:
+    """What is given for blocks of an axis, for every element of it."""
+    return given.repeat_interleave(block, axis)._part(axis, 0, like.shape[axis])
+
+
+def _numbers(x: Tensor, bits: int) -> Tensor:
+    """The numbers in the bytes of the last axis, the lowest first."""
+    if bits == 8:
+        return x
+    shifts = Tensor(list(range(0, 8, bits)), dtype=dtypes.uint8)
+    each = x.unsqueeze(-1).rshift(shifts).bitwise_and((1 << bits) - 1)
+    return each.reshape(*x.shape[:-1], -1)

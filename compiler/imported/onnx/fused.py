@@ -1,0 +1,94 @@
+"""What ONNX Runtime's optimiser makes one operator of: products, norms and what follows them."""
+
+from dataclasses import replace
+from typing import Any
+
+from compiler.imported.onnx.call import RUNTIME, Call, operator
+from compiler.imported.onnx.elementwise import activation
+from compiler.imported.onnx.folds import layer_normalization
+from compiler.imported.onnx.products import gemm
+from compiler.imported.onnx.windows import conv
+from compiler.tensor import Tensor
+
+
+@operator("FusedConv", domain=RUNTIME)
+def conv_and_more(
+    call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None, other: Tensor | None = None
+) -> Tensor:
+    """A convolution, a sum, and a function of each element."""
+    made = conv(call, x, weight, bias)
+    return _bent(call, made if other is None else made.add(other),
+                 *call.get("activation_params", ()))  # fmt: skip
+
+
+@operator("FusedGemm", domain=RUNTIME)
+def gemm_and_more(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
+    """A product of matrices, and a function of each element."""
+    given = [call.get(f"activation_{name}") for name in ("alpha", "beta")]
+    return _bent(call, gemm(call, a, b, c), *(n for n in given if n is not None))
+
+
+def _bent(call: Call, x: Tensor, *parameters: float) -> Tensor:
+    """The function that the node names; none where it names none."""
+    match call.get("activation", ""):
+        case "":
+            return x
+        case "Relu":
+            return x.relu()
+        case "Sigmoid":
+            return x.sigmoid()
+        case "Tanh":
+            return x.tanh()
+        case "Clip":
+            return x.clip(*parameters)
+        case "LeakyRelu" | "HardSigmoid" as name:
+            told = dict(zip(("alpha", "beta"), parameters, strict=False))
+            return activation(replace(call, op=name, attributes=told), x)
+        case name:
+            raise call.refused("unknown activation", name, "Relu, Sigmoid, Tanh, Clip, …")
+
+
+@operator("FusedMatMul", domain=RUNTIME)
+def scaled_product(call: Call, a: Tensor, b: Tensor) -> Tensor:
+    """alpha A B, of matrices turned or not."""
+    return _turned(call, "A", a).matmul(_turned(call, "B", b)).mul(call.get("alpha", 1.0))
+
+
+def _turned(call: Call, side: str, x: Tensor) -> Tensor:
+    """[…, rows, columns] of what may have rows before the batch, and columns before rows."""
+    if call.get(f"transBatch{side}", 0):
+        x = x.moveaxis(0, -2)
+    return x.swapaxes(-1, -2) if call.get(f"trans{side}", 0) and x.ndim > 1 else x
+
+
+@operator("Gelu", "BiasGelu", "FastGelu", "QuickGelu", domain=RUNTIME)
+def gelu(call: Call, x: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x by how likely a normal value is below it, or by what is near that."""
+    x = x if bias is None else x.add(bias)
+    if call.op == "QuickGelu":
+        return x.mul(x.mul(call.get("alpha", 1.702)).sigmoid())
+    return x.gelu("tanh" if call.op == "FastGelu" else "none")
+
+
+@operator("SimplifiedLayerNormalization")
+def root_mean_square(call: Call, x: Tensor, scale: Tensor) -> Any:
+    """As ONNX calls it from version 23 on; it stands in ONNX's own domain."""
+    if call.outputs > 1:
+        raise call.refused("it gives what only training needs", "inv_std_var", "one output")
+    return layer_normalization(replace(call, op="RMSNormalization"), x, scale)
+
+
+@operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=RUNTIME)
+def norm_of_sum(call: Call, x: Tensor, skip: Tensor, scale: Tensor, *rest: Tensor | None) -> Any:
+    """A sum of two or three, normalised, and the sum itself as the fourth result."""
+    is_simple = call.op == "SkipSimplifiedLayerNormalization"
+    beta, bias = (None, *rest, None)[:2] if is_simple else (*rest, None, None)[:2]
+    total = x.add(skip) if bias is None else x.add(skip).add(bias)
+    eps = call.get("epsilon", 1e-12)
+    told = replace(call, attributes={"epsilon": eps}, outputs=3)
+    if not is_simple:
+        made = layer_normalization(replace(told, op="LayerNormalization"), total, scale, beta)
+        return (*made, total)[: call.outputs]
+    made = layer_normalization(replace(told, op="RMSNormalization"), total, scale)
+    inverse = total.square().mean(-1, keepdim=True).add(eps).rsqrt()
+    return (made, total.mean(-1, keepdim=True), inverse, total)[: call.outputs]

@@ -1,0 +1,165 @@
+"""Operators of ONNX Runtime's own domain, of quantised values.
+
+    QLinearSigmoid(x, s, z, t, y)  =  quantised(sigmoid((x - z) * s), t, y)
+
+What it computes by tables of 8 bits is computed as the numbers that they stand for.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from compiler.core import dtypes
+from compiler.imported.onnx.call import RUNTIME, Call, operator
+from compiler.imported.onnx.conversions import dequantize, quantize
+from compiler.imported.onnx.elementwise import activation
+from compiler.imported.onnx.folds import softmax
+from compiler.imported.onnx.quantised import rescaled, spread, whole, whole_product
+from compiler.imported.onnx.recurrent import layers
+from compiler.imported.onnx.windows import pool
+from compiler.tensor import Tensor
+
+# Before version 21 the types of 16 and 4 bits are those of its own domain.
+operator("QuantizeLinear", domain=RUNTIME)(quantize)
+operator("DequantizeLinear", domain=RUNTIME)(dequantize)
+
+
+def _real(x: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor:
+    """What quantised values stand for."""
+    return whole(x, zero, None).float().mul(scale.reshape(()))
+
+
+def _quantised(x: Tensor, scale: Tensor, zero: Tensor | None, like: Tensor) -> Tensor:
+    """Numbers in whole steps of the scale; without a zero point in the type of `like`."""
+    one = Tensor(1.0, dtype=dtypes.float32)
+    nothing = Tensor(0, dtype=like.dtype)
+    return rescaled(x, one, scale.reshape(()), nothing if zero is None else zero.reshape(()))
+
+
+@operator("QLinearAdd", "QLinearMul", domain=RUNTIME)
+def pair(call: Call, *values: Tensor) -> Tensor:
+    """A sum or a product."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, *zero = values
+    one, other = _real(a, a_scale, a_zero), _real(b, b_scale, b_zero)
+    made = one.add(other) if call.op == "QLinearAdd" else one.mul(other)
+    return _quantised(made, y_scale, zero[0] if zero else None, a)
+
+
+@operator("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearAveragePool",
+          "QLinearGlobalAveragePool", domain=RUNTIME)  # fmt: skip
+def of_one(
+    call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor | None, y_scale: Tensor,
+    y_zero: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A function of what one tensor stands for."""
+    return _quantised(_of_real(call, _real(x, x_scale, x_zero)), y_scale, y_zero, x)
+
+
+def _of_real(call: Call, x: Tensor) -> Tensor:
+    """What ONNX's operator of that name gives."""
+    own = replace(call, op=call.op.removeprefix("QLinear"))
+    if own.op == "Sigmoid":
+        return x.sigmoid()
+    if own.op == "LeakyRelu":
+        return activation(own, x)
+    if own.op == "Softmax":
+        own = replace(own, version=call["opset"], attributes={"axis": call.get("axis", -1)})
+        return softmax(own, x)
+    image = x.moveaxis(-1, 1) if call.get("channels_last", 0) else x
+    if own.op == "AveragePool":
+        made: Tensor = pool(own, image)
+    else:
+        made = image.mean(tuple(range(2, x.ndim)), True)
+    return made.moveaxis(1, -1) if call.get("channels_last", 0) else made
+
+
+@operator("QLinearConcat", domain=RUNTIME)
+def concat(call: Call, y_scale: Tensor, y_zero: Tensor, *values: Tensor) -> Tensor:
+    """Tensors of scales of their own, one behind the other."""
+    parts = [_real(*values[place : place + 3]) for place in range(0, len(values), 3)]
+    rounded = [_quantised(part, y_scale, y_zero, values[0]) for part in parts]
+    return rounded[0].cat(*rounded[1:], dim=call.axis(call["axis"], rounded[0].ndim))
+
+
+@operator("QLinearWhere", domain=RUNTIME)
+def where(_call: Call, condition: Tensor, *values: Tensor) -> Tensor:
+    """One of two elements, by a condition."""
+    chosen = condition.where(_real(*values[:3]), _real(*values[3:6]))
+    return _quantised(chosen, values[6], values[7], values[0])
+
+
+@operator("QGemm", domain=RUNTIME)
+def gemm(
+    call: Call, a: Tensor, a_scale: Tensor, a_zero: Tensor, b: Tensor, b_scale: Tensor,
+    b_zero: Tensor, c: Tensor | None = None, y_scale: Tensor | None = None,
+    y_zero: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product of matrices and a bias in 32 bits; in float32 where no scale is said."""
+    left = a.swapaxes(0, 1) if call.get("transA", 0) else a
+    column = 0 if call.get("transB", 0) else 1
+    right = whole(b, b_zero, column)
+    sums = whole(left, a_zero, None).matmul(right.swapaxes(0, 1) if column == 0 else right)
+    sums = sums if c is None else sums.add(c)
+    scale = a_scale.reshape(()).mul(spread(b_scale, sums, -1)).mul(call.get("alpha", 1.0))
+    if y_scale is None or y_zero is None:
+        return sums.float().mul(scale)
+    return rescaled(sums, scale, y_scale.reshape(()), y_zero.reshape(()))
+
+
+@operator("DynamicQuantizeLSTM", domain=RUNTIME)
+def lstm(call: Call, x: Tensor, w: Tensor, r: Tensor, *rest: Tensor | None) -> Any:
+    """An LSTM of quantised weights: inputs and states are rounded to 8 bits before products."""
+    others = [*rest, *(None,) * (9 - len(rest))]
+    bias, lengths, states = others[0], others[1], others[2:5]
+    from_x, from_h = _columns(w, *others[5:7]), _columns(r, *others[7:9])
+    return layers(replace(call, op="LSTM"), x, from_x.transpose(1, 2), from_h.transpose(1, 2),
+                  bias, lengths, states, held=_rounded)  # fmt: skip
+
+
+def _columns(w: Tensor, scale: Tensor | None, zero: Tensor | None) -> Tensor:
+    """What weights stand for, of each direction or of each column of one."""
+    assert scale is not None
+    shape = w.shape[0], 1, scale.size // w.shape[0]
+    steps = w.float() if zero is None else w.float().sub(zero.float().reshape(*shape))
+    return steps.mul(scale.reshape(*shape))
+
+
+def _rounded(x: Tensor) -> Tensor:
+    """What is left of x in 8 bits."""
+    steps, scale, zero = _in_8_bits(x)
+    return _real(steps, scale, zero)
+
+
+def _in_8_bits(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """x in 255 steps from its least element, or 0, to its greatest; the step and that of 0."""
+    low, high = x.min().minimum(0.0), x.max().maximum(0.0)
+    scale = high.sub(low).div(255.0)
+    scale = scale.eq(0).where(1.0, scale)
+    zero = low.neg().div(scale).round().clip(0.0, 255.0).cast(dtypes.uint8)
+    return _quantised(x, scale, zero, zero), scale, zero
+
+
+@operator("DynamicQuantizeMatMul", domain=RUNTIME)
+def product_of_real(
+    call: Call, a: Tensor, b: Tensor, b_scale: Tensor, b_zero: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product with quantised columns, for which a is rounded to 8 bits."""
+    steps, scale, zero = _in_8_bits(a)
+    sums = whole_product(steps, zero, b, None if call.is_zero(3) else b_zero)
+    return _with_bias(sums, scale.mul(spread(b_scale, sums, -1)), bias)
+
+
+@operator("MatMulIntegerToFloat", domain=RUNTIME)
+def product_to_real(
+    call: Call, a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor,
+    a_zero: Tensor | None = None, b_zero: Tensor | None = None, bias: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """A product of small integers, as what it stands for."""
+    zeros = None if call.is_zero(4) else a_zero, None if call.is_zero(5) else b_zero
+    sums = whole_product(a, zeros[0], b, zeros[1])
+    return _with_bias(sums, a_scale.reshape(()).mul(spread(b_scale, sums, -1)), bias)
+
+
+def _with_bias(sums: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
+    made = sums.cast(scale.dtype).mul(scale)
+    return made if bias is None else made.add(bias)
