@@ -1,10 +1,12 @@
 """by_module: what is left of each module of a program at every stage, and what it takes to run.
 
-    module       made  simplify  kernels  of others  instructions  assembly  bytes     time  roof
-    encoder        74        61        9          0         1,204     1,890  9,120  41.2 µs  38 %
-      layer.0      37        31        5          4           700     1,010  5,002  20.1 µs  38 %
+    module       made  left  kernels  lowered      code     estimated  share  roof    moved
+    encoder        74    61        9    1,204   8.9 KiB    41.2 µs  100 %  38 %  1.2 MiB
+      layer.0      37    31     4+1*      700   4.9 KiB    20.1 µs   49 %  38 %  613 KiB
 
-A module counts all that the modules in it do. What several modules share is split:
+That is what `print` shows, in the width of a notebook's cell, `1*` a kernel shared with others;
+`table(None)` has a column for each pass and all figures whole. A module counts all that the modules
+in it do. What several modules share is split:
 
     time        an item's time divides among the nodes it computes as their work does
                 (`schedule/analysis/own_work.py`), that of a node evenly among its modules; bytes
@@ -18,7 +20,7 @@ machine's best (`schedule/analysis/roof.py`), by what it takes. Kernels *of othe
 modules outside; a kernel whose code several items run is one kernel.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,7 +29,7 @@ from compiler.core.node import toposort
 from compiler.core.origin import Origin
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.stage import Stage
-from compiler.core.text import aligned, duration, percent
+from compiler.core.text import aligned, binary, duration, percent
 from compiler.core.trace import PassRecord, Provenance
 from compiler.graph.modules import OUTSIDE, ModuleRow, Modules
 from compiler.graph.nodes import Sink, TensorNode
@@ -47,6 +49,10 @@ from compiler.settings.options import Options
 
 LEAST = 1e-9
 """The share of an item from which it counts: less is rounding."""
+WIDTH = 100
+"""Columns of text in a cell of a notebook beside the list of files. A choice."""
+LEAST_NAME = 16
+"""Characters of a name that are printed, however wide the figures are. A choice."""
 
 
 class Program(Protocol):
@@ -216,28 +222,72 @@ class ByModule(ShownAsText):
         return self.rows[self.modules.find(name, "by_module")]
 
     def __str__(self) -> str:
-        how = "measured" if self.is_measured else "estimated"
-        code = ("instructions", "assembly", "bytes") if self.has_code else ()
-        heads = ("module", "made", *self.passes, "shared", "kernels", "of others", *code, how,
-                 "share", "of roof", "moved")  # fmt: skip
-        whole = max(self.rows[OUTSIDE].work.ns, LEAST)
-        rows = [self._cells(it, whole) for it in self.rows]
-        right = range(1, len(heads))
-        return printout([*aligned([heads, *rows], right)])
+        return self.table()
 
-    def _cells(self, it: Account, whole: float) -> tuple[str, ...]:
-        own, work = it.code, it.work
-        code = (
-            (f"{own.instructions:,}", f"{own.assembly:,}", f"{own.nbytes:,.0f}")
-            if self.has_code else ()
+    def table(self, width: int | None = WIDTH) -> str:
+        """The accounts in so many columns of text, long names shortened; None: in as many as all
+        figures take, whole."""
+        whole = max(self.rows[OUTSIDE].work.ns, LEAST)
+        figures = self._whole if width is None else self._short
+        heads, *rows = figures(whole)
+        names = ["module", *("  " * it.row.depth + it.row.name for it in self.rows)]
+        lines = aligned([heads, *rows], range(len(heads)))
+        if width is not None:
+            most = max(LEAST_NAME, width - max(map(len, lines)) - 2)
+            names = [_shortened(name, most) for name in names]
+        return printout([*aligned(zip(names, lines, strict=True))])
+
+    def _short(self, whole: float) -> Iterator[tuple[str, ...]]:
+        """The heads, then the figures of each row, as a person reads them."""
+        code = ("lowered", "code") if self.has_code else ()
+        yield "made", "left", "kernels", *code, self._how, "share", "roof", "moved"
+        for it in self.rows:
+            own, work = it.code, it.work
+            code = (f"{own.instructions:,}", binary(round(own.nbytes))) if self.has_code else ()
+            left = it.alive[-1] if it.alive else it.row.nodes
+            yield (
+                f"{it.row.nodes:,}", f"{left:,}", _serving(it), *code, _time(work),
+                percent(work.ns / whole), _roof(work), binary(round(work.moved)),
+            )  # fmt: skip
+
+    def _whole(self, whole: float) -> Iterator[tuple[str, ...]]:
+        """The same with all that is known, in units of one."""
+        code = ("instructions", "of others", "assembly", "of others", "bytes")
+        yield (
+            "made", *self.passes, "of others", "kernels", "of others",
+            *(code if self.has_code else ()), self._how, "share", "roof", "moved", "operations",
         )  # fmt: skip
-        return (
-            "  " * it.row.depth + it.row.name, f"{it.row.nodes:,}",
-            *(f"{count:,}" for count in it.alive), f"{it.shared:,}", f"{len(it.kernels):,}",
-            f"{it.shared_kernels:,}", *code, duration(work.ns) if work.ns else "–",
-            percent(work.ns / whole), percent(work.of_roof) if work.ns else "–",
-            f"{work.moved:,.0f}",
-        )  # fmt: skip
+        for it in self.rows:
+            own, work = it.code, it.work
+            counts = (own.instructions, own.shared_instructions, own.assembly, own.shared_assembly,
+                      round(own.nbytes)) if self.has_code else ()  # fmt: skip
+            nodes = (it.row.nodes, *it.alive, it.shared, len(it.kernels), it.shared_kernels)
+            yield (
+                *(f"{count:,}" for count in (*nodes, *counts)), _time(work),
+                percent(work.ns / whole), _roof(work), f"{work.moved:,.0f}", f"{work.flops:,.0f}",
+            )  # fmt: skip
+
+    @property
+    def _how(self) -> str:
+        return "measured" if self.is_measured else "estimated"
+
+
+def _time(work: Work) -> str:
+    return duration(work.ns) if work.ns else "–"
+
+
+def _roof(work: Work) -> str:
+    return percent(work.of_roof) if work.ns else "–"
+
+
+def _serving(it: Account) -> str:
+    """`4`, `4+1*`: kernels of its own, and those that also serve other modules."""
+    own, shared = len(it.kernels) - it.shared_kernels, it.shared_kernels
+    return f"{own:,}" if not shared else f"{own:,}+{shared:,}*" if own else f"{shared:,}*"
+
+
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def by_module(

@@ -2,10 +2,11 @@
 
 In order: each imports only what stands before it.
 
-    codegen.py      what LLVM makes of a program's kernels
-    decisions.py    every choice the compiler made about a program, in words
-    running.py      runs a program once, as machine code, on its own data or on others
-    summary.py      a few lines that say what was compiled
-    compilation.py  `compile`, and the `Compilation` that it returns
-    effect.py       what other passes did to a program
+    latest_lines.py  for each scalar of a kernel the line that it is there for
+    codegen.py       what LLVM makes of a program's kernels
+    decisions.py     every choice the compiler made about a program, in words
+    running.py       runs a program once, as machine code, on its own data or on others
+    summary.py       a few lines that say what was compiled
+    compilation.py   `compile`, and the `Compilation` that it returns
+    effect.py        what other passes did to a program
 """

@@ -5,7 +5,7 @@ What only a reader asks for is loaded with the question.
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
 
-OriginOf: TypeAlias = Callable[[CompiledKernel, Node], Origin | None]
-"""The user's line of a scalar of a kernel, if it has one."""
+OriginsOf: TypeAlias = Callable[[CompiledKernel], Mapping[Node, Origin]]
+"""The user's line of each scalar of a kernel that has one."""
 LEAST_SHARE = 1e-6
 """Of a kernel's time, from which a line is told: less is rounding."""
 Texts = tuple[Listing, Listing]
@@ -85,21 +85,21 @@ def named(operation: str, kernels: Sequence[Generated], name: str) -> Generated:
     return kernels[names.index(name)]
 
 
-def debug_ir(found: Generated, origin_of: OriginOf) -> str:
+def debug_ir(found: Generated, origins_of: OriginsOf) -> str:
     """The IR of a kernel with the user's lines; see `Compilation.debug_ir`."""
     with loading():
         from compiler.llvm.looking.debug_info import with_call_stacks
 
-    return with_call_stacks(found.source, _latest_of(found, origin_of))
+    return with_call_stacks(found.source, _latest_of(found, origins_of))
 
 
-def _latest_of(found: Generated, origin_of: OriginOf) -> dict[int, Origin]:
+def _latest_of(found: Generated, origins_of: OriginsOf) -> dict[int, Origin]:
     """The latest of the user's lines that each line of a kernel's IR comes from, from 0."""
     scalars = found.kernel.linear.origins
-    known: dict[Node, Origin | None] = {it: origin_of(found.kernel, it) for it in set(scalars)}
+    known = origins_of(found.kernel)
     lines = {}
     for position, row in enumerate(found.source.rows):
-        origins = [it for n in row.instructions if (it := known[scalars[n]]) is not None]
+        origins = [it for n in row.instructions if (it := known.get(scalars[n])) is not None]
         if origins:
             lines[position] = max(origins)
     return lines
@@ -132,7 +132,7 @@ def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: s
 
 def hot(
     program: "Runnable", kernels: Sequence[Generated], listings: Sequence[Listing], name: str,
-    origin_of: OriginOf,
+    origins_of: OriginsOf,
 ) -> "Hot":
     """The shares of instructions in the time of one of the kernels; see `Compilation.hot`."""
     with loading():
@@ -142,7 +142,7 @@ def hot(
     listing = listings[kernels.index(found)]
     made = hot(program, Watched(found.source, found.kernel.level, listing,
                                 lambda: latencies(kernels, listings, name)))  # fmt: skip
-    latest = _latest_of(found, origin_of)
+    latest = _latest_of(found, origins_of)
     shares: defaultdict[tuple[str, int] | None, float] = defaultdict(float)
     origins: dict[tuple[str, int] | None, Origin] = {}
     for line, share in made.ir_lines.items():

@@ -396,11 +396,12 @@ class Compilation:
         found = codegen.named("debug_ir", self._generated, kernel)
         return codegen.debug_ir(found, self._latest)
 
-    def _latest(self, kernel: CompiledKernel, scalar: Node) -> Origin | None:
-        """The latest of the user's lines that a scalar of a kernel comes from."""
-        tensors = self._scheduled.outlined.origins
-        nodes = {it for body in kernel.provenance.of(scalar) for it in tensors.of(body)}
-        return max((it for node in nodes for it in self.lines_of(node)), default=None)
+    def _latest(self, kernel: CompiledKernel) -> dict[Node, Origin]:
+        """The line of the user's that each scalar of a kernel is there for."""
+        with loading():
+            from compiler.program.latest_lines import latest_lines
+
+        return latest_lines(kernel, self._scheduled.outlined, self.lines_of)
 
     @located
     def assembly_for(self, machine: str) -> tuple[Listing, ...]:

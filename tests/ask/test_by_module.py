@@ -1,5 +1,7 @@
 """What is left of each module at every stage, and what it takes: sums hold at every level."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,26 @@ def test_it_is_a_table(made: ByModule) -> None:
     assert lines[0].split()[:2] == ["module", "made"] and "estimated" in lines[0]
     assert lines[1].startswith("(whole program)") and "100 %" in lines[1]
     assert next(it for it in lines if "query" in it).startswith("        query ")
+    assert max(map(len, lines)) <= 100
+
+
+def test_nothing_is_lost_where_it_is_as_wide_as_it_is(made: ByModule) -> None:
+    heads, whole, *_ = made.table(None).splitlines()
+    for word in (*made.passes, "made", "assembly", "bytes", "operations"):
+        assert word in heads
+    code = made.rows[0].code
+    assert f" {round(code.nbytes):,} " in whole and f" {code.assembly:,} " in whole
+    up = next(it for it in str(made).splitlines() if it.strip().startswith("up "))
+    assert " 1* " in up, "its kernel also serves another module"
+
+
+def test_long_names_are_shortened_to_the_width(made: ByModule) -> None:
+    names = [it.partition("  ")[0] for it in made.table(60).splitlines() if "(" in it]
+    assert names == ["(whole program)"] and "…" not in made.table()
+    account = made.rows[-1]
+    long = replace(account, row=replace(account.row, name="a" * 80))
+    text = replace(made, rows=(made.rows[0], long)).table()
+    assert "aa…" in text and max(map(len, text.splitlines())) == 100
 
 
 def test_no_roof_is_above_its_estimate(compiled: Compilation) -> None:

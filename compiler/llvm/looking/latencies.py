@@ -16,9 +16,11 @@ Ensures: an estimate, made from the same program by the same LLVM as the assembl
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compiler.core.errors import InternalError
+from compiler.core.printable import ShownAsText, printout
+from compiler.core.text import aligned
 from compiler.llvm import jit
 from compiler.llvm.apart import ask
 from compiler.llvm.level import Level
@@ -41,16 +43,37 @@ Form = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Latencies:
+class Latencies(ShownAsText):
     """For each row of a kernel's assembly its cycles; None where they are not known.
 
-    `processor` is the one whose model LLVM used.
+    `processor` is the one whose model LLVM used, `rows` are those of the assembly. `print` shows
+    the loops, `…` in the place of what is in none.
     """
 
     kernel: str
     number: int
     cycles: tuple[int | None, ...]
     processor: str
+    rows: tuple[str, ...] = field(default=(), repr=False)
+    inside: frozenset[int] = field(default=frozenset(), repr=False)
+    """The rows that are in loops."""
+
+    def __str__(self) -> str:
+        title = f"{self.kernel}: cycles in loops, by LLVM's scheduling model of {self.processor}"
+        if not self.inside:
+            return printout([title, "no instruction is in a loop"])
+        shown, last = [], -1
+        for place in sorted(self.inside):
+            if place != last + 1:
+                shown.append(("", "…"))
+            last = place
+            row, cycles = self.rows[place], self.cycles[place]
+            is_label = row.rstrip().endswith(":")
+            text = row.strip() if is_label else f"  {' '.join(row.split())}"
+            shown.append(("" if is_label else _told(cycles), text))
+        if last + 1 < len(self.rows):
+            shown.append(("", "…"))
+        return printout([title, *aligned(shown, (0,))])
 
 
 def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
@@ -68,7 +91,12 @@ def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
     cycles = tuple(
         cycles_of(row, known) if place in inside else None for place, row in enumerate(listing.rows)
     )
-    return Latencies(source.name, source.kernel, cycles, jit.host_name())
+    name, number = source.name, source.kernel
+    return Latencies(name, number, cycles, jit.host_name(), listing.rows, inside)
+
+
+def _told(cycles: int | None) -> str:
+    return "–" if cycles is None else str(cycles)
 
 
 def model(printed: str) -> dict[Form, dict[str, int]]:

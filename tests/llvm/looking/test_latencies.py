@@ -68,6 +68,20 @@ def test_a_kernels_loops_have_the_hosts_latencies() -> None:
     assert divided and added and min(divided) > max(added)
 
 
+def test_it_is_printed_beside_the_instructions_of_loops() -> None:
+    program = made()
+    found = program.latencies("k0")
+    head, *lines = str(found).splitlines()
+    assert head == f"k0: cycles in loops, by LLVM's scheduling model of {found.processor}"
+    assert lines[0].strip() == "…", "what is before the loops"
+    told = [line.split() for line in lines if line[0] != " " or line.split()[0].isdigit()]
+    inside = sorted(found.inside)
+    cycles = [found.cycles[it] for it in inside if not found.rows[it].endswith(":")]
+    assert [it[0] for it in told if it[0] != "…"] == [
+        "–" if it is None else str(it) for it in cycles]
+    assert all(word not in repr(found) for word in ("rows", "inside"))
+
+
 def test_an_llvm_that_does_not_tell_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     program = made()
     monkeypatch.setattr(looking, "OPTION", "-stats")  # one that prints nothing of the schedule

@@ -67,3 +67,24 @@ def test_a_module_is_two_clicks_from_its_instructions_and_lit_in_every_stage(pag
     assert page.locator(".graph-view .related").count() >= 1
     bar.get_by_role("button", name="Follow it no more").click()
     assert not bar.is_visible() and state(page)["filtered"] is False
+
+
+SIZES = """(table) => [table.scrollWidth - table.clientWidth,
+    table.querySelector("thead th").getBoundingClientRect(),
+    table.querySelector("tbody tr:nth-child(5) th").getBoundingClientRect()]"""
+
+
+def test_the_table_fits_beside_the_inspector_and_its_names_stay_where_it_cannot(page: Any) -> None:
+    row(page, "layer.0").locator(".entity-link").click()
+    table = page.locator(".modules-table")
+    for width in (700, 900, 1060, 1440):
+        page.set_viewport_size({"width": width, "height": 680})
+        assert table.evaluate(SIZES)[0] <= 0, width
+        assert page.locator(".module-long").first.is_visible() == (width >= 900 and width != 1060)
+    page.set_viewport_size({"width": 390, "height": 680})
+    before = table.evaluate(SIZES)
+    assert before[0] > 0
+    table.evaluate("(it) => it.scrollTo(90, 60)")
+    after = table.evaluate(SIZES)
+    assert after[1] == before[1], "the head stays"
+    assert after[2]["x"] == before[2]["x"] and after[2]["y"] < before[2]["y"]

@@ -3,7 +3,9 @@
 import { depthOf, firstOpen, innerOf, moduleOf, ofRoof, seen, workOf } from "../../data/modules.js";
 import { button, bytes, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { percent } from "../../kit/words.js";
+import { RowsView, shareCell } from "../run/rowsview.js";
 
+const SHOWN = 0.0001; // of the time: less is no more than "< 0.01 %", the title has the figure
 const FIRST = 28; // rows that are seen at first, at most: about a screen
 const HEADS = [
   ["module", "as its author called it; a click follows it through every stage", "words"],
@@ -11,38 +13,37 @@ const HEADS = [
     + "several modules evenly"],
   ["share", "of the time of the whole program"],
   ["of roof", "what its part of each kernel would take at this machine's best, by what it takes"],
-  ["kernels", "that do some of its work; shared: that also serve other modules"],
+  ["kernels", "that do some of its work; shared, or *: that also serve other modules"],
   ["nodes", "of the graph as written → left after its passes"],
   ["of others", "nodes left that are of other modules too: equal ones are computed once"],
-  ["instructions", "lowered ones, of all modules that they are of"],
+  ["lowered", "instructions of the lowered stage, of all modules that they are of"],
   ["code", "bytes of machine code; a kernel's divide as its instructions do"],
   ["moved", "bytes read and written by its part of each kernel"],
 ];
 
-export class ModulesView {
+export class ModulesView extends RowsView {
   constructor(store, look) {
-    this.store = store;
-    this.look = look;
-    this.found = new Set();
-    this.title = h("h3", {});
-    this.words = h("p", { class: "run-words", role: "status" });
+    super(store, look);
     this.measure = button("Measure", () => store.measured.ask(), {
       title: "Runs the program for about a second: the times are then measured",
     });
     this.all = button("Open all", () => this.toggleAll());
-    this.body = h("div", {});
-    this.root = h("div", {
-      class: "run-view modules-view", tabindex: "0", role: "group", "aria-label": "Modules",
-      onclick: (event) => this.click(event),
+    this.table = h("div", {
+      class: "figures modules-table", tabindex: "0", role: "region", "aria-label": "Modules",
+    });
+    this.root = this.made({
+      class: "run-view modules-view", "aria-label": "Modules",
       onkeydown: (event) => this.key(event),
-      onmouseover: (event) => store.hover(this.entityAt(event)),
-      onmouseleave: () => store.hover(-1),
     }, h("div", { class: "run-head" }, h("div", {}, this.title, this.words),
-      h("span", { class: "module-tools" }, this.all, this.measure)), this.body);
+      h("span", { class: "module-tools" }, this.all, this.measure)), this.table);
     const { modules } = store.model;
     if (!modules) return;
     this.inner = innerOf(modules.rows);
     this.open = firstOpen(modules.rows, FIRST);
+  }
+
+  get scroller() {
+    return this.table;
   }
 
   get rows() {
@@ -57,9 +58,7 @@ export class ModulesView {
   show() {
     const { measured, model } = this.store;
     this.reach(moduleOf(model, this.store.selected));
-    this.measure.hidden = !measured.isLive || !measured.isPossible;
-    this.measure.disabled = measured.state === "asking";
-    this.measure.textContent = measured.isKnown ? "Measure again" : "Measure";
+    this.offer(this.measure);
     const key = `${measured.version} ${model.edition} ${[...this.open]}`;
     if (this.shown !== key) this.fill();
     this.shown = key;
@@ -84,10 +83,8 @@ export class ModulesView {
     this.all.textContent = isAll ? "Fold all" : "Open all";
     const heads = HEADS.map(([name, title, kind]) => h("th", { scope: "col", title, class: kind },
       name === "time" ? (isMeasured ? "measured" : "estimated") : name));
-    this.body.replaceChildren(h("div", {
-      class: "figures modules-table", tabindex: "0", role: "region", "aria-label": "Modules",
-    }, h("table", {}, h("thead", {}, h("tr", {}, ...heads)),
-      h("tbody", {}, ...seen(this.rows, this.open).map((at) => this.row(at))))));
+    this.table.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, ...heads)),
+      h("tbody", {}, ...seen(this.rows, this.open).map((at) => this.row(at)))));
   }
 
   row(at) {
@@ -96,19 +93,17 @@ export class ModulesView {
     const code = this.store.model.codes?.[at];
     const left = row.alive.at(-1) ?? row.nodes;
     const shared = row.kernels.filter(([, , , others]) => others.length).length;
-    const none = !row.kernels.length;
-    return h("tr", { class: none ? "run-row module-gone" : "run-row", "data-entity": row.e },
+    const isGone = !row.kernels.length;
+    return h("tr", { class: isGone ? "run-row module-gone" : "run-row", "data-entity": row.e },
       h("th", { scope: "row", class: "module-name", style: `--depth: ${depthOf(this.rows, at)}` },
         this.fold(at), button(row.name, () => {}, {
-          class: "entity-link", title: row.path || row.name, "data-module": at,
+          class: "entity-link", title: `${row.path || row.name} ${row.kind}`.trim(), "data-module": at,
         }), row.kind && h("span", { class: "module-kind" }, row.kind)),
       h("td", {}, work.ns ? nanoseconds(work.ns) : "–"),
-      this.share(work.ns / Math.max(this.work[0].ns, 1e-9)),
+      shareOf(work.ns / Math.max(this.work[0].ns, 1e-9)),
       h("td", {}, work.ns ? percent(ofRoof(work)) : "–"),
-      h("td", { title: none ? "no kernel does anything of it: it was folded away, or only says "
-        + "where elements are" : null },
-      none ? "none" : kernelWords(row.kernels.length - shared, shared)),
-      h("td", {}, left === row.nodes ? count(left) : `${count(row.nodes)} → ${count(left)}`),
+      kernelsCell(row.kernels.length - shared, shared),
+      nodesCell(row.nodes, left),
       h("td", {}, row.shared ? count(row.shared) : "–"),
       h("td", {}, code ? count(code[0]) : "…"),
       h("td", {}, code ? bytes(code[4]) : "…"),
@@ -122,13 +117,6 @@ export class ModulesView {
       class: "fold-button", "aria-expanded": String(isOpen), "data-fold": at,
       "aria-label": `${isOpen ? "Fold" : "Open"} ${this.rows[at].path || this.rows[at].name}`,
     });
-  }
-
-  share(share) {
-    return h("td", { class: "run-share" },
-      h("span", { class: "run-track", "aria-hidden": "true" },
-        h("span", { class: "run-bar", style: `width:${Math.min(100, 100 * share)}%` })),
-      h("span", { class: "run-figure" }, percent(share)));
   }
 
   toggle(at) {
@@ -146,28 +134,15 @@ export class ModulesView {
   /** The table with other rows; what had the focus keeps it. */
   refill(focus) {
     this.shown = "";
-    const { scrollTop } = this.root;
-    const { selected } = this.store;
     this.fill();
     this.shown = `${this.store.measured.version} ${this.store.model.edition} ${[...this.open]}`;
-    this.root.scrollTop = scrollTop;
-    this.light(selected);
-    if (focus) this.body.querySelector(focus)?.focus();
-  }
-
-  entityAt(event) {
-    const row = event.target.closest?.("[data-entity]");
-    return row ? Number(row.dataset.entity) : -1;
-  }
-
-  click(event) {
-    const entity = this.entityAt(event);
-    if (entity >= 0 && !event.target.closest(".fold-button")) this.store.select(entity);
+    this.light();
+    if (focus) this.table.querySelector(focus)?.focus();
   }
 
   /** Up and down through the names, left and right fold and open. */
   key(event) {
-    const names = [...this.body.querySelectorAll("[data-module]")];
+    const names = [...this.table.querySelectorAll("[data-module]")];
     const at = names.indexOf(event.target);
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     const module = Number(event.target.dataset.module);
@@ -176,7 +151,7 @@ export class ModulesView {
     if (by) names[at + by]?.focus();
     else if (event.key === (isOpen ? "ArrowLeft" : "ArrowRight") && this.inner[module].length) {
       this.toggle(module);
-      this.body.querySelector(`[data-module="${module}"]`)?.focus();
+      this.table.querySelector(`[data-module="${module}"]`)?.focus();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -186,7 +161,7 @@ export class ModulesView {
     const { selected, model } = this.store;
     const isModule = moduleOf(model, selected) >= 0;
     const related = model.related(selected);
-    for (const row of this.body.querySelectorAll(".run-row")) {
+    for (const row of this.table.querySelectorAll(".run-row")) {
       const entity = Number(row.dataset.entity);
       row.classList.toggle("selected", entity === selected);
       row.classList.toggle("related", !isModule && related.has(entity));
@@ -206,15 +181,6 @@ export class ModulesView {
     return hits;
   }
 
-  visit(hit) {
-    this.store.select(hit.e);
-    this.body.querySelector(`[data-entity="${hit.e}"]`)?.scrollIntoView({ block: "nearest" });
-  }
-
-  fit() {
-    this.root.scrollTop = 0;
-  }
-
   status() {
     const { rows } = this;
     const gone = rows.filter((row) => !row.kernels.length).length;
@@ -222,8 +188,32 @@ export class ModulesView {
   }
 }
 
-/** @param {number} own @param {number} shared */
-function kernelWords(own, shared) {
-  if (!shared) return count(own);
-  return `${own ? `${count(own)} + ` : ""}${count(shared)} shared`;
+/**
+ * Kernels of its own and those that serve other modules too, with a * where the table is narrow.
+ * @param {number} own @param {number} shared
+ */
+function kernelsCell(own, shared) {
+  if (!own && !shared) {
+    return h("td", { title: "no kernel does anything of it: it was folded away, or only says where "
+      + "elements are" }, "none");
+  }
+  if (!shared) return h("td", {}, count(own));
+  return h("td", { title: `${count(own)} of its own, ${count(shared)} shared with other modules` },
+    `${own ? `${count(own)} + ` : ""}${count(shared)}`,
+    h("span", { class: "module-long" }, " shared"), h("span", { class: "module-short" }, "*"));
+}
+
+/** @param {number} share of the time */
+function shareOf(share) {
+  return shareCell(share, share > 0 && share < SHOWN ? `< ${percent(SHOWN)}` : percent(share));
+}
+
+/**
+ * As many as were written, which narrow tables leave to the title, and as many as are left.
+ * @param {number} written @param {number} left
+ */
+function nodesCell(written, left) {
+  if (left === written) return h("td", {}, count(left));
+  return h("td", { title: `${count(written)} as written, ${count(left)} left` },
+    h("span", { class: "module-long" }, `${count(written)} → `), count(left));
 }

@@ -2,29 +2,21 @@
 
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { picture } from "../../kit/valuepicture.js";
+import { RowsView } from "./rowsview.js";
 import { RunTable } from "./runtable.js";
 
 const TITLES = { asking: "The program runs", failed: "One run, not measured" };
 
-export class RunView {
+export class RunView extends RowsView {
   constructor(store, look) {
-    this.store = store;
-    this.look = look;
-    this.found = new Set();
+    super(store, look);
     this.table = new RunTable(store, (loop) => this.refold(loop));
-    this.title = h("h3", {});
-    this.words = h("p", { class: "run-words", role: "status" });
     this.again = button("Measure", () => store.measured.ask(), {
       title: "Runs the program for about a second; data that it writes in place stay as they are",
     });
     this.head = h("div", { class: "run-head" }, h("div", {}, this.title, this.words), this.again);
     this.body = h("div", { class: "run-body" });
-    this.root = h("div", {
-      class: "run-view", tabindex: "0", role: "group", "aria-label": "Run",
-      onclick: (event) => this.click(event),
-      onmouseover: (event) => store.hover(this.entityAt(event)),
-      onmouseleave: () => store.hover(-1),
-    }, this.head, this.body);
+    this.root = this.made({ class: "run-view", "aria-label": "Run" }, this.head, this.body);
     store.onHover(() => { if (this.root.isConnected) this.light(); });
   }
 
@@ -32,23 +24,11 @@ export class RunView {
     return this.store.model.schedule.items;
   }
 
-  entityAt(event) {
-    const row = event.target.closest?.("[data-entity]");
-    return row ? Number(row.dataset.entity) : -1;
-  }
-
-  click(event) {
-    const entity = this.entityAt(event);
-    if (entity >= 0) this.store.select(entity);
-  }
-
   /** Who opens the stage asks for the run. */
   show() {
     const { measured } = this.store;
     measured.want();
-    this.again.hidden = !measured.isLive || !measured.isPossible;
-    this.again.disabled = measured.state === "asking";
-    this.again.textContent = measured.isKnown ? "Measure again" : "Measure";
+    this.offer(this.again);
     if (this.shown !== measured.version) this.fill(measured);
     this.light();
     this.look.onStatus();
@@ -121,15 +101,6 @@ export class RunView {
     this.found = new Set(hits.map((it) => it.e));
     this.light();
     return hits;
-  }
-
-  visit(hit) {
-    this.store.select(hit.e);
-    this.body.querySelector(`[data-entity="${hit.e}"]`)?.scrollIntoView({ block: "nearest" });
-  }
-
-  fit() {
-    this.root.scrollTop = 0;
   }
 
   status() {

@@ -2,6 +2,7 @@
 
 import { rateOf, ratioOf } from "../../data/measured.js";
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
+import { shareCell } from "./rowsview.js";
 import { runRows } from "./runrows.js";
 
 const MOST_ROWS = 300; // of the table: a choice
@@ -84,19 +85,10 @@ export class RunTable {
       "tr", attributes,
       h("td", { class: "words run-name" },
         h("span", { class: "item-sign", "aria-hidden": "true" }, run.critical ? "◆" : ""), ...name),
-      h("td", {}, nanoseconds(measured)), h("td", {}, spread), this.share(measured),
+      h("td", {}, nanoseconds(measured)), h("td", {}, spread),
+      shareCell(measured / Math.max(this.sum, 1e-9)),
       h("td", {}, nanoseconds(row.ns)), h("td", {}, ratioOf(row)),
       h("td", {}, rateOf(row.read + row.written, measured)),
       h("td", {}, rateOf(row.flops, measured)), h("td", { class: "words" }, run.bound || "–"));
-  }
-
-  share(measured) {
-    const share = measured / Math.max(this.sum, 1e-9);
-    const words = share >= 0.0995 ? `${Math.round(100 * share)} %`
-      : `${Number((100 * share).toPrecision(2))} %`;
-    return h("td", { class: "run-share" },
-      h("span", { class: "run-track", "aria-hidden": "true" },
-        h("span", { class: "run-bar", style: `width:${Math.max(1, 100 * share)}%` })),
-      h("span", { class: "run-figure" }, words));
   }
 }
