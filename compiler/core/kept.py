@@ -1,6 +1,8 @@
 """Tables of bounded size for what was made before: what was used least recently is forgotten."""
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -33,6 +35,8 @@ class Kept(Generic[Key, Value]):
         self.misses = 0
         """Counted by whoever makes what is missing."""
         self._table: dict[Key, _Entry[Value]] = {}
+        self._keeping = 0
+        """How many are at work that need all of it."""
         self._uses = itertools.count()
 
     def __len__(self) -> int:
@@ -52,9 +56,27 @@ class Kept(Generic[Key, Value]):
         """`value`, kept from now on; where there are too many, the one used longest ago goes."""
         with self.lock:
             self._table[key] = _Entry(value, next(self._uses))
-            if len(self._table) > self.bound:
+            if len(self._table) > self.bound and not self._keeping:
                 del self._table[min(self._table, key=lambda it: self._table[it].used)]
         return value
+
+    @contextmanager
+    def all_kept(self) -> Iterator[None]:
+        """Meanwhile nothing is forgotten; then what was used longest ago goes, down to the bound.
+
+        Who makes many values and then takes each in the same order would find none of them where
+        there is one too many: each that is made again would put out the next.
+        """
+        with self.lock:
+            self._keeping += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._keeping -= 1
+                over = len(self._table) - self.bound if not self._keeping else 0
+                for key, _ in self.items()[: max(over, 0)]:
+                    del self._table[key]
 
     def items(self) -> list[tuple[Key, Value]]:
         """All that is kept, what was used least recently first."""

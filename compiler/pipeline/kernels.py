@@ -164,7 +164,8 @@ def _through(
 
 
 HELD = 256
-"""Kernels kept that went through the passes on loops alone: a bound on memory, not measured."""
+"""Kernels kept that went through the passes on loops alone, besides all of a program that is being
+made: a bound on memory, not measured."""
 Looped: TypeAlias = tuple[Sink, "Asked", bool, bool]
 LOOPED: Kept[Looped, KernelUnit] = Kept(HELD)
 """Kernels that were estimated: those that a program is then cut into go on from there."""

@@ -37,7 +37,7 @@ from compiler.loops.printer import Loops
 from compiler.lowered.printer import Lowered
 from compiler.pipeline import asked, naming
 from compiler.pipeline.costing import figures, shares
-from compiler.pipeline.kernels import CompiledKernel
+from compiler.pipeline.kernels import LOOPED, CompiledKernel
 from compiler.pipeline.scheduling import Scheduled
 from compiler.program import codegen
 from compiler.program.running import Runner, Running
@@ -113,8 +113,9 @@ class Compilation:
 
     def build(self) -> None:
         """Make every stage up to LLVM IR; LLVM itself runs when machine code is asked for."""
-        for body in self._scheduled.outlined.bodies:
-            self.kernel(body)
+        with LOOPED.all_kept():
+            for body in self._scheduled.outlined.bodies:
+                self.kernel(body)
 
     # -- graph ---------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ compiled again. A run makes its own memory, so runs may overlap.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -141,23 +141,26 @@ class Structures(Kept[tuple[Sink, Options], Structure]):
             return held
         with self.lock:
             self.misses += 1
-        with garbage.put_off():
-            made = _made(root, count, options)
+        with garbage.put_off(), ExitStack() as meanwhile:
+            made = _made(root, count, options, meanwhile)
         return self.keep((root, options), made)
 
 
 STRUCTURES = Structures(KEPT)
 
 
-def _build(root: Sink, options: Options) -> "Build":
-    """A program on its way through the pipeline, which is loaded where there is one."""
+def _build(root: Sink, options: Options, meanwhile: ExitStack) -> "Build":
+    """A program on its way through the pipeline, which is loaded where there is one; `meanwhile`
+    none of its kernels that were estimated is forgotten."""
     with loading():
+        from compiler.pipeline.kernels import LOOPED
         from compiler.run.building import Build
 
+    meanwhile.enter_context(LOOPED.all_kept())
     return Build(root, options)
 
 
-def _made(root: Sink, count: int, options: Options) -> Structure:
+def _made(root: Sink, count: int, options: Options, meanwhile: ExitStack) -> Structure:
     """Compile the program of `root`, unless a process before this one did.
 
     Raises `SizeError` where it cannot fit in memory.
@@ -165,7 +168,7 @@ def _made(root: Sink, count: int, options: Options) -> Structure:
     key = remembered.key_of(root, options)
     known = None if key is None else remembered.remembered(key, options.cache)
 
-    build = cache(partial(_build, root, options))
+    build = cache(partial(_build, root, options, meanwhile))
     made = known or build().scheduled
     items, results = made.items, made.results
     planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
@@ -250,7 +253,8 @@ def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextMan
     def origin(buffer: Buffer) -> Origin | None:
         with no_origin():
             root = Sink(tuple(nodes))
-        return _build(root, options).origin_of(buffer)
+        with ExitStack() as meanwhile:
+            return _build(root, options, meanwhile).origin_of(buffer)
 
     return budget.located(origin)
 

@@ -21,6 +21,19 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     assert len(table) == 2
 
 
+def test_nothing_is_forgotten_meanwhile() -> None:
+    table: Kept[int, int] = Kept(3)
+    with table.all_kept():
+        with table.all_kept():
+            for each in range(5):
+                table.keep(each, each)
+        assert [table.held(each) for each in range(5)] == [0, 1, 2, 3, 4]
+        table.held(0)
+    assert table.items() == [(3, 3), (4, 4), (0, 0)]
+    table.keep(5, 5)
+    assert table.items() == [(4, 4), (0, 0), (5, 5)]
+
+
 def test_hits_are_counted_and_all_is_forgotten() -> None:
     table: Kept[str, int] = Kept(2)
     assert table.held("a") is None

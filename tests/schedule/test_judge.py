@@ -131,6 +131,19 @@ def test_a_kernel_goes_through_the_passes_on_loops_once(name: str) -> None:
     assert len(compiled) <= rows["loops.verify"] <= 2 * rows["loops.index"]
 
 
+@pytest.mark.parametrize("way", [compiler.prepare, compiler.compile])
+def test_so_it_does_in_a_program_of_more_kernels_than_are_kept(
+    way: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler.cache_clear()
+    monkeypatch.setattr(kernels.LOOPED, "bound", 1)
+    products = [Tensor(np.ones((n, 64), np.float32)) @ np.ones((64, 96), np.float32)
+                for n in (64, 65, 66)]  # fmt: skip
+    with watched() as ran:
+        way(products, options=Options(cache=False))
+    assert Counter(row.place for row in ran)["loops.index"] == 3 and len(kernels.LOOPED) == 1
+
+
 def test_what_was_tried_and_is_broken_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
     y = pooled(*inputs())
     whole = compiler.prepare(y, options=Options(cache=False)).run()
