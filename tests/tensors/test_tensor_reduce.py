@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -16,6 +16,7 @@ from compiler.core.node import toposort
 from compiler.graph.words import operation, short
 from compiler.tensor import Tensor
 from tests.evaluate import (
+    ENGINES,
     FLOATS,
     NUMPYS,
     Array,
@@ -50,8 +51,9 @@ def test_folds(method: str, dtype: DType, engine: str) -> None:
     elif method == "mean":
         x = x % dtype.numpy.type(100) if dtype.is_integer else x  # limits would cancel out
     cases, tensor = Cases(engine), Tensor(x)
-    for axis in AXES:
-        for keepdim in (False, True):
+    for place, axis in enumerate(AXES):
+        both = (False, True)
+        for keepdim in both if engine == "graph" else both[(place + len(method)) % 2 :][:1]:
             ours = getattr(tensor, method)(axis, keepdim)
             expected = FOLDS[method](x, axis=axis, keepdims=keepdim)
             exact = method in ("max", "min", "any", "all") or not ours.dtype.is_float
@@ -116,12 +118,16 @@ def test_result_types(engine: str) -> None:
     assert_same(evaluate(small.prod(dtype="f4"), engine), np.float32(20000))
 
 
+SPREAD = (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.bool_)
+
+
 @every_engine
 @pytest.mark.parametrize("correction", (0, 1, 2, 9))
 def test_var_and_std(correction: int, engine: str) -> None:
     x = np.random.default_rng(1).normal(3, 2, (3, 4, 2)).astype("f4")
     cases = Cases(engine)
-    for dtype in (dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.bool_):
+    few = engine != "graph" and correction != 1  # one type that is converted, and one that is not
+    for dtype in (dtypes.int32, dtypes.float32) if few else SPREAD:
         values = x.astype(dtype.numpy)
         for axis in (None, 0, (1, 2)):
             for method, numpys in (("var", np.var), ("std", np.std)):
@@ -141,7 +147,7 @@ def test_positions(method: str, engine: str) -> None:
         x = np.resize(samples(dtype), 24).reshape(2, 3, 4)
         cases, tensor = Cases(engine), Tensor(x)
         for axis in (None, 0, 1, -1):
-            for keepdim in (False, True):
+            for keepdim in (False, True) if engine == "graph" or axis == 1 else (False,):
                 expected = numpys(x, axis=axis, keepdims=keepdim)
                 cases.same(getattr(tensor, method)(axis, keepdim), expected, f"{dtype} {axis}")
         cases.check()
@@ -224,11 +230,16 @@ def test_matmul_shapes(left: tuple[int, ...], right: tuple[int, ...], engine: st
 
 @every_engine
 def test_matmul_types(engine: str) -> None:
+    """Every pair on the graph's interpreter, for types are promoted before anything is compiled; on
+    each later engine every type on either side, with a third of the others."""
+    at = engine == "machine"
     arrays = {d: np.resize(samples(d)[:4], 6).reshape(2, 3) for d in NUMPYS}
     tensors = {d: Tensor(a) for d, a in arrays.items()}
-    for left, a in arrays.items():
+    for row, (left, a) in enumerate(arrays.items()):
         cases = Cases(engine)
-        for right, b in arrays.items():
+        for column, (right, b) in enumerate(arrays.items()):
+            if engine != "graph" and (at + row + column) % 3:
+                continue
             ours = tensors[left] @ tensors[right].reshape(3, 2)
             rtol = 1e-3 if ours.dtype.is_float else 0.0
             cases.same(ours, a @ b.reshape(3, 2), f"{left} @ {right}", rtol=rtol)
@@ -293,19 +304,22 @@ def test_refused(name: str) -> None:
     assert message in str(caught.value)
 
 
-@every_engine
+@settings(max_examples=40)
 @given(
     hnp.arrays(
         "i4", hnp.array_shapes(min_dims=1, max_dims=4, max_side=4), elements=st.integers(-9, 9)
     ),
     st.data(),
 )
-def test_any_axes(engine: str, array: Array, data: st.DataObject) -> None:
-    rank = array.ndim
-    axes = tuple(data.draw(st.sets(st.integers(0, rank - 1))))
+def test_any_axes(array: Array, data: st.DataObject) -> None:
+    """Every engine on the same data: what they share is made once."""
+    axes = tuple(data.draw(st.sets(st.integers(0, array.ndim - 1))))
     keepdim = data.draw(st.booleans())
-    cases, tensor = Cases(engine), Tensor(array)
-    for method in ("sum", "max", "all"):
-        ours = getattr(tensor, method)(dim=axes, keepdim=keepdim)
-        cases.same(ours, FOLDS[method](array, axis=axes, keepdims=keepdim), method)
-    cases.check()
+    tensor = Tensor(array)
+    for engine in ENGINES:
+        cases = Cases(engine)
+        for method in ("sum", "max", "all"):
+            ours = getattr(tensor, method)(dim=axes, keepdim=keepdim)
+            expected = FOLDS[method](array, axis=axes, keepdims=keepdim)
+            cases.same(ours, expected, f"{engine} {method}")
+        cases.check()
