@@ -101,7 +101,7 @@ models: $(MODELLED) ## tests of from_torch and from_jax, then models of torchvis
 	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch tests/imported/jax
 	@$(MODELS_VENV)/bin/python -m tools.models --out build/models.json $(foreach name,$(MODELS),'$(name)')
 
-# What is stored is what loops for one machine print, as in the tests: tests/conftest.py.
+# What is stored is what loops for one machine print, as in the tests: conftest.py.
 notebooks: export SVODVIZ_MACHINE := x86-avx512
 notebooks: $(STAMP) ## run every notebook and store its results in it
 ifneq ($(NOTEBOOKS),)

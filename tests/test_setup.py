@@ -167,3 +167,22 @@ def test_front_page_links_lead_somewhere() -> None:
     missing = [link for link in links if not (ROOT / link).exists()]
     assert "compiler/README.md" in links
     assert missing == []
+
+
+ALONE = """
+import os, pytest
+class Told:
+    def pytest_collection_finish(self, session):
+        told = [os.environ.get(it) for it in ("SVODVIZ_MACHINE", "SVODVIZ_DROPPED")]
+        print(len(session.items) > 5, *told, "svodviz-caches" in os.environ["XDG_CACHE_HOME"])
+pytest.main(["-q", "--nbval", "--collect-only", "notebooks/03_the_schedule.ipynb"], [Told()])
+"""
+
+
+def test_a_notebook_that_is_tried_alone_runs_in_the_same_surroundings() -> None:
+    pytest.importorskip("nbval")
+    names = ("SVODVIZ_MACHINE", "SVODVIZ_DROPPED", "XDG_CACHE_HOME")
+    bare = {name: it for name, it in os.environ.items() if name not in names}
+    printed = subprocess.run([sys.executable, "-c", ALONE], cwd=ROOT, env=bare, text=True,
+                             capture_output=True, timeout=100).stdout  # fmt: skip
+    assert "True x86-avx512 error True" in printed
