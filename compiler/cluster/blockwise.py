@@ -106,9 +106,13 @@ class _Call:
         program = dask.delayed(_Programs(programs, self.made.options), pure=False)
         pairs = [part for pair in zip(arrays, indices, strict=True) for part in pair]
         name = getattr(self.made.function, "__name__", "blockwise").strip("<>")
+        token = dask.base.tokenize(
+            [(each.digest, each.order, each.own) for each in programs.values()],
+            [each.name for each in arrays], repr(self.made.options),
+        )  # fmt: skip
         dtype = whole.dtype.numpy
         return da.blockwise(
-            run_block, out, *pairs, program=program, name=f"{name}-{dask.base.tokenize(self)}",
+            run_block, out, *pairs, program=program, name=f"{name}-{token}",
             new_axes=new, dtype=dtype, meta=np.empty((0,) * len(out), dtype), concatenate=None,
             align_arrays=False,
         )  # fmt: skip

@@ -153,3 +153,12 @@ def test_it_is_a_function_with_a_name() -> None:
     made = blockwise(step)
     assert isinstance(made, Blockwise) and made.__name__ == "step"  # type: ignore[attr-defined]
     assert made(CUT, B, C).name.startswith("step-")
+
+
+def test_equal_calls_have_one_name_and_others_another() -> None:
+    def named(weight: float, x: Any = CUT) -> str:
+        weights = Tensor(np.full(12, weight, np.float32))
+        return str(blockwise(lambda x: x * weights)(x).name)
+
+    assert named(1.0) == named(1.0)
+    assert len({named(1.0), named(2.0), named(1.0, CUT + 1)}) == 3
