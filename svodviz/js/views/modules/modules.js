@@ -97,7 +97,8 @@ export class ModulesView extends RowsView {
     return h("tr", { class: isGone ? "run-row module-gone" : "run-row", "data-entity": row.e },
       h("th", { scope: "row", class: "module-name", style: `--depth: ${depthOf(this.rows, at)}` },
         this.fold(at), button(row.name, () => {}, {
-          class: "entity-link", title: `${row.path || row.name} ${row.kind}`.trim(), "data-module": at,
+          class: "entity-link", title: `${row.path || row.name} ${row.kind}`.trim(),
+          "data-module": at,
         }), row.kind && h("span", { class: "module-kind" }, row.kind)),
       h("td", {}, work.ns ? nanoseconds(work.ns) : "–"),
       shareOf(work.ns / Math.max(this.work[0].ns, 1e-9)),
