@@ -94,6 +94,10 @@ class Report(ShownAsText):
         """Whether no stage disagrees."""
         return all(row.ok is not False for row in self.rows)
 
+    def __bool__(self) -> bool:
+        """Whether no stage disagrees: `assert compilation.check()` means what it says."""
+        return self.ok
+
     @property
     def first_difference(self) -> Row | None:
         """The first stage that disagrees, if one does."""

@@ -45,7 +45,7 @@ def blamed(tensor: Tensor, options: Options = OPTIONS) -> tuple[str, str]:
     made = compile(tensor, options)
     report, found = made.check(), bisect(made)
     first = report.first_difference
-    assert not report.ok and first is not None and found.row is not None
+    assert not report.ok and not report and first is not None and found.row is not None
     assert found.record is None and found.row.stage == first.stage, (str(report), str(found))
     assert f"no pass is at fault, but {first.stage}" in str(found)
     return first.stage, first.note

@@ -40,7 +40,7 @@ def compiled(*tensors: Tensor, options: Options | None = None) -> Compilation:
 def test_every_stage_agrees(name: str) -> None:
     compilation = compiler.compile(PROGRAMS[name](), name=name)
     report = compilation.check()
-    assert report.ok, str(report)
+    assert report.ok and report, str(report)
     passes = [f"pass {row.name}" for row in rows("graph") if row.is_pass]
     assert [row.stage for row in report.rows] == [
         "graph", *passes, "kernels", "schedule", "loops", "lowered", "machine code", *NAMES,
