@@ -6,6 +6,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -92,8 +93,9 @@ def test_compiling_grows_with_the_program(
 
     def counted(count: int, options: Options) -> int:
         root, found = plans.without_data([t.node for t in program(count)])
-        plans._made(root, len(found), options)  # the programs are there from now on
-        return calls(lambda: plans._made(root, len(found), options))
+        with ExitStack() as meanwhile:
+            plans._made(root, len(found), options, meanwhile)  # the programs are there from now on
+            return calls(lambda: plans._made(root, len(found), options, meanwhile))
 
     compiled = Options(verify=False, cache=False)  # what is on disk would not be compiled
     for options in (compiled, Options(device="INTERPRET")):
