@@ -6,8 +6,9 @@ import pytest
 from compiler import Tensor, Variable
 from compiler.core.node import toposort
 from compiler.graph.kinds.repeat import Repeat
+from compiler.graph.nodes import Contiguous
 from compiler.imported import steps
-from compiler.imported.steps import MOST_WRITTEN_OUT, State, in_steps
+from compiler.imported.steps import MOST_WRITTEN_OUT, State, in_steps, laid_out
 
 DATA = np.random.default_rng(3).standard_normal((MOST_WRITTEN_OUT + 3, 2, 4)).astype(np.float32)
 
@@ -43,3 +44,15 @@ def test_an_axis_with_a_variable_is_written_out() -> None:
     rows, _ = run(x, False)
     assert not [n for n in toposort([rows.node]) if isinstance(n, Repeat)]
     assert steps.stacked([Tensor([1.0])]).shape == (1, 1)
+
+
+@pytest.mark.parametrize(("n", "count", "rows", "is_laid_out"), [
+    (64, 9, 3, True), (64, 8, 3, False), (60, 9, 3, False), (64, 9, 17, False),
+])  # fmt: skip
+def test_weights_of_many_steps_are_laid_out_once(
+    n: int, count: int, rows: int, is_laid_out: bool
+) -> None:
+    weights = np.random.default_rng(1).standard_normal((n, 5)).astype(np.float32)
+    made = laid_out(Tensor(weights), count, rows)
+    assert any(isinstance(node, Contiguous) for node in toposort([made.node])) == is_laid_out
+    np.testing.assert_array_equal(made.numpy(), weights)

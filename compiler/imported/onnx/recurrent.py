@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from compiler.imported import steps
 from compiler.imported.onnx.call import Call, operator
-from compiler.imported.steps import State, in_steps, stacked
+from compiler.imported.steps import State, in_steps, laid_out, stacked
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
@@ -39,9 +39,10 @@ def layers(
     states_of = 2 if call.op == "LSTM" else 1
     rows, last = [], []
     for d in range(directions):
+        own = laid_out(r[d], _count(count), batch)
         backwards = d == 1 or call.get("direction", "forward") == "reverse"
         peephole = states[2] if len(states) > 2 else None
-        step = _step(call, d, x, w[d], r[d], None if b is None else b[d],
+        step = _step(call, d, x, w[d], own, None if b is None else b[d],
                      None if peephole is None else peephole[d], held)  # fmt: skip
         state: State = tuple(
             given[d] if place < len(states) and (given := states[place]) is not None

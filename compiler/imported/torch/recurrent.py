@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from compiler.imported.steps import State, in_steps, stacked
+from compiler.imported.steps import State, in_steps, laid_out, stacked
 from compiler.imported.torch.call import Call, operator
 from compiler.tensor import Tensor
 
@@ -45,7 +45,7 @@ def _layer(
     kind: str, x: Tensor, state: State, own: Sequence[Tensor], is_backwards: bool
 ) -> tuple[Tensor, State]:
     """Every hidden state [steps, batch, hidden] of one direction, and the last state."""
-    inner, hidden = own[0], own[1]
+    inner, hidden = own[0], laid_out(own[1], int(x.shape[0]), x.symbolic_shape[1])
     bias, more = (own[2], own[3]) if len(own) > 2 else (None, None)
     apart = kind == "gru"  # its second bias is inside of a gate
     given = x.linear(inner.T, bias if apart or bias is None or more is None else bias.add(more))
