@@ -84,6 +84,8 @@ def run(made: Shipped, inputs: Sequence[Array], options: Options) -> list[Array]
         data[place] = data[place].copy()
     results = plans.run(structure, data, {})
     return [
-        (result.copy() if n is not None else result).reshape(shape)
-        for result, n, shape in zip(results, structure.result_inputs, made.shapes, strict=True)
+        (result.copy() if is_shared else result).reshape(shape)
+        for result, is_shared, shape in zip(
+            results, structure.shared_results, made.shapes, strict=True
+        )
     ]

@@ -130,7 +130,8 @@ class ExecutionPlan:
         except RefusedError:
             with plans.located(self.root.sources, self.options):
                 raise
-        flat = [v.copy() if n else v for v, n in zip(flat, self._is_shared, strict=True)]
+        shared = self.structure.shared_results
+        flat = [v.copy() if n else v for v, n in zip(flat, shared, strict=True)]
         if self._shapes is not None:
             return [v.reshape(shape) for v, shape in zip(flat, self._shapes, strict=True)]
         return sliced(flat, self.root.sources, values)
@@ -139,7 +140,7 @@ class ExecutionPlan:
     def _direct(self) -> Direct | None:
         """Runs that need one foreign call; None where each run needs more."""
         is_more = self.structure.written_inputs or self._rows or self.feed.bindings.variables
-        if is_more or self._shapes is None or any(self._is_shared):
+        if is_more or self._shapes is None or any(self.structure.shared_results):
             return None
         own = [0 if n in self._unready else at for n, at in enumerate(self._addresses)]
         return direct_of(self.structure, self.feed, self._order, own, self._shapes)
@@ -150,12 +151,6 @@ class ExecutionPlan:
         nodes = self.root.sources
         is_whole = not any(node.extents or isinstance(node, Assign) for node in nodes)
         return tuple(node.shape for node in nodes) if is_whole else None
-
-    @cached_property
-    def _is_shared(self) -> tuple[bool, ...]:
-        """For each result whether its memory is an input's, or that of a result before it."""
-        results, same = self.structure.results, self.structure.result_inputs
-        return tuple(n is not None or results[i] in results[:i] for i, n in enumerate(same))
 
     def _data(
         self, numbers: Iterable[int], given: Mapping[int, Any], values: Mapping[str, int]

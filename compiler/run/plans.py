@@ -72,6 +72,12 @@ class Structure:
         return tuple(positions.get(b) for b in self.results)
 
     @cached_property
+    def shared_results(self) -> tuple[bool, ...]:
+        """For each result whether its memory is an input's, or that of a result before it."""
+        results, same = self.results, self.result_inputs
+        return tuple(n is not None or results[i] in results[:i] for i, n in enumerate(same))
+
+    @cached_property
     def written_inputs(self) -> tuple[int, ...]:
         """The positions of inputs that the program writes in place."""
         written = {b for item in self.items for b in item.operation.writes}

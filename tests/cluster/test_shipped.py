@@ -50,6 +50,14 @@ def test_results_are_the_callers_and_inputs_stay_as_they_are() -> None:
     assert (x == 1.0).all() and (run(made(), [x, y], Options(threads=1))[2] == 1.0).all()
 
 
+def test_a_result_that_is_there_twice_is_two_arrays() -> None:
+    x = Tensor.placeholder(3, dtype="float32", name="x")
+    twice = ship([(y := x.exp()).node, y.node], ["x"])
+    first, second = run(twice, [np.zeros(3, np.float32)], Options(threads=1))
+    first[:] = 7.0
+    assert (second == 1.0).all()
+
+
 def test_one_graph_is_read_once() -> None:
     first, second = made(), made()
     assert first.digest == second.digest and first.rows == second.rows
