@@ -27,6 +27,13 @@ APART = 1.15
 another one than it was."""
 
 
+def between(page: str, begin: str, end: str, text: str) -> str:
+    """A page with `text` between its two marks."""
+    before, rest = page.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n\n{text}\n\n{end}{after}"
+
+
 def report(results: Results, before: Results | None = None) -> str:
     """Everything that is printed at the end of a run; `before` is one on the same machine."""
     parts = [machine(results), KEY, table(results.all_threads), ratios(results.all_threads)]

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from benchmarks.report import between
 from benchmarks.results import OURS, Results, Run, read
 from benchmarks.workloads import AWKWARD, WORKLOADS
 
@@ -98,11 +99,9 @@ def _line(cells: list[str]) -> str:
 def told(readme: str, every: Sequence[Results]) -> str:
     """The README's text with these results between its two marks, newest last: the last one that
     held nobody to an instruction set as a table, and a row for each."""
-    before, rest = readme.split(BEGIN)
-    _, after = rest.split(END)
     newest = next(it for it in reversed(every) if not it.machine.get("isa"))
     text = f"{summary(newest)}\n\n{ROWS}\n\n{by_machine(every)}"
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
+    return between(readme, BEGIN, END, text)
 
 
 def kept(folder: Path) -> list[Results]:

@@ -19,6 +19,7 @@ from benchmarks.models.results import (
 )
 from benchmarks.models.runtimes import RUNTIMES
 from benchmarks.models.zoo import QUANTISED
+from benchmarks.report import between
 
 BEGIN = "<!-- models: written by python -m benchmarks models -->"
 END = "<!-- end of models -->"
@@ -110,9 +111,7 @@ def _peak(model: Model, runtime: str) -> float:
 
 def tell(path: Path, results: Models) -> None:
     """Writes the results between the two marks of a page."""
-    before, rest = path.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    path.write_text(f"{before}{BEGIN}\n\n{summary(results)}\n\n{END}{after}")
+    path.write_text(between(path.read_text(), BEGIN, END, summary(results)))
 
 
 def summary(results: Models) -> str:

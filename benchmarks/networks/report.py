@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.networks.bars import checks
 from benchmarks.networks.kernels import FAR, WORTH, KernelTime
 from benchmarks.networks.results import PEERS, Found, Results
-from benchmarks.report import bars
+from benchmarks.report import bars, between
 from benchmarks.results import OURS
 from compiler.core.text import aligned, counted
 
@@ -125,6 +125,4 @@ def _line(cells: Sequence[str]) -> str:
 
 def tell(path: Path, results: Results) -> None:
     """Writes the results between the two marks of a page."""
-    before, rest = path.read_text().split(BEGIN)
-    _, after = rest.split(END)
-    path.write_text(f"{before}{BEGIN}\n\n{summary(results)}\n\n{END}{after}")
+    path.write_text(between(path.read_text(), BEGIN, END, summary(results)))
