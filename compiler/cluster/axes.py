@@ -10,13 +10,12 @@ another. What is not known to let elements alone makes its axes whole: blocks ar
 wrong.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from compiler.core.node import toposort
 from compiler.graph import nodes
 from compiler.graph.extents import matching_groups
-from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import TensorNode
 
@@ -114,9 +113,9 @@ def _labels(node: TensorNode, given: list[Labels], found: _Classes) -> Labels:
             pairs = zip(given[0], node.sources[0].shape, node.shape, strict=True)
             return tuple(None if old != new else label for label, old, new in pairs)
         case nodes.Reshape():
-            return tuple(_reshaped(node, given[0], found))
+            return _reshaped(node, given[0], found)
         case nodes.Reduce():
-            return tuple(_folded(node, given[0], node.axes, found))
+            return _folded(node, given[0], node.axes, found)
         case Scan():
             return _whole(node, given[0], {node.axis}, found)
         case nodes.Flip():
@@ -157,33 +156,21 @@ def _whole(node: TensorNode, labels: Labels, axes: set[int], found: _Classes) ->
     return tuple(new[axis] if axis in axes else label for axis, label in enumerate(labels))
 
 
-def _folded(
-    node: TensorNode, labels: Labels, axes: Sequence[int], found: _Classes
-) -> Iterator[int | None]:
+def _folded(node: TensorNode, labels: Labels, axes: Sequence[int], found: _Classes) -> Labels:
     """The axes that a reduction leaves; of those that it folds, one element."""
     found.keep((labels[axis] for axis in axes), node)
-    for axis, label in enumerate(labels):
-        yield None if axis in axes else label
+    return tuple(None if axis in axes else label for axis, label in enumerate(labels))
 
 
-def _reshaped(node: nodes.Reshape, labels: Labels, found: _Classes) -> Iterator[int | None]:
+def _reshaped(node: nodes.Reshape, labels: Labels, found: _Classes) -> Labels:
     """The axes that stay what they are; those that are cut or joined are whole."""
-    source, new = node.sources[0].shape, found.fresh(len(node.shape))
-    kept: list[int | None] = list(new)
+    source, kept = node.sources[0].shape, dict[int, int]()
     for after, before in matching_groups(node.shape, source):
         large = [axis for axis in before if source[axis] != 1]
         places = [axis for axis in after if node.shape[axis] != 1]
-        is_same = len(large) == len(places) == 1
-        for axis in after:
-            kept[axis] = labels[large[0]] if is_same and axis in places else None
-        if not is_same:
-            found.keep((labels[axis] for axis in large), node)
-            found.keep((new[axis] for axis in places), node)
-            for axis in places:
-                kept[axis] = new[axis]
-    return iter(kept)
-
-
-def inputs_of(roots: Sequence[TensorNode]) -> list[Placeholder]:
-    """The placeholders that a program reads, in the order in which it meets them."""
-    return [node for node in toposort(roots) if isinstance(node, Placeholder)]
+        own = [label for axis in large if (label := labels[axis]) is not None]
+        if not len(large) == len(places) == 1:
+            own, joined = list(found.fresh(len(places))), own
+            found.keep((*joined, *own), node)
+        kept |= dict(zip(places, own, strict=False))
+    return tuple(map(kept.get, range(len(node.shape))))

@@ -98,13 +98,11 @@ class _Call:
         whole = self.traced(tuple(each.shape for each in arrays), arrays)
         found = axes([whole], _inputs(whole, len(arrays)))
         indices = [_indices(n, labels) for n, labels in enumerate(found.inputs)]
-        pairs = [part for pair in zip(arrays, indices, strict=True) for part in pair]
-        chunks, arrays = da.core.unify_chunks(*pairs)
-        self.check(found, indices, chunks, arrays)
+        chunks, arrays = da.core.unify_chunks(*_paired(arrays, indices))
+        self.check(found, indices, arrays)
         programs = self.programs(whole, found, indices, chunks, arrays)
         out, new = _out(found.results[0], whole.shape, {n for each in indices for n in each})
         program = dask.delayed(_Programs(programs, self.made.options), pure=False)
-        pairs = [part for pair in zip(arrays, indices, strict=True) for part in pair]
         name = getattr(self.made.function, "__name__", "blockwise").strip("<>")
         token = dask.base.tokenize(
             [(each.digest, each.order, each.own) for each in programs.values()],
@@ -112,7 +110,7 @@ class _Call:
         )  # fmt: skip
         dtype = whole.dtype.numpy
         return da.blockwise(
-            run_block, out, *pairs, program=program, name=f"{name}-{token}",
+            run_block, out, *_paired(arrays, indices), program=program, name=f"{name}-{token}",
             new_axes=new, dtype=dtype, meta=np.empty((0,) * len(out), dtype), concatenate=None,
             align_arrays=False,
         )  # fmt: skip
@@ -131,9 +129,8 @@ class _Call:
             return decompose(Sink((made.node,)), Provenance()).sources[0]
 
     def check(
-        self, found: Axes, indices: Sequence[Sequence[int]], chunks: Mapping[int, Any],
-        arrays: Sequence[Any],
-    ) -> None:  # fmt: skip
+        self, found: Axes, indices: Sequence[Sequence[int]], arrays: Sequence[Any]
+    ) -> None:
         """Refuse axes in several chunks that have to be whole."""
         out = set(found.results[0])
         for number, (named, array) in enumerate(zip(indices, arrays, strict=True)):
@@ -199,6 +196,11 @@ def _unpacked(block: Any) -> Any:
     while isinstance(block, list):
         (block,) = block
     return block
+
+
+def _paired(arrays: Sequence[Any], indices: Sequence[Sequence[int]]) -> list[Any]:
+    """Each array and its indices, as Dask takes them."""
+    return [part for pair in zip(arrays, indices, strict=True) for part in pair]
 
 
 def _is_number(each: object) -> bool:

@@ -35,11 +35,11 @@ def layers(
         x = x.transpose(0, 1)
         states = [*(s if s is None else s.transpose(0, 1) for s in states[:2]), *states[2:]]
     hidden, batch, count = r.shape[-1], x.symbolic_shape[1], x.symbolic_shape[0]
-    directions = w.shape[0]
+    directions, trips = w.shape[0], _count(count)
     states_of = 2 if call.op == "LSTM" else 1
     rows, last = [], []
     for d in range(directions):
-        own = laid_out(r[d], _count(count), batch)
+        own = laid_out(r[d], trips, batch)
         backwards = d == 1 or call.get("direction", "forward") == "reverse"
         peephole = states[2] if len(states) > 2 else None
         step = _step(call, d, x, w[d], own, None if b is None else b[d],
@@ -49,7 +49,7 @@ def layers(
             else Tensor.zeros(1, hidden, dtype=x.dtype).expand(batch, hidden)
             for place in range(states_of)
         )  # fmt: skip
-        made, state = in_steps(_count(count), _kept(step, lengths), state, backwards)
+        made, state = in_steps(trips, _kept(step, lengths), state, backwards)
         rows.append(made)
         last.append(state)
     every = rows[0].unsqueeze(1) if directions == 1 else rows[0].stack(rows[1], dim=1)
