@@ -15,6 +15,7 @@ In order: each imports only what stands before it.
     packing.py       elements of 4 and 2 bits, several in a byte
     disk.py          tensors in files: .npy and safetensors
     interpreter.py   the safe device: runs a program's lowered instructions, checking every access
+    dask.py          the workers of a Dask cluster, as devices
     device.py        devices: what owns memory and runs programs, found by name
     limits.py        kernels that run at the machine's limits, as LLVM IR written by hand
     save.py          arrays to files that `disk.py` reads

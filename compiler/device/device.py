@@ -3,6 +3,7 @@
 CPU, CPU:1, …   machine code from LLVM; all share one memory and their programs
 INTERPRET       the interpreter of lowered instructions: slow, and checks every access
 DISK            files mapped into memory; holds data, runs nothing
+DASK, DASK:1, … workers of a cluster: memory and processors of other processes
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ from typing import Protocol
 
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError
-from compiler.device import cpu, disk, interpreter
+from compiler.device import cpu, dask, disk, interpreter
 from compiler.device.allocator import Allocator, Array
 from compiler.device.program import Compiler, Renderer, RuntimeFactory
 
@@ -60,7 +61,8 @@ INTERPRET = Device(
     "INTERPRET", cpu.allocate, interpreter.compile_spec, interpreter.load, memory=cpu.MEMORY
 )
 DISK = Device("DISK", disk.allocate, disk.compile_spec, disk.load, is_executor=False)
-_DEVICES = {device.name: device for device in (CPU, INTERPRET, DISK)}
+DASK = Device(dask.DASK, dask.allocate, dask.compile_spec, dask.load, cpu.LlvmRenderer())
+_DEVICES = {device.name: device for device in (CPU, INTERPRET, DISK, DASK)}
 
 
 def get(name: str) -> Device:

@@ -1,0 +1,184 @@
+"""The workers of a Dask cluster: memory and processors of other processes, or other machines.
+
+    DASK, DASK:1, …     worker 0, worker 1, … of the cluster in use
+
+A program for one of them is compiled here as far as LLVM IR; machine code is made where it runs.
+What a worker holds is `RemoteData` here: the key of a task's result, not the elements. The cluster
+in use is an `Engine`: it runs items on workers, and fetches what they hold.
+"""
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+import numpy as np
+
+from compiler.core.dtypes import DType
+from compiler.core.errors import DataError
+from compiler.device.allocator import Array
+from compiler.device.launch_sizes import LaunchDims
+from compiler.device.program import CompiledSpec, OfSpec, Program, ProgramSpec
+from compiler.graph.nodes import Buffer, Shape
+from compiler.llvm.level import level_of
+from compiler.settings.options import Cache, Mode
+
+DASK = "DASK"
+HINT = 'with compiler.cluster(): …, or compiler.cluster("tcp://…")'
+
+
+class Held(Protocol):
+    """What keeps the result of a task in the memory of workers, as long as it lives itself."""
+
+    def fetch(self) -> Array:
+        """The elements, flat, brought here; computed again where no worker has them any more."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteData:
+    """Elements that a worker holds: an array of `shape` whose memory is elsewhere.
+
+    Nobody writes to it: whoever changes elements makes a new array. So a copy is the same object.
+    """
+
+    held: Held
+    shape: Shape
+    dtype: "np.dtype[Any]"
+    device: str
+    _fetched: "list[weakref.ref[Array]]"
+
+    @staticmethod
+    def of(held: Held, buffer: Buffer) -> "RemoteData":
+        """What a buffer's device holds of it, flat."""
+        return RemoteData(held, (buffer.size,), buffer.dtype.numpy, buffer.device, [])
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in the memory of the worker."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def reshape(self, *shape: Any) -> "RemoteData":
+        """The same elements in another shape; -1 is what is left."""
+        wanted = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        known = int(np.prod([n for n in wanted if n >= 0], dtype=object))
+        extents = tuple(n if n >= 0 else self.size // max(known, 1) for n in wanted)
+        return RemoteData(self.held, extents, self.dtype, self.device, self._fetched)
+
+    def copy(self) -> "RemoteData":
+        """Itself: nobody writes to it."""
+        return self
+
+    def fetch(self) -> Array:
+        """The elements, brought here once while somebody here uses them."""
+        made = self._fetched[0]() if self._fetched else None
+        if made is None:
+            made = np.ascontiguousarray(self.held.fetch()).reshape(-1)
+            self._fetched[:] = [weakref.ref(made)]
+        return made.reshape(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.fetch(), dtype=dtype, copy=copy)
+
+
+Data: TypeAlias = "Array | RemoteData"
+
+
+class Engine(Protocol):
+    """A cluster in use."""
+
+    def run(
+        self, items: Sequence[Any], results: Sequence[Buffer], inputs: Mapping[Buffer, Data],
+        programs: Mapping[Any, Program], values: Mapping[str, int],
+    ) -> list[Data]:  # fmt: skip
+        """Run items of a schedule; flat data per result, of those on workers remote."""
+        ...
+
+
+_USED: list[Engine] = []
+
+
+def use(engine: Engine) -> Callable[[], None]:
+    """Have programs for DASK devices run by `engine`; the function returned ends that."""
+    _USED.append(engine)
+
+    def end() -> None:
+        if engine in _USED:
+            _USED.remove(engine)
+
+    return end
+
+
+def used() -> Engine | None:
+    """The cluster in use: the last that was begun and not ended."""
+    return _USED[-1] if _USED else None
+
+
+def engine() -> Engine:
+    """The cluster in use; `DataError` where there is none."""
+    if not _USED:
+        what = "no cluster is in use: nothing can run on its workers"
+        raise DataError("device DASK", what, got="a program for DASK", hint=HINT)
+    return _USED[-1]
+
+
+def is_remote(device: str) -> bool:
+    """Whether a device is a worker of a cluster."""
+    return device.partition(":")[0] == DASK
+
+
+def allocate(size: int, dtype: DType, name: str = "") -> Array:
+    """Refused: workers have memory of their own (`DataError`)."""
+    got = f"{name or 'a tensor'} of {size:,} {dtype}"
+    raise DataError("device DASK", "memory of a worker is not here", got=got, hint=HINT)
+
+
+class DescribedThere(OfSpec):
+    """A program for workers: its source, which each of them makes machine code of."""
+
+    task = None
+    tasks = 1
+    aligned: tuple[int, ...] = ()
+
+    def __init__(self, compiled: CompiledSpec) -> None:
+        super().__init__(compiled.spec)
+        self.compiled = compiled
+        """What was compiled, as far as LLVM IR."""
+
+    def unstreamed(self) -> Program:
+        """The same program."""
+        return self
+
+    def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
+        """Refused as `execute` is."""
+        self._refuse()
+
+    def execute(
+        self, buffers: Sequence[int], values: Sequence[int] = (), dims: LaunchDims | None = None
+    ) -> None:
+        """Refused: it runs on workers (`DataError`)."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise DataError("device DASK", f"kernel {self.name} runs on workers", got="a run here",
+                        hint=HINT)  # fmt: skip
+
+
+def compile_spec(
+    spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
+) -> CompiledSpec:
+    """The program as it travels: its source, and how much LLVM has to do."""
+    return CompiledSpec(spec, level, b"", level_of(spec.instructions, level, mode))
+
+
+def load(compiled: CompiledSpec) -> Program:
+    """The program, ready to travel."""
+    return DescribedThere(compiled)
