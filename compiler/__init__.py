@@ -23,7 +23,7 @@ In order: each imports only what stands before it.
     custom.py    functions of your own in a tensor program
     array_api/   the array API standard's functions, on tensors
     imported/    programs that were written elsewhere, as tensors
-    cluster/     programs on the workers of a Dask cluster
+    distributed/ programs on the workers of a Dask cluster
     program/     one program with all its stages: what `compile` returns
     roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
     from compiler.ask.why_not import WhyNot, why_not
-    from compiler.cluster.blockwise import blockwise
     from compiler.core.dtypes import (
         DType,
         bfloat16,
@@ -83,6 +82,7 @@ if TYPE_CHECKING:
     from compiler.core.passes import Passes
     from compiler.device.calibration import calibrate
     from compiler.device.device import Device
+    from compiler.distributed.blockwise import blockwise
     from compiler.graph.builder import GraphBuilder
     from compiler.graph.kinds.views import Strided
     from compiler.imported.jax.program import JaxProgram, from_jax
@@ -128,7 +128,7 @@ _PLACES = {
     "compiler.imported.jax.program": "from_jax JaxProgram",
     "compiler.imported.onnx.program": "from_onnx OnnxProgram",
     "compiler.imported.torch.program": "from_torch TorchProgram",
-    "compiler.cluster.blockwise": "blockwise",
+    "compiler.distributed.blockwise": "blockwise",
     "compiler.ask.bisect": "bisect Bisection",
     "compiler.ask.check_passes": "check_passes",
     "compiler.program.effect": "effect",

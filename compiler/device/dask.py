@@ -23,7 +23,6 @@ from compiler.graph.nodes import Buffer, Shape
 from compiler.llvm.level import level_of
 from compiler.settings.options import Cache, Mode
 
-DASK = "DASK"
 HINT = 'with compiler.cluster(): …, or compiler.cluster("tcp://…")'
 
 
@@ -128,11 +127,6 @@ def engine() -> Engine:
         what = "no cluster is in use: nothing can run on its workers"
         raise DataError("device DASK", what, got="a program for DASK", hint=HINT)
     return _USED[-1]
-
-
-def is_remote(device: str) -> bool:
-    """Whether a device is a worker of a cluster."""
-    return device.partition(":")[0] == DASK
 
 
 def allocate(size: int, dtype: DType, name: str = "") -> Array:

@@ -16,6 +16,7 @@ from compiler.core.errors import DataError
 from compiler.device import cpu, dask, disk, interpreter
 from compiler.device.allocator import Allocator, Array
 from compiler.device.program import Compiler, Renderer, RuntimeFactory
+from compiler.graph import devices
 
 
 class Allocate(Protocol):
@@ -61,7 +62,7 @@ INTERPRET = Device(
     "INTERPRET", cpu.allocate, interpreter.compile_spec, interpreter.load, memory=cpu.MEMORY
 )
 DISK = Device("DISK", disk.allocate, disk.compile_spec, disk.load, is_executor=False)
-DASK = Device(dask.DASK, dask.allocate, dask.compile_spec, dask.load, cpu.LlvmRenderer())
+DASK = Device(devices.DASK, dask.allocate, dask.compile_spec, dask.load, cpu.LlvmRenderer())
 _DEVICES = {device.name: device for device in (CPU, INTERPRET, DISK, DASK)}
 
 

@@ -13,6 +13,8 @@ from compiler.core.errors import DeviceError
 
 Devices: TypeAlias = tuple[str, ...]
 
+DASK = "DASK"
+"""Workers of a cluster: DASK, DASK:1, …"""
 DISK = "DISK"
 DEFAULT = "CPU"
 """Where a kernel runs that reads nothing but constants and files."""
@@ -21,6 +23,11 @@ DEFAULT = "CPU"
 def is_disk(device: str) -> bool:
     """Whether nothing can be computed on a device."""
     return device.partition(":")[0] == DISK
+
+
+def is_remote(device: str) -> bool:
+    """Whether a device is a worker of a cluster, whose memory is not here."""
+    return device.partition(":")[0] == DASK
 
 
 def written(devices: Devices) -> str:

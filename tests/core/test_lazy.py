@@ -36,8 +36,8 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("import svodviz", 10, set()),
         ("from compiler import Tensor", 102, {"numpy"}),
         (GRAPHS, 102, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 334, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 334, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nx.numpy()", 335, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 335, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

@@ -21,9 +21,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.cluster.axes import Axes, axes
-from compiler.cluster.shipped import Shipped, ship
-from compiler.cluster.shipped import run as run_shipped
 from compiler.core.dtypes import parse
 from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
@@ -31,6 +28,9 @@ from compiler.core.node import toposort
 from compiler.core.origin import no_origin
 from compiler.core.trace import Provenance
 from compiler.core.written import Unwritable
+from compiler.distributed.axes import Axes, axes
+from compiler.distributed.shipped import Shipped, ship
+from compiler.distributed.shipped import run as run_shipped
 from compiler.graph.decompose import decompose
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Const, Sink, TensorNode

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from compiler import Tensor
-from compiler.cluster.axes import axes
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
+from compiler.distributed.axes import axes
 from compiler.graph.decompose import decompose
 from compiler.graph.nodes import Buffer, Sink
 

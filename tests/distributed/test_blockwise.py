@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 
 import compiler
 from compiler import DataError, ShapeError, Tensor
-from compiler.cluster.blockwise import Blockwise, blockwise
+from compiler.distributed.blockwise import Blockwise, blockwise
 
 RNG = np.random.default_rng(11)
 Array = np.ndarray[Any, Any]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, custom
-from compiler.cluster.shipped import Shipped, run, ship
 from compiler.core.written import Unwritable
+from compiler.distributed.shipped import Shipped, run, ship
 
 RNG = np.random.default_rng(3)
 WEIGHTS = RNG.standard_normal((5, 4)).astype(np.float32)
@@ -30,7 +30,7 @@ def test_another_process_computes_the_same(tmp_path: Path) -> None:
     path.write_bytes(pickle.dumps((made(), x, y)))
     code = (
         "import pickle, sys; from compiler import Options;"
-        "from compiler.cluster.shipped import run;"
+        "from compiler.distributed.shipped import run;"
         "made, *given = pickle.load(open(sys.argv[1], 'rb'));"
         "pickle.dump(run(made, given, Options(threads=1)), sys.stdout.buffer)"
     )
