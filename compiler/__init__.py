@@ -23,7 +23,7 @@ In order: each imports only what stands before it.
     custom.py    functions of your own in a tensor program
     array_api/   the array API standard's functions, on tensors
     imported/    programs that were written elsewhere, as tensors
-    distributed/ programs on the workers of a Dask cluster
+    distributed/  programs on the workers of a Dask cluster
     program/     one program with all its stages: what `compile` returns
     roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
