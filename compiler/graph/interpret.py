@@ -7,6 +7,7 @@ A value has the extents of this run: of an axis whose extent is a variable, as m
 the variable says. What is behind them in a Buffer is not looked at.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, TypeAlias
@@ -22,7 +23,7 @@ from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
-from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
+from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received, Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan, running
 from compiler.graph.nodes import Shape, TensorNode
@@ -149,8 +150,12 @@ def _value(
             return np.asarray(operands[0], order="C")
         case nodes.Store() | Assign():
             return written(node.parts, *operands)
-        case Copy():
+        case Copy() | Received():
             return operands[0]
+        case Joint(op=op) if op:
+            return functools.reduce(OPS[REDUCTIONS[op].combine].reference, operands)
+        case Joint(axis=axis):
+            return np.concatenate(operands, axis)
         case Multi(axis=axis):
             return operands[0] if axis is None else np.concatenate(operands, axis)
         case nodes.Sink() | Device() | Unique():

@@ -6,15 +6,16 @@ reorders elements (expand, permute, reshape, flip, pad) is done again after the 
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from compiler.graph import nodes
-from compiler.graph.devices import Devices
+from compiler.graph.devices import Devices, is_remote
 from compiler.graph.extents import matching_groups
-from compiler.graph.kinds.joins import Cat
-from compiler.graph.kinds.placement import Copy, Device, Multi
+from compiler.graph.kinds.joins import AT_ONCE, Cat
+from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received
 from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode
 
+Movement: TypeAlias = tuple[type[TensorNode], object]
 DONE_AGAIN = (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)
 """Movement that is done again where a copy arrives, instead of copying what it makes."""
 
@@ -49,18 +50,19 @@ def even_lengths(extent: int, count: int) -> Shape:
 
 @dataclass(slots=True)
 class Moves:
-    """The copies that a pass makes, each with its reason in words."""
+    """The copies that a pass makes, each with its reason in words; those of collectives are made
+    when all their readers are known (`collectives.py`)."""
 
     reasons: dict[TensorNode, str] = field(default_factory=dict)
+    collectives: list[Any] = field(default_factory=list)
+    """What became of each Joint, as `collectives.Collective`."""
+    has_joints: bool = False
 
     def copy(self, node: TensorNode, device: str, why: str) -> TensorNode:
         """`node` on `device`, copied below the movement that needs no copy."""
         if not node.devices or node.devices == (device,):
             return node
-        above: list[tuple[type[TensorNode], object]] = []
-        while isinstance(node, DONE_AGAIN):
-            above.append((type(node), next(iter(node.arguments.values()))))
-            node = node.sources[0]
+        node, above = _under(node)
         if node.devices != (device,):
             node = Copy((node, Device((), device)))
             self.reasons.setdefault(node, why)
@@ -72,13 +74,32 @@ class Moves:
             here = [shard for shard in node.sources if shard.devices == (device,)]
             return here[0] if here else self.copy(node.sources[0], device, why)
         shards = [shard for _, shard in node.real] or list(node.sources[:1])
-        return _joined([self.copy(shard, device, why) for shard in shards], node.axis)
+        return joined([self.copy(shard, device, why) for shard in shards], node.axis)
 
     def shards(self, node: TensorNode, layout: ShardLayout, why: str) -> list[TensorNode]:
         """`node` in the shards of `layout`."""
         if isinstance(node, Multi) and layout_of(node) == layout:
             return list(node.sources)
+        if isinstance(node, Multi) and node.axis is not None and layout.axis is None:
+            received = self.received(node.sources, "", node.axis, layout.devices, why)
+            if received:
+                return received
         return [self._shard(node, layout, place, why) for place in range(len(layout.devices))]
+
+    def received(
+        self, shards: tuple[TensorNode, ...], op: str, axis: int, devices: Devices, why: str
+    ) -> list[TensorNode]:
+        """What the shards are together, on each of `devices`; none unless workers have them."""
+        places = [place for node in shards for place in node.devices or ("",)]
+        is_between = len(shards) > 1 and all(map(is_remote, (*places, *devices)))
+        if not is_between or any(node.extents for node in shards):
+            return []
+        joint = Joint(shards, op, axis)
+        if not joint.size:
+            return []
+        self.has_joints = True
+        self.reasons.setdefault(joint, why)
+        return [Received((joint,), device) for device in devices]
 
     def _shard(self, node: TensorNode, layout: ShardLayout, place: int, why: str) -> TensorNode:
         device, bounds = layout.devices[place], layout.bounds(node.shape, place)
@@ -88,24 +109,42 @@ class Moves:
             here = node.devices.index(device) if device in node.devices else 0
             return self.copy(part(node.sources[here], bounds), device, why)
         pieces = [self.copy(piece, device, why) for piece in _pieces(node, bounds)]
-        return _joined(pieces, node.axis)
+        return joined(pieces, node.axis)
 
 
-def _joined(pieces: list[TensorNode], axis: int) -> TensorNode:
+def joined(pieces: list[TensorNode], axis: int) -> TensorNode:
     """The pieces one after the other, each computed before: joining evaluates all of them for
     every element of the whole."""
+    while len(pieces) > AT_ONCE:
+        groups = (pieces[at : at + AT_ONCE] for at in range(0, len(pieces), AT_ONCE))
+        pieces = [in_memory(joined(group, axis)) for group in groups]
     if len(pieces) == 1:
         return pieces[0]
-    return Cat(tuple(map(_in_memory, pieces)), axis).expansion()
+    return Cat(tuple(map(in_memory, pieces)), axis).expansion()
 
 
-def _in_memory(node: TensorNode) -> TensorNode:
+def in_memory(node: TensorNode) -> TensorNode:
     """`node`, written to memory where it is not there yet."""
     base = node
     while isinstance(base, MOVEMENT):
         base = base.sources[0]
     is_there = isinstance(base, (nodes.Buffer, nodes.Const, nodes.Contiguous, Copy))
     return node if is_there else nodes.Contiguous((node,))
+
+
+def held(node: TensorNode) -> TensorNode:
+    """`node`, its elements in memory, where they are as few as a copy of it moves."""
+    node, above = _under(node)
+    return _rebuilt(in_memory(node), above)
+
+
+def _under(node: TensorNode) -> tuple[TensorNode, list[Movement]]:
+    """What is below movement that is done again, and that movement, outermost first."""
+    above: list[Movement] = []
+    while isinstance(node, DONE_AGAIN):
+        above.append((type(node), next(iter(node.arguments.values()))))
+        node = node.sources[0]
+    return node, above
 
 
 def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
@@ -129,7 +168,7 @@ def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
 
 def part(node: TensorNode, bounds: Pairs) -> TensorNode:
     """The part [begin, end) of each axis, cut below what only repeats or reorders elements."""
-    above: list[tuple[type[TensorNode], object]] = []
+    above: list[Movement] = []
     while not _is_all(node.shape, bounds):
         if isinstance(node, nodes.Const):
             return _rebuilt(nodes.Const((), node.bits, node.dtype, _shape(bounds)), above)
@@ -142,7 +181,7 @@ def part(node: TensorNode, bounds: Pairs) -> TensorNode:
     return _rebuilt(node, above)
 
 
-def _rebuilt(node: TensorNode, above: list[tuple[type[TensorNode], object]]) -> TensorNode:
+def _rebuilt(node: TensorNode, above: list[Movement]) -> TensorNode:
     """The movements of `above`, outermost first, done to `node`; what changes nothing is left."""
     for kind, argument in reversed(above):
         make: Any = kind
@@ -195,6 +234,5 @@ def _below_reshape(node: nodes.Reshape, bounds: Pairs) -> Pairs | None:
 
 def stored_bytes(node: TensorNode) -> int:
     """Bytes that a copy of `node` moves: of what stands below movement that is done again."""
-    while isinstance(node, DONE_AGAIN):
-        node = node.sources[0]
+    node, _ = _under(node)
     return 0 if isinstance(node, nodes.Const) else math.prod(node.shape) * node.dtype.itemsize

@@ -18,23 +18,26 @@
              sink %13
 
 A shard that holds no elements takes no part in reductions and is not gathered. An all-reduce of
-B bytes over n devices sends the partial results to the first device, combines them there, and
-sends the result to those that read it: at most 2 (n - 1) B bytes in 2 (n - 1) transfers. No
-algorithm moves less in total; a ring moves as much, in n times as many transfers.
+B bytes over n devices of one machine sends the partial results to the first device, combines them
+there, and sends the result to those that read it: at most 2 (n - 1) B bytes in 2 (n - 1)
+transfers. No algorithm moves less in total; between workers of a cluster, each with a link of its
+own, `collectives.py` shares them out.
 
 Each shard is a value of its own from here on, with a buffer on its device: the kernel graph needs
 no MStack to keep them together.
 
 Relies on: invariant 11 of `verify.py`: only kinds of the core are left.
-Ensures: no Multi is left; a value read by the user is gathered on the first of its devices.
+Ensures: no Multi and no Joint is left; a value read by the user is gathered on the first of its
+devices.
 """
 
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.core.errors import DeviceError
+from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
@@ -47,6 +50,9 @@ from compiler.graph.nodes import Pairs, Shape, TensorNode, elementwise
 from compiler.graph.reshard import Moves, ShardLayout, layout_of, stored_bytes
 from compiler.graph.rewrite import Rule, RuleSet, make_rule, rewrite
 from compiler.ops.table import REDUCTIONS
+
+if TYPE_CHECKING:
+    from compiler.graph.collectives import Collective
 
 ShardRule = Callable[[Moves, Any], TensorNode | None]
 MovedRule = Callable[[Moves, Any, Multi, int], TensorNode]
@@ -149,6 +155,9 @@ def reduction(moves: Moves, node: nodes.Reduce) -> TensorNode | None:
     partial: list[TensorNode] = [node.with_sources((shard,)) for _, shard in shards]
     home = source.devices[shards[0][0]]
     why = f"all-reduce: {node.op} over axis {source.axis}, which is in shards"
+    received = moves.received(tuple(partial), node.op, 0, source.devices, why)
+    if received:
+        return multi(tuple(received), None)
     total = partial[0]
     for other in partial[1:]:
         total = elementwise(REDUCTIONS[node.op].combine, total, moves.copy(other, home, why))
@@ -325,7 +334,12 @@ def _sharded(
         return root
     result = rewrite(root, _rules(moves, is_gathering), provenance, matches)
     _refuse_others(result)
-    return result
+    if not moves.has_joints:
+        return result
+    with loading():  # programs for workers alone have collectives
+        from compiler.graph.collectives import exchange
+
+    return exchange(result, moves, provenance, matches)
 
 
 def _refuse_others(root: TensorNode) -> None:
@@ -352,3 +366,10 @@ def reasons(root: TensorNode) -> dict[TensorNode, str]:
     moves = Moves()
     _sharded(root, Provenance(), None, moves, True)
     return moves.reasons
+
+
+def collectives(root: TensorNode) -> "tuple[Collective, ...]":
+    """What the pass makes of `root` where workers need what all of them have: who sends what."""
+    moves = Moves()
+    _sharded(root, Provenance(), None, moves, True)
+    return tuple(moves.collectives)

@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler.core.dtypes import Scalar
 from compiler.core.trace import Match, Provenance
+from compiler.graph.devices import is_remote
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.placement import Copy
 from compiler.graph.kinds.scan import Scan
@@ -278,10 +279,12 @@ def copy_to_itself(node: Copy) -> TensorNode | None:
 
 @rule_of(Copy)
 def copy_twice(node: Copy) -> TensorNode | None:
-    """copy(copy(x, d), e) = copy(x, e); a clone stays"""
+    """copy(copy(x, d), e) = copy(x, e); a clone stays, and so does the way between workers"""
     source = node.sources[0]
     if not isinstance(source, Copy) or source.clone:
         return None
+    if is_remote(source.device) and is_remote(node.device):
+        return None  # `collectives` chose who sends to whom
     return node.with_sources((source.sources[0], *node.sources[1:]))
 
 

@@ -35,7 +35,7 @@
 21. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
     these. A Multi has shards of one type that differ along its axis only, one per device, and
     knows which of them hold elements.
-22. After `shard`: no Multi is left.
+22. After `shard`: no Multi and no Joint is left.
 23. The axis of a scan is in range; its row accepts the type.
 
 Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
@@ -51,7 +51,7 @@ from compiler.graph import nodes
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.kernel import Kernel
-from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, Multi, placement_problem
+from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, Joint, Multi, placement_problem
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Parts, TensorNode
@@ -83,8 +83,8 @@ def verify(
             _broken(node, 19, "two assigns have one target", short(node.sources[0]), "a chain")
         if is_decomposed:
             _machine_operation(node)
-        if is_sharded and isinstance(node, Multi):
-            _broken(node, 22, "a value is still in shards", operation(node), "no multi")
+        if is_sharded and isinstance(node, Joint | Multi):
+            _broken(node, 22, "a value is still in shards", operation(node), "no multi, no joint")
 
 
 def verify_node(node: TensorNode) -> None:
@@ -116,7 +116,7 @@ def _arity(node: TensorNode) -> None:
             expected = OPS[node.op].arity
         case nodes.Store() | nodes.Threefry() | nodes.Prefix() | nodes.Narrow() | Assign():
             expected = 2
-        case Copy() | Multi() if node.sources:
+        case Copy() | Joint() | Multi() if node.sources:
             return
         case Scatter():
             expected = 2 + len(node.sources[0].shape) if node.sources else 3

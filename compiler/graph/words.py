@@ -7,7 +7,7 @@ from compiler.graph.bits import literal
 from compiler.graph.extents import written
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
-from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
+from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received, Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
@@ -64,6 +64,10 @@ def describe_argument(node: TensorNode) -> str:
             return f"{node.count} iterations, state {node.index}"
         case Copy():
             return f"to {devices.written(node.devices)}"
+        case Received():
+            return f"on {node.device}"
+        case Joint():
+            return node.op or f"axis {node.axis}"
         case Multi():
             axis = "whole" if node.axis is None else f"axis {node.axis}"
             return f"{axis} on {devices.written(node.devices)}"
@@ -124,7 +128,9 @@ def kind(node: TensorNode) -> str:
             return "cast"
         case Reduce() | Scan():
             return "reduce"
-        case Contiguous() | Copy() | Multi() | Store() | Index() | Scatter() | Assign():
+        case Contiguous() | Copy() | Multi() | Joint() | Received():
+            return "memory"
+        case Store() | Index() | Scatter() | Assign():
             return "memory"
         case Sink() | Repeat():
             return "control"

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from compiler.ask.hot import Hot
     from compiler.ask.measurement import Measurement
     from compiler.ask.module_trace import ModuleTrace
+    from compiler.graph.collectives import Collective
     from compiler.graph.modules import Modules
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
@@ -257,6 +258,13 @@ class Compilation:
         """The traffic of one run between devices: transfers and bytes by pair of devices."""
         return sharding.traffic(self._scheduled.items)
 
+    @cached_property
+    def collectives(self) -> "tuple[Collective, ...]":
+        """The all-reduces and all-gathers between workers: how, bytes, the fewest possible."""
+        with loading():
+            from compiler.program.exchanges import exchanges
+        return exchanges(self._build.records, self.lines_of)
+
     # -- kernels -------------------------------------------------------------------------------
 
     @property
@@ -394,14 +402,12 @@ class Compilation:
         Calls of functions that led to a line are its `inlinedAt`. Raises `DataError` where there is
         no such kernel.
         """
-        found = codegen.named("debug_ir", self._generated, kernel)
-        return codegen.debug_ir(found, self._latest)
+        return codegen.debug_ir(codegen.named("debug_ir", self._generated, kernel), self._latest)
 
     def _latest(self, kernel: CompiledKernel) -> dict[Node, Origin]:
         """The line of the user's that each scalar of a kernel is there for."""
         with loading():
             from compiler.program.latest_lines import latest_lines
-
         return latest_lines(kernel, self._scheduled.outlined, self.lines_of)
 
     @located
@@ -506,7 +512,6 @@ class Compilation:
         """
         with loading():
             from compiler.ask.by_module import by_module
-
         times = measurement and {it.item_id: it.ns for it in measurement.times}
         return by_module(self, times or None)
 
@@ -585,8 +590,8 @@ class Compilation:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
         plain = {k.body for k in self._kernels if k.choices.is_plain}
-        records, made = self._build.records, self._scheduled
-        return summary(self.name, self.written, records, made, self.schedule, kernels, plain)
+        made, found = self._scheduled, (self.schedule, kernels, plain, self.collectives)
+        return summary(self.name, self.written, self._build.records, made, *found)
 
     def __repr__(self) -> str:
         return f"Compilation({printable(self.name)}, {len(self._scheduled.items)} items)"

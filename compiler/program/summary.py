@@ -16,7 +16,9 @@ from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule, beside, path_of
 
 SHOWN = 6
-"""Kernels with plain loops that are named at most."""
+"""Kernels with plain loops, and exchanges between workers, that are named at most."""
+PAIRS = 24
+"""Pairs of devices that are named at most."""
 
 
 def summary(
@@ -27,6 +29,7 @@ def summary(
     schedule: Schedule,
     kernels: Sequence[tuple[int, int, Level]],
     plain: Collection[Sink],
+    collectives: Sequence[object],
 ) -> str:
     """How much was compiled into how much; `kernels` has instructions, lines, level of each.
 
@@ -48,8 +51,8 @@ def summary(
         *_machine_code([level for _, _, level in kernels]),
         *_plain(scheduled, schedule, plain),
     ]
-    moved = ", ".join(map(str, traffic(scheduled.items)))
-    lines += [f"moved {moved}"] if moved else []
+    lines += [*_moved(scheduled), *map(str, collectives[:SHOWN])]
+    lines += ["… more such exchanges: compilation.collectives"] if collectives[SHOWN:] else []
     return printout([*lines, *warnings(written)])
 
 
@@ -58,6 +61,16 @@ def _machine_code(levels: Sequence[Level]) -> list[str]:
     found = Counter(level.done for level in levels)
     parts = [f"{what} ({counted(number, 'kernel')})" for what, number in found.items()]
     return [f"machine code by {', '.join(parts)}"] if parts else []
+
+
+def _moved(scheduled: Scheduled) -> list[str]:
+    """What goes from device to device, by pair where these are few."""
+    found = traffic(scheduled.items)
+    if len(found) <= PAIRS:
+        return [f"moved {', '.join(map(str, found))}"] if found else []
+    count = counted(sum(each.transfers for each in found), "transfer")
+    total = sum(each.nbytes for each in found)
+    return [f"moved {total:,} bytes in {count} between {len(found)} pairs of devices"]
 
 
 def _plain(scheduled: Scheduled, schedule: Schedule, plain: Collection[Sink]) -> list[str]:

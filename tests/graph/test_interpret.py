@@ -13,7 +13,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.graph.interpret import evaluate_all, interpret
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
-from compiler.graph.kinds.placement import Copy, Device, Multi, Unique
+from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received, Unique
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import (
@@ -89,6 +89,7 @@ def test_every_kind_of_node_is_known() -> None:
     others |= {Scatter, Custom, Assign}  # tests/tensors/, test_custom.py
     others |= {Scan}  # tests/graph/kinds/test_scan.py
     others |= {Device, Unique, Copy, Multi}  # tests/graph/kinds/test_placement.py
+    others |= {Joint, Received}  # tests/graph/test_collectives.py
     names = {kind.__name__ for kind in tested | others}
     assert names == {kind.__name__ for kind in TensorNode.__subclasses__()}
 

@@ -6,9 +6,12 @@
     Copy(x, device…)           x in as many shards, each on the device at its place
     Multi(shards…; axis, real) one value on several devices: cut along `axis`, or, where it is
                                None, whole on each; `real` says which shards hold elements
+    Joint(x…; op, axis)        the values of workers of a cluster combined by `op`, or, where that
+                               is "", one after the other along `axis`
+    Received(joint; device)    the same, on one of them
 
 Shards may differ in extent along their axis, and some may be empty. `graph/shard.py` takes every
-Multi out of a program.
+Multi out of a program, `graph/collectives.py` every Joint.
 """
 
 from dataclasses import dataclass
@@ -91,6 +94,35 @@ class Multi(TensorNode):
         """The shards that hold elements, each with its place."""
         places = enumerate(zip(self.sources, self.real_mask, strict=True))
         return tuple((place, shard) for place, (shard, is_real) in places if is_real)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Joint(TensorNode):
+    """What several devices have together; how each gets it is decided when all readers are known.
+    """
+
+    op: str
+    axis: int
+
+    def _infer(self) -> tuple[Shape, DType]:
+        first = self.sources[0]
+        if self.op:
+            return first.shape, first.dtype
+        total = sum(source.shape[self.axis] for source in self.sources)
+        return (*first.shape[: self.axis], total, *first.shape[self.axis + 1 :]), first.dtype
+
+    def _placed(self) -> Devices:
+        return tuple(first_device(source.devices) for source in self.sources)
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Received(TensorNode):
+    """All of a Joint, on `device`."""
+
+    device: str
+
+    def _placed(self) -> Devices:
+        return (self.device,)
 
 
 WITHOUT_SOURCES = (*LEAVES, Device, Unique)
