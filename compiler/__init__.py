@@ -83,6 +83,8 @@ if TYPE_CHECKING:
     from compiler.device.calibration import calibrate
     from compiler.device.device import Device
     from compiler.distributed.blockwise import blockwise
+    from compiler.distributed.cluster import cluster
+    from compiler.distributed.local import local_cluster
     from compiler.graph.builder import GraphBuilder
     from compiler.graph.kinds.views import Strided
     from compiler.imported.jax.program import JaxProgram, from_jax
@@ -114,12 +116,12 @@ __all__ = [
     "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram", "Options",
     "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
     "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "blockwise", "bool_",
-    "cache_clear", "cache_info", "calibrate", "check_passes", "compile", "custom", "default_dtype",
-    "effect", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-    "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch",
-    "get_default_dtype", "int2", "int4", "int8", "int16", "int32", "int64", "is_constant",
-    "machine", "prepare", "repeat", "rule", "save", "set_default_dtype", "uint2", "uint4", "uint8",
-    "uint16", "uint32", "uint64", "why_not",
+    "cache_clear", "cache_info", "calibrate", "check_passes", "cluster", "compile", "custom",
+    "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx",
+    "from_torch", "get_default_dtype", "int2", "int4", "int8", "int16", "int32", "int64",
+    "is_constant", "local_cluster", "machine", "prepare", "repeat", "rule", "save",
+    "set_default_dtype", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -129,6 +131,8 @@ _PLACES = {
     "compiler.imported.onnx.program": "from_onnx OnnxProgram",
     "compiler.imported.torch.program": "from_torch TorchProgram",
     "compiler.distributed.blockwise": "blockwise",
+    "compiler.distributed.cluster": "cluster",
+    "compiler.distributed.local": "local_cluster",
     "compiler.ask.bisect": "bisect Bisection",
     "compiler.ask.check_passes": "check_passes",
     "compiler.program.effect": "effect",

@@ -18,6 +18,7 @@ from compiler.core import dtypes, lazy
 from compiler.core.dtypes import Scalar
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.origin import user_call
+from compiler.graph.devices import DEFAULT, is_remote
 from compiler.graph.devices import written as places
 from compiler.graph.kinds.placement import Multi, copy_to
 from compiler.graph.kinds.shaping import like
@@ -153,7 +154,8 @@ class Tensor(Placement):
         """
         node = self.realize().node
         if isinstance(node, Multi):
-            (node,) = _computed([copy_to(node, node.devices[0])])
+            where = DEFAULT if is_remote(node.devices[0]) else node.devices[0]
+            (node,) = _computed([copy_to(node, where)])
         view = array_of(node).view()
         view.flags.writeable = False
         return view

@@ -115,7 +115,8 @@ class AsRun:
         # memory that a run left for the next one holds what was right then
         made = replace(made, native=replace(native, _free=deque()))
         flat = plans.run(made, [array.reshape(-1) for array in data], self.values)
-        return sliced(flat, self.compilation.results, self.values)
+        here = [each if isinstance(each, np.ndarray) else each.fetch() for each in flat]
+        return sliced(here, self.compilation.results, self.values)
 
     def _native(self, name: str) -> NativePlan:
         """The native plan of the items, each buffer in memory of its own."""

@@ -3,6 +3,7 @@
 In order: each imports only what stands before it.
 
     allocator.py     host memory: blocks aligned to 64 bytes
+    remote.py        elements that are not in this process
     buffers.py       the data behind `Buffer` nodes
     launch_sizes.py  small whole-number expressions, worked out when a program is run
     metadata.py      what a program says about itself

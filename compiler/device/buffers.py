@@ -9,14 +9,15 @@ import numpy as np
 from compiler.core import dtypes
 from compiler.core.errors import DataError, InternalError
 from compiler.device.allocator import address_of
+from compiler.device.remote import Data
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import LARGEST, Buffer, Shape, TensorNode
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _numbers = itertools.count(1)
-_by_node: "WeakKeyDictionary[Buffer, Array]" = WeakKeyDictionary()
-_by_number: "WeakValueDictionary[int, Array]" = WeakValueDictionary()
+_by_node: "WeakKeyDictionary[Buffer, Data]" = WeakKeyDictionary()
+_by_number: "WeakValueDictionary[int, Data]" = WeakValueDictionary()
 
 
 Rank: TypeAlias = tuple[bool, int]
@@ -38,7 +39,7 @@ def rank_of(node: TensorNode) -> Rank:
 
 
 def new_buffer(
-    array: Array,
+    array: Data,
     name: str = "",
     device: str = "CPU",
     shape: Shape | None = None,
@@ -50,9 +51,10 @@ def new_buffer(
     that of the Buffer where the array has only the first rows of it. `is_lifted` says that no
     tensor of the user's was made: an operation brought it in.
     """
-    flags = array.flags
-    if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
-        raise InternalError("buffer", "the array is not row-major, aligned and native")
+    if isinstance(array, np.ndarray):
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
+            raise InternalError("buffer", "the array is not row-major, aligned and native")
     shape = array.shape if shape is None else shape
     node = Buffer((), next(_numbers), shape, dtypes.parse(array.dtype), name, device)
     _by_node[node] = array
@@ -62,7 +64,7 @@ def new_buffer(
     return node
 
 
-def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
+def holding(array: Data, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
     """The Buffer among `known` that holds this memory, or a new one, which is then known.
 
     Two Buffers on one memory would be two values, of which either could be overwritten.
@@ -74,14 +76,21 @@ def holding(array: Array, known: "dict[Any, Buffer]", device: str = "CPU") -> Bu
     return found
 
 
-def place_of(array: Array, device: str) -> tuple[Any, ...]:
+def place_of(array: Data, device: str) -> tuple[Any, ...]:
     """The key that tells one array in memory from another."""
-    return address_of(array), array.shape, array.dtype, device
+    place = address_of(array) if isinstance(array, np.ndarray) else id(array.cell)
+    return place, array.shape, array.dtype, device
 
 
 def data(node: Buffer) -> Array:
-    """The array that `node` holds; `InternalError` for a node nobody gave data, `DataError` for
-    a placeholder.
+    """The array that `node` holds, brought here where a worker has it; raises as `held` does."""
+    found = held(node)
+    return found if isinstance(found, np.ndarray) else found.fetch()
+
+
+def held(node: Buffer) -> Data:
+    """What `node` holds, wherever that is; `InternalError` for a node nobody gave data,
+    `DataError` for a placeholder.
 
     A pass may have made the node again without its line of origin: the number still finds it,
     and from then on either node keeps the array alive.

@@ -3,92 +3,24 @@
     DASK, DASK:1, …     worker 0, worker 1, … of the cluster in use
 
 A program for one of them is compiled here as far as LLVM IR; machine code is made where it runs.
-What a worker holds is `RemoteData` here: the key of a task's result, not the elements. The cluster
-in use is an `Engine`: it runs items on workers, and fetches what they hold.
+The cluster in use is an `Engine`: it runs items on workers, and fetches what they hold
+(`remote.py`).
 """
 
-import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol, TypeAlias
-
-import numpy as np
+from typing import Any, NoReturn, Protocol
 
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError
 from compiler.device.allocator import Array
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import CompiledSpec, OfSpec, Program, ProgramSpec
-from compiler.graph.nodes import Buffer, Shape
+from compiler.device.remote import Data
+from compiler.graph.nodes import Buffer
 from compiler.llvm.level import level_of
 from compiler.settings.options import Cache, Mode
 
 HINT = 'with compiler.cluster(): …, or compiler.cluster("tcp://…")'
-
-
-class Held(Protocol):
-    """What keeps the result of a task in the memory of workers, as long as it lives itself."""
-
-    def fetch(self) -> Array:
-        """The elements, flat, brought here; computed again where no worker has them any more."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class RemoteData:
-    """Elements that a worker holds: an array of `shape` whose memory is elsewhere.
-
-    Nobody writes to it: whoever changes elements makes a new array. So a copy is the same object.
-    """
-
-    held: Held
-    shape: Shape
-    dtype: "np.dtype[Any]"
-    device: str
-    _fetched: "list[weakref.ref[Array]]"
-
-    @staticmethod
-    def of(held: Held, buffer: Buffer) -> "RemoteData":
-        """What a buffer's device holds of it, flat."""
-        return RemoteData(held, (buffer.size,), buffer.dtype.numpy, buffer.device, [])
-
-    @property
-    def size(self) -> int:
-        """How many elements it has."""
-        return int(np.prod(self.shape, dtype=object))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in the memory of the worker."""
-        return self.size * self.dtype.itemsize
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def reshape(self, *shape: Any) -> "RemoteData":
-        """The same elements in another shape; -1 is what is left."""
-        wanted = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        known = int(np.prod([n for n in wanted if n >= 0], dtype=object))
-        extents = tuple(n if n >= 0 else self.size // max(known, 1) for n in wanted)
-        return RemoteData(self.held, extents, self.dtype, self.device, self._fetched)
-
-    def copy(self) -> "RemoteData":
-        """Itself: nobody writes to it."""
-        return self
-
-    def fetch(self) -> Array:
-        """The elements, brought here once while somebody here uses them."""
-        made = self._fetched[0]() if self._fetched else None
-        if made is None:
-            made = np.ascontiguousarray(self.held.fetch()).reshape(-1)
-            self._fetched[:] = [weakref.ref(made)]
-        return made.reshape(self.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.array(self.fetch(), dtype=dtype, copy=copy)
-
-
-Data: TypeAlias = "Array | RemoteData"
 
 
 class Engine(Protocol):

@@ -11,14 +11,14 @@ import math
 import mmap
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, DTypeError
-from compiler.device.allocator import Array
+from compiler.device.allocator import Array, address_of
 from compiler.device.buffers import new_buffer
 from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.device.program import CompiledSpec, Program, ProgramSpec
@@ -53,6 +53,65 @@ class Entry:
     end: int
 
 
+Stamp: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """An array that is a part of a file: as it travels to who reads it, where the file is too."""
+
+    path: str
+    begin: int
+    dtype: "np.dtype[Any]"
+    size: int
+    stamp: Stamp
+    """Bytes and time of change, in ns, of the file that was meant."""
+
+    def mapped(self) -> Array:
+        """The array, flat, mapped into memory. Raises `DataError` for another file, or none."""
+        found = stamp_of(self.path)
+        if found != self.stamp:
+            got = "no file" if found is None else f"{found[0]:,} bytes, changed at {found[1]} ns"
+            expected = f"{self.stamp[0]:,} bytes, changed at {self.stamp[1]} ns"
+            _refuse(Path(self.path), "here it is another file than where it was opened", got,
+                    expected)  # fmt: skip
+        return np.memmap(self.path, self.dtype, "r", self.begin, (self.size,))
+
+
+def stamp_of(path: str | Path) -> Stamp | None:
+    """Bytes and time of change of a file; None where there is none."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def file_part(array: Array) -> FilePart | None:
+    """The part of a file that an array is mapped from; None where there is none, or it is not
+    row-major."""
+    base: Any = array
+    while base is not None and not isinstance(base, np.memmap | _Mapped):
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    if base is None or not array.flags.c_contiguous or not array.size:
+        return None
+    path = base.path if isinstance(base, _Mapped) else str(Path(base.filename).absolute())
+    first = 0 if isinstance(base, _Mapped) else base.offset
+    whole = np.frombuffer(base, np.uint8) if isinstance(base, _Mapped) else base
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    begin = first + address_of(array) - address_of(whole)
+    stamp: Stamp | None = getattr(base, "stamp", None)
+    return None if stamp is None else FilePart(path, begin, array.dtype, array.size, stamp)
+
+
+class _Mapped(mmap.mmap):
+    """A file in memory that knows which one it is."""
+
+    path: str
+    stamp: "Stamp | None"
+
+
 def read_npy(path: str | Path, dtype: DType | None = None) -> Buffer:
     """The array of a .npy file, as a buffer named after it; `dtype` is what its bytes are where
     the format has no name for it.
@@ -66,6 +125,7 @@ def read_npy(path: str | Path, dtype: DType | None = None) -> Buffer:
         _refuse(path, "no .npy file", f"a file that begins with {begin!r}", repr(_NPY))
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array.stamp = stamp_of(path)
     except OSError:
         raise
     except Exception:
@@ -117,7 +177,8 @@ def read_safetensors(path: str | Path) -> dict[str, Buffer]:
     if not entries:
         return {}
     with path.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped = _Mapped(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped.path, mapped.stamp = str(path.absolute()), stamp_of(path)
     return {e.name: new_buffer(_tensor(mapped, e), e.name, DISK) for e in entries}
 
 

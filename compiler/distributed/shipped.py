@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def run(made: Shipped, inputs: Sequence[Array], options: Options) -> list[Array]
     data = [flat[n] if n >= 0 else made.own[-1 - n] for n in made.order]
     for place in structure.written_inputs:
         data[place] = data[place].copy()
-    results = plans.run(structure, data, {})
+    results = cast(list[Array], plans.run(structure, data, {}))  # it is for this process
     return [
         (result.copy() if is_shared else result).reshape(shape)
         for result, is_shared, shape in zip(

@@ -52,8 +52,21 @@ def caches() -> tuple[Cache | None, Cache | None, Cache | None]:
     return first, second, third
 
 
+_MOST_CORES: list[int] = []
+
+
+def limit_cores(count: int) -> None:
+    """Have this process use at most so many cores: others on this machine have work as well."""
+    _MOST_CORES[:] = [max(count, 1)]
+
+
 def core_count() -> int:
     """How many cores this process may use: hyper-threads of one core count once."""
+    return min([_all_cores(), *_MOST_CORES])
+
+
+def _all_cores() -> int:
+    """As many as the system gives to this process."""
     if IS_MAC:
         return control("hw.perflevel0.physicalcpu") or control("hw.physicalcpu") or _logical()
     if not hasattr(os, "sched_getaffinity"):

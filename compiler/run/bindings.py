@@ -13,6 +13,7 @@ import numpy as np
 from compiler.core.errors import DataError
 from compiler.core.node import toposort
 from compiler.device import buffers
+from compiler.device.remote import Data
 from compiler.graph.extents import binding, part_of, shape_of, two_values
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable, first_of
@@ -137,7 +138,7 @@ def _check_rows(node: Prefix, values: Values) -> None:
     """Refuse a value that asks for more rows than the data of an input have."""
     buffer, extent = node.sources[0], node.extents[0]
     assert isinstance(buffer, Buffer) and extent is not None
-    rows = len(buffers.data(buffer))
+    rows = len(buffers.held(buffer))
     wanted = extent.value(values)
     if rows < wanted:
         what = f"{buffer.name or 'an input'} holds fewer rows than variable {extent.name} says"
@@ -178,7 +179,7 @@ def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
 
 
 def hold(
-    flat: Array, node: TensorNode, values: Values, device: str, known: dict[Any, Buffer]
+    flat: Data, node: TensorNode, values: Values, device: str, known: dict[Any, Buffer]
 ) -> TensorNode:
     """The node that holds a result: a Buffer, with the meaningful part of each axis marked.
 
@@ -187,6 +188,8 @@ def hold(
     whole = flat.reshape(node.shape)
     if not node.extents:
         return buffers.holding(whole, known, device)
+    if not isinstance(whole, np.ndarray):
+        whole = whole.fetch()
     rows = whole[: shape_of(node.shape, node.extents, values)[0]]
     made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
     for axis, extent in enumerate(node.extents):

@@ -13,10 +13,11 @@ for the first: they are there.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from compiler.core.errors import SizeError
+from compiler.core.errors import Mistake, SizeError
 from compiler.core.origin import Origin
 from compiler.device import cpu, device
 from compiler.device.allocator import Allocator, block_size
+from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer
 from compiler.graph.words import short
 from compiler.schedule.analysis import footprint
@@ -24,7 +25,17 @@ from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.items import ScheduleItem
 
 
-class RefusedError(SizeError):
+class AtBuffer(Mistake):
+    """An error of which the user's line is that of a buffer; `at` makes it again with the line."""
+
+    buffer: Buffer
+
+    def at(self, origin: Origin | None) -> "AtBuffer":
+        """The same with a line of the user's."""
+        raise NotImplementedError
+
+
+class RefusedError(AtBuffer, SizeError):
     """A program does not fit; `buffer` is its largest tensor."""
 
     def __init__(
@@ -40,7 +51,7 @@ class RefusedError(SizeError):
 
 @dataclass(slots=True)
 class located:
-    """Refusals inside name the user's line of the largest tensor, which `origin_of` finds."""
+    """Errors inside that are at a buffer name the user's line of it, which `origin_of` finds."""
 
     origin_of: Callable[[Buffer], Origin | None]
 
@@ -48,7 +59,7 @@ class located:
         """Nothing happens before: every run passes here."""
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
-        if isinstance(error, RefusedError):
+        if isinstance(error, AtBuffer):
             raise error.at(self.origin_of(error.buffer)) from None
 
 
@@ -65,8 +76,10 @@ def refuse_too_large(
 ) -> None:
     """Refuse (`RefusedError`) a program whose tensors take more than `limit` bytes."""
     limit = cpu.physical_memory() if limit is None else limit
-    made = footprint.made_buffers(items)
-    total = sum(buffer.nbytes for buffer in made) if plan is None else plan.peak
+    touched = footprint.made_buffers(items)
+    made = [buffer for buffer in touched if not is_remote(buffer.device)]
+    is_shared = plan is not None and len(made) == len(touched)
+    total = plan.peak if plan and is_shared else sum(buffer.nbytes for buffer in made)
     largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
     if largest is not None and max(largest.nbytes, total) > limit:
         _refuse("in memory", made, largest, total, limit, f"at most {limit:,} bytes")

@@ -6,8 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.lazy import loading
 from compiler.device import device
 from compiler.device.program import Program
+from compiler.device.remote import Data
+from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer, Sink
 from compiler.llvm.thunk import CORE
 from compiler.run.allocation import allocate
@@ -34,10 +37,27 @@ def run(
     `values` are those of the variables; the counters of an item come over them. `host` holds the
     functions that callbacks call, and says afterwards what it did.
     """
+    if any(is_remote(name) for item in items for name in item.operation.devices):
+        found = on_cluster(items, results, inputs, programs, values or {})
+        return [each if isinstance(each, np.ndarray) else each.fetch() for each in found]
     held, host = dict(inputs) | allocate(items, plan), host or Host()
     for item in items:
         step(item, held, programs, values or {}, host)
     return [held[buffer] for buffer in results]
+
+
+def on_cluster(
+    items: Sequence[ScheduleItem],
+    results: Sequence[Buffer],
+    inputs: Mapping[Buffer, Data],
+    programs: Programs,
+    values: Mapping[str, int],
+) -> list[Data]:
+    """The results as flat arrays, remote where a worker has one; `DataError` without a cluster."""
+    with loading():  # few programs are for a cluster
+        from compiler.device.dask import engine
+
+    return engine().run(items, results, inputs, programs, values)
 
 
 def step(

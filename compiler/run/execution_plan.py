@@ -24,6 +24,7 @@ from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
 from compiler.device import buffers
 from compiler.device.allocator import address_of
+from compiler.device.remote import Data
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Sink, TensorNode
@@ -41,7 +42,7 @@ from compiler.pipeline.asked import program_of
 from compiler.pipeline.dropped import DROPPED
 from compiler.run import numbers, plans, recompiled, remembered
 from compiler.run.bindings import Values, bindings_of, sliced
-from compiler.run.budget import RefusedError
+from compiler.run.budget import AtBuffer
 from compiler.run.direct import Direct, direct_of
 from compiler.run.feeding import Given, Inputs, inputs_of, key_of
 from compiler.run.overlap import Level
@@ -121,15 +122,16 @@ class ExecutionPlan:
         given = self.feed.by_place(inputs)
         is_variable = variables or self.feed.bindings.variables
         values = self.feed.values(given, variables or {}) if is_variable else {}
-        data: Sequence[Array] = self._own
+        data: Sequence[Data] = self._own
         addresses = self._addresses
         if numbers := {*self._unready, *(self._numbers[place] for place in given)}:
             data, addresses = self._data(numbers, given, values)
         try:
-            flat = plans.run(self.structure, data, values, addresses)
-        except RefusedError:
+            made = plans.run(self.structure, data, values, addresses)
+        except AtBuffer:
             with plans.located(self.root.sources, self.options):
                 raise
+        flat = [v if isinstance(v, np.ndarray) else v.fetch() for v in made]
         shared = self.structure.shared_results
         flat = [v.copy() if n else v for v, n in zip(flat, shared, strict=True)]
         if self._shapes is not None:
@@ -154,7 +156,7 @@ class ExecutionPlan:
 
     def _data(
         self, numbers: Iterable[int], given: Mapping[int, Any], values: Mapping[str, int]
-    ) -> tuple[list[Array], list[int]]:
+    ) -> tuple[list[Data], list[int]]:
         """The flat data of all inputs, those of `numbers` looked at anew, and where they are."""
         data, addresses = list(self._own), self._addresses.copy()
         for number in numbers:
@@ -186,19 +188,19 @@ class ExecutionPlan:
         return (*empty, *self.structure.written_inputs, *self._rows)
 
     @cached_property
-    def _own(self) -> tuple[Array, ...]:
+    def _own(self) -> tuple[Data, ...]:
         """The flat data of every other input: memory stays where it is."""
         none = np.empty(0, np.uint8)
         unready = set(self._unready)
         return tuple(
-            none if n in unready else buffers.data(buffer).reshape(-1)
+            none if n in unready else buffers.held(buffer).reshape(-1)
             for n, buffer in enumerate(self.buffers)
         )
 
     @cached_property
     def _addresses(self) -> list[int]:
         """Where the data are, for a plan that runs often."""
-        return [address_of(array) for array in self._own]
+        return [address_of(a) if isinstance(a, np.ndarray) else 0 for a in self._own]
 
     def _flat(self, number: int, given: Mapping[int, Any], values: Mapping[str, int]) -> Array:
         """The flat data of one input."""

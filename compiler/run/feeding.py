@@ -65,7 +65,7 @@ class Inputs:
     def _own_rows(self, place: int) -> int | None:
         """As many rows as an input's own data have, if its variable is bound to that."""
         buffer, bound = self.buffers[place], self.cut[place].sources[1]
-        rows = len(buffers.data(buffer))
+        rows = len(buffers.held(buffer))
         return rows if isinstance(bound, Bind) and bound.value == rows else None
 
     @cached_property

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.core.origin import Origin, no_origin
 from compiler.device import cpu
+from compiler.device.remote import Data
+from compiler.graph.devices import is_remote
 from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.repeat import Repeat
@@ -64,6 +66,12 @@ class Structure:
     """Where each result is."""
     memory: MemoryPlan | None
     native: NativePlan
+
+    @cached_property
+    def is_for_cluster(self) -> bool:
+        """Whether workers of a cluster have a part in it."""
+        used = (name for item in self.items for name in item.operation.devices)
+        return any(map(is_remote, (*used, *self.devices)))
 
     @cached_property
     def result_inputs(self) -> tuple[int | None, ...]:
@@ -267,17 +275,23 @@ def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextMan
 
 def run(
     made: Structure,
-    data: Sequence[Array],
+    data: Sequence[Data],
     values: Mapping[str, int],
     addresses: Sequence[int] | None = None,
-) -> list[Array]:
-    """Run on flat arrays, one per input; one flat array per result. Makes its own memory.
+) -> list[Data]:
+    """Run on flat arrays, one per input; one flat array per result, remote where a worker has it.
+    Makes its own memory.
 
     `addresses` are those of the arrays, if they are known. Raises `SizeError`, before anything is
     allocated, where a budget does not allow it.
     """
     if cpu.MEMORY.budget is not None:
         budget.refuse_over_budget(made.items, made.memory)
+    if made.is_for_cluster:
+        given = dict(zip(made.inputs, data, strict=True))
+        found = execution.on_cluster(made.items, made.results, given, made.programs, values)
+        pairs = zip(found, made.result_inputs, strict=True)
+        return [each if n is None else data[n] for each, n in pairs]
     host: list[Host] = []
 
     def python(item: ScheduleItem, held: Mapping[Buffer, Array]) -> None:
@@ -285,7 +299,8 @@ def run(
             host.append(Host())
         execution.step(item, held, made.programs, values, host[0])
 
-    blocks = made.native.run(data, values, python, addresses)
+    here = cast(Sequence[Array], data)
+    blocks = made.native.run(here, values, python, addresses)
     return [
         blocks[b] if n is None else data[n]
         for b, n in zip(made.results, made.result_inputs, strict=True)

@@ -33,7 +33,7 @@ def realize(
     with plans.located(each, chosen):
         made, found = plans.structure_to_run(each, chosen)
     written = made.written_inputs if is_tried else ()
-    data = [buffers.data(b).copy() if n in written else buffers.data(b)
+    data = [buffers.held(b).copy() if n in written else buffers.held(b)
             for n, b in enumerate(found)]  # fmt: skip
     known = {
         buffers.place_of(array, b.device): b

@@ -8,7 +8,7 @@ from compiler.core.node import toposort
 from compiler.core.reason import Decision, Number, Reason
 from compiler.core.text import counted
 from compiler.core.trace import PassRecord, Provenance
-from compiler.device.buffers import data
+from compiler.device.buffers import held
 from compiler.graph.devices import written
 from compiler.graph.kinds.placement import Copy, Multi
 from compiler.graph.nodes import Buffer, Sink, TensorNode
@@ -81,7 +81,7 @@ def in_shards(nodes: Sequence[TensorNode]) -> list[TensorNode]:
     result = spread(plain)
     for node in toposort([result]):
         if isinstance(node, Buffer):
-            data(node)  # the data live as long as these nodes from now on
+            held(node)  # the data live as long as these nodes from now on
     return list(result.sources)
 
 

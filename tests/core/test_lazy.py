@@ -34,10 +34,10 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 102, {"numpy"}),
-        (GRAPHS, 102, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 335, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 335, {"numpy", "llvmlite"}),
+        ("from compiler import Tensor", 103, {"numpy"}),
+        (GRAPHS, 103, {"numpy"}),
+        (f"{GRAPHS}\nx.numpy()", 336, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 336, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

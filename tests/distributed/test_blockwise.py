@@ -102,7 +102,8 @@ OPERATIONS: list[Callable[[Tensor, Tensor], Tensor]] = [
     lambda x, y: x.softmax(1) * y, lambda x, y: x.cumsum(1) - y, lambda x, y: x.flip(1).maximum(y),
     lambda x, y: x.pad(((0, 0), (1, 1)))[:, 2:] + y, lambda x, y: x.roll(1, 0) * y,
     lambda x, y: x.reshape(4, 3, -1).mean(1).repeat_interleave(3, 0) - y,
-    lambda x, y: x.gt(y).where(x, -y), lambda x, y: x - x.mean(1, keepdim=True) * y.max(1, keepdim=True),
+    lambda x, y: x.gt(y).where(x, -y),
+    lambda x, y: x - x.mean(1, keepdim=True) * y.max(1, keepdim=True),
     lambda x, y: x.argsort(1).cast("float32") + y,
     lambda x, y: (x.T.unsqueeze(1) * y.T.unsqueeze(0)).sum(0).T + x,
 ]  # fmt: skip

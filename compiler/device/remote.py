@@ -1,0 +1,91 @@
+"""remote: elements that are not in this process: a worker of a cluster holds them.
+
+What a worker holds is the result of a task, and no result is ever written to: where a program
+writes to a tensor in place, its cell holds another result from then on.
+"""
+
+import weakref
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from compiler.device.allocator import Array
+from compiler.graph.nodes import Buffer, Shape
+
+
+class Held(Protocol):
+    """What keeps the result of a task in the memory of workers, as long as it lives itself."""
+
+    def fetch(self) -> Array:
+        """The elements, flat, brought here; computed again where no worker has them any more."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class Cell:
+    """The memory of a worker that a tensor has: who writes to it holds another result there."""
+
+    held: Held
+    fetched: "weakref.ref[Array] | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteData:
+    """Elements that a worker holds: an array of `shape` whose memory, a cell, is elsewhere.
+
+    No result is ever written to. So a copy is another cell that holds the same.
+    """
+
+    cell: Cell
+    shape: Shape
+    dtype: "np.dtype[Any]"
+    device: str
+
+    @staticmethod
+    def of(held: Held, buffer: Buffer) -> "RemoteData":
+        """What a buffer's device holds of it, flat."""
+        return RemoteData(Cell(held), (buffer.size,), buffer.dtype.numpy, buffer.device)
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in the memory of the worker."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def reshape(self, *shape: Any) -> "RemoteData":
+        """The same elements in another shape; -1 is what is left."""
+        wanted = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        known = int(np.prod([n for n in wanted if n >= 0], dtype=object))
+        extents = tuple(n if n >= 0 else self.size // max(known, 1) for n in wanted)
+        return RemoteData(self.cell, extents, self.dtype, self.device)
+
+    def copy(self) -> "RemoteData":
+        """The same elements, whatever becomes of these."""
+        return RemoteData(Cell(self.cell.held), self.shape, self.dtype, self.device)
+
+    def replace(self, other: "RemoteData") -> None:
+        """Have the memory hold other elements: it was written to."""
+        self.cell.held, self.cell.fetched = other.cell.held, None
+
+    def fetch(self) -> Array:
+        """The elements, brought here once while somebody here uses them."""
+        known = self.cell.fetched
+        made = known() if known else None
+        if made is None:
+            made = np.ascontiguousarray(self.cell.held.fetch()).reshape(-1)
+            self.cell.fetched = weakref.ref(made)
+        return made.reshape(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.fetch(), dtype=dtype, copy=copy)
+
+
+Data: TypeAlias = "Array | RemoteData"

@@ -1,0 +1,88 @@
+"""cluster: the workers of a Dask cluster as devices DASK, DASK:1, …, for as long as a block lasts.
+
+    with compiler.cluster() as cluster:              # processes of this machine
+        x = Tensor(a).shard(cluster.workers, axis=0)
+
+    with compiler.cluster("tcp://10.0.0.1:8786"): …  # a scheduler that is there
+    with compiler.cluster(client): …                 # a client of dask's
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from compiler.core.errors import DataError, located
+from compiler.core.lazy import loading
+from compiler.device import dask
+from compiler.distributed.local import distributed, local_cluster
+
+
+@located
+def cluster(client: Any = None, /, *, joined: float | None = None, **more: Any) -> Any:
+    """A context in which the workers of a cluster are devices, `cluster.workers`.
+
+    `client` is a `distributed.Client`, a cluster of dask's, the address of a scheduler, or nothing:
+    then processes of this machine are started, and ended with the block; `more` goes to
+    `local_cluster`, which starts them, or to `distributed.Client`. Items of a schedule that are
+    estimated to take less than `joined` seconds together are one task; 0 makes one task of each.
+
+    Raises `DataError` where there is no worker, or one that has another release of this package.
+    """
+    return _used(client, joined, more)
+
+
+@contextmanager
+def _used(client: Any, joined: float | None, more: dict[str, Any]) -> Iterator[Any]:
+    """The engine on the cluster, in use meanwhile."""
+    with ExitStack() as stack:
+        connected = _client(client, more, stack)
+        engine = _engine(connected, joined)
+        stack.callback(connected.unsubscribe_topic, "svodviz")
+        stack.callback(dask.use(engine))
+        yield engine
+
+
+def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
+    """A client of dask's; ours is closed at the end."""
+    there = distributed()
+    if isinstance(given, there.Client):
+        return given
+    if given is None:
+        given, more = stack.enter_context(local_cluster(**more)), {}
+    if not isinstance(given, str | there.deploy.Cluster):
+        raise DataError("cluster", "this is no cluster", got=type(given).__name__,
+                        expected="a distributed.Client, a cluster of dask's, or the address of a "
+                        'scheduler such as "tcp://10.0.0.1:8786"')  # fmt: skip
+    return stack.enter_context(there.Client(given, set_as_default=False, **more))
+
+
+def _engine(client: Any, joined: float | None) -> Any:
+    """The engine on the workers that a cluster has now."""
+    with loading():
+        from compiler.distributed.engine import DaskEngine, other_release
+        from compiler.distributed.repair import TOPIC, Repair
+        from compiler.distributed.tasks import JOINED_NS
+        from compiler.distributed.work import prepare_here, release_here
+
+    client.wait_for_workers(1, timeout=30)
+    found = client.scheduler_info(n_workers=-1)["workers"]
+    order = sorted(found, key=lambda at: (_number(found[at].get("name")), at))
+    try:
+        releases = client.run(release_here)
+    except Exception as error:  # it cannot even be imported there
+        raise other_release(f"{type(error).__name__}: {error}") from error
+    for release in releases.values():
+        if release != release_here():
+            raise other_release(str(release))
+    for threads in {int(row["nthreads"]) for row in found.values()}:
+        those = [at for at in order if int(found[at]["nthreads"]) == threads]
+        client.run(prepare_here, threads, workers=those)
+    client.register_plugin(Repair())
+    engine = DaskEngine(client, order, JOINED_NS if joined is None else int(joined * 1e9))
+    client.subscribe_topic(TOPIC, engine.on_event)
+    return engine
+
+
+def _number(name: Any) -> int:
+    """Workers in the order of their numbers, where they have any."""
+    return name if isinstance(name, int) else 2**31

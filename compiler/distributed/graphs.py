@@ -1,0 +1,78 @@
+"""graphs: the tasks of a run as nodes of Dask's graph, in a layer for each worker.
+
+    k0-1a2b3c4d7-3        what task 3 gives; of several arrays a tuple
+    k0-1a2b3c4d7-3-12     the array of register 12 in it
+
+Dask's dashboard calls a task by what stands before the first dash: the kernel that takes longest.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dask._task_spec import Task as Node
+from dask._task_spec import TaskRef
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+
+from compiler.distributed.held import Layers, Parent, Submitted
+from compiler.distributed.repair import MARK
+from compiler.distributed.tasks import FromHere, FromInput, FromTask, Source, Submit, Task, work_of
+from compiler.distributed.work import packed, perform, pick, release_here
+
+
+def layers_of(submit: Submit, run: Submitted) -> tuple[Layers, list[str]]:
+    """The nodes of tasks, by device, and the keys of all that they give."""
+    layers: Layers = {}
+    wanted: list[str] = []
+    for task in submit.tasks:
+        layers.setdefault(task.device, {}).update(_nodes(task, run))
+        wanted += [key_of(run, FromTask(task.number, register)) for register in task.outputs]
+    return layers, wanted
+
+
+def graph_of(run: Submitted, layers: Layers, address: Callable[[str], str]) -> Any:
+    """Dask's graph: each layer is meant for the worker of its device."""
+    made = {
+        f"{run.name}-{name}": MaterializedLayer(
+            layer, annotations={"workers": [address(name)], **MARK}
+        )
+        for name, layer in layers.items()
+    }
+    return HighLevelGraph(made, {name: set() for name in made})
+
+
+def key_of(run: Submitted, source: FromTask) -> str:
+    """The key of something that a task gives."""
+    task = run.plan.tasks[source.task]
+    own = _key(run, task)
+    return own if len(task.outputs) == 1 else f"{own}-{source.register}"
+
+
+def _key(run: Submitted, task: Task) -> str:
+    return f"{task.name}-{run.name}-{task.number}"
+
+
+def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
+    """The node that does the work, and one for each of several arrays that it gives."""
+    own, place = _key(run, task), None
+    arguments = [_argument(source, run) for source in task.inputs.values()]
+    content = packed(work_of(task, run.plan, dict.fromkeys(task.inputs, place)))
+    library = None if run.library is None else TaskRef(run.library.key)
+    values = dict(run.values)
+    made = {own: Node(own, perform, content, run.name, release_here(), values, library, *arguments)}
+    if len(task.outputs) > 1:
+        for number, register in enumerate(task.outputs):
+            key = f"{own}-{register}"
+            made[key] = Node(key, pick, TaskRef(own), number)
+    return made
+
+
+def _argument(source: Source, run: Submitted) -> Any:
+    """What stands in the graph for something that a task reads."""
+    if isinstance(source, FromTask):
+        return TaskRef(key_of(run, source))
+    if isinstance(source, FromHere):
+        sent = run.inline[source.number]
+        return TaskRef(sent) if isinstance(sent, str) else sent
+    assert isinstance(source, FromInput)
+    found = run.inputs[source.number]
+    return TaskRef(found.key) if isinstance(found, Parent) else found

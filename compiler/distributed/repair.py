@@ -1,0 +1,105 @@
+"""repair: on the scheduler of a cluster: tasks of a worker that is gone are given to another one.
+
+Each task of ours is meant for one worker, since that is where its data are. Dask computes again
+what was lost with a worker, but would wait for ever for a worker of that name. So the plugin names
+another: one that joined and has no tasks of ours yet, else the one with the fewest; and reports it.
+
+    topic svodviz   {"gone": address, "instead": address}
+                    {"again": key}              a task was computed a second time
+"""
+
+from collections import Counter
+from typing import Any
+
+from distributed import SchedulerPlugin
+
+TOPIC = "svodviz"
+MARK = {"svodviz": True}
+"""The annotation of tasks of ours."""
+
+
+class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types for mypy here
+    """See the module docstring."""
+
+    name = "svodviz-repair"
+    idempotent = True
+
+    def __init__(self) -> None:
+        self.instead: dict[str, str] = {}
+        """For each worker that is gone who does its work."""
+        self.done: Counter[Any] = Counter()
+        """How often each task that is still known was computed."""
+        self.named: set[str] = set()
+        """The workers that tasks of ours were meant for."""
+        self.scheduler: Any = None
+
+    async def start(self, scheduler: Any) -> None:
+        """Dask calls this once."""
+        self.scheduler = scheduler
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **more: Any) -> None:
+        """Dask calls this for each task whose state changes."""
+        if finish == "no-worker":
+            self.scheduler.loop.add_callback(self.mend)
+        elif finish == "forgotten":
+            self.done.pop(key, None)
+        elif finish == "memory" and start == "processing" and self._is_ours(key):
+            self.done[key] += 1
+            if self.done[key] > 1:
+                self.scheduler.log_event(TOPIC, {"again": str(key)})
+
+    def update_graph(self, scheduler: Any, *, annotations: Any = None, **more: Any) -> None:
+        """Dask calls this for each graph: notes which workers are meant by tasks of ours."""
+        found = annotations or {}
+        if "svodviz" in found:
+            self.named.update(*found.get("workers", {}).values())
+
+    def add_worker(self, scheduler: Any, worker: str) -> None:
+        """A worker joined: it takes over from one that does the work of two."""
+        doubled = Counter(self.instead.values())
+        for gone, other in self.instead.items():
+            if doubled[other] + (other in self.named) > 1 or other not in scheduler.workers:
+                self._replace(gone, worker)
+                break
+        scheduler.loop.add_callback(self.mend)
+
+    def remove_worker(self, scheduler: Any, worker: str, **more: Any) -> None:
+        """A worker is gone."""
+        scheduler.loop.add_callback(self.mend)
+
+    def mend(self) -> None:
+        """Give tasks whose worker is gone to another one."""
+        scheduler = self.scheduler
+        found: dict[Any, str] = {}
+        for task in list(scheduler.unrunnable):
+            named = task.worker_restrictions
+            if not self._is_ours(task.key) or not named or named & scheduler.workers.keys():
+                continue
+            other = self.substitute(next(iter(named)))
+            if other is None:
+                continue
+            scheduler.set_restrictions({task.key: [other]})
+            found[task.key] = "processing"
+        if found:
+            scheduler.transitions(found, stimulus_id="svodviz-repair")
+
+    def substitute(self, gone: str) -> str | None:
+        """Who does the work of a worker that is gone; None where nobody is there."""
+        known: str | None = self.instead.get(gone)
+        if known in self.scheduler.workers:
+            return known
+        running = [worker.address for worker in self.scheduler.running]
+        if not running:
+            return None
+        doubled = Counter(self.instead.values())
+        chosen = min(running, key=lambda at: (doubled[at] + (at in self.named), at))
+        self._replace(gone, chosen)
+        return chosen
+
+    def _replace(self, gone: str, other: str) -> None:
+        self.instead[gone] = other
+        self.scheduler.log_event(TOPIC, {"gone": gone, "instead": other})
+
+    def _is_ours(self, key: Any) -> bool:
+        task = self.scheduler.tasks.get(key)
+        return task is not None and bool((task.annotations or {}).get("svodviz"))

@@ -1,0 +1,426 @@
+"""tasks: the items of a schedule become tasks for workers, and what the client does between them.
+
+    Before:  0 copy CPU → DASK   1 copy CPU → DASK:1   2 k0 on DASK:1   3 copy DASK:1 → DASK
+             4 k1 on DASK        5 copy DASK → CPU     6 k2 on CPU
+    After:   send 0 to DASK, 1 to DASK:1
+             tasks   DASK:1: 1 2 3, gives what 3 copies      DASK: 0 3 4, gives what 5 copies
+             gather  5
+             item 6, here
+
+A task is a run of items on one worker. What takes little time joins the task before it: a task
+costs Dask about a millisecond. Only the part of a buffer that a transfer moves leaves a worker.
+
+Relies on: items are in an order that respects their dependencies.
+Ensures: tasks form no circle: each has a rank above those of the tasks it reads from, and an item
+joins a task only if whatever it reads has a lower one. No result of a task is written to again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from compiler.core.errors import InternalError
+from compiler.device import device
+from compiler.device.dask import DescribedThere
+from compiler.device.program import Program
+from compiler.distributed.work import Launch, Move, Step, Work
+from compiler.graph.devices import is_disk, is_remote
+from compiler.graph.nodes import Buffer, Sink
+from compiler.llvm.thunk import CORE
+from compiler.schedule.analysis import costs
+from compiler.schedule.items import (
+    HostCallback,
+    Kernel,
+    MemoryTransfer,
+    Operation,
+    ScheduleItem,
+    Synchronization,
+)
+from compiler.schedule.kinds import Region
+from compiler.schedule.regions import is_dense
+
+Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
+JOINED_NS = 5_000_000
+"""Items join a task up to so many estimated nanoseconds: beside them the millisecond that a task
+costs is little. A choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromTask:
+    """What a register of a task holds at its end."""
+
+    task: int
+    register: int
+
+
+@dataclass(frozen=True, slots=True)
+class FromInput:
+    """An input of the program, by its number."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FromHere:
+    """An array that the client sends, by the number of its `Send`."""
+
+    number: int
+
+
+Source: TypeAlias = FromTask | FromInput | FromHere
+
+
+@dataclass(slots=True)
+class Task:
+    """Steps on one worker: registers are numbered through the program."""
+
+    number: int
+    device: str
+    rank: int = 0
+    steps: list[Step] = field(default_factory=list)
+    inputs: dict[int, Source] = field(default_factory=dict)
+    """For each register that comes in, from where."""
+    outputs: list[int] = field(default_factory=list)
+    holds: set[int] = field(default_factory=set)
+    """Registers that it has: they came in, or it wrote them."""
+    cost: int = 0
+    name: str = "copy"
+    longest: int = -1
+
+    def output(self, register: int) -> FromTask:
+        """The register, given to others."""
+        if register not in self.outputs:
+            self.outputs.append(register)
+        return FromTask(self.number, register)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Take a copy of a region of a buffer that is here, packed: a worker needs it."""
+
+    number: int
+    buffer: Buffer
+    region: Region | None
+    """None: all of it."""
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """Give these tasks to the cluster."""
+
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """Bring what a task made, or an input, into a region of a buffer that is here."""
+
+    source: Source
+    buffer: Buffer
+    region: Region | None
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Run an item in this process."""
+
+    item: ScheduleItem
+
+
+Action: TypeAlias = Send | Submit | Gather | Local
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """A schedule for a cluster: what happens, in order, and where each result is at the end."""
+
+    actions: tuple[Action, ...]
+    results: tuple[Source | None, ...]
+    """None of a result that is here."""
+    written: Mapping[Buffer, Source]
+    """Inputs on workers that the program writes in place, and what they hold afterwards."""
+    codes: tuple[tuple[Sink, str], ...]
+    """The kernels of the library, in its order."""
+    sizes: Mapping[int, tuple[int, "np.dtype[np.generic]"]]
+
+    tasks: tuple[Task, ...]
+    """All tasks, by number."""
+    of: object = None
+    """What it was made of, kept as long as it is."""
+
+
+def plan(
+    items: Sequence[ScheduleItem], results: Sequence[Buffer], inputs: Sequence[Buffer],
+    programs: Programs, joined_ns: int = JOINED_NS,
+) -> TaskPlan:  # fmt: skip
+    """The items as tasks; `joined_ns` is how much work of several items is one task, estimated."""
+    work = _Planner(programs, joined_ns, {b: n for n, b in enumerate(inputs)})
+    cost = {row.item_id: row.cost for row in costs.analyse(items)}
+    for item in items:
+        work.item(item, cost.get(item.item_id, 0))
+    work.flush()
+    ends = tuple(work.home(b) if is_remote(b.device) else None for b in results)
+    written = {b: work.homes[b] for b in inputs if is_remote(b.device) and b in work.homes}
+    for end in (*ends, *written.values()):
+        if isinstance(end, FromTask):
+            work.tasks[end.task].output(end.register)
+    return TaskPlan(
+        tuple(work.actions), ends, written, tuple(work.codes), work.sizes, tuple(work.tasks)
+    )
+
+
+def work_of(task: Task, plan: TaskPlan, places: Mapping[int, int | None]) -> Work:
+    """A task as it travels; `places` says where in a tuple an input is, by register."""
+    touched = {r for step in task.steps for r in _registers(step)} | set(task.inputs)
+    lasts: dict[int, list[int]] = {}
+    last = {r: n for n, step in enumerate(task.steps) for r in _registers(step)}
+    for register, number in last.items():
+        if register not in task.outputs:
+            lasts.setdefault(number, []).append(register)
+    return Work(
+        steps=tuple(task.steps),
+        sizes={register: plan.sizes[register] for register in sorted(touched)},
+        inputs=tuple((register, places.get(register)) for register in task.inputs),
+        outputs=tuple(task.outputs),
+        lasts={number: tuple(registers) for number, registers in lasts.items()},
+    )
+
+
+def _registers(step: Step) -> tuple[int, ...]:
+    return step.registers if isinstance(step, Launch) else (step.target, step.source)
+
+
+def is_for_cluster(items: Sequence[ScheduleItem], buffers: Sequence[Buffer]) -> bool:
+    """Whether workers have any part in a program."""
+    used = (d for item in items for d in item.operation.devices)
+    return any(is_remote(d) for d in used) or any(is_remote(b.device) for b in buffers)
+
+
+@dataclass(slots=True)
+class _Planner:
+    """What is planned so far; `homes` says where the present value of a buffer is."""
+
+    programs: Programs
+    joined_ns: int
+    inputs: Mapping[Buffer, int]
+    actions: list[Action] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
+    open: dict[str, Task] = field(default_factory=dict)
+    """The task of each worker that items may still join."""
+    submitted: int = 0
+    homes: dict[Buffer, Source] = field(default_factory=dict)
+    pending: dict[Buffer, list[Gather]] = field(default_factory=dict)
+    """What is to be gathered into buffers here, once it is needed."""
+    registers: dict[Buffer, int] = field(default_factory=dict)
+    sizes: dict[int, "tuple[int, np.dtype[np.generic]]"] = field(default_factory=dict)
+    codes: dict[tuple[Sink, str], int] = field(default_factory=dict)
+    sends: int = 0
+
+    def item(self, item: ScheduleItem, cost: int) -> None:
+        """Plan one item."""
+        operation = item.operation
+        places = [is_remote(name) for name in operation.devices]
+        if not any(places):
+            self._here(item, operation)
+        elif isinstance(operation, Kernel):
+            self._kernel(item, operation, cost)
+        elif isinstance(operation, MemoryTransfer):
+            self._transfer(item, operation)
+        elif isinstance(operation, HostCallback):
+            self._callback(item, operation)
+        else:
+            assert isinstance(operation, Synchronization)  # tasks wait for what they read
+
+    def flush(self) -> None:
+        """Submit what is planned and gather what is pending."""
+        if self.submitted < len(self.tasks):
+            self.actions.append(Submit(tuple(self.tasks[self.submitted :])))
+        self.submitted = len(self.tasks)
+        self.open.clear()
+        self.actions += [gather for rows in self.pending.values() for gather in rows]
+        self.pending.clear()
+
+    def home(self, buffer: Buffer) -> Source | None:
+        """Where the present value of a buffer is; None if nobody wrote it yet."""
+        number = self.inputs.get(buffer)
+        return self.homes.get(buffer) or (None if number is None else FromInput(number))
+
+    def _here(self, item: ScheduleItem, operation: Operation) -> None:
+        """An item of this process."""
+        if any(b in self.pending for b in operation.arguments):
+            self.flush()
+        self.actions.append(Local(item))
+
+    def _register(self, buffer: Buffer) -> int:
+        if buffer not in self.registers:
+            self.registers[buffer] = self._new(buffer.size, buffer)
+        return self.registers[buffer]
+
+    def _new(self, size: int, like: Buffer) -> int:
+        self.sizes[len(self.sizes)] = size, like.dtype.numpy
+        return len(self.sizes) - 1
+
+    def _source(self, buffer: Buffer, worker: str) -> Source | None:
+        """Where a worker finds a buffer; one that is here is sent."""
+        if not is_remote(buffer.device) and not is_disk(buffer.device):
+            return self._send(buffer, None, worker)
+        return self.home(buffer)
+
+    def _send(self, buffer: Buffer, region: Region | None, worker: str) -> FromHere:
+        if buffer in self.pending:
+            self.flush()
+        self.sends += 1
+        self.actions.append(Send(self.sends - 1, buffer, region, worker))
+        return FromHere(self.sends - 1)
+
+    def _joined(self, worker: str, sources: Sequence[Source | None], cost: int) -> Task:
+        """The task that an item with these sources, on a worker, is a part of."""
+        task = self.open.get(worker)
+        known = {s.task for s in sources if isinstance(s, FromTask)}
+        others = known - ({task.number} if task else set())
+        rank = 1 + max((self.tasks[number].rank for number in others), default=-1)
+        is_short = task is not None and (task.cost + cost <= self.joined_ns or not task.cost)
+        if task is None or not is_short or rank > task.rank:
+            rank = 1 + max((self.tasks[number].rank for number in known), default=-1)
+            task = self.open[worker] = Task(len(self.tasks), worker, rank)
+            self.tasks.append(task)
+        task.cost += cost
+        return task
+
+    def _take(self, task: Task, register: int, source: Source | None) -> None:
+        """Have a task hold a register, of which the value is somewhere."""
+        if register in task.holds or source is None:
+            return
+        if isinstance(source, FromTask):
+            if source.task == task.number:
+                return
+            self.tasks[source.task].output(source.register)
+        task.inputs[register] = source
+        task.holds.add(register)
+
+    def _kernel(self, item: ScheduleItem, kernel: Kernel, cost: int) -> None:
+        read, written = kernel.reads, kernel.writes
+        # a kernel may write a part of what it writes to: what was there is needed
+        needed = {b: self._source(b, kernel.device) for b in dict.fromkeys((*read, *written))}
+        task = self._joined(kernel.device, [*needed.values()], cost)
+        for buffer, source in needed.items():
+            self._take(task, self._register(buffer), source)
+        program = self._program(kernel)
+        slots = tuple(self._register(kernel.arguments[slot]) for slot in program.slots)
+        fixed = {CORE: 0, **dict(kernel.fixed)}
+        values = tuple(fixed.get(name, name) for name in program.variables)
+        writes = tuple(self._register(b) for b in written)
+        key = kernel.body, device.get(kernel.device).base_key
+        code = self.codes.setdefault(key, len(self.codes))
+        task.steps.append(Launch(item.item_id, code, slots, writes, values))
+        if cost > task.longest:
+            task.longest, task.name = cost, kernel.name
+        for buffer in written:
+            if not is_remote(buffer.device):
+                raise InternalError("tasks", f"{kernel.name} writes to memory that is here")
+            task.holds.add(self._register(buffer))
+            self.homes[buffer] = FromTask(task.number, self._register(buffer))
+
+    def _program(self, kernel: Kernel) -> Program:
+        program = self.programs[kernel.body, device.get(kernel.device).base_key]
+        assert isinstance(program, DescribedThere)
+        return program
+
+    def _transfer(self, item: ScheduleItem, move: MemoryTransfer) -> None:
+        source, target = move.source, move.destination
+        to_worker = is_remote(move.destination_device)
+        if not to_worker:
+            self.pending.setdefault(target, []).append(self._leaving(item, move))
+            return
+        if is_remote(move.source_device) and move.source_device != move.destination_device:
+            found, packed = self._cut(item, move, move.region)
+        elif is_remote(source.device) or is_disk(source.device):
+            self._inside(item, move)
+            return
+        else:
+            found, packed = self._send(source, move.region, move.destination_device), True
+        self._land(item, target, move, found, packed)
+
+    def _inside(self, item: ScheduleItem, move: MemoryTransfer) -> None:
+        """A copy inside of a worker, or from a file that it reads."""
+        worker, source, target = move.destination_device, move.source, move.destination
+        sources = [self.home(source), self.home(target)]
+        task = self._joined(worker, sources, 0)
+        self._take(task, self._register(source), sources[0])
+        self._take(task, self._register(target), sources[1])
+        is_whole = is_dense(move.region) and move.region.size == target.size == source.size
+        self._move(task, item, target, self._register(source), move.region, is_whole)
+
+    def _move(
+        self, task: Task, item: ScheduleItem, target: Buffer, source: int, region: Region,
+        is_whole: bool,
+    ) -> None:  # fmt: skip
+        register = self._register(target)
+        if is_whole and register in task.holds and register not in task.inputs:
+            is_whole = False  # memory of the task's own: it is written to
+        task.steps.append(Move(item.item_id, register, source, region, is_whole))
+        task.holds.add(register)
+        self.homes[target] = FromTask(task.number, register)
+
+    def _cut(
+        self, item: ScheduleItem, move: MemoryTransfer, region: Region
+    ) -> tuple[Source, bool]:  # fmt: skip
+        """Where the elements that a transfer moves are found, and whether they are packed there,
+        one after the other."""
+        source, worker = move.source, move.source_device
+        home = self.home(source)
+        is_all = region.size == source.size and is_dense(Region(region.dims, region.source_strides))
+        task = self.open.get(worker)
+        is_open = isinstance(home, FromTask) and task is not None and home.task == task.number
+        if is_all and home is not None and not is_open:
+            if isinstance(home, FromTask):
+                self.tasks[home.task].output(home.register)
+            return home, True
+        task = self._joined(worker, [home], 0)
+        register = self._register(source)
+        self._take(task, register, home)
+        packed = self._new(region.size, source)
+        cut = Region(region.dims, region.source_strides, None, region.source_offset)
+        task.steps.append(Move(item.item_id, packed, register, cut, is_all))
+        return task.output(packed), True
+
+    def _land(
+        self, item: ScheduleItem, target: Buffer, move: MemoryTransfer, found: Source,
+        packed: bool,
+    ) -> None:  # fmt: skip
+        """Put elements that arrive at a worker where they belong."""
+        region = move.region
+        before = self.home(target)
+        into = Region(region.dims, None, region.destination_strides, 0, region.destination_offset)
+        is_whole = is_dense(into) and region.size == target.size
+        task = self._joined(move.destination_device, [found, None if is_whole else before], 0)
+        if not is_whole:
+            self._take(task, self._register(target), before)
+        arrived = self._new(region.size, target)
+        self._take(task, arrived, found)
+        self._move(task, item, target, arrived, into, is_whole and before is None)
+
+    def _leaving(self, item: ScheduleItem, move: MemoryTransfer) -> Gather:
+        """A transfer from a worker to this process."""
+        found, _ = self._cut(item, move, move.region)
+        region = move.region
+        into = Region(region.dims, None, region.destination_strides, 0, region.destination_offset)
+        return Gather(found, move.destination, into)
+
+    def _callback(self, item: ScheduleItem, callback: HostCallback) -> None:
+        """A function of the user's: this process has it, so what it reads comes here."""
+        for buffer in dict.fromkeys(callback.arguments):
+            home = self.home(buffer)
+            if not is_remote(buffer.device) or home is None:
+                continue
+            if isinstance(home, FromTask):
+                self.tasks[home.task].output(home.register)
+            self.pending[buffer] = [Gather(home, buffer, None)]
+        self.flush()
+        self.actions.append(Local(item))
+        for buffer in callback.writes:
+            if is_remote(buffer.device):
+                self.homes[buffer] = self._send(buffer, None, buffer.device)
