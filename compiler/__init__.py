@@ -85,6 +85,8 @@ if TYPE_CHECKING:
     from compiler.distributed.blockwise import blockwise
     from compiler.distributed.cluster import cluster
     from compiler.distributed.local import local_cluster
+    from compiler.distributed.simulation.cluster import Cluster
+    from compiler.distributed.simulation.simulate import simulate
     from compiler.graph.builder import GraphBuilder
     from compiler.graph.kinds.views import Strided
     from compiler.imported.jax.program import JaxProgram, from_jax
@@ -111,8 +113,8 @@ if TYPE_CHECKING:
     from compiler.tensors.variables import Variable
 
 __all__ = [
-    "PASSES", "AxisError", "Bisection", "CacheInfo", "Compilation", "CompileError", "DType",
-    "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
+    "PASSES", "AxisError", "Bisection", "CacheInfo", "Cluster", "Compilation", "CompileError",
+    "DType", "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
     "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram", "Options",
     "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
     "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "blockwise", "bool_",
@@ -121,7 +123,8 @@ __all__ = [
     "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx",
     "from_torch", "get_default_dtype", "int2", "int4", "int8", "int16", "int32", "int64",
     "is_constant", "local_cluster", "machine", "prepare", "repeat", "rule", "save",
-    "set_default_dtype", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "why_not",
+    "set_default_dtype", "simulate", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64",
+    "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -133,6 +136,8 @@ _PLACES = {
     "compiler.distributed.blockwise": "blockwise",
     "compiler.distributed.cluster": "cluster",
     "compiler.distributed.local": "local_cluster",
+    "compiler.distributed.simulation.cluster": "Cluster",
+    "compiler.distributed.simulation.simulate": "simulate",
     "compiler.ask.bisect": "bisect Bisection",
     "compiler.ask.check_passes": "check_passes",
     "compiler.program.effect": "effect",

@@ -7,6 +7,7 @@ svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, jso
 svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
 svodviz.explore(y, check=True)  # every pass run and marked ✓ or ✗
 svodviz.measure(y)              # what each item of one run takes, beside its estimate
+svodviz.simulate(f, Cluster(workers=64))      # on machines that are not there
 svodviz.bisect(y)               # opened at the first wrong pass and rewrite
 %load_ext svodviz               # then %explore expression, and %%explore over a cell
 svodviz explore program.py -o page.html       # on the command line
@@ -35,7 +36,7 @@ from compiler.core.frames import count_as_ours
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from compiler import PASSES, effect, rule, why_not
+    from compiler import PASSES, Cluster, effect, rule, simulate, why_not
     from svodviz.comparing.compare import compare
     from svodviz.exporting.export import FORMATS, export_stage, graph_of
     from svodviz.exporting.save import save
@@ -47,15 +48,17 @@ if TYPE_CHECKING:
     from svodviz.wire.measured import measure
 
 __all__ = [
-    "FORMATS", "PASSES", "Explorer", "Quiz", "bisect", "compare", "effect", "explore",
+    "FORMATS", "PASSES", "Cluster", "Explorer", "Quiz", "bisect", "compare", "effect", "explore",
     "export_stage", "graph_of", "load_ipython_extension", "measure", "playground", "quiz",
-    "quiz_results", "rule", "save", "simulate_cache", "summary", "try_loops", "why_not",
+    "quiz_results", "rule", "save", "simulate", "simulate_cache", "summary", "try_loops", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
     "compiler.pipeline.rows": "PASSES",
     "compiler.program.effect": "effect",
     "compiler.pipeline.user_rule": "rule",
+    "compiler.distributed.simulation.cluster": "Cluster",
+    "compiler.distributed.simulation.simulate": "simulate",
     "compiler.ask.why_not": "why_not",
     "svodviz.comparing.compare": "compare",
     "svodviz.exporting.export": "export_stage FORMATS graph_of",

@@ -11,4 +11,5 @@
     graphs.py     tasks as nodes of Dask's graph
     engine.py     schedules run on workers
     cluster.py    `cluster`: the workers of a cluster as devices
+    simulation/   programs on machines that are not there, before they are rented
 """

@@ -1,0 +1,140 @@
+"""`Cluster`: machines that are not there, as figures.
+
+    cluster     64 workers of 16 cores, 10 GB/s, 20 µs
+    each item   0.2 ms of the scheduler, one item after the other, then 0.8 ms until it begins
+
+A worker runs one item at a time, on all its cores. What it sends leaves through one link, what it
+is sent arrives through another, each at full speed whatever the other does.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from compiler.core.errors import DataError, located
+from compiler.core.lazy import loading
+from compiler.core.printable import ShownAsText
+from compiler.core.text import counted, duration, number
+from compiler.distributed.simulation import quantities
+from compiler.machines.model import MachineModel
+from compiler.settings.options import Options
+
+TASK, SCHEDULER = "0.8 ms", "0.2 ms"
+"""Dask's own documentation says that a task costs 0.2 to 1 ms. The lesser is taken for what its
+scheduler does itself, which no two tasks do at once, the rest for messages and what a worker does.
+`Cluster.measured` has those of a cluster that is there."""
+MOST = 1_000_000
+"""Workers: more than anybody has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster(ShownAsText):
+    """Machines that a program is simulated on: `workers` alike, on one network.
+
+    `cores` of each worker, 0 for as many as `machine` has; `link`: bytes a second in each direction
+    of each worker, as a number or as "10 GB/s", "25 Gbit/s"; `latency`: seconds from sending to
+    arriving beside that, as a number or "20 µs"; `task`: seconds from an item's inputs being there
+    to its start, in which the worker can do something else; `scheduler`: seconds of the one
+    scheduler for each item, in which no other item is scheduled; `memory`: bytes of a worker, None
+    for enough; `machine`: the model, or its name, of a worker: "" is the machine at hand.
+
+    Raises `DataError` for what is no such quantity.
+    """
+
+    workers: int
+    cores: int = 0
+    link: str | float = "10 GB/s"
+    latency: str | float = "20 µs"
+    task: str | float = TASK
+    scheduler: str | float = SCHEDULER
+    memory: str | float | None = None
+    machine: str | MachineModel = ""
+
+    @located
+    def __post_init__(self) -> None:
+        count = self.workers
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST:
+            what = "a cluster has workers"
+            raise DataError("Cluster", what, got=f"workers={count!r}", expected=f"1 … {MOST:,}")
+        quantities.rate(self.link, "link")
+        for name in ("latency", "task", "scheduler"):
+            quantities.seconds(getattr(self, name), name)
+        if self.memory is not None:
+            quantities.nbytes(self.memory, "memory")
+        Options(machine=self.machine, threads=self.cores)
+
+    @property
+    def model(self) -> MachineModel:
+        """The model of a worker, with its cores."""
+        return self.options(Options()).model
+
+    def options(self, options: Options) -> Options:
+        """The same options for programs of such workers."""
+        return replace(options, machine=self.machine, threads=self.cores)
+
+    @property
+    def bytes_per_ns(self) -> float:
+        """What passes a link."""
+        return quantities.rate(self.link, "link") / 1e9
+
+    @property
+    def latency_ns(self) -> float:
+        """From sending to arriving, whatever is sent."""
+        return 1e9 * quantities.seconds(self.latency, "latency")
+
+    @property
+    def task_ns(self) -> float:
+        """From the scheduler to the start of an item."""
+        return 1e9 * quantities.seconds(self.task, "task")
+
+    @property
+    def scheduler_ns(self) -> float:
+        """Of the scheduler, for each item."""
+        return 1e9 * quantities.seconds(self.scheduler, "scheduler")
+
+    @property
+    def memory_bytes(self) -> float:
+        """Of a worker; infinite where nothing is said."""
+        return math.inf if self.memory is None else quantities.nbytes(self.memory, "memory")
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The names of the workers: DASK, DASK:1, …"""
+        return device_names(self.workers)
+
+    def of(self, workers: int) -> Self:
+        """So many of the same machines."""
+        return replace(self, workers=workers)
+
+    @classmethod
+    def measured(cls, client: Any, **changed: Any) -> Self:
+        """The figures of the Dask cluster that `client` is connected to, measured in seconds.
+
+        `changed` are fields that are to be others: `Cluster.measured(client, workers=1024)`. Its
+        cores are those of a worker's threads. Raises `DataError` where there is no worker.
+        """
+        with loading():  # who describes machines that are not there has no use for it
+            from compiler.distributed.simulation import measured
+
+        if not client.scheduler_info(n_workers=-1)["workers"]:
+            raise DataError("Cluster.measured", "the cluster has no workers", got="0 workers",
+                            hint="client.wait_for_workers(1)")  # fmt: skip
+        found = measured.figures(client)
+        fields: dict[str, Any] = {
+            "workers": found.workers, "cores": found.cores, "link": found.link,
+            "latency": found.latency, "task": found.task, "scheduler": found.scheduler,
+            "memory": found.memory or None,
+        }  # fmt: skip
+        return cls(**fields | changed)
+
+    def __str__(self) -> str:
+        link = f"{number(self.bytes_per_ns)} GB/s" if math.isfinite(self.bytes_per_ns) else "∞"
+        workers = f"{counted(self.workers, 'worker')} of {counted(self.model.cores, 'core')}"
+        parts = [workers, f"{link}, {duration(self.latency_ns)}",
+                 f"an item {duration(self.scheduler_ns)} + {duration(self.task_ns)}"]  # fmt: skip
+        return "; ".join(parts)
+
+
+def device_names(count: int) -> tuple[str, ...]:
+    """DASK, DASK:1, … as programs for so many workers call them."""
+    return ("DASK", *(f"DASK:{number}" for number in range(1, count)))[:count]

@@ -1,0 +1,171 @@
+"""events: jobs on lanes and links, one event after the other.
+
+    ready       all that a job waits for is done
+    scheduled   the one scheduler took note: one job after the other, in the order they get ready
+    arrived     the lane knows of it
+    start, end  the lane's cores do it, or two links carry it: what leaves one lane, and arrives at
+                another
+    finish      the end; of a transfer, a latency later
+
+A lane that is free, and links that are, take of the jobs that arrived the one that stands first in
+the program. Transfers are no tasks: who needs data fetches them. Where something could not go on
+the job that it waited for is kept, so that the longest path can be followed backwards.
+"""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from compiler.distributed.simulation.cluster import Cluster
+from compiler.distributed.simulation.jobs import Job
+
+NOBODY = -1
+Step: TypeAlias = Literal["done", "arrived", "begin"]
+ORDER: dict[Step, int] = {"done": 0, "arrived": 1, "begin": 2}
+"""At one time what ends goes first, what begins last: it can choose among all that arrived."""
+
+
+@dataclass(slots=True)
+class Ran:
+    """When a job ran, nanoseconds; and the jobs that it waited for, by number."""
+
+    ready: float = 0.0
+    scheduled: float = 0.0
+    arrived: float = 0.0
+    start: float = 0.0
+    end: float = 0.0
+    finish: float = 0.0
+    after: int = NOBODY
+    """The last one to finish of those that it needs."""
+    queued: int = NOBODY
+    """The one that the scheduler was busy with."""
+    behind: int = NOBODY
+    """The one that its lane, or a link, was busy with."""
+
+
+def run(jobs: Sequence[Job], cluster: Cluster, lanes: int) -> list[Ran]:
+    """When each job runs."""
+    return _Machines(jobs, cluster, lanes).run()
+
+
+class _Machines:
+    """Lanes, links and the scheduler, as they are at one time."""
+
+    def __init__(self, jobs: Sequence[Job], cluster: Cluster, lanes: int) -> None:
+        self._jobs = jobs
+        self._ran = [Ran() for _ in jobs]
+        self._is_begun = [False] * len(jobs)
+        self._left = [len(set(job.depends_on)) for job in jobs]
+        self._dependents: list[list[int]] = [[] for _ in jobs]
+        for number, job in enumerate(jobs):
+            for needed in set(job.depends_on):
+                self._dependents[needed].append(number)
+        self._task, self._scheduler = cluster.task_ns, cluster.scheduler_ns
+        self._latency, self._rate = cluster.latency_ns, cluster.bytes_per_ns
+        self._scheduling = (0.0, NOBODY)
+        self._cores = _Resource(lanes)
+        self._out, self._in = _Resource(lanes), _Resource(lanes)
+        self._events: list[tuple[float, int, int, Step]] = []
+
+    def run(self) -> list[Ran]:
+        """All events in order."""
+        for number, left in enumerate(self._left):
+            if not left:
+                self._get_ready(number, 0.0)
+        while self._events:
+            time, _, number, step = heapq.heappop(self._events)
+            match step:
+                case "done":
+                    self._finish(number, time)
+                case "arrived":
+                    self._arrive(number, time)
+                case "begin":
+                    self._begin(number, time)
+        return self._ran
+
+    def _push(self, time: float, step: Step, number: int) -> None:
+        heapq.heappush(self._events, (time, ORDER[step], number, step))
+
+    def _get_ready(self, number: int, time: float) -> None:
+        """All that a job needs is there."""
+        ran, job = self._ran[number], self._jobs[number]
+        ran.ready = ran.scheduled = time
+        if job.is_free:
+            ran.arrived = ran.start = ran.end = ran.finish = time
+            self._push(time, "done", number)
+            return
+        if job.is_transfer:
+            ran.arrived = time
+            self._push(time, "arrived", number)
+            return
+        until, last = self._scheduling
+        if until > time:
+            ran.scheduled, ran.queued = until, last
+        self._scheduling = ran.scheduled + self._scheduler, number
+        ran.arrived = self._scheduling[0] + self._task
+        self._push(ran.arrived, "arrived", number)
+
+    def _arrive(self, number: int, time: float) -> None:
+        """A job waits for its lane, or for its links."""
+        job = self._jobs[number]
+        for resource, lane in self._needed(job):
+            heapq.heappush(resource.waiting[lane], number)
+        self._push(time, "begin", number)
+
+    def _needed(self, job: Job) -> tuple[tuple["_Resource", int], ...]:
+        if job.is_transfer:
+            return (self._out, job.sender), (self._in, job.lane)
+        return ((self._cores, job.lane),)
+
+    def _begin(self, number: int, time: float) -> None:
+        """What this job occupied, or wants, may take the first one that waits for it."""
+        for resource, lane in self._needed(self._jobs[number]):
+            self._take(resource, lane, time)
+
+    def _take(self, resource: "_Resource", lane: int, time: float) -> None:
+        """The first job that waits here and can go on begins, if this is free."""
+        if resource.until[lane] > time:
+            return
+        put_back = []
+        waiting = resource.waiting[lane]
+        while waiting:
+            number = heapq.heappop(waiting)
+            if self._is_begun[number]:
+                continue  # it began at its other link
+            put_back.append(number)
+            if all(other.until[at] <= time for other, at in self._needed(self._jobs[number])):
+                put_back.pop()
+                self._start(number, time)
+                break
+        for number in put_back:
+            heapq.heappush(waiting, number)
+
+    def _start(self, number: int, time: float) -> None:
+        """A job occupies its lane, or its links."""
+        ran, job = self._ran[number], self._jobs[number]
+        ran.start, self._is_begun[number] = time, True
+        ran.end = time + (job.nbytes / self._rate if job.is_transfer else job.ns)
+        ran.finish = ran.end + (self._latency if job.is_transfer else 0.0)
+        for resource, lane in self._needed(job):
+            if resource.until[lane] > ran.arrived and resource.until[lane] == time:
+                ran.behind = resource.last[lane]
+            resource.until[lane], resource.last[lane] = ran.end, number
+        self._push(ran.end, "begin", number)
+        self._push(ran.finish, "done", number)
+
+    def _finish(self, number: int, time: float) -> None:
+        for dependent in self._dependents[number]:
+            self._left[dependent] -= 1
+            if not self._left[dependent]:
+                self._ran[dependent].after = number
+                self._get_ready(dependent, time)
+
+
+class _Resource:
+    """One of its kind for each lane: until when it is occupied, by whom, and who waits for it."""
+
+    def __init__(self, lanes: int) -> None:
+        self.until = [0.0] * lanes
+        self.last = [NOBODY] * lanes
+        self.waiting: list[list[int]] = [[] for _ in range(lanes)]

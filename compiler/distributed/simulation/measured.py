@@ -1,0 +1,100 @@
+"""measured: what a cluster of Dask's that is there takes for an item, a message and a byte.
+
+    scheduler   many empty tasks that wait for nothing: seconds for each of them
+    task        a chain of empty tasks on one worker: seconds for each, without the scheduler's
+    latency     one byte from worker to worker, beside one that is there: what it takes longer
+    link        megabytes from worker to worker: bytes in what it takes longer than one byte
+
+Every figure is the median over rounds. Where there is one worker nothing can be sent: link and
+latency are then infinite and 0, which is what is sent there.
+"""
+
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+TASKS = 100
+"""Empty tasks that are timed together: as many as take about half a second on a slow machine."""
+ROUNDS = 5
+LARGE = 16 * 2**20
+"""Bytes that are sent to measure a link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Seconds, and bytes a second of `link`."""
+
+    workers: int
+    cores: int
+    memory: float
+    """Bytes of the worker that has least; 0 where none is told."""
+    scheduler: float
+    task: float
+    latency: float
+    link: float
+
+
+def figures(client: Any) -> Figures:
+    """Those of the cluster that a client of Dask's is connected to; takes a few seconds."""
+    known = client.scheduler_info(n_workers=-1)["workers"]
+    names = list(known)
+    first, last = names[0], names[-1]
+    _chain(client, first, TASKS)  # what is loaded the first time is no overhead
+    each = _median(lambda: _apart(client, names, TASKS)) / TASKS
+    link = _median(lambda: _chain(client, first, TASKS)) / TASKS
+    latency, rate = (0.0, math.inf) if first == last else _links(client, first, last)
+    cores = min(int(worker["nthreads"]) for worker in known.values())
+    memory = min(float(worker["memory_limit"] or 0) for worker in known.values())
+    return Figures(len(names), cores, memory, each, max(link - each, 0.0), latency, rate)
+
+
+def _median(took: Callable[[], float]) -> float:
+    return statistics.median(took() for _ in range(ROUNDS))
+
+
+def _apart(client: Any, workers: list[str], count: int) -> float:
+    """Seconds of so many tasks that wait for nothing, on all workers."""
+    start = time.perf_counter()
+    futures = client.map(_nothing, range(count), pure=False, workers=workers)
+    client.gather(futures)
+    return time.perf_counter() - start
+
+
+def _chain(client: Any, worker: str, count: int) -> float:
+    """Seconds of so many tasks that each wait for the last one."""
+    start = time.perf_counter()
+    futures = [client.submit(_nothing, 0, pure=False, workers=[worker])]
+    for _ in range(count):
+        futures.append(client.submit(_nothing, futures[-1], pure=False, workers=[worker]))
+    futures[-1].result()
+    return time.perf_counter() - start
+
+
+def _links(client: Any, first: str, last: str) -> tuple[float, float]:
+    """Seconds of a message, and bytes a second, from one worker to the other."""
+    there = _median(lambda: _sent(client, first, first, 1))
+    small = _median(lambda: _sent(client, first, last, 1))
+    large = _median(lambda: _sent(client, first, last, LARGE))
+    return max(small - there, 0.0), LARGE / max(large - small, 1e-9)
+
+
+def _sent(client: Any, source: str, destination: str, count: int) -> float:
+    """Seconds of a task on one worker that needs so many bytes of another."""
+    data = client.submit(_made, count, pure=False, workers=[source])
+    client.submit(_nothing, data, pure=False, workers=[source]).result()
+    start = time.perf_counter()
+    client.submit(_nothing, data, pure=False, workers=[destination]).result()
+    return time.perf_counter() - start
+
+
+def _made(count: int) -> Any:
+    return np.ones(count, np.uint8)
+
+
+def _nothing(_: object) -> int:
+    return 0

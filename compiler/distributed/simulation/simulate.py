@@ -1,0 +1,187 @@
+"""`simulate`: a program on machines that are not there.
+
+    simulate(f, Cluster(workers=64, cores=16))                 one run
+    simulate(f, Cluster(workers=1024), workers=(1, 2, …))      a sweep: f is written for each number
+    simulate({"rows": f, "columns": g}, …)                     several cuts beside each other
+
+The items are those of the compiler's own schedule, for the machine of a worker; nothing is run and
+no data are needed: placeholders do. Planning is most of the time that it takes, and grows with the
+items; a line says how far it is, where somebody looks.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, overload
+
+from compiler.core import garbage
+from compiler.core.errors import DataError
+from compiler.core.keywords import program_call
+from compiler.core.origin import no_origin
+from compiler.core.text import counted, duration
+from compiler.distributed.simulation.cluster import Cluster
+from compiler.distributed.simulation.events import run
+from compiler.distributed.simulation.jobs import Planned, jobs_of
+from compiler.distributed.simulation.simulation import Simulation
+from compiler.distributed.simulation.sweep import Sweep
+from compiler.graph.nodes import Sink
+from compiler.loops.count import count
+from compiler.pipeline import asked
+from compiler.run.building import Build
+from compiler.settings.options import Options
+from compiler.tune.progress import is_interactive
+
+Writer: TypeAlias = Callable[[tuple[str, ...]], Any]
+"""A function that writes the program for workers of these names: a tensor, or several."""
+PROGRAM = "program"
+
+
+@overload
+def simulate(  # type: ignore[overload-overlap]
+    program: Mapping[str, Writer], cluster: Cluster, *, workers: Iterable[int] | None = None,
+    placed: bool = True, seconds: float | None = None, options: Options | None = None,
+) -> Sweep: ...  # fmt: skip
+
+
+@overload
+def simulate(
+    program: Writer, cluster: Cluster, *, workers: Iterable[int],
+    placed: bool = True, seconds: float | None = None, options: Options | None = None,
+) -> Sweep: ...  # fmt: skip
+
+
+@overload
+def simulate(
+    program: object, cluster: Cluster, *, workers: None = None,
+    placed: bool = True, seconds: float | None = None, options: Options | None = None,
+) -> Simulation: ...  # fmt: skip
+
+
+@program_call
+def simulate(
+    program: object, cluster: Cluster, *, workers: Iterable[int] | None = None,
+    placed: bool = True, seconds: float | None = None, options: Options | None = None,
+) -> Simulation | Sweep:  # fmt: skip
+    """How long a program takes on a cluster that need not be there, and what it waits for.
+
+    `program`: a tensor, several, or a compilation, which is taken with the loops that it has; or
+    f(devices), which writes the program for workers of these names; or such functions by name,
+    for several ways to cut one. `workers`: numbers of workers, each of which f is asked for; of
+    functions by name, unless given, 1, 2, 4, … up to the cluster's. `placed`: what goes from here
+    to workers is there when the run begins; `seconds`: after so many no further number is begun.
+
+    Raises `DataError` for what is no program, or is one for more workers than there are.
+    """
+    if not isinstance(cluster, Cluster):
+        raise DataError("simulate", "the machines are described by a Cluster",
+                        got=type(cluster).__name__, expected="Cluster(workers=64)")  # fmt: skip
+    how = cluster.options(options or Options(verify=False))
+    if isinstance(program, Mapping):
+        numbers = _doubled(cluster.workers) if workers is None else workers
+        return _sweep(program, cluster, _numbers(numbers), placed, seconds, how)
+    if workers is not None:
+        if not callable(program):
+            what = "a sweep needs a function that writes the program for each number of workers"
+            raise DataError("simulate", what, got=type(program).__name__, expected="f(devices)")
+        name = asked.called(program)
+        name = PROGRAM if name == "the function" else name
+        return _sweep({name: program}, cluster, _numbers(workers), placed, seconds, how)
+    if not callable(program):
+        return _simulated(_planned(program, how), cluster, placed, PROGRAM)
+    alone = _of(program, cluster.of(1), placed, how, PROGRAM)
+    if cluster.workers == 1:
+        return alone
+    return _of(program, cluster, placed, how, PROGRAM, alone.makespan)
+
+
+def _of(
+    write: Writer, cluster: Cluster, is_placed: bool, options: Options, name: str,
+    alone: float = 0.0,
+) -> Simulation:  # fmt: skip
+    """The program that is written for so many workers, on them."""
+    start = time.perf_counter()
+    made = write(cluster.devices)
+    planned = _planned(made, options)
+    found = _simulated(planned, cluster, is_placed, name)
+    took = time.perf_counter() - start
+    return Simulation(cluster, found.jobs, found.ran, name, alone or found.makespan, took)
+
+
+def _simulated(planned: Planned, cluster: Cluster, is_placed: bool, name: str) -> Simulation:
+    """A planned program on a cluster."""
+    start = time.perf_counter()
+    with garbage.put_off():
+        jobs = jobs_of(planned, cluster, is_placed)
+        ran = tuple(run(jobs.jobs, cluster, len(jobs.lanes)))
+    seconds = planned.seconds + time.perf_counter() - start
+    return Simulation(cluster, jobs, ran, name, seconds=seconds)
+
+
+def _planned(program: object, options: Options) -> Planned:
+    """The items of a program, and the work of its kernels."""
+    schedule = getattr(program, "schedule", None)
+    if schedule is not None:
+        works = {item.operation.body: work
+                 for item, work in zip(schedule.items, schedule.works, strict=True)
+                 if work is not None}  # fmt: skip
+        return Planned(schedule.items, schedule.results, works, 0.0)
+    start = time.perf_counter()
+    nodes, _ = asked.program_of("simulate", [program], None)
+    with garbage.put_off():
+        with no_origin():
+            root = Sink(tuple(nodes))
+        build = Build(root, options)
+        made = build.scheduled
+        works = {body: count(build.kernel(body).loops) for body in made.outlined.bodies}
+    return Planned(made.items, made.results, works, time.perf_counter() - start)
+
+
+def _sweep(
+    cuts: Mapping[str, Writer], cluster: Cluster, numbers: Sequence[int], is_placed: bool,
+    seconds: float | None, options: Options,
+) -> Sweep:  # fmt: skip
+    """Each cut on each number of workers, the small numbers first, as long as there is time."""
+    start = time.perf_counter()
+    runs: dict[str, list[Simulation]] = {name: [] for name in cuts}
+    left: dict[str, list[int]] = {name: [] for name in cuts}
+    alone = {name: _of(write, cluster.of(1), is_placed, options, name)
+             for name, write in cuts.items()}  # fmt: skip
+    for workers in numbers:
+        for name, write in cuts.items():
+            spent = time.perf_counter() - start
+            if seconds is not None and spent > seconds:
+                left[name].append(workers)
+                continue
+            _tell(f"{name}: planning for {counted(workers, 'worker')}, {duration(1e9 * spent)}")
+            one = alone[name]
+            made = one if workers == 1 else _of(
+                write, cluster.of(workers), is_placed, options, name, one.makespan
+            )  # fmt: skip
+            runs[name].append(made)
+    _tell("")
+    took = time.perf_counter() - start
+    return Sweep(cluster, {name: tuple(rows) for name, rows in runs.items()},
+                 {name: tuple(rows) for name, rows in left.items()}, took)  # fmt: skip
+
+
+def _tell(words: str) -> None:
+    """Say it over the line before, where somebody looks."""
+    if is_interactive(sys.stderr):
+        sys.stderr.write(f"\r\x1b[2K{words}" if sys.stderr.isatty() else f"\r{words:<70}")
+        sys.stderr.flush()
+
+
+def _doubled(most: int) -> list[int]:
+    """1, 2, 4, … and the last."""
+    powers = (1 << exponent for exponent in range(most.bit_length()))
+    return sorted({*(n for n in powers if n <= most), most})
+
+
+def _numbers(given: Iterable[int]) -> list[int]:
+    """Numbers of workers in order, each once; `DataError` for what is none."""
+    found = list(given)
+    wrong = next((n for n in found if isinstance(n, bool) or not isinstance(n, int) or n < 1), None)
+    if wrong is not None or not found:
+        raise DataError("simulate", "these are no numbers of workers",
+                        got=f"workers={found!r}", expected="(1, 2, 4, 8)")  # fmt: skip
+    return sorted(set(found))
