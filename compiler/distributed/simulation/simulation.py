@@ -151,7 +151,7 @@ class Simulation(ShownAsText):
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
         """What a picture has: each job where it ran, transfers on both ends."""
-        critical = {step.job for step in self.path}
+        critical = {step.job for step in self.path if step.reason in ("compute", "transfer")}
         found = []
         for item, (job, ran) in enumerate(zip(self.jobs.jobs, self.ran, strict=True)):
             kinds = {job.lane: "compute"}

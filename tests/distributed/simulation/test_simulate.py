@@ -1,6 +1,7 @@
 """`simulate`: programs written for 1 … 64 workers, what is told of them, and what is refused."""
 
 import functools
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from compiler.distributed.simulation.simulation import Simulation, covered
 from compiler.distributed.simulation.sweep import Sweep
 
 CLUSTER = Cluster(workers=64, cores=16, link="10 GB/s", latency="20 µs")
-SMALL = {
+SMALL: dict[str, Callable[[tuple[str, ...]], Any]] = {
     "data parallel": functools.partial(cuts.data_parallel, rows=4096, width=128),
     "tensor parallel": functools.partial(cuts.tensor_parallel, rows=4096, width=128),
     "pipeline": functools.partial(cuts.pipeline, rows=512, width=128, layers=4, parts=8),
