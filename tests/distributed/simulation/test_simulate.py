@@ -25,7 +25,8 @@ SMALL: dict[str, Callable[[tuple[str, ...]], Any]] = {
 
 @functools.cache
 def swept() -> Sweep:
-    return simulate(SMALL, CLUSTER)
+    found: Sweep = simulate(SMALL, CLUSTER)
+    return found
 
 
 def test_both_packages_have_it() -> None:
