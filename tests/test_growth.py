@@ -15,6 +15,7 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
+from compiler.graph import collectives
 from compiler.graph import verify as verify_graph
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.loops import collapse
@@ -113,6 +114,24 @@ def test_every_shard_adds_the_same_work() -> None:
     counted(2)  # finds the rules of each kind of node, once
     two, four, eight = (counted(n) for n in (2, 4, 8))
     assert eight - four <= 2.3 * (four - two), (two, four, eight)
+
+
+@pytest.mark.slow
+def test_an_item_takes_as_long_to_plan_for_more_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collectives, "SMALL", 0)
+    monkeypatch.setattr(collectives, "RING", 8)
+    options = Options(verify=False, cache=False)
+
+    def counted(count: int) -> float:
+        devices = tuple(f"DASK:{n}" for n in range(count))
+        x = Tensor(np.ones((count, count), np.float32)).shard(devices, axis=0)
+        root, found = plans.without_data([(x - x.sum(0)).node])
+        with ExitStack() as meanwhile:
+            items = plans._made(root, len(found), options, meanwhile).items
+            return calls(lambda: plans._made(root, len(found), options, meanwhile)) / len(items)
+
+    ring, halved = ([counted(n) for n in each] for each in ((4, 8), (16, 32)))
+    assert ring[1] <= 1.1 * ring[0] and halved[1] <= 1.1 * halved[0], (ring, halved)
 
 
 def test_opportunities_grow_with_the_items() -> None:

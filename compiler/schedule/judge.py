@@ -24,6 +24,7 @@ Ensures: what was in memory still is; values that `fuse` names and users' kernel
 """
 
 import itertools
+from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -120,6 +121,8 @@ class _Judged:
     """Values that are to be computed where they are read."""
     realized: dict[TensorNode, None] = field(init=False)
     reasons: dict[TensorNode, Reason] = field(default_factory=dict)
+    known: dict[Sink, Estimated] = field(default_factory=dict)
+    """What kernels take: on many workers most of them are alike."""
 
     def __post_init__(self) -> None:
         self.realized = dict.fromkeys(self.parts.realized)
@@ -143,12 +146,19 @@ class _Judged:
             if best is not None:
                 waiting += (node, best)
 
+    def _whole(self, body: Sink) -> Estimated:
+        """What a kernel takes that is not only tried."""
+        found = self.known.get(body)
+        if found is None:
+            found = self.known[body] = self.estimate(body)
+        return found
+
     def _best(self, root: TensorNode) -> TensorNode | None:
         """The value in whose writing to memory most is gained; None where nothing is."""
         inside = [*_inside(root, self.realized), root]
         if len(inside) == 1:
             return None
-        whole = self.estimate(body_of(root, self.realized))
+        whole = self._whole(body_of(root, self.realized))
         is_mixed = _has_several_sums(inside) or _is_under_gate(inside)
         if whole.ns < LEAST_NS or not (whole.is_far or is_mixed):
             return None
@@ -157,7 +167,7 @@ class _Judged:
         is_moved = whole.is_plain or whole.is_far
         found = (c for c in candidates(inside, is_moved) if c not in self.asked)
         for each in itertools.islice(found, TRIED):
-            held = {**self.realized, each: None}
+            held = ChainMap({each: None}, self.realized)
             own = self.estimate(body_of(each, held), is_tried=True).ns
             if own >= bound:
                 continue  # whatever its reader takes

@@ -23,7 +23,7 @@ what a body reads of argument 0 are the elements that it writes, each before it 
 is a transfer; a call runs, and makes its buffer, on the device of its inputs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from compiler.core.errors import DeviceError
 from compiler.core.node import Node, toposort
@@ -81,14 +81,13 @@ def outline(
     return result
 
 
-def body_of(node: TensorNode, realized: Iterable[TensorNode]) -> Sink:
+def body_of(node: TensorNode, realized: Container[TensorNode]) -> Sink:
     """The body of the kernel that would compute `node`, with these values in memory."""
     result = Outlined(KernelSink(()))
-    held = {each for each in realized if each is not node}
-    region: list[TensorNode] = toposort([node], leaves=held)
-    read = (each for each in region if each in held or isinstance(each, Param))
+    below: list[TensorNode] = toposort(node.sources, leaves=realized)
+    read = (each for each in below if each in realized or isinstance(each, Param))
     result.buffers = dict.fromkeys(read, result.root)
-    return _body(result, node, region)[0]
+    return _body(result, node, [*below, node])[0]
 
 
 def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]) -> None:

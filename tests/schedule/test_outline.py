@@ -8,7 +8,7 @@ from compiler.graph import nodes
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.graph.words import operation
 from compiler.schedule.calls import After, Call, buffer_of, calls_of
-from compiler.schedule.outline import Outlined, outline
+from compiler.schedule.outline import Outlined, body_of, outline
 from compiler.schedule.partition import partition
 from compiler.schedule.verify import verify_kernels
 from compiler.settings.options import Options
@@ -42,6 +42,19 @@ def test_a_body_reads_parameters_and_stores_to_the_first() -> None:
     assert (written.name, written.unique, written.shape) == ("tmp0", -1, (2, 3))
     written_to, first, second = (nodes.Param((), slot, (2, 3), f32) for slot in range(3))
     assert call.body.sources[0] is nodes.Store((written_to, op("exp", op("sub", first, second))))
+
+
+def test_a_body_is_made_without_looking_at_all_that_is_in_memory() -> None:
+    class Found:
+        """Whatever is asked for is in memory or not; there is no list of it."""
+
+        def __contains__(self, node: object) -> bool:
+            return node is middle or node is end
+
+    middle = op("exp", data(3))
+    end = op("neg", op("sqrt", middle))
+    found = body_text(body_of(end, Found()))
+    assert found == ["param 0", "param 1", "sqrt", "neg", "store", "sink"]
 
 
 def test_an_input_read_twice_is_one_argument() -> None:
