@@ -69,6 +69,15 @@ def in_shards(nodes: Sequence[TensorNode]) -> list[TensorNode]:
     """The same values; those on several devices as Multi nodes over shards without any Multi."""
     if all(not is_sharded(node) or _is_in_memory(node) for node in nodes):
         return list(nodes)
+    result = laid_out(nodes)
+    for node in toposort([result]):
+        if isinstance(node, Buffer):
+            held(node)  # the data live as long as these nodes from now on
+    return list(result.sources)
+
+
+def laid_out(nodes: Sequence[TensorNode]) -> Sink:
+    """The same of values that need have no data."""
     # not at import: most programs are on one device, and what is here then runs in no pipeline
     with loading():
         from compiler.graph.decompose import decompose
@@ -78,11 +87,7 @@ def in_shards(nodes: Sequence[TensorNode]) -> list[TensorNode]:
     root = merge(Sink(tuple(nodes)), Provenance())
     plain = decompose(root, Provenance())
     assert isinstance(plain, Sink)
-    result = spread(plain)
-    for node in toposort([result]):
-        if isinstance(node, Buffer):
-            held(node)  # the data live as long as these nodes from now on
-    return list(result.sources)
+    return spread(plain)
 
 
 def _is_in_memory(node: TensorNode) -> bool:

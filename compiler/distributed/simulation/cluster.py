@@ -36,7 +36,8 @@ class Cluster(ShownAsText):
     arriving beside that, as a number or "20 µs"; `task`: seconds from an item's inputs being there
     to its start, in which the worker can do something else; `scheduler`: seconds of the one
     scheduler for each item, in which no other item is scheduled; `memory`: bytes of a worker, None
-    for enough; `machine`: the model, or its name, of a worker: "" is the machine at hand.
+    for enough; `machine`: the model, or its name, of a worker: "" is the machine at hand; `shared`:
+    how many times longer kernels take than on a machine of their own, since workers share one.
 
     Raises `DataError` for what is no such quantity.
     """
@@ -49,6 +50,7 @@ class Cluster(ShownAsText):
     scheduler: str | float = SCHEDULER
     memory: str | float | None = None
     machine: str | MachineModel = ""
+    shared: float = 1.0
 
     @located
     def __post_init__(self) -> None:
@@ -61,6 +63,9 @@ class Cluster(ShownAsText):
             quantities.seconds(getattr(self, name), name)
         if self.memory is not None:
             quantities.nbytes(self.memory, "memory")
+        if isinstance(self.shared, bool) or not 1.0 <= self.shared < math.inf:
+            what = "kernels take as long as on a machine of their own, or longer"
+            raise DataError("Cluster", what, got=f"shared={self.shared!r}", expected="1 or more")
         Options(machine=self.machine, threads=self.cores)
 
     @property
@@ -123,7 +128,7 @@ class Cluster(ShownAsText):
         fields: dict[str, Any] = {
             "workers": found.workers, "cores": found.cores, "link": found.link,
             "latency": found.latency, "task": found.task, "scheduler": found.scheduler,
-            "memory": found.memory or None,
+            "memory": found.memory or None, "shared": found.shared,
         }  # fmt: skip
         return cls(**fields | changed)
 

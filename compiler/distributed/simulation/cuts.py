@@ -4,27 +4,42 @@
     tensor_parallel   each worker has some columns of the weights and all of the rows
     pipeline          each worker has some of the layers; parts of the rows go from one to another
 
-Their data are placeholders: what is simulated needs none, and what runs is given them by name.
+Their data are placeholders: what is simulated needs none. `given(name, rows, columns, put)` makes
+others of them, of which `put` says where they are, as it is asked to here:
+
+    def given(name, rows, columns, put):
+        return put(Tensor(random(rows, columns))).realize()
 """
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 from compiler.tensor import Tensor
 
 ROWS, WIDTH = 65_536, 1_024
 LAYERS, CLASSES, PARTS = 8, 16, 32
 RATE = 0.1
+Put: TypeAlias = Callable[[Tensor], Tensor]
+Given: TypeAlias = Callable[[str, int, int, Put], Tensor]
+
+
+def placeholder(name: str, rows: int, columns: int, put: Put) -> Tensor:
+    """Data that nobody has, in their place."""
+    return put(Tensor.placeholder(rows, columns, dtype="float32", name=name))
 
 
 def data_parallel(
-    devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, classes: int = CLASSES
-) -> list[Tensor]:
+    devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, classes: int = CLASSES,
+    given: Given = placeholder,
+) -> list[Tensor]:  # fmt: skip
     """One step of gradient descent of a network of two layers: its new weights.
 
     The rows are cut, the weights are on each worker, and the gradients are added up over all.
     """
-    x = _given("x", rows, width).shard(devices, 0)
-    y = _given("y", rows, classes).shard(devices, 0)
-    first, last = (_given(*it).shard(devices) for it in
-                   (("first", width, width), ("last", width, classes)))  # fmt: skip
+    x = given("x", rows, width, lambda t: t.shard(devices, 0))
+    y = given("y", rows, classes, lambda t: t.shard(devices, 0))
+    first = given("first", width, width, lambda t: t.shard(devices))
+    last = given("last", width, classes, lambda t: t.shard(devices))
     hidden = (x @ first).relu()
     error = (hidden @ last - y) * (2.0 / rows)
     behind = (error @ last.T) * (hidden > 0.0)
@@ -32,37 +47,37 @@ def data_parallel(
 
 
 def tensor_parallel(
-    devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, classes: int = CLASSES
-) -> Tensor:
+    devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, classes: int = CLASSES,
+    given: Given = placeholder,
+) -> Tensor:  # fmt: skip
     """The same network forwards: the first weights cut by columns, the last ones by rows.
 
     The products of the last ones are added up over all workers.
     """
-    x = _given("x", rows, width).shard(devices)
-    first = _given("first", width, width).shard(devices, 1)
-    last = _given("last", width, classes).shard(devices, 0)
+    x = given("x", rows, width, lambda t: t.shard(devices))
+    first = given("first", width, width, lambda t: t.shard(devices, 1))
+    last = given("last", width, classes, lambda t: t.shard(devices, 0))
     return (x @ first).relu() @ last
 
 
 def pipeline(
     devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, layers: int = LAYERS,
-    parts: int = PARTS,
+    parts: int = PARTS, given: Given = placeholder,
 ) -> list[Tensor]:  # fmt: skip
     """Layers one after the other, each on a worker; the rows go through in `parts`.
 
     Of more workers than layers, only as many have anything to do.
     """
-    places = [devices[layer * len(devices) // layers] if len(devices) < layers else devices[layer]
-              for layer in range(layers)]  # fmt: skip
-    weights = [_given(f"w{layer}", width, width).to(place) for layer, place in enumerate(places)]
+    places = [devices[layer * min(len(devices), layers) // layers] for layer in range(layers)]
+    weights = [given(f"w{layer}", width, width, _to(place)) for layer, place in enumerate(places)]
     made = []
     for part in range(parts):
-        x = _given(f"x{part}", rows // parts, width).to(places[0])
+        x = given(f"x{part}", rows // parts, width, _to(places[0]))
         for weight, place in zip(weights, places, strict=True):
             x = (x.to(place) @ weight).relu()
         made.append(x)
     return made
 
 
-def _given(name: str, rows: int, columns: int) -> Tensor:
-    return Tensor.placeholder(rows, columns, dtype="float32", name=name)
+def _to(place: str) -> Put:
+    return lambda t: t.to(place)

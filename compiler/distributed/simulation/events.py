@@ -1,15 +1,15 @@
 """events: jobs on lanes and links, one event after the other.
 
     ready       all that a job waits for is done
-    scheduled   the one scheduler took note: one job after the other, in the order they get ready
-    arrived     the lane knows of it
+    scheduled   the one scheduler takes note of a task: one after the other, as they get ready
+    arrived     the lane is told of it
     start, end  the lane's cores do it, or two links carry it: what leaves one lane, and arrives at
                 another
     finish      the end; of a transfer, a latency later
 
 A lane that is free, and links that are, take of the jobs that arrived the one that stands first in
-the program. Transfers are no tasks: who needs data fetches them. Where something could not go on
-the job that it waited for is kept, so that the longest path can be followed backwards.
+the program. Where something could not go on, the job that it waited for is kept, so that the
+longest path can be followed backwards.
 """
 
 import heapq
@@ -91,30 +91,32 @@ class _Machines:
         """All that a job needs is there."""
         ran, job = self._ran[number], self._jobs[number]
         ran.ready = ran.scheduled = time
-        if job.is_free:
-            ran.arrived = ran.start = ran.end = ran.finish = time
-            self._push(time, "done", number)
-            return
-        if job.is_transfer:
-            ran.arrived = time
+        ran.arrived = time
+        if job.kind in ("compute", "transfer"):
             self._push(time, "arrived", number)
             return
-        until, last = self._scheduling
+        if job.kind == "told":
+            self._schedule(number, time)
+        ran.start = ran.end = ran.finish = ran.arrived
+        self._push(ran.finish, "done", number)
+
+    def _schedule(self, number: int, time: float) -> None:
+        """The scheduler takes note of a task, and tells the worker."""
+        ran, (until, last) = self._ran[number], self._scheduling
         if until > time:
             ran.scheduled, ran.queued = until, last
         self._scheduling = ran.scheduled + self._scheduler, number
         ran.arrived = self._scheduling[0] + self._task
-        self._push(ran.arrived, "arrived", number)
 
     def _arrive(self, number: int, time: float) -> None:
         """A job waits for its lane, or for its links."""
         job = self._jobs[number]
         for resource, lane in self._needed(job):
-            heapq.heappush(resource.waiting[lane], number)
+            heapq.heappush(resource.waiting[lane], (job.place, number))
         self._push(time, "begin", number)
 
     def _needed(self, job: Job) -> tuple[tuple["_Resource", int], ...]:
-        if job.is_transfer:
+        if job.kind == "transfer":
             return (self._out, job.sender), (self._in, job.lane)
         return ((self._cores, job.lane),)
 
@@ -130,23 +132,24 @@ class _Machines:
         put_back = []
         waiting = resource.waiting[lane]
         while waiting:
-            number = heapq.heappop(waiting)
+            place, number = heapq.heappop(waiting)
             if self._is_begun[number]:
                 continue  # it began at its other link
-            put_back.append(number)
+            put_back.append((place, number))
             if all(other.until[at] <= time for other, at in self._needed(self._jobs[number])):
                 put_back.pop()
                 self._start(number, time)
                 break
-        for number in put_back:
-            heapq.heappush(waiting, number)
+        for one in put_back:
+            heapq.heappush(waiting, one)
 
     def _start(self, number: int, time: float) -> None:
         """A job occupies its lane, or its links."""
         ran, job = self._ran[number], self._jobs[number]
         ran.start, self._is_begun[number] = time, True
-        ran.end = time + (job.nbytes / self._rate if job.is_transfer else job.ns)
-        ran.finish = ran.end + (self._latency if job.is_transfer else 0.0)
+        is_sent = job.kind == "transfer"
+        ran.end = time + (job.nbytes / self._rate if is_sent else job.ns)
+        ran.finish = ran.end + (self._latency if is_sent else 0.0)
         for resource, lane in self._needed(job):
             if resource.until[lane] > ran.arrived and resource.until[lane] == time:
                 ran.behind = resource.last[lane]
@@ -168,4 +171,4 @@ class _Resource:
     def __init__(self, lanes: int) -> None:
         self.until = [0.0] * lanes
         self.last = [NOBODY] * lanes
-        self.waiting: list[list[int]] = [[] for _ in range(lanes)]
+        self.waiting: list[list[tuple[int, int]]] = [[] for _ in range(lanes)]

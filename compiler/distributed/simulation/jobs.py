@@ -1,142 +1,263 @@
-"""jobs: the items of a schedule as what machines do, by whom, how long, after what.
+"""jobs: the tasks of a program as what machines do, by whom, how long, after what.
 
-    item 4  kernel k0 on DASK:1          job 4  lane 1  12.4 µs of its cores
-    item 7  transfer DASK:1 → DASK       job 7  lane 1 sends 1,024 bytes to lane 0
-    item 0  transfer CPU → DASK of x     job 0  there when the run begins
+    task 4 on DASK:1, reads what task 2      job 9   told      lane 1 learns that task 2 is done
+    on DASK gives, runs k0                   job 10  transfer  1,024 bytes from lane 0 to lane 1
+                                             job 11  compute   12.4 µs of lane 1
+    an input that is sent to DASK            job 0   there     when the run begins
 
-Lanes are the workers; behind them stands the client, which has what is on the processor at hand of
-a program for workers. An input that goes to a worker is there already, as data of a training loop
-are, unless placing is asked for.
+Tasks are those that a cluster in use would be given (`tasks.py`): runs of items on one worker.
+Lanes are the workers; behind them stands the client, which has what is on the processor at hand. An
+input that goes to a worker is there already, as data of a training loop are, unless placing is
+asked for. Who reads data fetches them, when all that it waits for is done.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from compiler.core.errors import DataError
+from compiler.distributed import tasks
 from compiler.distributed.simulation.cluster import Cluster
-from compiler.graph.devices import is_disk, is_remote
+from compiler.distributed.tasks import FromHere, FromTask, Gather, Local, Send, Submit, Task
+from compiler.distributed.work import Launch, Move
+from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer, Sink
-from compiler.machines.model import MachineModel
+from compiler.machines.model import LEVELS, MachineModel
 from compiler.schedule.analysis import costs
 from compiler.schedule.analysis.footprint import lifetimes
 from compiler.schedule.analysis.reuse import last_touched
 from compiler.schedule.analysis.work import Work, estimate
-from compiler.schedule.items import Kernel, MemoryTransfer, Operation, ScheduleItem, Synchronization
+from compiler.schedule.items import Kernel, Operation, ScheduleItem
 
 CLIENT = "client"
+MEMORY = LEVELS.index("memory")
+Kind: TypeAlias = Literal["there", "told", "compute", "transfer"]
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A program as far as its items are known."""
+    """A program as far as its tasks are known."""
 
     items: tuple[ScheduleItem, ...]
     results: tuple[Buffer, ...]
     works: Mapping[Sink, Work]
     """What running each kernel takes, whatever the machine."""
+    programs: tasks.Programs
     seconds: float
     """That it took to plan it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One item: `ns` of the cores of `lane`, or `nbytes` sent to it from lane `sender`."""
+    """Something done once: `ns` of the cores of `lane`, or `nbytes` sent to it by lane `sender`.
 
+    there: takes no time; told: the scheduler and a message, before a task; compute, transfer.
+    """
+
+    kind: Kind
     name: str
     lane: int
-    sender: int
-    ns: float
-    nbytes: int
-    depends_on: tuple[int, ...]
-    is_free: bool = False
-    """Whether it takes no time: what is there already, and what only orders."""
-
-    @property
-    def is_transfer(self) -> bool:
-        """Whether it goes over a link."""
-        return self.sender != self.lane
+    depends_on: tuple[int, ...] = ()
+    ns: float = 0.0
+    nbytes: int = 0
+    sender: int = -1
+    place: int = 0
+    """Which of several that could go on does: the one with the least; of equal ones the first."""
+    items: tuple[int, ...] = ()
+    """Those of the schedule that it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs of a program, by item, and whose lanes they are on."""
+    """The jobs of a program, and whose lanes they are on."""
 
     jobs: tuple[Job, ...]
     lanes: tuple[str, ...]
     workers: int
     """How many of the lanes are workers: the first ones."""
+    items: int
+    tasks: int
     placed: int
-    """Bytes that are on workers when the run begins, brought there by transfers of the program."""
+    """Bytes that are on workers when the run begins, sent there by the program."""
     peaks: tuple[int, ...]
     """The most bytes alive at once, by lane."""
 
 
-def jobs_of(planned: Planned, cluster: Cluster, is_placed: bool = True) -> Jobs:
-    """The jobs of a program on a cluster; `DataError` where it is for more workers than there are.
+def jobs_of(planned: Planned, cluster: Cluster, is_placed: bool, joined_ns: int) -> Jobs:
+    """The jobs of a program on a cluster.
 
-    `is_placed`: whether what workers are given by the client is there when the run begins.
+    `is_placed`: whether what workers are given by the client is there when the run begins;
+    `joined_ns`: how much work of several items is one task. Raises `DataError` where the program is
+    for no worker, or for more than there are.
     """
-    lanes, workers = _lanes(planned.items, cluster)
-    model, numbers = cluster.model, {name: place for place, name in enumerate(lanes)}
-    written = {b for item in planned.items for b in item.operation.writes}
-    places = [_place(item.operation, numbers) for item in planned.items]
-    times = _times(planned, places, model)
-    made = []
-    for item, (sender, lane), ns in zip(planned.items, places, times, strict=True):
-        operation, is_sent = item.operation, sender != lane
-        is_input = isinstance(operation, MemoryTransfer) and operation.source not in written
-        is_there = is_placed and is_sent and is_input and sender >= workers
-        nbytes = operation.nbytes if isinstance(operation, MemoryTransfer) and is_sent else 0
-        is_free = is_there or isinstance(operation, Synchronization)
-        name = f"{operation.name} {nbytes:,} bytes" if is_sent else operation.name
-        made.append(Job(name, lane, sender, 0.0 if is_sent else ns, nbytes, item.depends_on,
-                        is_free))  # fmt: skip
-    placed = sum(job.nbytes for job in made if job.is_free)
-    return Jobs(tuple(made), lanes, workers, placed, _peaks(planned, lanes))
+    _check(planned.items, cluster)
+    inputs = {b: None for item in planned.items for b in item.operation.arguments if b.unique >= 0}
+    plan = tasks.plan(
+        planned.items, planned.results, tuple(inputs), planned.programs, joined_ns
+    )  # fmt: skip
+    lanes = (*cluster.devices, CLIENT)
+    numbers = {name: place for place, name in enumerate(lanes)}
+    times = [cluster.shared * ns for ns in _times(planned, numbers, cluster.model)]
+    made = _Building(plan, numbers, times, cluster.model, is_placed, places(plan))
+    for action in plan.actions:
+        made.act(action)
+    placed = sum(job.nbytes for job in made.jobs if job.kind == "there")
+    return Jobs(tuple(made.jobs), lanes, cluster.workers, len(planned.items), len(plan.tasks),
+                placed, _peaks(planned, lanes))  # fmt: skip
 
 
-def _lanes(items: Sequence[ScheduleItem], cluster: Cluster) -> tuple[tuple[str, ...], int]:
-    """The devices in order, workers first; and how many these are.
+def places(plan: tasks.TaskPlan) -> Mapping[int, int]:
+    """Which tasks go first of those that can: as Dask orders its graph, where it is installed."""
+    try:
+        from dask.order import order
+    except ImportError:
+        return {}
+    graph = {}
+    for task in plan.tasks:
+        needed = sorted({it.task for it in task.inputs.values() if isinstance(it, FromTask)})
+        graph[str(task.number)] = (places, *map(str, needed))
+    found: Mapping[str, int] = order(graph)
+    return {int(number): place for number, place in found.items()}
 
-    A program without any device of a cluster is taken for one whose processors are workers.
-    """
-    used = {d for item in items for d in item.operation.devices if not is_disk(d)}
-    remote = [device for device in used if is_remote(device)]
-    workers = sorted(remote or used, key=_number)
-    count = _number(workers[-1]) + 1 if workers else 1
+
+def _check(items: Sequence[ScheduleItem], cluster: Cluster) -> None:
+    """Refuse a program that is for no worker, or for one that is not there."""
+    used = {d for item in items for d in item.operation.devices if is_remote(d)}
+    count = max((int(name.partition(":")[2] or 0) for name in used), default=-1) + 1
+    expected = f"DASK … {cluster.devices[-1]}" if cluster.workers > 1 else "DASK"
+    if not count:
+        raise DataError("simulate", "the program is for no worker of a cluster", got="no DASK",
+                        expected=expected, hint='x.shard(("DASK", "DASK:1"), 0), x.to("DASK"); or '
+                        "a function f(devices) that writes it")  # fmt: skip
     if count > cluster.workers:
         raise DataError("simulate", "the program is for more workers than the cluster has",
-                        got=f"{workers[-1]}, worker {count} of {cluster.workers}",
-                        expected=f"DASK … {cluster.devices[-1]}")  # fmt: skip
-    kind = workers[0].partition(":")[0] if workers else "DASK"
-    names = [kind, *(f"{kind}:{number}" for number in range(1, cluster.workers))]
-    return (*names, CLIENT), cluster.workers
+                        got=f"DASK:{count - 1}", expected=expected)  # fmt: skip
 
 
-def _number(device: str) -> int:
-    """Which of its kind a device is."""
-    return int(device.partition(":")[2] or 0)
+@dataclass(slots=True)
+class _Building:
+    """The jobs so far, and which of them makes what there is."""
+
+    plan: tasks.TaskPlan
+    numbers: Mapping[str, int]
+    times: Sequence[float]
+    model: MachineModel
+    is_placed: bool
+    places: Mapping[int, int]
+    """Of tasks: which go first."""
+    jobs: list[Job] = field(default_factory=list)
+    given: dict[FromTask, int] = field(default_factory=dict)
+    """The job behind which a result of a task is there."""
+    fetched: dict[tuple[FromTask, int], int] = field(default_factory=dict)
+    sent: dict[int, int] = field(default_factory=dict)
+    written: dict[Buffer, int] = field(default_factory=dict)
+    """The job that last wrote to memory of the client."""
+
+    def act(self, action: tasks.Action) -> None:
+        """The jobs of what happens next."""
+        match action:
+            case Send():
+                self._send(action)
+            case Submit():
+                for task in sorted(action.tasks, key=lambda it: (it.rank, it.number)):
+                    self._task(task)
+            case Gather():
+                self._gather(action)
+            case Local():
+                self._local(action.item)
+
+    def _add(self, job: Job) -> int:
+        self.jobs.append(job)
+        return len(self.jobs) - 1
+
+    def _send(self, send: Send) -> None:
+        """What the client has goes to a worker, or was there."""
+        before = self.written.get(send.buffer)
+        size = send.region.size if send.region else send.buffer.size
+        nbytes, lane = size * send.buffer.dtype.itemsize, self.numbers[send.device]
+        is_there = self.is_placed and before is None
+        after = () if before is None else (before,)
+        self.sent[send.number] = self._add(
+            Job("there" if is_there else "transfer", send.buffer.name or "data", lane, after,
+                nbytes=nbytes, sender=self.numbers[CLIENT])
+        )  # fmt: skip
+
+    def _task(self, task: Task) -> None:
+        """A task is told of, fetches what it reads, and runs."""
+        lane = self.numbers[task.device]
+        sources = list(dict.fromkeys(task.inputs.values()))
+        made = [source for source in sources if isinstance(source, FromTask)]
+        here = [self.sent[source.number] for source in sources if isinstance(source, FromHere)]
+        waits = (*(self.given[source] for source in made), *here)
+        place = self.places.get(task.number, task.number)
+        told = self._add(Job("told", task.name, lane, tuple(dict.fromkeys(waits)), place=place))
+        fetched = [self._fetch(source, lane, told, place) for source in made]
+        steps = tuple(dict.fromkeys(step.item for step in task.steps))
+        ns = sum(self._step(step) for step in task.steps)
+        after = (told, *(job for job in fetched if job is not None))
+        run = self._add(Job("compute", task.name, lane, after, ns, place=place, items=steps))
+        for register in task.outputs:
+            source, picked = FromTask(task.number, register), run
+            if len(task.outputs) > 1:  # each of several arrays is what a task of its own gives
+                picked = self._add(Job("told", "pick", lane, (run,), place=place))
+            self.given[source] = picked
+
+    def _fetch(self, source: FromTask, lane: int, told: int, place: int) -> int | None:
+        """Bring a result to a lane, once; None where it is."""
+        sender = self.numbers[self.plan.tasks[source.task].device]
+        if sender == lane:
+            return None
+        key = source, lane
+        if key not in self.fetched:
+            self.fetched[key] = self._add(self._moved(source, sender, lane, told, place))
+        return self.fetched[key]
+
+    def _moved(
+        self, source: FromTask, sender: int, lane: int, after: int, place: int = 0
+    ) -> Job:  # fmt: skip
+        size, dtype = self.plan.sizes[source.register]
+        name = self.plan.tasks[source.task].name
+        nbytes = size * dtype.itemsize
+        return Job("transfer", name, lane, (after,), nbytes=nbytes, sender=sender, place=place)
+
+    def _step(self, step: Launch | Move) -> float:
+        """Nanoseconds of a step of a task: a kernel, or a copy in memory."""
+        if isinstance(step, Launch):
+            return self.times[step.item]
+        if step.is_whole:
+            return 0.0
+        nbytes = step.region.size * self.plan.sizes[step.target][1].itemsize
+        return self.model.moving_ns(MEMORY, nbytes, nbytes)
+
+    def _gather(self, gather: Gather) -> None:
+        """What a worker has comes to the client."""
+        if not isinstance(gather.source, FromTask):
+            return
+        source, client = gather.source, self.numbers[CLIENT]
+        sender = self.numbers[self.plan.tasks[source.task].device]
+        job = self._moved(source, sender, client, self.given[source])
+        self.written[gather.buffer] = self._add(job)
+
+    def _local(self, item: ScheduleItem) -> None:
+        """The client does something itself."""
+        operation = item.operation
+        found = (self.written.get(b) for b in (*operation.reads, *operation.writes))
+        after = tuple(dict.fromkeys(job for job in found if job is not None))
+        run = self._add(Job("compute", operation.name, self.numbers[CLIENT], after,
+                            self.times[item.item_id], items=(item.item_id,)))  # fmt: skip
+        self.written |= dict.fromkeys(operation.writes, run)
 
 
-def _place(operation: Operation, numbers: Mapping[str, int]) -> tuple[int, int]:
-    """The lanes that an item is sent from and done on: the same of what is not sent."""
-    client = numbers[CLIENT]
-    if isinstance(operation, MemoryTransfer):
-        lane = numbers.get(operation.destination_device, client)
-        read = operation.source_device
-        # A file is read by the worker that needs it.
-        return (lane if is_disk(read) else numbers.get(read, client)), lane
-    lane = numbers.get(operation.devices[0], client) if operation.devices else client
-    return lane, lane
+def _lane(operation: Operation, numbers: Mapping[str, int]) -> int:
+    """Where an item is done: a transfer where it goes to."""
+    return numbers.get(operation.devices[-1], numbers[CLIENT]) if operation.devices else -1
 
 
-def _times(
-    planned: Planned, places: Sequence[tuple[int, int]], model: MachineModel
-) -> list[float]:
+def _times(planned: Planned, numbers: Mapping[str, int], model: MachineModel) -> list[float]:
     """Nanoseconds of each item on the cores of its lane; each lane has caches of its own."""
     by_lane: dict[int, list[ScheduleItem]] = {}
-    for item, (_, lane) in zip(planned.items, places, strict=True):
-        by_lane.setdefault(lane, []).append(item)
+    for item in planned.items:
+        by_lane.setdefault(_lane(item.operation, numbers), []).append(item)
     known: dict[object, float] = {}
     found = [0.0] * len(planned.items)
     for items in by_lane.values():

@@ -5,6 +5,9 @@
     latency     one byte from worker to worker, beside one that is there: what it takes longer
     link        megabytes from worker to worker: bytes in what it takes longer than one byte
 
+    shared      what workers compute all at once takes longer than what one does: they may be
+                processes of one machine
+
 Every figure is the median over rounds. Where there is one worker nothing can be sent: link and
 latency are then infinite and 0, which is what is sent there.
 """
@@ -21,6 +24,8 @@ import numpy as np
 TASKS = 100
 """Empty tasks that are timed together: as many as take about half a second on a slow machine."""
 ROUNDS = 5
+WORK = 2_000_000
+"""Steps of a loop that keeps a core busy: about a tenth of a second."""
 LARGE = 16 * 2**20
 """Bytes that are sent to measure a link."""
 
@@ -37,6 +42,8 @@ class Figures:
     task: float
     latency: float
     link: float
+    shared: float
+    """Times: 1 of workers that do not get into each other's way."""
 
 
 def figures(client: Any) -> Figures:
@@ -48,9 +55,11 @@ def figures(client: Any) -> Figures:
     each = _median(lambda: _apart(client, names, TASKS)) / TASKS
     link = _median(lambda: _chain(client, first, TASKS)) / TASKS
     latency, rate = (0.0, math.inf) if first == last else _links(client, first, last)
+    shared = _at_once(client, names) / _at_once(client, [first])
     cores = min(int(worker["nthreads"]) for worker in known.values())
     memory = min(float(worker["memory_limit"] or 0) for worker in known.values())
-    return Figures(len(names), cores, memory, each, max(link - each, 0.0), latency, rate)
+    return Figures(len(names), cores, memory, each, max(link - each, 0.0), latency, rate,
+                   max(shared, 1.0))  # fmt: skip
 
 
 def _median(took: Callable[[], float]) -> float:
@@ -62,6 +71,24 @@ def _apart(client: Any, workers: list[str], count: int) -> float:
     start = time.perf_counter()
     futures = client.map(_nothing, range(count), pure=False, workers=workers)
     client.gather(futures)
+    return time.perf_counter() - start
+
+
+def _at_once(client: Any, workers: list[str]) -> float:
+    """Seconds of the same work on each of these workers at the same time: that of most of them."""
+    found = [_busy_all(client, workers) for _ in range(ROUNDS)]
+    return statistics.median(found)
+
+
+def _busy_all(client: Any, workers: list[str]) -> float:
+    return float(statistics.median(client.run(_busy, workers=workers, wait=True).values()))
+
+
+def _busy() -> float:
+    """Seconds of what keeps one core busy for a tenth of one."""
+    start, total = time.perf_counter(), 0
+    for number in range(WORK):
+        total += number
     return time.perf_counter() - start
 
 

@@ -64,5 +64,5 @@ def _back(number: int, jobs: Sequence[Job], ran: Sequence[Ran], steps: list[Step
 
 def _doing(number: int, jobs: Sequence[Job], ran: Sequence[Ran]) -> Step:
     """The stretch of a job on its lane or its links."""
-    reason: Reason = "transfer" if jobs[number].is_transfer else "compute"
+    reason: Reason = "transfer" if jobs[number].kind == "transfer" else "compute"
     return Step(number, reason, ran[number].start, ran[number].end)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from compiler.core.printable import printable
-from compiler.core.text import duration, number
+from compiler.core.text import counted, duration, number
 
 INK, FAINT, GRID, CARD, CRITICAL = "#24292f", "#57606a", "#d8dee4", "#ffffff", "#bf3a00"
 FILLS = {"compute": "#9aa6f2", "send": "#66bfe2", "receive": "#b8e0f0"}
@@ -26,14 +26,14 @@ several stand."""
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A stretch of a lane: `kind` of `FILLS`, nanoseconds, the number of its item."""
+    """A stretch of a lane: `kind` of `FILLS`, nanoseconds, the items of the schedule."""
 
     lane: int
     kind: str
     start: float
     end: float
     name: str
-    item: int
+    items: tuple[int, ...]
     is_critical: bool
 
 
@@ -80,7 +80,8 @@ def _bar(bar: Bar, top: float, scale: float) -> str:
     half = bar.kind != "compute"
     y, height = top + 3 + (8 if bar.kind == "receive" else 0), 8 if half else 16
     edge = f' stroke="{CRITICAL}" stroke-width="1.2"' if bar.is_critical else ""
-    title = f"{bar.kind}: item {bar.item}, {bar.name}, {duration(bar.end - bar.start)}"
+    count = f", {counted(len(bar.items), 'item')}" if bar.items else ""
+    title = f"{bar.kind}: {bar.name}{count}, {duration(bar.end - bar.start)}"
     return (
         f'<rect x="{LEFT + bar.start * scale:.2f}" y="{y:g}" height="{height}" '
         f'width="{max((bar.end - bar.start) * scale, LEAST):.2f}" fill="{FILLS[bar.kind]}"{edge}>'

@@ -24,9 +24,11 @@ from compiler.distributed.simulation.events import run
 from compiler.distributed.simulation.jobs import Planned, jobs_of
 from compiler.distributed.simulation.simulation import Simulation
 from compiler.distributed.simulation.sweep import Sweep
+from compiler.distributed.tasks import JOINED_NS
 from compiler.graph.nodes import Sink
 from compiler.loops.count import count
 from compiler.pipeline import asked
+from compiler.run import sharding
 from compiler.run.building import Build
 from compiler.settings.options import Options
 from compiler.tune.progress import is_interactive
@@ -111,7 +113,7 @@ def _simulated(planned: Planned, cluster: Cluster, is_placed: bool, name: str) -
     """A planned program on a cluster."""
     start = time.perf_counter()
     with garbage.put_off():
-        jobs = jobs_of(planned, cluster, is_placed)
+        jobs = jobs_of(planned, cluster, is_placed, JOINED_NS)
         ran = tuple(run(jobs.jobs, cluster, len(jobs.lanes)))
     seconds = planned.seconds + time.perf_counter() - start
     return Simulation(cluster, jobs, ran, name, seconds=seconds)
@@ -119,21 +121,23 @@ def _simulated(planned: Planned, cluster: Cluster, is_placed: bool, name: str) -
 
 def _planned(program: object, options: Options) -> Planned:
     """The items of a program, and the work of its kernels."""
-    schedule = getattr(program, "schedule", None)
-    if schedule is not None:
+    schedule, load = (getattr(program, name, None) for name in ("schedule", "load"))
+    if schedule is not None and load is not None:
         works = {item.operation.body: work
                  for item, work in zip(schedule.items, schedule.works, strict=True)
                  if work is not None}  # fmt: skip
-        return Planned(schedule.items, schedule.results, works, 0.0)
+        return Planned(schedule.items, schedule.results, works, load(), 0.0)
     start = time.perf_counter()
     nodes, _ = asked.program_of("simulate", [program], None)
     with garbage.put_off():
         with no_origin():
-            root = Sink(tuple(nodes))
+            # Results stay on the workers that have them, as those of programs that are run do.
+            root = Sink(tuple(sharding.flat(sharding.laid_out(nodes).sources)))
         build = Build(root, options)
         made = build.scheduled
         works = {body: count(build.kernel(body).loops) for body in made.outlined.bodies}
-    return Planned(made.items, made.results, works, time.perf_counter() - start)
+        programs = build.load()
+    return Planned(made.items, made.results, works, programs, time.perf_counter() - start)
 
 
 def _sweep(

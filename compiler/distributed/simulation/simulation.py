@@ -1,7 +1,7 @@
 """`Simulation`: one run of a program on machines that are not there.
 
     64 workers of 16 cores; 10 GB/s, 20 µs; an item 200 µs + 800 µs
-    703 items in 14.2 ms: 21.3 times as fast as one such worker, efficiency 33 %
+    703 items in 256 tasks: 14.2 ms, 21.3 times as fast as one, efficiency 33 %
     critical path: compute 61 %, transfers 30 % (latency 2 %), overhead 9 %
     moved 33.0 MiB in 126 transfers; 266 MiB were on the workers before
 
@@ -49,7 +49,7 @@ class WorkerTime:
 class Simulation(ShownAsText):
     """A run of a program on a cluster. Times are nanoseconds, sizes bytes.
 
-    `ran[i]` says when item i of the schedule ran, `jobs.jobs[i]` what it was.
+    `ran[i]` says when `jobs.jobs[i]` was done.
     """
 
     cluster: Cluster
@@ -101,9 +101,9 @@ class Simulation(ShownAsText):
     def speedup(self) -> float:
         """How many times as fast as one such worker: with the program written for one where that
         is known, else doing the same items one after the other."""
-        tasks = sum(1 for job in self.jobs.jobs if not (job.is_transfer or job.is_free))
+        told = sum(1 for job in self.jobs.jobs if job.kind == "told")
         each = self.cluster.task_ns + self.cluster.scheduler_ns
-        return (self.alone or self.computing + tasks * each) / max(self.makespan, 1e-9)
+        return (self.alone or self.computing + told * each) / max(self.makespan, 1e-9)
 
     @property
     def efficiency(self) -> float:
@@ -113,12 +113,12 @@ class Simulation(ShownAsText):
     @property
     def nbytes(self) -> int:
         """Bytes that went over links."""
-        return sum(job.nbytes for job in self.jobs.jobs if not job.is_free)
+        return sum(job.nbytes for job in self.jobs.jobs if job.kind == "transfer")
 
     @property
     def transfers(self) -> int:
         """How many times something was sent."""
-        return sum(1 for job in self.jobs.jobs if job.is_transfer and not job.is_free)
+        return sum(1 for job in self.jobs.jobs if job.kind == "transfer")
 
     @property
     def too_large(self) -> tuple[str, ...]:
@@ -132,17 +132,17 @@ class Simulation(ShownAsText):
         """How each lane spent the run: the workers, then the client where it did anything."""
         by_lane: list[list[tuple[Job, Ran]]] = [[] for _ in self.jobs.lanes]
         for job, ran in zip(self.jobs.jobs, self.ran, strict=True):
-            for lane in {job.lane, job.sender} if not job.is_free else ():
+            for lane in lanes_of(job):
                 by_lane[lane].append((job, ran))
         used = (place for place, rows in enumerate(by_lane) if rows or place < self.jobs.workers)
         return tuple(self._worker(place, by_lane[place]) for place in used)
 
     def _worker(self, lane: int, rows: list[tuple[Job, Ran]]) -> WorkerTime:
-        own = [(ran.start, ran.end) for job, ran in rows if not job.is_transfer]
-        links = [(ran.start, ran.end) for job, ran in rows if job.is_transfer]
+        own = [(ran.start, ran.end) for job, ran in rows if job.kind == "compute"]
+        links = [(ran.start, ran.end) for job, ran in rows if job.kind == "transfer"]
         busy, either = covered(own), covered([*own, *links])
-        sent = sum(job.nbytes for job, _ in rows if job.is_transfer and job.sender == lane)
-        received = sum(job.nbytes for job, _ in rows if job.is_transfer and job.lane == lane)
+        sent = sum(job.nbytes for job, _ in rows if job.sender == lane)
+        received = sum(job.nbytes for job, _ in rows if job.lane == lane)
         return WorkerTime(
             self.jobs.lanes[lane], busy, either - busy, self.makespan - either, len(own),
             sent, received, self.jobs.peaks[lane],
@@ -153,14 +153,12 @@ class Simulation(ShownAsText):
         """What a picture has: each job where it ran, transfers on both ends."""
         critical = {step.job for step in self.path if step.reason in ("compute", "transfer")}
         found = []
-        for item, (job, ran) in enumerate(zip(self.jobs.jobs, self.ran, strict=True)):
-            kinds = {job.lane: "compute"}
-            if job.is_transfer:
-                kinds = {job.sender: "send", job.lane: "receive"}
-            for lane, kind in kinds.items() if not job.is_free else ():
-                found.append(
-                    Bar(lane, kind, ran.start, ran.end, job.name, item, item in critical)
-                )
+        for place, (job, ran) in enumerate(zip(self.jobs.jobs, self.ran, strict=True)):
+            name = f"{job.nbytes:,} bytes of {job.name}" if job.nbytes else job.name
+            found += [
+                Bar(lane, kind, ran.start, ran.end, name, job.items, place in critical)
+                for lane, kind in lanes_of(job).items()
+            ]
         return tuple(found)
 
     def plot(self) -> str:
@@ -184,7 +182,8 @@ class Simulation(ShownAsText):
 
     def _lines(self) -> Iterator[str]:
         yield f"{self.name} on {self.cluster}"
-        yield f"{counted(len(self.ran), 'item')} in {self._fast()}"
+        tasks = counted(self.jobs.tasks, "task")
+        yield f"{counted(self.jobs.items, 'item')} in {tasks}: {self._fast()}"
         yield f"critical path: {self.because}"
         yield f"moved {binary(self.nbytes)} in {counted(self.transfers, 'transfer')}" + (
             f"; {binary(self.jobs.placed)} were on the workers before" if self.jobs.placed else "")
@@ -204,6 +203,16 @@ class Simulation(ShownAsText):
         times = (text for ns in (it.busy, it.transfer, it.waits)
                  for text in (duration(ns), percent(ns / whole)))  # fmt: skip
         return (it.name, *times, binary(it.sent), binary(it.received), binary(it.peak))
+
+
+def lanes_of(job: Job) -> dict[int, str]:
+    """The lanes that a job is seen on, and as what."""
+    match job.kind:
+        case "compute":
+            return {job.lane: "compute"}
+        case "transfer":
+            return {job.sender: "send", job.lane: "receive"}
+    return {}
 
 
 def covered(spans: list[Span]) -> float:

@@ -1,8 +1,8 @@
 """`Sweep`: a program, or several cuts of one, on more and more machines.
 
-    cut            workers  items     time  speed-up  efficiency  compute  transfers  overhead
-    data parallel        1      9  48.0 ms         1       100 %     98 %        0 %       2 %
-    data parallel        2     20  25.1 ms      1.91        96 %     95 %        1 %       4 %
+    cut            workers  tasks     time  speed-up  efficiency  compute  transfers  overhead
+    data parallel        1      4  48.0 ms         1       100 %     98 %        0 %       2 %
+    data parallel        2      9  25.1 ms      1.91        96 %     95 %        1 %       4 %
     data parallel: communication takes longer than computing from 128 workers on, since …
 
 A speed-up is over one worker that runs the same cut written for one. Communication wins at the
@@ -19,7 +19,7 @@ from compiler.distributed.simulation.cluster import Cluster
 from compiler.distributed.simulation.pictures import Curve, curves
 from compiler.distributed.simulation.simulation import Simulation
 
-HEAD = ("cut", "workers", "items", "time", "speed-up", "efficiency", "compute", "transfers",
+HEAD = ("cut", "workers", "tasks", "time", "speed-up", "efficiency", "compute", "transfers",
         "overhead", "moved", "planned in")  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _row(name: str, run: Simulation) -> tuple[str, ...]:
     whole, part = max(run.makespan, 1e-9), run.on_path
     shares = (part["compute"], run.communication, part["overhead"])
     return (
-        name, f"{run.cluster.workers:,}", f"{len(run.ran):,}", duration(run.makespan),
+        name, f"{run.cluster.workers:,}", f"{run.jobs.tasks:,}", duration(run.makespan),
         number(run.speedup), percent(run.efficiency), *(percent(ns / whole) for ns in shares),
         binary(run.nbytes), duration(1e9 * run.seconds),
     )  # fmt: skip

@@ -42,6 +42,7 @@ def test_workers_are_machines_like_the_one_at_hand_or_a_named_one() -> None:
         ({"memory": "0 GB"}, "memory is no such quantity"),
         ({"cores": -1}, "no such number of threads"),
         ({"machine": "abacus"}, "no such machine"),
+        ({"shared": 0.5}, "as long as on a machine of their own"),
     ],
 )
 def test_what_is_no_cluster_is_refused(field: dict[str, Any], words: str) -> None:

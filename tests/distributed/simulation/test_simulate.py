@@ -59,7 +59,7 @@ def test_what_communication_costs_is_told_with_its_reason() -> None:
 def test_a_sweep_is_printed_and_drawn() -> None:
     found = swept()
     lines = str(found).splitlines()
-    assert lines[0].split()[:4] == ["cut", "workers", "items", "time"] and len(lines) == 1 + 21 + 3
+    assert lines[0].split()[:4] == ["cut", "workers", "tasks", "time"] and len(lines) == 1 + 21 + 3
     picture = found.plot()
     assert picture == found._repr_html_() and picture.count("<polyline") == 1 + 2 * 3
     assert picture.startswith("<svg") and all(name in picture for name in SMALL)
@@ -112,14 +112,15 @@ def test_what_is_sent_from_here_counts_where_that_is_asked_for() -> None:
 def test_tensors_and_compilations_are_taken_as_they_are() -> None:
     x = Tensor.placeholder(256, 64, dtype="float32", name="x")
     w = Tensor.placeholder(64, 64, dtype="float32", name="w")
-    y = (x.shard(("DASK", "DASK:1"), 0) @ w.shard(("DASK", "DASK:1"))).relu()
+    y = (x.shard(("DASK", "DASK:1"), 0) @ w.shard(("DASK", "DASK:1"))).relu().to("DASK")
     cluster = CLUSTER.of(2)
     of_tensor = simulate(y, cluster)
     made = compiler.compile(y, options=cluster.options(Options()))
     assert simulate(made, cluster).makespan == pytest.approx(of_tensor.makespan)
     assert simulate([y, y + 1.0], cluster).makespan >= of_tensor.makespan
-    here = simulate(compiler.compile((x @ w).relu()), Cluster(workers=1, task=0, scheduler=0))
-    assert here.jobs.lanes[0] == "CPU" and here.on_path["compute"] == here.makespan
+    alone = (x.to("DASK") @ w.to("DASK")).relu()
+    free = simulate(alone, Cluster(workers=1, task=0, scheduler=0))
+    assert free.on_path["compute"] == free.makespan and free.jobs.tasks == 1
 
 
 def test_memory_that_does_not_suffice_is_told() -> None:
@@ -155,8 +156,11 @@ def test_what_is_no_program_is_refused(program: Any, more: dict[str, Any], words
         simulate(program, CLUSTER.of(2), **more)
 
 
-def test_more_workers_than_there_are_are_refused() -> None:
-    y = Tensor.placeholder(8, 8, dtype="float32", name="x").to("DASK:5") + 1.0
+def test_workers_that_are_not_there_are_refused() -> None:
+    x = Tensor.placeholder(8, 8, dtype="float32", name="x")
+    with pytest.raises(DataError, match=r"for no worker(.|\n)*shard"):
+        simulate(x + 1.0, CLUSTER)
+    y = x.to("DASK:5") + 1.0
     with pytest.raises(DataError, match=r"more workers than the cluster has(.|\n)*DASK:5"):
         simulate(y, CLUSTER.of(2))
     with pytest.raises(DataError, match="described by a Cluster"):
