@@ -7,7 +7,7 @@ FOLDERS = ("models", "networks", "shapes")
 """Measurements of several files: the command is `run.py`."""
 OTHERS = (
     "calls", "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted",
-    "small_types", "variables", *FOLDERS,
+    "simulated", "small_types", "variables", *FOLDERS,
 )  # fmt: skip
 
 

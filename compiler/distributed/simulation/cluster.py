@@ -1,10 +1,12 @@
 """`Cluster`: machines that are not there, as figures.
 
     cluster     64 workers of 16 cores, 10 GB/s, 20 µs
-    each item   0.2 ms of the scheduler, one item after the other, then 0.8 ms until it begins
+    each run    5 ms of the client
+    each task   0.2 ms of the scheduler, one task after the other, then 0.8 ms until it begins
 
-A worker runs one item at a time, on all its cores. What it sends leaves through one link, what it
-is sent arrives through another, each at full speed whatever the other does.
+A task is an item of the schedule, or several short ones. A worker runs one at a time, on all its
+cores. What it sends leaves through one link, what it is sent arrives through another, each at full
+speed whatever the other does.
 """
 
 import math
@@ -19,9 +21,11 @@ from compiler.distributed.simulation import quantities
 from compiler.machines.model import MachineModel
 from compiler.settings.options import Options
 
-TASK, SCHEDULER = "0.8 ms", "0.2 ms"
+TASK, SCHEDULER, START = "0.8 ms", "0.2 ms", "5 ms"
 """Dask's own documentation says that a task costs 0.2 to 1 ms. The lesser is taken for what its
 scheduler does itself, which no two tasks do at once, the rest for messages and what a worker does.
+A graph of one task that does nothing takes a client 5 to 15 ms (two cores of an EPYC, November
+2026).
 `Cluster.measured` has those of a cluster that is there."""
 MOST = 1_000_000
 """Workers: more than anybody has."""
@@ -33,9 +37,10 @@ class Cluster(ShownAsText):
 
     `cores` of each worker, 0 for as many as `machine` has; `link`: bytes a second in each direction
     of each worker, as a number or as "10 GB/s", "25 Gbit/s"; `latency`: seconds from sending to
-    arriving beside that, as a number or "20 µs"; `task`: seconds from an item's inputs being there
+    arriving beside that, as a number or "20 µs"; `task`: seconds from a task's inputs being there
     to its start, in which the worker can do something else; `scheduler`: seconds of the one
-    scheduler for each item, in which no other item is scheduled; `memory`: bytes of a worker, None
+    scheduler for each task, in which no other is scheduled; `start`: seconds of the client, once a
+    run; `memory`: bytes of a worker, None
     for enough; `machine`: the model, or its name, of a worker: "" is the machine at hand; `shared`:
     how many times longer kernels take than on a machine of their own, since workers share one.
 
@@ -48,6 +53,7 @@ class Cluster(ShownAsText):
     latency: str | float = "20 µs"
     task: str | float = TASK
     scheduler: str | float = SCHEDULER
+    start: str | float = START
     memory: str | float | None = None
     machine: str | MachineModel = ""
     shared: float = 1.0
@@ -59,7 +65,7 @@ class Cluster(ShownAsText):
             what = "a cluster has workers"
             raise DataError("Cluster", what, got=f"workers={count!r}", expected=f"1 … {MOST:,}")
         quantities.rate(self.link, "link")
-        for name in ("latency", "task", "scheduler"):
+        for name in ("latency", "task", "scheduler", "start"):
             quantities.seconds(getattr(self, name), name)
         if self.memory is not None:
             quantities.nbytes(self.memory, "memory")
@@ -89,13 +95,18 @@ class Cluster(ShownAsText):
 
     @property
     def task_ns(self) -> float:
-        """From the scheduler to the start of an item."""
+        """From the scheduler to the start of a task."""
         return 1e9 * quantities.seconds(self.task, "task")
 
     @property
     def scheduler_ns(self) -> float:
-        """Of the scheduler, for each item."""
+        """Of the scheduler, for each task."""
         return 1e9 * quantities.seconds(self.scheduler, "scheduler")
+
+    @property
+    def start_ns(self) -> float:
+        """Of the client, once a run."""
+        return 1e9 * quantities.seconds(self.start, "start")
 
     @property
     def memory_bytes(self) -> float:
@@ -128,6 +139,7 @@ class Cluster(ShownAsText):
         fields: dict[str, Any] = {
             "workers": found.workers, "cores": found.cores, "link": found.link,
             "latency": found.latency, "task": found.task, "scheduler": found.scheduler,
+            "start": found.start,
             "memory": found.memory or None, "shared": found.shared,
         }  # fmt: skip
         return cls(**fields | changed)
@@ -136,7 +148,8 @@ class Cluster(ShownAsText):
         link = f"{number(self.bytes_per_ns)} GB/s" if math.isfinite(self.bytes_per_ns) else "∞"
         workers = f"{counted(self.workers, 'worker')} of {counted(self.model.cores, 'core')}"
         parts = [workers, f"{link}, {duration(self.latency_ns)}",
-                 f"an item {duration(self.scheduler_ns)} + {duration(self.task_ns)}"]  # fmt: skip
+                 f"a task {duration(self.scheduler_ns)} + {duration(self.task_ns)}",
+                 f"a run {duration(self.start_ns)}"]  # fmt: skip
         return "; ".join(parts)
 
 

@@ -95,6 +95,8 @@ class _Machines:
         if job.kind in ("compute", "transfer"):
             self._push(time, "arrived", number)
             return
+        if job.kind == "begin":
+            ran.arrived = time + job.ns
         if job.kind == "told":
             self._schedule(number, time)
         ran.start = ran.end = ran.finish = ran.arrived

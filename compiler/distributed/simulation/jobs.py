@@ -30,8 +30,10 @@ from compiler.schedule.analysis.work import Work, estimate
 from compiler.schedule.items import Kernel, Operation, ScheduleItem
 
 CLIENT = "client"
+BEGIN = 0
+"""The first job."""
 MEMORY = LEVELS.index("memory")
-Kind: TypeAlias = Literal["there", "told", "compute", "transfer"]
+Kind: TypeAlias = Literal["begin", "there", "told", "compute", "transfer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Planned:
 class Job:
     """Something done once: `ns` of the cores of `lane`, or `nbytes` sent to it by lane `sender`.
 
-    there: takes no time; told: the scheduler and a message, before a task; compute, transfer.
+    begin: the client, once; there: takes no time; told: the scheduler and a message, before a task.
     """
 
     kind: Kind
@@ -98,7 +100,8 @@ def jobs_of(planned: Planned, cluster: Cluster, is_placed: bool, joined_ns: int)
     lanes = (*cluster.devices, CLIENT)
     numbers = {name: place for place, name in enumerate(lanes)}
     times = [cluster.shared * ns for ns in _times(planned, numbers, cluster.model)]
-    made = _Building(plan, numbers, times, cluster.model, is_placed, places(plan))
+    begin = Job("begin", "begin", numbers[CLIENT], ns=cluster.start_ns)
+    made = _Building(plan, numbers, times, cluster.model, is_placed, places(plan), [begin])
     for action in plan.actions:
         made.act(action)
     placed = sum(job.nbytes for job in made.jobs if job.kind == "there")
@@ -145,7 +148,7 @@ class _Building:
     is_placed: bool
     places: Mapping[int, int]
     """Of tasks: which go first."""
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[Job]
     given: dict[FromTask, int] = field(default_factory=dict)
     """The job behind which a result of a task is there."""
     fetched: dict[tuple[FromTask, int], int] = field(default_factory=dict)
@@ -176,7 +179,7 @@ class _Building:
         size = send.region.size if send.region else send.buffer.size
         nbytes, lane = size * send.buffer.dtype.itemsize, self.numbers[send.device]
         is_there = self.is_placed and before is None
-        after = () if before is None else (before,)
+        after = () if is_there else (before or BEGIN,)
         self.sent[send.number] = self._add(
             Job("there" if is_there else "transfer", send.buffer.name or "data", lane, after,
                 nbytes=nbytes, sender=self.numbers[CLIENT])
@@ -188,7 +191,7 @@ class _Building:
         sources = list(dict.fromkeys(task.inputs.values()))
         made = [source for source in sources if isinstance(source, FromTask)]
         here = [self.sent[source.number] for source in sources if isinstance(source, FromHere)]
-        waits = (*(self.given[source] for source in made), *here)
+        waits = (BEGIN, *(self.given[source] for source in made), *here)
         place = self.places.get(task.number, task.number)
         told = self._add(Job("told", task.name, lane, tuple(dict.fromkeys(waits)), place=place))
         fetched = [self._fetch(source, lane, told, place) for source in made]
@@ -242,7 +245,7 @@ class _Building:
         """The client does something itself."""
         operation = item.operation
         found = (self.written.get(b) for b in (*operation.reads, *operation.writes))
-        after = tuple(dict.fromkeys(job for job in found if job is not None))
+        after = tuple(dict.fromkeys((BEGIN, *(job for job in found if job is not None))))
         run = self._add(Job("compute", operation.name, self.numbers[CLIENT], after,
                             self.times[item.item_id], items=(item.item_id,)))  # fmt: skip
         self.written |= dict.fromkeys(operation.writes, run)

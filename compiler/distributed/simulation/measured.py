@@ -1,5 +1,6 @@
 """measured: what a cluster of Dask's that is there takes for an item, a message and a byte.
 
+    start       a graph of one empty task: seconds beside those of the task
     scheduler   many empty tasks that wait for nothing: seconds for each of them
     task        a chain of empty tasks on one worker: seconds for each, without the scheduler's
     latency     one byte from worker to worker, beside one that is there: what it takes longer
@@ -15,6 +16,7 @@ latency are then infinite and 0, which is what is sent there.
 import math
 import statistics
 import time
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +40,7 @@ class Figures:
     cores: int
     memory: float
     """Bytes of the worker that has least; 0 where none is told."""
+    start: float
     scheduler: float
     task: float
     latency: float
@@ -53,13 +56,16 @@ def figures(client: Any) -> Figures:
     first, last = names[0], names[-1]
     _chain(client, first, TASKS)  # what is loaded the first time is no overhead
     each = _median(lambda: _apart(client, names, TASKS)) / TASKS
-    link = _median(lambda: _chain(client, first, TASKS)) / TASKS
+    behind = _median(lambda: _chain(client, first, TASKS)) / TASKS
     latency, rate = (0.0, math.inf) if first == last else _links(client, first, last)
-    shared = _at_once(client, names) / _at_once(client, [first])
+    shared = _at_once(client, names) / _at_once(client, [first]) if first != last else 1.0
     cores = min(int(worker["nthreads"]) for worker in known.values())
     memory = min(float(worker["memory_limit"] or 0) for worker in known.values())
-    return Figures(len(names), cores, memory, each, max(link - each, 0.0), latency, rate,
-                   max(shared, 1.0))  # fmt: skip
+    start = _median(lambda: _chain(client, first, 0))
+    return Figures(
+        len(names), cores, memory, max(start - behind, 0.0), each, max(behind - each, 0.0),
+        latency, rate, max(shared, 1.0),
+    )  # fmt: skip
 
 
 def _median(took: Callable[[], float]) -> float:
@@ -93,12 +99,13 @@ def _busy() -> float:
 
 
 def _chain(client: Any, worker: str, count: int) -> float:
-    """Seconds of so many tasks that each wait for the last one."""
+    """Seconds of a task, and of so many more that each wait for the one before."""
+    name = uuid.uuid4().hex
+    graph: dict[str, Any] = {f"{name}-0": (_nothing, 0)}
+    for number in range(count):
+        graph[f"{name}-{number + 1}"] = (_nothing, f"{name}-{number}")
     start = time.perf_counter()
-    futures = [client.submit(_nothing, 0, pure=False, workers=[worker])]
-    for _ in range(count):
-        futures.append(client.submit(_nothing, futures[-1], pure=False, workers=[worker]))
-    futures[-1].result()
+    client.get(graph, f"{name}-{count}", workers=[worker])
     return time.perf_counter() - start
 
 

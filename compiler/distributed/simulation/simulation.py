@@ -1,6 +1,6 @@
 """`Simulation`: one run of a program on machines that are not there.
 
-    64 workers of 16 cores; 10 GB/s, 20 µs; an item 200 µs + 800 µs
+    64 workers of 16 cores; 10 GB/s, 20 µs; a task 200 µs + 800 µs
     703 items in 256 tasks: 14.2 ms, 21.3 times as fast as one, efficiency 33 %
     critical path: compute 61 %, transfers 30 % (latency 2 %), overhead 9 %
     moved 33.0 MiB in 126 transfers; 266 MiB were on the workers before
@@ -95,7 +95,7 @@ class Simulation(ShownAsText):
     @property
     def computing(self) -> float:
         """Nanoseconds of all items on the workers, added up."""
-        return sum(job.ns for job in self.jobs.jobs)
+        return sum(job.ns for job in self.jobs.jobs if job.kind == "compute")
 
     @property
     def speedup(self) -> float:
@@ -103,7 +103,8 @@ class Simulation(ShownAsText):
         is known, else doing the same items one after the other."""
         told = sum(1 for job in self.jobs.jobs if job.kind == "told")
         each = self.cluster.task_ns + self.cluster.scheduler_ns
-        return (self.alone or self.computing + told * each) / max(self.makespan, 1e-9)
+        serial = self.cluster.start_ns + told * each + self.computing
+        return (self.alone or serial) / max(self.makespan, 1e-9)
 
     @property
     def efficiency(self) -> float:

@@ -17,7 +17,7 @@ def test_figures_are_parsed_and_kept_as_given() -> None:
     assert made.memory_bytes == 64 * 2**30 and Cluster(workers=1).memory_bytes == math.inf
     assert made.model.cores == 16 and made.devices[:2] == ("DASK", "DASK:1")
     assert len(made.devices) == 64 and made == replace(made) and hash(made) == hash(replace(made))
-    assert str(made) == "64 workers of 16 cores; 10 GB/s, 20 µs; an item 200 µs + 800 µs"
+    assert str(made) == "64 workers of 16 cores; 10 GB/s, 20 µs; a task 200 µs + 800 µs; a run 5 ms"
     assert made.of(2).workers == 2 and made.of(2).link == "10 GB/s"
 
 

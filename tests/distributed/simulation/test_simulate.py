@@ -119,7 +119,7 @@ def test_tensors_and_compilations_are_taken_as_they_are() -> None:
     assert simulate(made, cluster).makespan == pytest.approx(of_tensor.makespan)
     assert simulate([y, y + 1.0], cluster).makespan >= of_tensor.makespan
     alone = (x.to("DASK") @ w.to("DASK")).relu()
-    free = simulate(alone, Cluster(workers=1, task=0, scheduler=0))
+    free = simulate(alone, Cluster(workers=1, task=0, scheduler=0, start=0))
     assert free.on_path["compute"] == free.makespan and free.jobs.tasks == 1
 
 
