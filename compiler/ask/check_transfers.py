@@ -14,6 +14,7 @@ import numpy as np
 from compiler.ask.checking import Array, Checkable, Row, copies
 from compiler.graph.interpret import evaluate_all
 from compiler.graph.kinds.placement import Copy
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.run.bindings import Values, graph_inputs
 from compiler.schedule import interpret as schedule_interpreter
@@ -63,12 +64,15 @@ def _word(item: ScheduleItem, each: MemoryTransfer) -> str:
 
 
 def _copied(compilation: Checkable, values: Values) -> list[Array]:
-    """The values of all copies in the graph as it is scheduled, flat."""
+    """The values of all copies in the graph as it is scheduled, and the first states of its loops,
+    flat."""
     records = [record for record in compilation.passes if record.stage == "graph"]
     root: Any = records[-1].after if records else compilation.written
     assert isinstance(root, Sink)
     known: Mapping[TensorNode, Array] = evaluate_all(root.sources, graph_inputs(root, values))
-    return [value.reshape(-1) for node, value in known.items() if isinstance(node, Copy)]
+    first = {s for node in known if isinstance(node, Repeat) for s in node.sources[: node.states]}
+    found = (node for node in known if isinstance(node, Copy) or node in first)
+    return [known[node].reshape(-1) for node in found]
 
 
 def _wrong(each: MemoryTransfer, arrays: list[Array], before: Array, copied: list[Array]) -> str:

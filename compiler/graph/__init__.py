@@ -26,6 +26,7 @@ In order: each imports only what stands before it.
     printer.py      the printed form and the picture of a tensor graph
     reshard.py      other shards of the same value
     collectives.py  rings, trees and halvings: workers get what all of them have together
+    shard_loops.py  a loop over values in shards becomes one loop over each device's shards
     shard.py        operations on values in shards become operations on each device's shard
     simplify.py     algebra that never changes a bit of the answer
     two_stage.py    a long reduction with few results is cut into parts that cores can share

@@ -28,7 +28,7 @@ Ensures: no Joint and no Received is left; what is received on a device is compu
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from compiler.core.node import toposort
@@ -57,7 +57,10 @@ Results: TypeAlias = dict[str, TensorNode]
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One exchange between workers: what for, how, and its bytes beside the fewest possible."""
+    """One exchange between workers: what for, how, and its bytes beside the fewest possible.
+
+    One in a step that is repeated has the transfers and bytes of all iterations.
+    """
 
     kind: Kind
     devices: Devices
@@ -73,6 +76,12 @@ class Collective:
     """One of its transfers, after the pass."""
     line: Origin | None = None
     """The line of the program that needs it."""
+
+    def times(self, count: int) -> "Collective":
+        """The same, so many times."""
+        sums = self.transfers, self.moved, self.bound, self.busiest
+        transfers, moved, bound, busiest = (count * each for each in sums)
+        return replace(self, transfers=transfers, moved=moved, bound=bound, busiest=busiest)
 
     def __str__(self) -> str:
         sign = "=" if self.moved == self.bound else "where"
@@ -105,7 +114,7 @@ class _Exchange:
             self.sent[copy] = copy.sources[0].devices[0], device
         return made
 
-    def received(self, joint: Joint) -> Results:
+    def received(self, joint: Joint, line: Origin | None) -> Results:
         """received(joint(x…), d) = all of x… as transfers and sums bring them to d"""
         if not self.results:
             wanted = set(self.readers)
@@ -114,7 +123,7 @@ class _Exchange:
             algorithm = algorithm_of(joint, self.readers)
             run = (_REDUCED if joint.op else _GATHERED)[algorithm]
             self.results = run(self, joint)
-            self.moves.collectives.append(self.row(joint, algorithm))
+            self.moves.collectives.append(replace(self.row(joint, algorithm), line=line))
         return self.results
 
     def row(self, joint: Joint, algorithm: Algorithm) -> Collective:
@@ -148,7 +157,8 @@ def exchange(
     def run(node: Received) -> TensorNode:
         (joint,) = node.sources
         assert isinstance(joint, Joint)
-        return known[numbers[joint]].received(joint)[node.device]
+        lines = (each for each in provenance.of(node) if isinstance(each, Origin))
+        return known[numbers[joint]].received(joint, min(lines, default=None))[node.device]
 
     rule = make_rule(run, (Received,), _Exchange.received)
     return rewrite(root, RuleSet([rule]), provenance, matches)

@@ -57,6 +57,8 @@ class Moves:
     collectives: list[Any] = field(default_factory=list)
     """What became of each Joint, as `collectives.Collective`."""
     has_joints: bool = False
+    loops: dict[object, Any] = field(default_factory=dict)
+    """The loops over shards (`shard_loops.py`)."""
 
     def copy(self, node: TensorNode, device: str, why: str) -> TensorNode:
         """`node` on `device`, copied below the movement that needs no copy."""
@@ -84,6 +86,8 @@ class Moves:
             received = self.received(node.sources, "", node.axis, layout.devices, why)
             if received:
                 return received
+        if isinstance(node, Multi) and _is_repeated(node, layout):
+            return self._repeated(node, layout, why)
         return [self._shard(node, layout, place, why) for place in range(len(layout.devices))]
 
     def received(
@@ -101,6 +105,14 @@ class Moves:
         self.reasons.setdefault(joint, why)
         return [Received((joint,), device) for device in devices]
 
+    def _repeated(self, node: Multi, layout: ShardLayout, why: str) -> list[TensorNode]:
+        """What workers repeat along the axis that is cut anew: all of it, repeated there."""
+        below = Multi(tuple(s.sources[0] for s in node.sources), node.axis, node.real_mask)
+        whole = self.shards(below, ShardLayout(layout.devices), why)
+        shapes = (_shape(layout.bounds(node.shape, place)) for place in range(len(whole)))
+        pairs = zip(whole, shapes, strict=True)
+        return [w if w.shape == shape else nodes.Expand((w,), shape) for w, shape in pairs]
+
     def _shard(self, node: TensorNode, layout: ShardLayout, place: int, why: str) -> TensorNode:
         device, bounds = layout.devices[place], layout.bounds(node.shape, place)
         if not isinstance(node, Multi):
@@ -110,6 +122,14 @@ class Moves:
             return self.copy(part(node.sources[here], bounds), device, why)
         pieces = [self.copy(piece, device, why) for piece in _pieces(node, bounds)]
         return joined(pieces, node.axis)
+
+
+def _is_repeated(node: Multi, layout: ShardLayout) -> bool:
+    """Whether the shards, all on workers, are repeated along the axis that `layout` cuts."""
+    cut = layout.axis
+    if node.axis in (None, cut) or cut is None or not all(map(is_remote, node.devices)):
+        return False
+    return all(isinstance(s, nodes.Expand) and s.sources[0].shape[cut] == 1 for s in node.sources)
 
 
 def joined(pieces: list[TensorNode], axis: int) -> TensorNode:
@@ -128,7 +148,7 @@ def in_memory(node: TensorNode) -> TensorNode:
     base = node
     while isinstance(base, MOVEMENT):
         base = base.sources[0]
-    is_there = isinstance(base, (nodes.Buffer, nodes.Const, nodes.Contiguous, Copy))
+    is_there = isinstance(base, (nodes.Buffer, nodes.Const, nodes.Contiguous, nodes.Param, Copy))
     return node if is_there else nodes.Contiguous((node,))
 
 

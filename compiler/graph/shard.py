@@ -45,6 +45,7 @@ from compiler.graph.devices import written
 from compiler.graph.extents import matching_groups
 from compiler.graph.kinds.markers import Fuse
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Pairs, Shape, TensorNode, elementwise
 from compiler.graph.reshard import Moves, ShardLayout, layout_of, stored_bytes
@@ -290,6 +291,24 @@ def copy(moves: Moves, node: Copy) -> TensorNode | None:
         return multi(tuple(shards), source.axis)
     gathered = moves.whole(source, node.device, f"copy to {node.device}: asked for")
     return Copy((gathered, *rest))
+
+
+@_on(Repeat)
+def repeat(moves: Moves, node: Repeat) -> TensorNode | None:
+    """repeat(multi(a…); f) = multi(repeat(a…; f on each device)…)"""
+    if not any(isinstance(source, Multi) for source in node.sources):
+        return None
+    if node.loop not in moves.loops:
+        with loading():  # few programs have loops over shards
+            from compiler.graph.shard_loops import loop_of_shards
+
+        moves.loops[node.loop] = loop_of_shards(moves, node, _spread)
+    made: TensorNode = moves.loops[node.loop].state(node)
+    return made
+
+
+def _spread(root: TensorNode, provenance: Provenance[Any], moves: Moves) -> TensorNode:
+    return _sharded(root, provenance, None, moves, False)
 
 
 @_on(nodes.Sink)

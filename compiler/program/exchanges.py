@@ -25,4 +25,5 @@ def exchanges(
 
     assert isinstance(record.before, Sink)
     found = collectives(record.before)
-    return tuple(replace(row, line=next(iter(lines_of(row.node)), None)) for row in found)
+    lines = (row.line or next(iter(lines_of(row.node)), None) for row in found)
+    return tuple(replace(row, line=line) for row, line in zip(found, lines, strict=True))

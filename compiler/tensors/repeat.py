@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from compiler.core.errors import DataError, DTypeError, ShapeError, located
 from compiler.core.node import toposort
 from compiler.core.origin import no_origin, state, user_call
+from compiler.graph.devices import common_devices
 from compiler.graph.kinds.placement import Device, Unique
 from compiler.graph.kinds.repeat import Repeat, counter_of
 from compiler.graph.nodes import MOVEMENT, Const, Iota, Param, Sink, TensorNode
@@ -138,6 +139,7 @@ def _looped(
     body = _rebuilt(new, inside)
     name = counter.arguments["name"]
     sources = (*first, *outside)
+    common_devices(Repeat(sources, body, name, trips, 0))
     return [Repeat(sources, body, name, trips, index) for index in range(len(first))]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from compiler.core.dtypes import DType
 from compiler.core.node import toposort
+from compiler.graph.devices import Devices, common_devices
 from compiler.graph.nodes import Param, Shape, Sink, TensorNode, Variable
 
 
@@ -29,6 +30,10 @@ class Repeat(TensorNode):
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[self.index].shape, self.sources[self.index].dtype
+
+    def _placed(self) -> Devices:
+        """Where its state begins: those of a loop over shards are on different devices."""
+        return self.sources[self.index].devices or common_devices(self)
 
     @property
     def states(self) -> int:
@@ -68,6 +73,16 @@ class Repeat(TensorNode):
             if variable.name != self.counter:
                 return f"the body reads variable {variable.name}, which is not its counter"
         return ""
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Placed(Param):
+    """A Param of a body of which it is known where it is: while that is sharded."""
+
+    device: str
+
+    def _placed(self) -> Devices:
+        return (self.device,)
 
 
 def with_iterations(root: TensorNode) -> list[TensorNode]:

@@ -1,0 +1,148 @@
+"""shard_loops: a loop over values in shards becomes one loop over each device's shards.
+
+    Before:  %2 = multi %0 %1 axis 0 on DASK, DASK:1    f32[4]
+             %3 = repeat %2       8 iterations, state 0 f32[4]
+               each iteration:
+               %t0 = mul %2 2.0                         f32[4]
+    After:   %4 = repeat %0 %1    8 iterations, state 0 f32[2]
+               each iteration:
+               %t0 = mul %0 2.0                         f32[2]
+               %t1 = mul %1 2.0                         f32[2]
+             %5 = repeat %0 %1    8 iterations, state 1 f32[2]
+
+A state stays in the shards that it begins in: what the step makes of it is moved there at the end
+of each iteration. One that begins in no place, as zeros do, has the shards that the step gives it.
+What workers exchange, they exchange in every iteration (`collectives.py`).
+
+Relies on: the sources of the loop are on the same devices, or in no place.
+Ensures: no value of the body is in shards; its nodes keep the first of their lines.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from compiler.core.node import toposort
+from compiler.core.origin import Origin, state
+from compiler.core.trace import Provenance
+from compiler.graph.collectives import exchange
+from compiler.graph.decompose import decompose
+from compiler.graph.kinds.placement import Copy, Device, Multi, multi
+from compiler.graph.kinds.repeat import Placed, Repeat
+from compiler.graph.merge import merge
+from compiler.graph.nodes import Param, Sink, TensorNode
+from compiler.graph.reshard import Moves, ShardLayout, layout_of
+
+Apart = Callable[[TensorNode, Provenance[Origin], Moves], TensorNode]
+"""Does the operations of a body on each device; its roots may be left in shards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop over shards: all its sources, its body, and how each state lies."""
+
+    sources: tuple[TensorNode, ...]
+    body: Sink
+    layouts: tuple[ShardLayout, ...]
+
+    def state(self, node: Repeat) -> Multi:
+        """The state that `node` is, in its shards."""
+        layout = self.layouts[node.index]
+        first = node.index * len(layout.devices)
+        return multi(
+            tuple(
+                Repeat(self.sources, self.body, node.counter, node.count, first + place)
+                for place in range(len(layout.devices))
+            ),
+            layout.axis,
+        )
+
+
+def loop_of_shards(moves: Moves, node: Repeat, apart: Apart) -> Loop | None:
+    """The loop of `node` over each device's shards; None where nothing is in shards."""
+    found = [source for source in node.sources if isinstance(source, Multi)]
+    if not found:
+        return None
+    whole = ShardLayout(found[0].devices)
+    layouts = [layout_of(s) if isinstance(s, Multi) else whole for s in node.sources]
+    inner = Moves()
+    known, root = _apart(node, layouts, apart, inner)
+    better = [
+        layout_of(new) if not isinstance(old, Multi) and isinstance(new, Multi) else layout
+        for new, old, layout in zip(root.sources, node.sources, layouts, strict=False)
+    ]
+    if better != layouts[: node.states]:
+        layouts[: node.states] = better
+        inner = Moves()
+        known, root = _apart(node, layouts, apart, inner)
+    body = _body(root, layouts, known, inner)
+    moves.collectives += [each.times(node.count) for each in inner.collectives]
+    sources = _first(moves, node.sources, layouts)
+    return Loop(sources, body, tuple(layouts))
+
+
+def _first(
+    moves: Moves, sources: Sequence[TensorNode], layouts: Sequence[ShardLayout]
+) -> tuple[TensorNode, ...]:
+    """The shards of all sources; of what is in no place each device makes its own."""
+    made: list[TensorNode] = []
+    for source, layout in zip(sources, layouts, strict=True):
+        shards = moves.shards(source, layout, "repeat: a first state")
+        pairs = zip(shards, layout.devices, strict=True)
+        made += [s if s.devices else Copy((s, Device((), device))) for s, device in pairs]
+    return tuple(made)
+
+
+def _apart(
+    node: Repeat, layouts: Sequence[ShardLayout], apart: Apart, moves: Moves
+) -> tuple[Provenance[Origin], TensorNode]:
+    """The body, done on each device, with its lines; its roots may be in shards."""
+    known: Provenance[Origin] = Provenance()
+    plain = decompose(merge(node.body, known), known)
+    done: dict[TensorNode, TensorNode] = {}
+    for each in toposort([plain]):
+        if isinstance(each, Param):
+            done[each] = _shards(each, layouts[each.slot])
+        else:
+            done[each] = each.with_sources(tuple(done[s] for s in each.sources))
+        known.rebuilt(done[each], each)
+    return known, apart(done[plain], known, moves)
+
+
+def _shards(param: Param, layout: ShardLayout) -> Multi:
+    """What stands for a Param of the whole: one for each shard."""
+    first = param.slot * len(layout.devices)
+    shapes = [
+        tuple(end - begin for begin, end in layout.bounds(param.shape, place))
+        for place in range(len(layout.devices))
+    ]
+    pairs = enumerate(zip(shapes, layout.devices, strict=True))
+    shards = tuple(Placed((), first + k, shape, param.dtype, d) for k, (shape, d) in pairs)
+    return multi(shards, layout.axis)
+
+
+def _body(
+    root: TensorNode, layouts: Sequence[ShardLayout], known: Provenance[Origin], moves: Moves
+) -> Sink:
+    """The roots in the shards of the states, without devices of Params: lines as in `known`."""
+    new: list[TensorNode] = []
+    for made, layout in zip(root.sources, layouts, strict=False):
+        new += moves.shards(made, layout, "repeat: the next state lies as the one before it")
+    result = exchange(Sink(tuple(new)), moves, known, None)
+    done: dict[TensorNode, TensorNode] = {}
+    outer = state.origin
+    try:
+        for node in toposort([result]):
+            state.origin = min(known.of(node), default=None)
+            done[node] = _plain(node, done)
+    finally:
+        state.origin = outer
+    body = done[result]
+    assert isinstance(body, Sink)
+    return body
+
+
+def _plain(node: TensorNode, done: dict[TensorNode, TensorNode]) -> TensorNode:
+    if isinstance(node, Placed):
+        state.origin = None  # a Param of a body has no line
+        return Param((), node.slot, node.shape, node.dtype)
+    return node.made_again(tuple(done[source] for source in node.sources))
