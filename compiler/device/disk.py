@@ -95,7 +95,7 @@ def file_part(array: Array) -> FilePart | None:
         base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
     if base is None or not array.flags.c_contiguous or not array.size:
         return None
-    path = base.path if isinstance(base, _Mapped) else str(Path(base.filename).absolute())
+    path = base.path if isinstance(base, _Mapped) else str(Path(str(base.filename)).absolute())
     first = 0 if isinstance(base, _Mapped) else base.offset
     whole = np.frombuffer(base, np.uint8) if isinstance(base, _Mapped) else base
     while isinstance(whole.base, np.ndarray):

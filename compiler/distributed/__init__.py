@@ -9,6 +9,7 @@
     held.py       runs, what workers hold of them, and what it takes to do them again
     repair.py     on the scheduler: another worker does the work of one that is gone
     graphs.py     tasks as nodes of Dask's graph
+    connection.py tasks and data given to a cluster, and waited for, whatever workers do
     engine.py     schedules run on workers
     cluster.py    `cluster`: the workers of a cluster as devices
     simulation/   programs on machines that are not there, before they are rented

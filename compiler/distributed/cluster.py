@@ -59,7 +59,8 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
 def _engine(client: Any, joined: float | None) -> Any:
     """The engine on the workers that a cluster has now."""
     with loading():
-        from compiler.distributed.engine import DaskEngine, other_release
+        from compiler.distributed.connection import Connection, other_release
+        from compiler.distributed.engine import DaskEngine
         from compiler.distributed.repair import TOPIC, Repair
         from compiler.distributed.tasks import JOINED_NS
         from compiler.distributed.work import prepare_here, release_here
@@ -78,9 +79,9 @@ def _engine(client: Any, joined: float | None) -> Any:
         those = [at for at in order if int(found[at]["nthreads"]) == threads]
         client.run(prepare_here, threads, workers=those)
     client.register_plugin(Repair())
-    engine = DaskEngine(client, order, JOINED_NS if joined is None else int(joined * 1e9))
-    client.subscribe_topic(TOPIC, engine.on_event)
-    return engine
+    connection = Connection(client, order)
+    client.subscribe_topic(TOPIC, connection.on_event)
+    return DaskEngine(connection, JOINED_NS if joined is None else int(joined * 1e9))
 
 
 def _number(name: Any) -> int:

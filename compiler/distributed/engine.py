@@ -3,47 +3,33 @@
     items ─ tasks.py ─▶ tasks ─ graphs.py ─▶ Dask's graph ─▶ workers, work.py ─▶ results, held there
 
 Each device DASK, DASK:1, … is one worker; its tasks are meant for it alone. Where a worker is gone,
-another one does its work (`repair.py`), and Dask computes again what was lost with it. What Dask
-cannot make again, because it was made of data that were sent from here, is given to it again.
+another one does its work, and what was lost with it is computed again (`connection.py`).
 """
 
 import itertools
-import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from distributed import Future, KilledWorker, wait
-from distributed.client import FutureCancelledError
 
-from compiler.core.errors import DataError
 from compiler.core.kept import Kept
-from compiler.core.origin import Origin
 from compiler.device.dask import DescribedThere
 from compiler.device.described import Described
 from compiler.device.disk import file_part
 from compiler.device.program import Program
 from compiler.device.remote import Data, RemoteData
 from compiler.distributed import tasks as planning
-from compiler.distributed.graphs import graph_of, key_of, layers_of
-from compiler.distributed.held import LOST, Layers, Parent, Result, Submitted, result_of
+from compiler.distributed.connection import Connection
+from compiler.distributed.graphs import key_of, layers_of
+from compiler.distributed.held import LOST, Parent, Result, Submitted, result_of
 from compiler.distributed.tasks import FromHere, FromTask, Gather, Send, Source, Submit, TaskPlan
-from compiler.distributed.work import (
-    Code,
-    Library,
-    OtherRelease,
-    StepFailed,
-    packed,
-    release_here,
-    unpacked,
-)
-from compiler.graph.devices import DASK, is_remote
+from compiler.distributed.work import Code, Library, packed, unpacked
+from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer
 from compiler.run import execution
 from compiler.run.allocation import alone
-from compiler.run.budget import AtBuffer
 from compiler.run.execution import Programs
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
@@ -54,69 +40,46 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 Held: TypeAlias = dict[Buffer, Array]
 INLINE = 64 * 1024
 """Bytes up to which data travel inside of the graph. A choice: Dask warns at 10 MB of graph."""
-ATTEMPTS = 6
-"""How often a run is given to the cluster when data that were sent are lost. A choice."""
-PATIENCE = 2.0
-"""Seconds after which a run looks whether what it waits for is still known. A choice."""
-DEEPEST = 16
-"""Runs after which results are held by two workers, so that fewer have to be done again."""
-MOST_SENT = 2**30
-"""Bytes kept to be sent again, after which it is so as well. Both are choices."""
 KEPT = 64
 """Plans of programs that are kept, and libraries of kernels that stay with the cluster."""
 
 
-class WorkerError(AtBuffer):
-    """An item failed on a worker; `buffer` is what it writes."""
-
-    def __init__(
-        self, operation: str, problem: str, got: str, buffer: Buffer, origin: Origin | None = None
-    ) -> None:
-        self.buffer = buffer
-        super().__init__(operation, problem, got=got, origin=origin)
-
-    def at(self, origin: Origin | None) -> "WorkerError":
-        """The same with the user's line that makes the tensor."""
-        return WorkerError(self.operation, self.problem, self.got, self.buffer, origin)
-
-
-class Lost(Exception):
-    """Data of a run are on no worker any more, and Dask cannot make them again."""
-
-
 @dataclass(eq=False)
 class DaskEngine:
-    """A cluster in use; see the module docstring. `addresses` are the workers of its devices."""
+    """A cluster in use; see the module docstring."""
 
-    client: Any
-    addresses: list[str]
+    at: Connection
     joined_ns: int = planning.JOINED_NS
-    again: int = 0
-    """How many tasks were computed once more, because a worker was gone."""
-    gone: list[tuple[str, str]] = field(default_factory=list)
-    """The workers that were lost, and who does their work."""
     runs: list[str] = field(default_factory=list)
     """The names of the latest runs."""
     _plans: Kept[Any, TaskPlan] = field(default_factory=lambda: Kept(KEPT))
     _libraries: Kept[Any, Any] = field(default_factory=lambda: Kept(KEPT))
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
     _token: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
-    _lock: Any = field(default_factory=threading.RLock)
+
+    @property
+    def client(self) -> Any:
+        """Dask's client."""
+        return self.at.client
+
+    @property
+    def addresses(self) -> list[str]:
+        """The workers of the devices."""
+        return self.at.addresses
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The names of the devices."""
-        return tuple(f"{DASK}:{n}" if n else DASK for n in range(len(self.addresses)))
+        return self.at.workers
 
-    def address(self, name: str) -> str:
-        """The worker that is a device. Raises `DataError` where there are fewer."""
-        number = int(name.partition(":")[2] or 0)
-        if number >= len(self.addresses):
-            count = len(self.addresses)
-            raise DataError("cluster", f"it has no worker {number}", got=name,
-                            expected=", ".join(self.workers[:8]) + (", …" if count > 8 else ""),
-                            hint=f"the cluster had {count} when it was begun")  # fmt: skip
-        return self.addresses[number]
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard."""
+        return str(self.client.dashboard_link)
+
+    def __repr__(self) -> str:
+        lost = f", {len(self.at.gone)} lost, {self.at.again} tasks again" if self.at.gone else ""
+        return f"cluster({', '.join(self.workers)}{lost}; {self.dashboard})"
 
     def run(
         self, items: Sequence[ScheduleItem], results: Sequence[Buffer],
@@ -135,7 +98,7 @@ class DaskEngine:
         host = Host()
         for action in plan.actions:
             self._act(action, run, held, programs, host)
-        self._wait(run, list(run.futures.values()))
+        self.at.wait(run, list(run.futures))
         made = [
             held[b] if end is None else self._result(run, end, b, inputs)
             for b, end in zip(results, plan.results, strict=True)
@@ -144,21 +107,13 @@ class DaskEngine:
             old, new = inputs[buffer], self._result(run, end, buffer, inputs)
             if isinstance(old, RemoteData) and isinstance(new, RemoteData):
                 old.replace(new)
-        self._finish(run)
+        self.at.finish(run)
         del alive
         return made
 
-    def gathered(self, run: Submitted, futures: Sequence[Any]) -> list[Array]:
-        """The arrays of these futures, brought here; made again where they were lost."""
-        keys = [future.key for future in futures]
-
-        def act() -> list[Array]:
-            now = [run.futures.get(key) or self._held(run, key) for key in keys]
-            self._look(now)
-            return list(self.client.gather(now))
-
-        found: list[Array] = self._trying(run, act)
-        return found
+    def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
+        """The arrays of these keys of a run, brought here; made again where they were lost."""
+        return self.at.gathered(run, keys)
 
     def _begun(
         self, plan: TaskPlan, items: Sequence[ScheduleItem], values: Mapping[str, int]
@@ -200,7 +155,7 @@ class DaskEngine:
             return data if part is None else part
         key = f"data-{run.name}-i{len(run.inputs)}"
         run.sent[key] = data.copy(), buffer.device
-        self._scatter(run, [key])
+        self.at.send(run, [key])
         return Parent(key, None, None)
 
     def _act(
@@ -210,7 +165,7 @@ class DaskEngine:
             self._send(action, run, held)
         elif isinstance(action, Submit):
             run.graphs.append(layers_of(action, run))
-            self._give(run, *run.graphs[-1])
+            self.at.give(run, *run.graphs[-1])
         elif isinstance(action, Gather):
             self._gather(action, run, held)
         else:
@@ -230,52 +185,21 @@ class DaskEngine:
         key = f"data-{run.name}-{send.number}"
         run.inline[send.number] = key
         run.sent[key] = made, send.device
-        self._scatter(run, [key])
-
-    def _scatter(self, run: Submitted, keys: Iterable[str]) -> None:
-        """Send data to the workers that they are for."""
-        for key in keys:
-            array, name = run.sent[key]
-            self._forget_loss([key])
-            made = self.client.scatter({key: array}, workers=[self.address(name)], hash=False)
-            run.futures[key] = made[key]
-
-    def _give(self, run: Submitted, layers: Layers, wanted: list[str]) -> None:
-        """Give tasks to Dask."""
-        self._forget_loss(wanted)
-        futures = self.client.get(graph_of(run, layers, self.address), wanted, sync=False)
-        run.futures.update(zip(wanted, futures, strict=True))
-
-    def _forget_loss(self, keys: Iterable[str]) -> None:
-        """Have futures that were lost be waited for again: Dask keeps one state for each key."""
-        for key in keys:
-            state = self.client.futures.get(key)
-            if state is not None and state.status in LOST:
-                state.reset()
+        self.at.send(run, [key])
 
     def _gather(self, gather: Gather, run: Submitted, held: Held) -> None:
         """Bring data here."""
         source = gather.source
         if isinstance(source, FromTask):
-            future = run.futures[key_of(run, source)]
-            self._wait(run, [future])
+            key = key_of(run, source)
         else:
             assert not isinstance(source, FromHere)
             parent = run.inputs[source.number]
             assert isinstance(parent, Parent)
-            future = self._held(run, parent.key)
-        (array,) = self.gathered(run, [future])
+            key = parent.key
+        (array,) = self.at.gathered(run, [key])
         region = gather.region or Region((gather.buffer.size,))
         copy(region, _memory(gather.buffer, held), array.reshape(-1))
-
-    def _held(self, run: Submitted, key: str) -> Any:
-        """The future of a key: of a run, of what is held of it, or of its inputs."""
-        found = run.futures.get(key)
-        if found is None:
-            found = next((each.future for each in run.results if each.key == key), None)
-        if found is None:
-            found = Future(key, self.client)
-        return found
 
     def _result(
         self, run: Submitted, source: Source, buffer: Buffer, inputs: Mapping[Buffer, Data]
@@ -290,94 +214,7 @@ class DaskEngine:
             key = sent
         else:
             return list(inputs.values())[source.number]
-        return RemoteData.of(Result(self, run, key, run.futures[key]), buffer)
-
-    def _wait(self, run: Submitted, futures: Sequence[Any]) -> None:
-        """Wait until tasks are done. Raises `WorkerError` where one of them failed."""
-        keys = [future.key for future in futures]
-        self._trying(run, lambda: self._done(run, keys))
-
-    def _done(self, run: Submitted, keys: Sequence[str]) -> None:
-        """Wait; `Lost` where nobody knows one of the keys any more."""
-        futures = [run.futures[key] for key in keys]
-        while True:
-            try:
-                with self.client.as_current():
-                    wait(futures, timeout=PATIENCE)
-                break
-            except TimeoutError:
-                waiting = [future.key for future in futures if future.status != "finished"]
-                if unknown := self.client.run_on_scheduler(_unknown, waiting):
-                    raise Lost(unknown[0]) from None
-        self._look(futures)
-
-    def _look(self, futures: Sequence[Any]) -> None:
-        """Raise what went wrong with futures that are done."""
-        for future in futures:
-            if future.status in LOST:
-                raise Lost(future.key)
-            if future.status == "error":
-                raise future.exception()
-
-    def _trying(self, run: Submitted, act: Callable[[], Any]) -> Any:
-        """What `act` gives; where data are lost, they are made again first."""
-        for _ in range(ATTEMPTS):
-            try:
-                return act()
-            except (Lost, FutureCancelledError) as error:
-                lost = error
-                self._again(run)
-            except StepFailed as error:
-                raise _failed(run, error) from error
-            except OtherRelease as error:
-                raise other_release(str(error)) from error
-            except KilledWorker as error:
-                raise _killed(error) from error
-        what = f"data were lost {ATTEMPTS} times, with the workers that held them"
-        raise DataError("cluster", what, got=str(lost), hint="see the workers' logs")
-
-    def _again(self, run: Submitted) -> None:
-        """Give a run to the cluster again: what is still there stays."""
-        with self._lock:
-            self.refresh()
-            meanwhile = []
-            for parent in run.parents:
-                is_there = bool(self.client.run_on_scheduler(_there, [parent.key]))
-                if parent.run is not None and not is_there:
-                    self._again(parent.run)
-                    meanwhile.append(parent.run)
-            there = set(self.client.run_on_scheduler(_there, list(run.sent)))
-            self._scatter(run, [key for key in run.sent if key not in there])
-            for layers, wanted in run.graphs:
-                self._give(run, layers, wanted)
-            for result in list(run.results):
-                result.future = run.futures.get(result.key, result.future)
-            for other in meanwhile:
-                self._wait(run, list(run.futures.values()))
-                other.futures.clear()
-
-    def refresh(self) -> None:
-        """Learn which workers do the work of those that are gone."""
-        instead = self.client.run_on_scheduler(_instead, self.addresses)
-        self.addresses = [instead.get(at, at) for at in self.addresses]
-
-    def _finish(self, run: Submitted) -> None:
-        """A run is done. One that took many to make is held by two workers from now on."""
-        run.finish()
-        if (run.depth < DEEPEST and run.sent_bytes <= MOST_SENT) or len(self.addresses) < 2:
-            return
-        held = [result.future for result in run.results]
-        if held:
-            self.client.replicate(held, n=2)
-        run.take_root()
-
-    def on_event(self, event: Any) -> None:
-        """Something that the scheduler reports (`repair.py`)."""
-        message = event[1]
-        if "again" in message:
-            self.again += 1
-        if "gone" in message:
-            self.gone.append((message["gone"], message["instead"]))
+        return RemoteData.of(Result(self, run, key, run.futures[key], buffer), buffer)
 
 
 def _memory(buffer: Buffer, held: Held) -> Array:
@@ -398,41 +235,3 @@ def _code(program: Program) -> Code:
         program.compiled.level, replace(done, because=str(done.because)),
     )  # fmt: skip
     return Code(what, spec.text)
-
-
-def _failed(run: Submitted, error: StepFailed) -> WorkerError:
-    operation = run.items[error.item].operation
-    where = f"it failed on {', '.join(operation.devices)}"
-    return WorkerError(operation.name, where, error.words, operation.writes[0])
-
-
-def _killed(error: Any) -> DataError:
-    what, hint = f"workers died while they ran task {error.task}", "see the workers' logs: was it "
-    hint += "the memory? a worker is ended at 95 % of its limit"
-    return DataError("cluster", what, got=str(error), hint=hint)
-
-
-def other_release(got: str) -> DataError:
-    """The error for a worker that has another release of this package."""
-    return DataError(
-        "cluster", "a worker has another release of svodviz", got=got, expected=release_here(),
-        hint="install the same svodviz, and the same Python, on all machines",
-    )  # fmt: skip
-
-
-def _instead(addresses: Sequence[str], dask_scheduler: Any) -> dict[str, str]:
-    """Who does the work of workers that are gone; runs on the scheduler."""
-    plugin = dask_scheduler.plugins["svodviz-repair"]
-    gone = [at for at in addresses if at not in dask_scheduler.workers]
-    return {at: plugin.substitute(at) or at for at in gone}
-
-
-def _unknown(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
-    """The keys that a scheduler does not know; runs there."""
-    return [key for key in keys if key not in dask_scheduler.tasks]
-
-
-def _there(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
-    """The keys of which a worker has the data; runs on the scheduler."""
-    known = dask_scheduler.tasks
-    return [key for key in keys if key in known and known[key].who_has]

@@ -4,10 +4,10 @@
 
 A future keeps a result where it is. Where a worker is gone, Dask makes its results again out of
 what made them, but not out of what was sent from here: that is kept with the run, to be sent again.
-Such a chain of runs ends at a run whose results two workers hold (`DaskEngine`).
+Such a chain of runs ends at a root: its results are kept here, or by two workers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
@@ -17,6 +17,7 @@ import numpy as np
 from compiler.device.disk import FilePart
 from compiler.device.remote import RemoteData
 from compiler.distributed.tasks import TaskPlan
+from compiler.graph.nodes import Buffer
 from compiler.schedule.items import ScheduleItem
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -29,8 +30,8 @@ LOST = ("cancelled", "lost")
 class Fetching(Protocol):
     """Who brings results here."""
 
-    def gathered(self, run: "Submitted", futures: Sequence[Any]) -> list[Array]:
-        """The arrays of these futures of a run."""
+    def gathered(self, run: "Submitted", keys: Sequence[str]) -> list[Array]:
+        """The arrays of these keys of a run."""
         ...
 
 
@@ -55,43 +56,34 @@ class Submitted:
     """What was given to Dask, and the keys that were wanted of it."""
     results: "WeakSet[Result]" = field(default_factory=WeakSet)
     """What is still held of it."""
+    borrowed: list[Any] = field(default_factory=list)
+    """Futures of what it reads that was made again for it."""
     depth: int = 0
     """How many runs it takes to do it again; 0 of a root."""
-    is_dasks: bool = False
-    """Whether Dask can do it again by itself."""
+    sent_bytes: int = 0
+    """Bytes that are kept for that; what several runs need is counted for each."""
 
     @property
-    def parents(self) -> "Iterable[Parent]":
+    def parents(self) -> "list[Parent]":
         """The results of other runs that it reads."""
-        return (each for each in self.inputs if isinstance(each, Parent))
-
-    @property
-    def sent_bytes(self) -> int:
-        """Bytes that are kept for it to be done again."""
-        own = sum(array.nbytes for array, _ in self.sent.values())
-        return own + sum(p.run.sent_bytes for p in self.parents if p.run is not None)
+        return [each for each in self.inputs if isinstance(each, Parent)]
 
     def finish(self) -> None:
         """It is done: forget what is not needed to do it again."""
         self.futures.clear()
-        if not self.sent and all(p.run is None and p.future is None for p in self.parents):
-            self.is_dasks = True
-            self.take_root()
-            return
-        self.depth = 1 + max((p.run.depth for p in self.parents if p.run is not None), default=0)
+        self.borrowed.clear()
+        runs = [parent.run for parent in self.parents if parent.run is not None]
+        self.depth = 1 + max((run.depth for run in runs), default=0)
+        own = sum(array.nbytes for array, _ in self.sent.values())
+        self.sent_bytes = own + sum(run.sent_bytes for run in runs)
 
-    def take_root(self) -> None:
-        """Whatever happens, its results are there: nothing that made them is needed."""
+    def take_root(self, sent: "dict[str, tuple[Array, str]]") -> None:
+        """Its results are kept twice, or are here, `sent`: nothing that made them is needed."""
         self.inputs.clear()
-        self.sent.clear()
         self.inline.clear()
         self.graphs.clear()
-        self.depth = 0
-
-    @property
-    def is_root(self) -> bool:
-        """Whether it needs nothing of ours to be done again."""
-        return not self.depth
+        self.sent = sent
+        self.depth = self.sent_bytes = 0
 
 
 @dataclass(eq=False)
@@ -102,19 +94,32 @@ class Result:
     run: Submitted
     key: str
     future: Any
+    buffer: Buffer
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its elements."""
+        return self.buffer.nbytes
+
+    @property
+    def device(self) -> str:
+        """The device of the worker."""
+        return self.buffer.device
 
     def __post_init__(self) -> None:
         self.run.results.add(self)
 
     def fetch(self) -> Array:
         """The elements, brought here; made again where they are nowhere."""
-        return self.engine.gathered(self.run, [self.future])[0]
+        return self.engine.gathered(self.run, [self.key])[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Parent:
-    """A result that a run reads. Where nothing could make it again its future keeps it, else `run`
-    makes it, or Dask does, where both are None."""
+    """A result that a run reads: `run` makes it again; of one that it was sent there is none.
+
+    The future keeps what two workers hold, since nothing else could make it again.
+    """
 
     key: str
     run: Submitted | None
@@ -123,11 +128,8 @@ class Parent:
     @staticmethod
     def of(result: Result) -> "Parent":
         """The result as an input of another run."""
-        run = result.run
-        if run.is_dasks:
-            return Parent(result.key, None, None)
-        made, future = (None, result.future) if run.is_root else (run, None)
-        return Parent(result.key, made, future)
+        is_root = not result.run.depth
+        return Parent(result.key, result.run, result.future if is_root else None)
 
 
 def result_of(data: RemoteData) -> Result:

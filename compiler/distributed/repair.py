@@ -85,10 +85,10 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
 
     def substitute(self, gone: str) -> str | None:
         """Who does the work of a worker that is gone; None where nobody is there."""
-        known: str | None = self.instead.get(gone)
-        if known in self.scheduler.workers:
+        known = self.instead.get(gone)
+        if known is not None and known in self.scheduler.workers:
             return known
-        running = [worker.address for worker in self.scheduler.running]
+        running: list[str] = [worker.address for worker in self.scheduler.running]
         if not running:
             return None
         doubled = Counter(self.instead.values())

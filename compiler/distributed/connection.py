@@ -1,0 +1,274 @@
+"""connection: tasks and data given to a Dask cluster, and waited for, whatever workers do.
+
+Dask computes again what was lost with a worker, on the worker that does its work now (`repair.py`).
+What it cannot make again, because it was made of data that were sent from here, is given to it
+again: the run, and first the runs that it reads from, down to data that are there.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any, TypeAlias
+
+import numpy as np
+from distributed import Future, KilledWorker, wait
+from distributed.client import FutureCancelledError, FuturesCancelledError
+
+from compiler.core.errors import DataError
+from compiler.core.origin import Origin
+from compiler.distributed.graphs import graph_of
+from compiler.distributed.held import LOST, Layers, Submitted
+from compiler.distributed.work import OtherRelease, StepFailed, release_here
+from compiler.graph.devices import DASK
+from compiler.graph.nodes import Buffer
+from compiler.run.budget import AtBuffer
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+ATTEMPTS = 8
+"""How often a run is given to the cluster when data that were sent are lost. A choice."""
+PATIENCE = 1.0
+"""Seconds after which a run looks whether what it waits for is still known. A choice."""
+JOINING = 60.0
+"""Seconds in which a worker has to join where none is left. A choice."""
+DEEPEST = 16
+"""Runs that it may take to do one again; then its results are kept twice."""
+MOST_SENT = 2**30
+"""Bytes kept to be sent again, after which it is so as well. Both are choices."""
+KEPT_HERE = 2**26
+"""Bytes of results that are kept here; of more, a second worker has a copy. A choice."""
+
+
+class WorkerError(AtBuffer):
+    """An item failed on a worker; `buffer` is what it writes."""
+
+    def __init__(
+        self, operation: str, problem: str, got: str, buffer: Buffer, origin: Origin | None = None
+    ) -> None:
+        self.buffer = buffer
+        super().__init__(operation, problem, got=got, origin=origin)
+
+    def at(self, origin: Origin | None) -> "WorkerError":
+        """The same with the user's line that makes the tensor."""
+        return WorkerError(self.operation, self.problem, self.got, self.buffer, origin)
+
+
+class Lost(Exception):
+    """Data of a run are on no worker any more, and Dask cannot make them again."""
+
+
+@dataclass(eq=False)
+class Connection:
+    """A cluster; see the module docstring. `addresses` are the workers of its devices."""
+
+    client: Any
+    addresses: list[str]
+    again: int = 0
+    """How many tasks were computed once more, because a worker was gone."""
+    gone: list[tuple[str, str]] = field(default_factory=list)
+    """The workers that were lost, and who does their work."""
+    _lock: Any = field(default_factory=RLock)
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The names of the devices."""
+        return tuple(f"{DASK}:{n}" if n else DASK for n in range(len(self.addresses)))
+
+    def address(self, name: str) -> str:
+        """The worker that is a device. Raises `DataError` where there are fewer."""
+        number = int(name.partition(":")[2] or 0)
+        if number >= len(self.addresses):
+            count = len(self.addresses)
+            raise DataError("cluster", f"it has no worker {number}", got=name,
+                            expected=", ".join(self.workers[:8]) + (", …" if count > 8 else ""),
+                            hint=f"the cluster had {count} when it was begun")  # fmt: skip
+        return self.addresses[number]
+
+    def send(self, run: Submitted, keys: Iterable[str]) -> None:
+        """Send data of a run to the workers that they are for."""
+        for key in keys:
+            array, name = run.sent[key]
+            self._forget_loss([key])
+            run.futures[key] = self._sent(key, array, name)
+
+    def _sent(self, key: str, array: Array, name: str) -> Any:
+        """The future of an array that was sent to a device, or to whoever does its work."""
+        for _ in range(ATTEMPTS):
+            try:
+                there = [self.address(name)]
+                return self.client.scatter({key: array}, workers=there, hash=False)[key]
+            except (KeyError, OSError, TimeoutError) as error:  # it is gone, or was just now
+                lost = error
+                self.refresh()
+        raise _given_up(lost) from lost
+
+    def give(self, run: Submitted, layers: Layers, wanted: list[str]) -> None:
+        """Give tasks to Dask."""
+        self._forget_loss(wanted)
+        futures = self.client.get(graph_of(run, layers, self.address), wanted, sync=False)
+        run.futures.update(zip(wanted, futures, strict=True))
+
+    def _forget_loss(self, keys: Iterable[str]) -> None:
+        """Have futures that were lost be waited for again: Dask keeps one state for each key."""
+        for key in keys:
+            state = self.client.futures.get(key)
+            if state is not None and state.status in LOST:
+                state.reset()
+
+    def wait(self, run: Submitted, keys: Sequence[str]) -> None:
+        """Wait until tasks are done. Raises `WorkerError` where one of them failed."""
+        self._trying(run, lambda: self._done([self._future(run, key) for key in keys]))
+
+    def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
+        """The arrays of these keys, brought here; made again where they were lost."""
+
+        def act() -> list[Array]:
+            futures = [self._future(run, key) for key in keys]
+            self._done(futures)
+            return list(self.client.gather(futures))
+
+        found: list[Array] = self._trying(run, act)
+        return found
+
+    def _future(self, run: Submitted, key: str) -> Any:
+        """The future of a key of a run, of what is held of it, or of its inputs."""
+        found = run.futures.get(key)
+        if found is None:
+            found = next((each.future for each in run.results if each.key == key), None)
+        return Future(key, self.client) if found is None else found
+
+    def _done(self, futures: Sequence[Any]) -> None:
+        """Wait; raises what went wrong, and `Lost` where nobody knows one of the keys any more."""
+        while True:
+            try:
+                with self.client.as_current():
+                    wait(futures, timeout=PATIENCE)
+                break
+            except TimeoutError:
+                waiting = [future.key for future in futures if future.status != "finished"]
+                if unknown := self.client.run_on_scheduler(_unknown, waiting):
+                    raise Lost(unknown[0]) from None
+        for future in futures:
+            if future.status in LOST:
+                raise Lost(future.key)
+            if future.status == "error":
+                raise future.exception()
+
+    def _trying(self, run: Submitted, act: Callable[[], Any]) -> Any:
+        """What `act` gives; where data are lost, they are made again first."""
+        for _ in range(ATTEMPTS):
+            try:
+                return act()
+            except (Lost, FutureCancelledError, FuturesCancelledError) as error:
+                lost = error
+                with self._lock:
+                    self.refresh()
+                    self._again(run, set())
+            except StepFailed as error:
+                raise _failed(run, error) from error
+            except OtherRelease as error:
+                raise other_release(str(error)) from error
+            except KilledWorker as error:
+                raise _killed(error) from error
+        raise _given_up(lost) from lost
+
+    def _again(self, run: Submitted, done: set[str]) -> None:
+        """Give a run to the cluster again, and first what it reads that is nowhere."""
+        if run.name in done:
+            return
+        done.add(run.name)
+        there = set(self.client.run_on_scheduler(_there, [p.key for p in run.parents]))
+        missing = {p.run.name: p.run for p in run.parents if p.run and p.key not in there}
+        for parent in missing.values():
+            self._again(parent, done)
+        if run.library is not None:
+            self._forget_loss([run.library.key])
+        self.send(run, self.client.run_on_scheduler(_unknown, list(run.sent)))
+        for layers, wanted in run.graphs:
+            self.give(run, layers, wanted)
+        for result in list(run.results):
+            result.future = run.futures.get(result.key, result.future)
+        # what it read is needed until it is done: until then somebody here has to want it
+        for parent in missing.values():
+            run.borrowed += [*parent.futures.values(), *parent.borrowed]
+            parent.futures.clear()
+            parent.borrowed.clear()
+
+    def refresh(self) -> None:
+        """Learn which workers do the work of those that are gone; wait where none is left."""
+        begin = time.monotonic()
+        while not (found := self.client.run_on_scheduler(_instead, self.addresses)):
+            if time.monotonic() - begin > JOINING:
+                raise DataError("cluster", f"no worker is left, and none joined in {JOINING:.0f} s",
+                                got="0 workers", hint="see the workers' logs")  # fmt: skip
+            time.sleep(0.1)
+        self.addresses = found
+
+    def finish(self, run: Submitted) -> None:
+        """A run is done. Where it takes many to do it again, its results are kept twice."""
+        run.finish()
+        if run.depth < DEEPEST and run.sent_bytes <= MOST_SENT:
+            return
+        held = list(run.results)
+        if sum(result.nbytes for result in held) <= KEPT_HERE:
+            arrays = self.gathered(run, [result.key for result in held])
+            run.take_root({
+                r.key: (array, r.device) for r, array in zip(held, arrays, strict=True)
+            })  # fmt: skip
+            return
+        count = len(self.client.scheduler_info(n_workers=-1)["workers"])
+        if count > 1:
+            self.client.replicate([result.future for result in held], n=2)
+            run.take_root({})
+
+    def on_event(self, event: Any) -> None:
+        """Something that the scheduler reports (`repair.py`)."""
+        message = event[1]
+        if "again" in message:
+            self.again += 1
+        if "gone" in message:
+            self.gone.append((message["gone"], message["instead"]))
+
+
+def _failed(run: Submitted, error: StepFailed) -> WorkerError:
+    operation = run.items[error.item].operation
+    where = f"it failed on {', '.join(operation.devices)}"
+    return WorkerError(operation.name, where, error.words, operation.writes[0])
+
+
+def _given_up(error: Exception) -> DataError:
+    what = f"data were lost {ATTEMPTS} times, with the workers that held them"
+    return DataError("cluster", what, got=str(error), hint="see the workers' logs")
+
+
+def _killed(error: Any) -> DataError:
+    what, hint = f"workers died while they ran task {error.task}", "see the workers' logs: was it "
+    hint += "the memory? a worker is ended at 95 % of its limit"
+    return DataError("cluster", what, got=str(error), hint=hint)
+
+
+def other_release(got: str) -> DataError:
+    """The error for a worker that has another release of this package."""
+    return DataError(
+        "cluster", "a worker has another release of svodviz", got=got, expected=release_here(),
+        hint="install the same svodviz, and the same Python, on all machines",
+    )  # fmt: skip
+
+
+def _instead(addresses: Sequence[str], dask_scheduler: Any) -> list[str]:
+    """The workers, for those that are gone who does their work; [] where nobody is there. Runs on
+    the scheduler."""
+    plugin, known = dask_scheduler.plugins["svodviz-repair"], dask_scheduler.workers
+    found = [at if at in known else plugin.substitute(at) for at in addresses]
+    return [at for at in found if at is not None] if None not in found else []
+
+
+def _unknown(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
+    """The keys that a scheduler does not know; runs there."""
+    return [key for key in keys if key not in dask_scheduler.tasks]
+
+
+def _there(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
+    """The keys of which a worker has the data; runs on the scheduler."""
+    known = dask_scheduler.tasks
+    return [key for key in keys if key in known and known[key].who_has]
