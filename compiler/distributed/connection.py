@@ -65,8 +65,8 @@ class Connection:
     addresses: list[str]
     again: int = 0
     """How many tasks were computed once more, because a worker was gone."""
-    gone: list[tuple[str, str]] = field(default_factory=list)
-    """The workers that were lost, and who does their work."""
+    gone: list[str] = field(default_factory=list)
+    """The workers that were lost meanwhile."""
     _lock: Any = field(default_factory=RLock)
 
     @property
@@ -227,7 +227,7 @@ class Connection:
         if "again" in message:
             self.again += 1
         if "gone" in message:
-            self.gone.append((message["gone"], message["instead"]))
+            self.gone.append(message["gone"])
 
 
 def _failed(run: Submitted, error: StepFailed) -> WorkerError:

@@ -140,7 +140,7 @@ class DaskEngine:
         found = self._libraries.held(plan.codes)
         if found is not None and found.status not in (*LOST, "error"):
             return found
-        made = Library.of([_code(programs[key]) for key in plan.codes])
+        made = Library.of([code_of(programs[key]) for key in plan.codes])
         key = f"library-{self._token}-{next(self._numbers)}"
         return self._libraries.keep(
             plan.codes, self.client.submit(unpacked, packed(made), key=key, pure=False)
@@ -225,7 +225,7 @@ def _memory(buffer: Buffer, held: Held) -> Array:
     return held[buffer]
 
 
-def _code(program: Program) -> Code:
+def code_of(program: Program) -> Code:
     """A program as it travels."""
     assert isinstance(program, DescribedThere)
     spec, done = program.compiled.spec, program.compiled.done

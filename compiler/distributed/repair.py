@@ -2,9 +2,9 @@
 
 Each task of ours is meant for one worker, since that is where its data are. Dask computes again
 what was lost with a worker, but would wait for ever for a worker of that name. So the plugin names
-another: one that joined and has no tasks of ours yet, else the one with the fewest; and reports it.
+another: one that joined and does the work of none yet, else of the fewest; and reports it.
 
-    topic svodviz   {"gone": address, "instead": address}
+    topic svodviz   {"gone": address}           a worker was lost, or left
                     {"again": key}              a task was computed a second time
 """
 
@@ -59,12 +59,13 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         doubled = Counter(self.instead.values())
         for gone, other in self.instead.items():
             if doubled[other] + (other in self.named) > 1 or other not in scheduler.workers:
-                self._replace(gone, worker)
+                self.instead[gone] = worker
                 break
         scheduler.loop.add_callback(self.mend)
 
     def remove_worker(self, scheduler: Any, worker: str, **more: Any) -> None:
         """A worker is gone."""
+        scheduler.log_event(TOPIC, {"gone": worker})
         scheduler.loop.add_callback(self.mend)
 
     def mend(self) -> None:
@@ -93,12 +94,8 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             return None
         doubled = Counter(self.instead.values())
         chosen = min(running, key=lambda at: (doubled[at] + (at in self.named), at))
-        self._replace(gone, chosen)
+        self.instead[gone] = chosen
         return chosen
-
-    def _replace(self, gone: str, other: str) -> None:
-        self.instead[gone] = other
-        self.scheduler.log_event(TOPIC, {"gone": gone, "instead": other})
 
     def _is_ours(self, key: Any) -> bool:
         task = self.scheduler.tasks.get(key)

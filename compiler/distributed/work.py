@@ -19,7 +19,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -180,31 +180,20 @@ def perform(
     """
     if release != release_here():
         raise OtherRelease(release_here())
-    work: Work = _work(content)
-    registers: dict[int, Array] = {}
-    owned: set[int] = set()
-    for (register, place), array in zip(work.inputs, inputs, strict=True):
-        try:
-            registers[register] = _ready(array if place is None else array[place])
-        except Exception as error:
-            raise StepFailed(work.steps[0].item, f"{type(error).__name__}: {error}") from error
-    for number, step in enumerate(work.steps):
-        begin = time.time_ns()
-        try:
-            if isinstance(step, Launch):
-                assert library is not None
-                _launch(step, work, registers, owned, values, library, run)
-            else:
-                _move(step, work, registers, owned)
-        except Exception as error:
-            raise StepFailed(step.item, f"{type(error).__name__}: {error}") from error
-        kind = "kernel" if isinstance(step, Launch) else "move"
-        _HERE.spans.append(Span(run, step.item, begin, time.time_ns(), kind))
-        for register in work.lasts.get(number, ()):
-            registers.pop(register, None)
-            owned.discard(register)
-    made = tuple(registers[register] for register in work.outputs)
-    return made[0] if len(made) == 1 else made
+    item, failed = -1, ""
+    try:
+        state = _State(_work(content), run, values, library)
+        item = state.work.steps[0].item
+        state.take(inputs)
+        for number, step in enumerate(state.work.steps):
+            item = step.item
+            state.do(step)
+            state.drop(number)
+        return state.outputs()
+    except Exception as error:
+        failed = f"{type(error).__name__}: {error}"
+    # outside of the handler: an error of ours that hangs on it would have to travel as well
+    raise StepFailed(item, failed)
 
 
 def pick(made: Sequence[Array], place: int) -> Array:
@@ -220,46 +209,79 @@ def _work(content: bytes) -> Work:
     return found
 
 
+@dataclass(slots=True)
+class _State:
+    """The registers of a task at work; those `owned` are memory of its own, which it may write."""
+
+    work: Work
+    run: str
+    values: Mapping[str, int]
+    library: Library | None
+    registers: dict[int, Array] = field(default_factory=dict)
+    owned: set[int] = field(default_factory=set)
+
+    def take(self, inputs: Sequence[Any]) -> None:
+        """What came in."""
+        for (register, place), array in zip(self.work.inputs, inputs, strict=True):
+            self.registers[register] = _ready(array if place is None else array[place])
+
+    def do(self, step: Step) -> None:
+        """One step, and a span for it."""
+        begin = time.time_ns()
+        if isinstance(step, Launch):
+            self._launch(step)
+        else:
+            self._move(step)
+        kind = "kernel" if isinstance(step, Launch) else "move"
+        _HERE.spans.append(Span(self.run, step.item, begin, time.time_ns(), kind))
+
+    def drop(self, number: int) -> None:
+        """Forget what no step after this one needs."""
+        for register in self.work.lasts.get(number, ()):
+            self.registers.pop(register, None)
+            self.owned.discard(register)
+
+    def outputs(self) -> Any:
+        """What others need: an array, or a tuple of several."""
+        made = tuple(self.registers[register] for register in self.work.outputs)
+        return made[0] if len(made) == 1 else made
+
+    def _own(self, register: int) -> None:
+        """Have the register be memory of this task."""
+        if register in self.owned:
+            return
+        size, dtype = self.work.sizes[register]
+        made = cpu.MEMORY.allocate(size, dtypes.parse(dtype))
+        before = self.registers.get(register)
+        if before is not None:
+            made[...] = before
+        self.registers[register] = made
+        self.owned.add(register)
+
+    def _move(self, step: Move) -> None:
+        if step.source not in self.registers:  # nobody wrote it: it may hold anything
+            self._own(step.source)
+        if step.is_whole and step.target not in self.registers:
+            self.registers[step.target] = self.registers[step.source]
+            self.owned.difference_update((step.source, step.target))
+            return
+        self._own(step.target)
+        copy(step.region, self.registers[step.target], self.registers[step.source])
+
+    def _launch(self, step: Launch) -> None:
+        assert self.library is not None
+        unread = (r for r in step.registers if r not in self.registers)
+        for register in (*step.writes, *unread):
+            self._own(register)
+        program = _program(self.library, step, self.run)
+        known = [self.values[value] if isinstance(value, str) else value for value in step.values]
+        program.execute([self.registers[r].ctypes.data for r in step.registers], known)
+
+
 def _ready(given: Any) -> Array:
     """An array that came in, flat and aligned; one that is in a file is mapped."""
     array: Array = given.mapped() if isinstance(given, FilePart) else given
     return np.require(array, requirements=["C", "A"]).reshape(-1)
-
-
-def _written(register: int, work: Work, registers: dict[int, Array], owned: set[int]) -> None:
-    """Have the register be memory of this task."""
-    if register in owned:
-        return
-    size, dtype = work.sizes[register]
-    made = cpu.MEMORY.allocate(size, dtypes.parse(dtype))
-    before = registers.get(register)
-    if before is not None:
-        made[...] = before
-    registers[register] = made
-    owned.add(register)
-
-
-def _move(step: Move, work: Work, registers: dict[int, Array], owned: set[int]) -> None:
-    if step.is_whole and step.target not in registers:
-        registers[step.target] = registers[step.source]
-        owned.difference_update((step.source, step.target))
-        return
-    if step.source not in registers:  # nobody wrote it: it may hold anything
-        _written(step.source, work, registers, owned)
-    _written(step.target, work, registers, owned)
-    copy(step.region, registers[step.target], registers[step.source])
-
-
-def _launch(
-    step: Launch, work: Work, registers: dict[int, Array], owned: set[int],
-    values: Mapping[str, int], library: Library, run: str,
-) -> None:  # fmt: skip
-    unread = (r for r in step.registers if r not in registers)
-    for register in (*step.writes, *unread):
-        _written(register, work, registers, owned)
-    program = _program(library, step, run)
-    known = [values[value] if isinstance(value, str) else value for value in step.values]
-    program.execute([registers[register].ctypes.data for register in step.registers], known)
 
 
 def _program(library: Library, step: Launch, run: str) -> Program:
