@@ -6,7 +6,8 @@ import sys
 FOLDERS = ("models", "networks", "shapes")
 """Measurements of several files: the command is `run.py`."""
 OTHERS = (
-    "calls", "choices", "cold_compile", "explorer", "growth", "memory", "opening", "predicted",
+    "calls", "choices", "cluster", "cold_compile", "explorer", "faults", "growth", "memory",
+    "opening", "predicted",
     "simulated", "small_types", "variables", *FOLDERS,
 )  # fmt: skip
 
