@@ -10,6 +10,7 @@
     repair.py     on the scheduler: another worker does the work of one that is gone
     graphs.py     tasks as nodes of Dask's graph
     connection.py tasks and data given to a cluster, and waited for, whatever workers do
+    room.py       programs that do not fit in the memory of a worker are refused
     engine.py     schedules run on workers
     cluster.py    `cluster`: the workers of a cluster as devices
     simulation/   programs on machines that are not there, before they are rented

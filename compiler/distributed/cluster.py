@@ -18,25 +18,32 @@ from compiler.distributed.local import distributed, local_cluster
 
 
 @located
-def cluster(client: Any = None, /, *, joined: float | None = None, **more: Any) -> Any:
+def cluster(
+    client: Any = None, /, *, memory: int | str | None = None, joined: float | None = None,
+    **more: Any,
+) -> Any:  # fmt: skip
     """A context in which the workers of a cluster are devices, `cluster.workers`.
 
     `client` is a `distributed.Client`, a cluster of dask's, the address of a scheduler, or nothing:
     then processes of this machine are started, and ended with the block; `more` goes to
-    `local_cluster`, which starts them, or to `distributed.Client`. Items of a schedule that are
-    estimated to take less than `joined` seconds together are one task; 0 makes one task of each.
+    `local_cluster`, which starts them, or to `distributed.Client`. A program that needs more than
+    `memory` of a worker, in bytes or as "2 GB", is refused; if it is not given, more than Dask
+    gives to the worker. Items of a schedule that are estimated to take less than `joined` seconds
+    together are one task; 0 makes one task of each.
 
     Raises `DataError` where there is no worker, or one that has another release of this package.
     """
-    return _used(client, joined, more)
+    return _used(client, memory, joined, more)
 
 
 @contextmanager
-def _used(client: Any, joined: float | None, more: dict[str, Any]) -> Iterator[Any]:
+def _used(
+    client: Any, memory: int | str | None, joined: float | None, more: dict[str, Any]
+) -> Iterator[Any]:
     """The engine on the cluster, in use meanwhile."""
     with ExitStack() as stack:
         connected = _client(client, more, stack)
-        engine = _engine(connected, joined)
+        engine = _engine(connected, memory, joined)
         stack.callback(connected.unsubscribe_topic, "svodviz")
         stack.callback(dask.use(engine))
         yield engine
@@ -56,7 +63,7 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
     return stack.enter_context(there.Client(given, set_as_default=False, **more))
 
 
-def _engine(client: Any, joined: float | None) -> Any:
+def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
     """The engine on the workers that a cluster has now."""
     with loading():
         from compiler.distributed.connection import Connection, other_release
@@ -81,7 +88,21 @@ def _engine(client: Any, joined: float | None) -> Any:
     client.register_plugin(Repair())
     connection = Connection(client, order)
     client.subscribe_topic(TOPIC, connection.on_event)
-    return DaskEngine(connection, JOINED_NS if joined is None else int(joined * 1e9))
+    given = None if memory is None else _bytes(memory)
+    limits = tuple(given or int(found[at].get("memory_limit") or 0) for at in order)
+    return DaskEngine(connection, limits, JOINED_NS if joined is None else int(joined * 1e9))
+
+
+def _bytes(memory: int | str) -> int:
+    """Bytes, written as Dask writes them. Raises `DataError` for what is none."""
+    from dask.utils import parse_bytes
+
+    try:
+        found = int(parse_bytes(memory))
+    except (ValueError, TypeError) as error:
+        raise DataError("cluster", "this is no amount of memory", got=repr(memory),
+                        expected='bytes, or "2 GB"') from error  # fmt: skip
+    return found
 
 
 def _number(name: Any) -> int:

@@ -24,6 +24,7 @@ from compiler.distributed import tasks as planning
 from compiler.distributed.connection import Connection
 from compiler.distributed.graphs import key_of, layers_of
 from compiler.distributed.held import LOST, Parent, Result, Submitted, result_of
+from compiler.distributed.room import refuse
 from compiler.distributed.tasks import FromHere, FromTask, Gather, Send, Source, Submit, TaskPlan
 from compiler.distributed.work import Code, Library, packed, unpacked
 from compiler.graph.devices import is_remote
@@ -49,6 +50,8 @@ class DaskEngine:
     """A cluster in use; see the module docstring."""
 
     at: Connection
+    limits: tuple[int, ...]
+    """Bytes of memory that each worker has for tensors."""
     joined_ns: int = planning.JOINED_NS
     runs: list[str] = field(default_factory=list)
     """The names of the latest runs."""
@@ -87,9 +90,11 @@ class DaskEngine:
     ) -> list[Data]:  # fmt: skip
         """Run items of a schedule; flat data per result, of those on workers remote.
 
-        Raises `WorkerError` where an item fails.
+        Raises `WorkerError` where an item fails, `RefusedError` where a worker has too little
+        memory.
         """
         plan = self._plan(items, results, tuple(inputs), programs)
+        refuse(items, results, dict(zip(self.workers, self.limits, strict=True)))
         run = self._begun(plan, items, values)
         alive = [result_of(data) for data in inputs.values() if isinstance(data, RemoteData)]
         run.library = self._library(plan, programs)
