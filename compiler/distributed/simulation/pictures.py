@@ -39,13 +39,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values over numbers of workers; `mark`: the number that is set off, 0: none."""
+    """Values over numbers of workers; `mark`: the number that is set off, where computing is no
+    longer most of the time, but `lost_to` is; 0: none."""
 
     name: str
     workers: tuple[int, ...]
     speedup: tuple[float, ...]
     efficiency: tuple[float, ...]
     mark: int = 0
+    lost_to: str = ""
 
 
 def lanes(names: Mapping[int, str], bars: Iterable[Bar], end: float, title: str) -> str:
@@ -114,8 +116,8 @@ def curves(rows: Sequence[Curve], title: str) -> str:
 
 def _legend(row: Curve) -> str:
     if not row.mark:
-        return f"{row.name}: computing takes longer than communication at every number shown"
-    return f"{row.name}: communication takes longer than computing from {row.mark:,} on (ring)"
+        return f"{row.name}: computing takes longer than communication and overhead, always"
+    return f"{row.name}: {row.lost_to} takes longer than computing from {row.mark:,} on (ring)"
 
 
 def _exponents(low: float, high: float) -> range:

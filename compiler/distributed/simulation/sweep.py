@@ -7,7 +7,8 @@
 
 A speed-up is over one worker that runs the same cut written for one. Communication wins at the
 first number of workers where transfers and their latency are more of the critical path than
-computing; what the scheduler and messages take is told beside it.
+computing. Often the overhead of tasks is before that: the time of the scheduler, and of its
+messages.
 """
 
 from collections.abc import Callable, Iterator
@@ -59,24 +60,22 @@ class Sweep(ShownAsText):
     def why(self, cut: str = "") -> str:
         """The point where communication wins, and why, in a sentence or two."""
         name = cut or self.cuts[0]
-        runs, at = self.runs[name], self.crossing(name)
-        return f"{name}: {_words(runs, at)}. {self._rest(name)}"
+        parts = (_communication(self.runs[name], self.crossing(name)),
+                 _overhead(self.runs[name], self.overhead_crossing(name)), _best(self.best(name)))
+        return f"{name}: {' '.join(part for part in parts if part)}"  # fmt: skip
 
-    def _rest(self, name: str) -> str:
-        best, over = self.best(name), self.overhead_crossing(name)
-        fastest = (f"It ends first on {counted(best.cluster.workers, 'worker')}, after "
-                   f"{duration(best.makespan)}, {number(best.speedup)} times as fast as on one")
-        if over is None:
-            return f"{fastest}."
-        return (f"{fastest}; from {counted(over, 'worker')} on the scheduler and messages take "
-                "longer than computing: fewer, larger items would help.")  # fmt: skip
+    def lost(self, cut: str = "") -> tuple[int, str]:
+        """Where computing is no longer most of the critical path, and to what it lost; or 0."""
+        crossed = ((self.crossing(cut), "communication"), (self.overhead_crossing(cut), "overhead"))
+        found = [(at, what) for at, what in crossed if at is not None]
+        return min(found, key=lambda it: it[0], default=(0, ""))
 
     def plot(self) -> str:
         """Speed-up and efficiency over numbers of workers, as SVG."""
         rows = [
             Curve(name, tuple(run.cluster.workers for run in runs),
                   tuple(run.speedup for run in runs), tuple(run.efficiency for run in runs),
-                  self.crossing(name) or 0)
+                  *self.lost(name))
             for name, runs in self.runs.items() if runs
         ]  # fmt: skip
         return curves(rows, f"Workers of {self.cluster.of(1)}".replace("1 worker of ", ""))
@@ -107,25 +106,45 @@ def _row(name: str, run: Simulation) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _words(runs: tuple[Simulation, ...], at: int | None) -> str:
-    """What grew and what shrank up to the number of workers where communication wins."""
+def _communication(runs: tuple[Simulation, ...], at: int | None) -> str:
+    """The point where communication wins, with what grew and what shrank up to it."""
     if at is None:
         last = runs[-1]
         return (f"up to {counted(last.cluster.workers, 'worker')} computing takes longer than "
                 f"communication: {duration(last.on_path['compute'])} of the critical path against "
-                f"{duration(last.communication)}")  # fmt: skip
+                f"{duration(last.communication)}.")  # fmt: skip
     place = next(n for n, run in enumerate(runs) if run.cluster.workers == at)
     here = runs[place]
     words = (f"from {counted(at, 'worker')} on communication takes longer than computing: "
              f"{duration(here.communication)} of the critical path, of which "
              f"{duration(here.on_path['latency'])} latency, against "
-             f"{duration(here.on_path['compute'])}")  # fmt: skip
+             f"{duration(here.on_path['compute'])}.")  # fmt: skip
     if not place:
         return words
     before = runs[place - 1]
-    return (f"{words}. On {counted(before.cluster.workers, 'worker')} it was "
+    return (f"{words} On {counted(before.cluster.workers, 'worker')} it was "
             f"{duration(before.communication)} against {duration(before.on_path['compute'])}: "
-            f"{_changed(before, here)}")  # fmt: skip
+            f"{_changed(before, here)}.")  # fmt: skip
+
+
+def _overhead(runs: tuple[Simulation, ...], at: int | None) -> str:
+    """The point where tasks cost more than they do."""
+    here = next((run for run in runs if run.cluster.workers == at), None)
+    if here is None:
+        return ""
+    told = sum(1 for job in here.jobs.jobs if job.kind == "told")
+    scheduler = duration(told * here.cluster.scheduler_ns)
+    return (f"From {counted(here.cluster.workers, 'worker')} on the overhead of tasks takes longer "
+            f"than computing: {duration(here.on_path['overhead'])} of the critical path; the "
+            f"scheduler alone is busy for {scheduler}, with {told:,} messages for "
+            f"{here.jobs.tasks:,} tasks and what they give. Fewer, larger tasks would help."
+            )  # fmt: skip
+
+
+def _best(best: Simulation) -> str:
+    return (f"It ends first on {counted(best.cluster.workers, 'worker')}, after "
+            f"{duration(best.makespan)}, {number(best.speedup)} times as fast as on one."
+            )  # fmt: skip
 
 
 def _changed(before: Simulation, here: Simulation) -> str:

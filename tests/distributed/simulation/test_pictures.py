@@ -36,12 +36,12 @@ def test_bars_too_narrow_to_be_seen_are_thinned_out() -> None:
 
 def test_a_curve_for_each_cut() -> None:
     rows = [
-        Curve("rows", (1, 2, 4), (1.0, 1.9, 3.1), (1.0, 0.95, 0.78), 4),
+        Curve("rows", (1, 2, 4), (1.0, 1.9, 3.1), (1.0, 0.95, 0.78), 4, "overhead"),
         Curve("columns", (1, 2, 4), (1.0, 0.5, 0.25), (1.0, 0.25, 0.06)),
         Curve("one", (1,), (1.0,), (1.0,)),
     ]
     picture = curves(rows, "Workers")
     assert len(parts(picture, "polyline")) == 1 + 2 * 3
-    assert "rows: communication takes longer than computing from 4 on" in texts(picture)
-    assert "columns: computing takes longer than communication" in texts(picture)
+    assert "rows: overhead takes longer than computing from 4 on" in texts(picture)
+    assert "columns: computing takes longer than communication and overhead" in texts(picture)
     assert picture.count('r="9"') == 2
