@@ -17,7 +17,7 @@ FILLS = {"compute": "#9aa6f2", "send": "#66bfe2", "receive": "#b8e0f0"}
 """Of bars: computing over the whole height of a lane, what is sent and received on half of it."""
 CURVES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Distinguishable without seeing colours as most do (Okabe and Ito, 2008)."""
-WIDTH, LEFT, RIGHT, TOP, ROW, FOOT = 860, 96, 24, 48, 22, 34
+WIDTH, LEFT, RIGHT, TOP, ROW, FOOT = 860, 96, 40, 48, 22, 34
 PANEL, HEIGHT = 400, 260
 LEAST = 0.3
 """Pixels of the narrowest bar that is drawn: a choice by eye. Of narrower ones, one is drawn where
@@ -102,15 +102,17 @@ def curves(rows: Sequence[Curve], title: str) -> str:
     ideal = " ".join(f"{_x(40, n, most):.1f},{_y(math.log2(n), span):.1f}" for n in (1, most))
     dashed = f'fill="none" stroke="{FAINT}" stroke-dasharray="4 4"'
     parts.append(f'<polyline points="{ideal}" {dashed}/>')
-    parts += _panel(60 + PANEL, "efficiency", most, [(e / 4, e / 4) for e in range(5)], (0.0, 1.1))
+    best = max([e for row in rows for e in row.efficiency], default=1.0)
+    shares = 0.0, max(best, 1.1)
+    ticks = [(n / 4, n / 4) for n in range(int(4 * shares[1]) + 1)]
+    parts += _panel(60 + PANEL, "efficiency", most, ticks, shares)
     for place, row in enumerate(rows):
         colour = CURVES[place % len(CURVES)]
         y = TOP + HEIGHT + FOOT + 18 * place + 4
         parts += [_sign(place, 50, y - 4, colour), _text(64, y, _legend(row), INK)]
         logs = [math.log2(max(s, 1e-9)) for s in row.speedup]
-        capped = [min(e, 1.1) for e in row.efficiency]
         parts += _curve(row, place, 40, most, logs, span, row.speedup)
-        parts += _curve(row, place, 60 + PANEL, most, capped, (0.0, 1.1), row.efficiency)
+        parts += _curve(row, place, 60 + PANEL, most, row.efficiency, shares, row.efficiency)
     return "\n".join([*parts, "</svg>"])
 
 
