@@ -4,9 +4,15 @@
     simulate(f, Cluster(workers=1024), workers=(1, 2, …))      a sweep: f is written for each number
     simulate({"rows": f, "columns": g}, …)                     several cuts beside each other
 
-The items are those of the compiler's own schedule, for the machine of a worker; nothing is run and
-no data are needed: placeholders do. Planning is most of the time that it takes, and grows with the
-items; a line says how far it is, where somebody looks.
+The items are those of the compiler's own schedule, for the machine of a worker, in the tasks that a
+cluster would be given; nothing is run and no data are needed: placeholders do. Planning is most of
+the time that it takes, and grows with the items: 1 … 1,024 workers took 141 s for a data-parallel
+step of 54,270 items, 83 s for a tensor-parallel product. A line says how far it is, where somebody
+looks.
+
+Of 18 runs on 1, 2 and 4 processes, predicted times are off by a median factor of 1.15, and of 1.24
+in another round, while others used the machine (`python -m benchmarks simulated`; two cores of an
+EPYC, 2026-11-25).
 """
 
 import sys
