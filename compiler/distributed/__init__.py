@@ -1,17 +1,17 @@
 """Programs on the workers of a Dask cluster: Dask finds workers, moves data, restarts what died.
 
-    axes.py       which axes of the inputs are one and the same axis of the results
-    shipped.py    a program without its data as bytes; compiled and kept where it runs
-    blockwise.py  `blockwise`: a function, compiled and fused, over the blocks of dask arrays
-    local.py      `local_cluster`: processes of this machine that nobody else can reach
-    work.py       what a task of a cluster does, in the process of a worker
-    tasks.py      items of a schedule as tasks, and what is done here between them
-    held.py       runs, what workers hold of them, and what it takes to do them again
-    repair.py     on the scheduler: another worker does the work of one that is gone
-    graphs.py     tasks as nodes of Dask's graph
-    connection.py tasks and data given to a cluster, and waited for, whatever workers do
-    room.py       programs that do not fit in the memory of a worker are refused
-    engine.py     schedules run on workers
-    cluster.py    `cluster`: the workers of a cluster as devices
-    simulation/   programs on machines that are not there, before they are rented
+    axes.py        which axes of the inputs are one and the same axis of the results
+    shipped.py     a program without its data as bytes; compiled and kept where it runs
+    blockwise.py   `blockwise`: a function, compiled and fused, over the blocks of dask arrays
+    local.py       `local_cluster`: processes of this machine that nobody else can reach
+    work.py        what a task of a cluster does, in the process of a worker
+    tasks.py       items of a schedule as tasks, and what is done here between them
+    held.py        runs, what workers hold of them, and what it takes to do them again
+    repair.py      on the scheduler: another worker does the work of one that is gone
+    graphs.py      tasks as nodes of Dask's graph
+    connection.py  tasks and data given to a cluster, and waited for, whatever workers do
+    room.py        programs that do not fit in the memory of a worker are refused
+    engine.py      schedules run on workers
+    cluster.py     `cluster`: the workers of a cluster as devices
+    simulation/    programs on machines that are not there, before they are rented
 """
