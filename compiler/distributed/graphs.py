@@ -20,12 +20,12 @@ from compiler.distributed.work import packed, perform, pick, release_here
 
 
 def layers_of(submit: Submit, run: Submitted) -> tuple[Layers, list[str]]:
-    """The nodes of tasks, by device, and the keys of all that they give."""
+    """The nodes of tasks, by device, and the keys of what the client asks for."""
     layers: Layers = {}
     wanted: list[str] = []
     for task in submit.tasks:
         layers.setdefault(task.device, {}).update(_nodes(task, run))
-        wanted += [key_of(run, FromTask(task.number, register)) for register in task.outputs]
+        wanted += [key_of(run, FromTask(task.number, register)) for register in sorted(task.wanted)]
     return layers, wanted
 
 
@@ -52,27 +52,33 @@ def _key(run: Submitted, task: Task) -> str:
 
 
 def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
-    """The node that does the work, and one for each of several arrays that it gives."""
-    own, place = _key(run, task), None
-    arguments = [_argument(source, run) for source in task.inputs.values()]
-    content = packed(work_of(task, run.plan, dict.fromkeys(task.inputs, place)))
+    """The node that does the work, and one for each of several arrays that leaves alone."""
+    own = _key(run, task)
+    found = [_argument(source, run) for source in task.inputs.values()]
+    arguments = [argument for argument, _ in found]
+    places = {r: place for r, (_, place) in zip(task.inputs, found, strict=True)}
+    content = packed(work_of(task, run.plan, places))
     library = None if run.library is None else TaskRef(run.library.key)
     values = dict(run.values)
     made = {own: Node(own, perform, content, run.name, release_here(), values, library, *arguments)}
     if len(task.outputs) > 1:
-        for number, register in enumerate(task.outputs):
+        for register in sorted(task.apart):
             key = f"{own}-{register}"
-            made[key] = Node(key, pick, TaskRef(own), number)
+            made[key] = Node(key, pick, TaskRef(own), task.outputs.index(register))
     return made
 
 
-def _argument(source: Source, run: Submitted) -> Any:
-    """What stands in the graph for something that a task reads."""
+def _argument(source: Source, run: Submitted) -> tuple[Any, int | None]:
+    """What stands in the graph for something that a task reads, and the place in it, if it is one
+    of several arrays."""
     if isinstance(source, FromTask):
-        return TaskRef(key_of(run, source))
+        made = run.plan.tasks[source.task]
+        if len(made.outputs) == 1 or source.register in made.apart:
+            return TaskRef(key_of(run, source)), None
+        return TaskRef(_key(run, made)), made.outputs.index(source.register)
     if isinstance(source, FromHere):
         sent = run.inline[source.number]
-        return TaskRef(sent) if isinstance(sent, str) else sent
+        return (TaskRef(sent) if isinstance(sent, str) else sent), None
     assert isinstance(source, FromInput)
     found = run.inputs[source.number]
-    return TaskRef(found.key) if isinstance(found, Parent) else found
+    return (TaskRef(found.key) if isinstance(found, Parent) else found), None

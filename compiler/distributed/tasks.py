@@ -7,8 +7,9 @@
              gather  5
              item 6, here
 
-A task is a run of items on one worker. What takes little time joins the task before it: a task
-costs Dask about a millisecond. Only the part of a buffer that a transfer moves leaves a worker.
+A task is a run of items on one worker. What takes little time joins the task before it, if what it
+reads is there by then, by the estimates: a task costs Dask about a millisecond. Only the part of a
+buffer that a transfer moves leaves a worker.
 
 Relies on: items are in an order that respects their dependencies.
 Ensures: tasks form no circle: each has a rank above those of the tasks it reads from, and an item
@@ -83,17 +84,34 @@ class Task:
     inputs: dict[int, Source] = field(default_factory=dict)
     """For each register that comes in, from where."""
     outputs: list[int] = field(default_factory=list)
+    apart: set[int] = field(default_factory=set)
+    """Outputs that leave alone: to another worker, or for later."""
+    wanted: set[int] = field(default_factory=set)
+    """Those that the client asks for: results, and what tasks read that are submitted later."""
     holds: set[int] = field(default_factory=set)
     """Registers that it has: they came in, or it wrote them."""
     cost: int = 0
     name: str = "copy"
     longest: int = -1
+    begin: int = 0
+    """When it can begin, in estimated nanoseconds from the begin of the program."""
+
+    @property
+    def end(self) -> int:
+        """When it is done, by that estimate."""
+        return self.begin + self.cost
 
     def output(self, register: int) -> FromTask:
         """The register, given to others."""
         if register not in self.outputs:
             self.outputs.append(register)
         return FromTask(self.number, register)
+
+    def ask_for(self, register: int) -> FromTask:
+        """The register, given to the client."""
+        self.apart.add(register)
+        self.wanted.add(register)
+        return self.output(register)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +184,7 @@ def plan(
     written = {b: work.homes[b] for b in inputs if is_remote(b.device) and b in work.homes}
     for end in (*ends, *written.values()):
         if isinstance(end, FromTask):
-            work.tasks[end.task].output(end.register)
+            work.tasks[end.task].ask_for(end.register)
     return TaskPlan(
         tuple(work.actions), ends, written, tuple(work.codes), work.sizes, tuple(work.tasks)
     )
@@ -210,6 +228,8 @@ class _Planner:
     tasks: list[Task] = field(default_factory=list)
     open: dict[str, Task] = field(default_factory=dict)
     """The task of each worker that items may still join."""
+    busy: dict[str, int] = field(default_factory=dict)
+    """When each worker has done its tasks, estimated."""
     submitted: int = 0
     homes: dict[Buffer, Source] = field(default_factory=dict)
     pending: dict[Buffer, list[Gather]] = field(default_factory=dict)
@@ -282,12 +302,18 @@ class _Planner:
         known = {s.task for s in sources if isinstance(s, FromTask)}
         others = known - ({task.number} if task else set())
         rank = 1 + max((self.tasks[number].rank for number in others), default=-1)
+        there = max((self.tasks[number].end for number in others), default=0)
         is_short = task is not None and (task.cost + cost <= self.joined_ns or not task.cost)
-        if task is None or not is_short or rank > task.rank:
+        is_late = task is not None and there > task.end + self.joined_ns
+        if task is None or not is_short or rank > task.rank or is_late:
             rank = 1 + max((self.tasks[number].rank for number in known), default=-1)
+            there = max((self.tasks[number].end for number in known), default=0)
             task = self.open[worker] = Task(len(self.tasks), worker, rank)
             self.tasks.append(task)
+            there = max(there, self.busy.get(worker, 0))
+        task.begin = max(task.begin, there)
         task.cost += cost
+        self.busy[worker] = task.end
         return task
 
     def _take(self, task: Task, register: int, source: Source | None) -> None:
@@ -297,7 +323,12 @@ class _Planner:
         if isinstance(source, FromTask):
             if source.task == task.number:
                 return
-            self.tasks[source.task].output(source.register)
+            made = self.tasks[source.task]
+            made.output(source.register)
+            if made.device != task.device:
+                made.apart.add(source.register)
+            if made.number < self.submitted:
+                made.ask_for(source.register)
         task.inputs[register] = source
         task.holds.add(register)
 
@@ -406,6 +437,8 @@ class _Planner:
     def _leaving(self, item: ScheduleItem, move: MemoryTransfer) -> Gather:
         """A transfer from a worker to this process."""
         found, _ = self._cut(item, move, move.region)
+        if isinstance(found, FromTask):
+            self.tasks[found.task].ask_for(found.register)
         region = move.region
         into = Region(region.dims, None, region.destination_strides, 0, region.destination_offset)
         return Gather(found, move.destination, into)
@@ -417,7 +450,7 @@ class _Planner:
             if not is_remote(buffer.device) or home is None:
                 continue
             if isinstance(home, FromTask):
-                self.tasks[home.task].output(home.register)
+                self.tasks[home.task].ask_for(home.register)
             self.pending[buffer] = [Gather(home, buffer, None)]
         self.flush()
         self.actions.append(Local(item))

@@ -201,7 +201,8 @@ class _Building:
         run = self._add(Job("compute", task.name, lane, after, ns, place=place, items=steps))
         for register in task.outputs:
             source, picked = FromTask(task.number, register), run
-            if len(task.outputs) > 1:  # each of several arrays is what a task of its own gives
+            # one of several arrays that leaves its worker is what a task of its own gives
+            if len(task.outputs) > 1 and register in task.apart:
                 picked = self._add(Job("told", "pick", lane, (run,), place=place))
             self.given[source] = picked
 
