@@ -13,6 +13,7 @@ from compiler.graph.devices import Devices, is_remote
 from compiler.graph.extents import matching_groups
 from compiler.graph.kinds.joins import AT_ONCE, Cat
 from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode
 
 Movement: TypeAlias = tuple[type[TensorNode], object]
@@ -148,8 +149,8 @@ def in_memory(node: TensorNode) -> TensorNode:
     base = node
     while isinstance(base, MOVEMENT):
         base = base.sources[0]
-    is_there = isinstance(base, (nodes.Buffer, nodes.Const, nodes.Contiguous, nodes.Param, Copy))
-    return node if is_there else nodes.Contiguous((node,))
+    there = nodes.Buffer, nodes.Const, nodes.Contiguous, nodes.Param, Copy, Repeat
+    return node if isinstance(base, there) else nodes.Contiguous((node,))
 
 
 def held(node: TensorNode) -> TensorNode:

@@ -2,14 +2,14 @@
 
     state 0 ──transfer──▶ S0        before the loop
     S0, … ──calls──▶ N0             in every iteration, under range 0 … count
-    N0 ──transfer──▶ S0             in every iteration, once all its calls have read the old state
+    N0 ──transfer──▶ S0             in every iteration, once whatever reads the old state has run
 
 Each call of an iteration is closed with an End, so that all belong to the loop, whether they read
 its counter or not. A state that no iteration changes is not carried over; of one that gets a row in
 each iteration (`carry.py`) the row is, to its place.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from compiler.core.node import Node, toposort
 from compiler.graph.kinds.repeat import Repeat
@@ -46,22 +46,103 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
     for choice in iteration.kept:
         if choice.node in inner.buffers:
             result.reasons[buffer_of(inner.buffers[choice.node])] = choice.reason
-    read = tuple(inner.runs)
-    for index, (state, new) in enumerate(zip(states, iteration.root.sources, strict=True)):
-        if not (isinstance(new, Param) and new.slot == index):
-            row = iteration.carried.rows.get(index)
-            place = (counter,) if row is not None and row.step else ()
-            region = row.region(node.sources[index].shape) if row is not None else None
-            sources = (After((state, *read)), inner.buffers[new], *place)
-            inner.runs.append(Transfer(sources, "carry", region))
-    ends = [End((run, loop)) for run in inner.runs]
-    result.runs += ends
-    for source in node.sources[node.states :]:
-        result.readers.setdefault(source, []).extend(ends)
-    last = [After((state, *ends)) if ends else state for state in states]
-    for made in (loop, *counter.sources[:1], counter, *inner.runs, *ends, *last):
+    readers = _readers(inner.runs)
+    carried = _carries(inner, node, states, readers)
+    inner.runs += carried.values()
+    ends = {run: End((run, loop)) for run in inner.runs}
+    result.runs += ends.values()
+    for source, holder in zip(node.sources[node.states :], rest, strict=True):
+        own = [ends[run] for run in readers.get(buffer_of(holder), ())]
+        result.readers.setdefault(source, []).extend(own)
+    last = [_last(state, ends, carried.get(index)) for index, state in enumerate(states)]
+    if ends:  # this state is read: with it whatever runs is there, and told to be in the loop
+        last[node.index] = After((states[node.index], *ends.values()))
+    for made in (loop, *counter.sources[:1], counter, *inner.runs, *ends.values(), *last):
         result.note(made, frozenset((node,)))
     return last
+
+
+def _carries(
+    inner: Outlined, node: Repeat, states: Sequence[Node], readers: Mapping[Buffer, Sequence[Node]]
+) -> dict[int, Node]:
+    """For each state that an iteration changes the transfer that brings the next one in its place,
+    once whatever reads the old one has run: on other devices others need not have."""
+    iteration, counter = inner.iterations[node.body], inner.counter
+    assert counter is not None
+    changing = {
+        index: new
+        for index, new in enumerate(iteration.root.sources)
+        if not (isinstance(new, Param) and new.slot == index)
+    }
+    apart = _Apart({buffer_of(states[index]) for index in changing}, inner.runs)
+    for index, new in changing.items():
+        apart.join(buffer_of(states[index]), buffer_of(inner.buffers[new]))
+    carried: dict[int, Node] = {}
+    for index, new in changing.items():
+        state = states[index]
+        row = iteration.carried.rows.get(index)
+        place = (counter,) if row is not None and row.step else ()
+        region = row.region(node.sources[index].shape) if row is not None else None
+        before = [*readers.get(buffer_of(state), ()), *apart.link(buffer_of(state), carried)]
+        held = After((state, *before)) if before else state
+        carried[index] = Transfer((held, inner.buffers[new], *place), "carry", region)
+    return carried
+
+
+class _Apart:
+    """Which buffers of an iteration calls bring together: all calls of a loop must be connected."""
+
+    def __init__(self, states: set[Buffer], runs: Sequence[Node]) -> None:
+        self.above: dict[Buffer, Buffer] = {}
+        self.linked: set[Buffer] = set()
+        """One buffer of each part that is connected with the first."""
+        arguments = [_arguments(run) for run in runs]
+        changed = states.union(each[0] for each in arguments)
+        for each in arguments:
+            for buffer in each[1:]:
+                if buffer in changed:
+                    self.join(each[0], buffer)
+
+    def of(self, buffer: Buffer) -> Buffer:
+        """The buffer that stands for all that are connected with this one."""
+        path = []
+        while (found := self.above.get(buffer, buffer)) is not buffer:
+            path.append(buffer)
+            buffer = found
+        self.above.update(dict.fromkeys(path, buffer))
+        return buffer
+
+    def join(self, left: Buffer, right: Buffer) -> None:
+        """A call has both as arguments."""
+        self.above[self.of(left)] = self.of(right)
+
+    def link(self, state: Buffer, carried: Mapping[int, Node]) -> list[Node]:
+        """The carry that the one to `state` has to wait for: none, unless nothing else does."""
+        found = self.of(state)
+        is_first = not self.linked
+        is_linked = found in self.linked
+        self.linked.add(found)
+        return [] if is_first or is_linked else [next(iter(carried.values()))]
+
+
+def _arguments(run: Node) -> list[Buffer]:
+    """The buffers that a run of an iteration has, in loops in it too; it writes the first."""
+    call = run.call if isinstance(run, End) else run
+    return [buffer_of(each) for each in call.sources if not isinstance(each, Bind)]
+
+
+def _readers(runs: Sequence[Node]) -> dict[Buffer, list[Node]]:
+    """The runs of an iteration, loops in it too, that have each buffer as an argument."""
+    found: dict[Buffer, dict[Node, None]] = {}
+    for run in runs:
+        for buffer in _arguments(run):
+            found.setdefault(buffer, {})[run] = None
+    return {buffer: list(runs) for buffer, runs in found.items()}
+
+
+def _last(state: Node, ends: Mapping[Node, Node], carry: Node | None) -> Node:
+    """The node that holds a state after the loop: itself where no iteration changes it."""
+    return state if carry is None else After((state, ends[carry]))
 
 
 def _first(result: Outlined, node: Repeat, source: TensorNode, placed: list[Buffer]) -> Node:

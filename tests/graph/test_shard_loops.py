@@ -10,7 +10,7 @@ from compiler import Tensor
 from compiler.core.errors import DeviceError
 from compiler.graph import collectives
 from compiler.graph.kinds.repeat import Repeat
-from compiler.schedule.items import MemoryTransfer
+from compiler.schedule.items import Kernel, MemoryTransfer
 from tests.evaluate import assert_same
 
 random = np.random.default_rng(7)
@@ -112,6 +112,29 @@ def test_a_step_moves_what_it_sums_and_nothing_else() -> None:
             and m.source_device != "CPU"]  # fmt: skip
     assert sum(sent) == sum(row.moved for row in rows) == 5 * 2 * 2 * (5 + 1) * 4
     assert sum(row.transfers for row in rows) == len(sent) == 5 * 2 * 4
+
+
+def test_a_worker_waits_for_no_other_without_need() -> None:
+    looped = compiler.repeat(3, lambda i, x: x * 2 + i, Tensor(X).shard(WORKERS, 0))
+    items = compiler.compile(tensors(looped)).schedule.items
+    assert len([item for item in items if isinstance(item.operation, Kernel)]) == 10  # one gathers
+    kernels = [item for item in items if item.operation.name == "k0"]
+    carries = [item for item in items if item.operation.name == "carry"]
+    assert len(kernels) == len(carries) == 9
+    for item in kernels:
+        before = [items[place].operation.devices for place in item.depends_on]
+        assert set(before) <= {item.operation.devices}
+    assert max(len(item.depends_on) for item in carries) <= 4
+
+
+def test_more_workers_are_no_more_waits_for_each_item() -> None:
+    def waits(count: int) -> float:
+        x = Tensor(np.ones((count, 3), "f4")).shard([f"DASK:{n}" for n in range(count)], 0)
+        looped = compiler.repeat(2, lambda _, s: s - s.sum(0), x)
+        items = compiler.compile(tensors(looped)).schedule.items
+        return sum(len(item.depends_on) for item in items) / len(items)
+
+    assert waits(16) < 1.2 * waits(4)
 
 
 def test_a_state_lies_as_it_began() -> None:
