@@ -5,10 +5,10 @@
 
     with compiler.cluster("tcp://10.0.0.1:8786"): …  # a scheduler that is there
     with compiler.cluster(client): …                 # a client of dask's
+    cluster = compiler.cluster().start()             # in a notebook, until cluster.close()
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 from compiler.core.errors import DataError, located
@@ -22,7 +22,8 @@ def cluster(
     client: Any = None, /, *, memory: int | str | None = None, joined: float | None = None,
     **more: Any,
 ) -> Any:  # fmt: skip
-    """A context in which the workers of a cluster are devices, `cluster.workers`.
+    """A context in which the workers of a cluster are devices, `cluster.workers`; or, begun by its
+    `start`, such a cluster until it is closed.
 
     `client` is a `distributed.Client`, a cluster of dask's, the address of a scheduler, or nothing:
     then processes of this machine are started, and ended with the block; `more` goes to
@@ -33,20 +34,35 @@ def cluster(
 
     Raises `DataError` where there is no worker, or one that has another release of this package.
     """
-    return _used(client, memory, joined, more)
+    return Use(client, memory, joined, more)
 
 
-@contextmanager
-def _used(
-    client: Any, memory: int | str | None, joined: float | None, more: dict[str, Any]
-) -> Iterator[Any]:
-    """The engine on the cluster, in use meanwhile."""
-    with ExitStack() as stack:
-        connected = _client(client, more, stack)
-        engine = _engine(connected, memory, joined)
-        stack.callback(connected.unsubscribe_topic, "svodviz")
-        stack.callback(dask.use(engine))
-        yield engine
+class Use:
+    """A cluster that is in use while a block lasts, or from `start` until it is closed."""
+
+    def __init__(
+        self, client: Any, memory: int | str | None, joined: float | None, more: dict[str, Any]
+    ) -> None:
+        self._given = client, memory, joined, more
+        self._stack = ExitStack()
+
+    def start(self) -> Any:
+        """The cluster, in use from now on until its `close` is called."""
+        client, memory, joined, more = self._given
+        with self._stack as stack:
+            connected = _client(client, more, stack)
+            engine = _engine(connected, memory, joined)
+            stack.callback(connected.unsubscribe_topic, "svodviz")
+            stack.callback(dask.use(engine))
+            self._stack = stack.pop_all()
+        engine.close = self._stack.close
+        return engine
+
+    def __enter__(self) -> Any:
+        return self.start()
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
 
 
 def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:

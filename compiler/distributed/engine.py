@@ -8,7 +8,7 @@ another one does its work, and what was lost with it is computed again (`connect
 
 import itertools
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -53,6 +53,8 @@ class DaskEngine:
     limits: tuple[int, ...]
     """Bytes of memory that each worker has for tensors."""
     joined_ns: int = planning.JOINED_NS
+    close: Callable[[], None] = lambda: None
+    """Ends its use; processes that were started for it end too."""
     runs: list[str] = field(default_factory=list)
     """The names of the latest runs."""
     _plans: Kept[Any, TaskPlan] = field(default_factory=lambda: Kept(KEPT))

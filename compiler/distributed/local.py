@@ -46,7 +46,7 @@ def local_cluster(
         "host": LOOPBACK,
         # a port that is free: a second cluster does not complain that the first one has its own
         "dashboard_address": f"{LOOPBACK}:0",
-        "silence_logs": logging.ERROR,
+        "silence_logs": logging.CRITICAL,
         "processes": True,
         "security": security,
     }
