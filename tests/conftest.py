@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,6 +17,20 @@ TOGETHER = ("tests/svodviz/jupyter/",)
 # The first call of a compiled program includes its compilation, so no example has a deadline.
 settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("svodviz")
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    """The client of a cluster of two processes, one thread each, for all tests that ask for it.
+
+    They leave it as they find it: who kills a worker has a cluster of its own.
+    """
+    from distributed import Client
+
+    from compiler.distributed.local import local_cluster
+
+    with local_cluster(2, threads=1) as cluster, Client(cluster) as made:
+        yield made
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.ask.checking import run_bodies
+from compiler.ask.interpreted import run_bodies
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.kept import Kept

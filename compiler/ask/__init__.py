@@ -6,10 +6,12 @@ In order: each imports only what stands before it.
     sums.py             how far a sum of floats may be off
     rounding.py         how far right results may be from those of the reference, by rounding alone
     checking.py         a stage of a compilation on its inputs
+    interpreted.py      a program run on the interpreter of one of its stages
     as_run.py           a program run as users run it, and by the steps that lead there
     check_passes.py     what each pass leaves runs, and is held against what is right
     check_transfers.py  whether each transfer of a program brings what a copy of the graph means
     bisect.py           the first pass that makes a program wrong, and its first wrong rewrite
+    check_elsewhere.py  stages run on the workers of a cluster, each a row of a check
     check.py            every stage runs on the same inputs and is held against the graph
     why_not.py          why a rule does not match a node
     matched.py          what a rule bound when it made a rewrite, and how long it takes

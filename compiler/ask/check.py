@@ -4,60 +4,71 @@ The first stage is the graph as written, on NumPy. The others may differ from it
 (`checking.py`). The last rows are the program as users run it (`ask/as_run.py`).
 """
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from functools import partial
-from typing import TypeAlias, cast
+from typing import cast
 
 from compiler.ask.checking import (
-    Array,
     Checkable,
+    Expected,
     Report,
     Row,
+    Stage,
     reference,
     row_of,
-    run_bodies,
     run_graph,
     run_machine,
 )
+from compiler.ask.interpreted import ENGINES, run_bodies
 from compiler.core.lazy import loading
+from compiler.device import dask
 from compiler.graph.nodes import Sink
 from compiler.run.bindings import Values
 
-Engine: TypeAlias = tuple[str, Callable[[], list[Array]]]
 
-
-def _passes(compilation: Checkable, values: Values) -> list[Engine]:
-    """The program after each graph pass."""
+def _interpreted(compilation: Checkable, values: Values) -> list[Stage]:
+    """The program after each graph pass, and at every stage before machine code, in order."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
     return [
-        (f"pass {record.name}", partial(run_graph, cast(Sink, record.after), values))
-        for record in passes
-    ]
-
-
-def _stages(compilation: Checkable, values: Values) -> list[Engine]:
-    """Every later stage, in order."""
-    names = "kernels", "schedule", "loops", "lowered"
-    return [
-        *((name, partial(run_bodies, compilation, name, values)) for name in names),
-        ("machine code", lambda: run_machine(compilation, values)),
+        *((f"pass {it.name}", partial(run_graph, cast(Sink, it.after), values)) for it in passes),
+        *((name, partial(run_bodies, compilation, name, values)) for name in ENGINES),
     ]
 
 
 def check(compilation: Checkable, variables: Values | None = None) -> Report:
     """Run every stage of `compilation` and compare it with the graph as written.
 
-    `variables` are values over those bound. Raises `DataError` as `run` does.
+    `variables` are values over those bound. Where a cluster is in use its workers run what
+    interpreters run, machine code runs here meanwhile: the rows are the same. Raises `DataError`
+    as `run` does.
     """
     with loading():
         from compiler.ask.as_run import as_run  # only who checks loads it
         from compiler.ask.check_transfers import check_transfers, has_transfers
 
     values = compilation.values_of_run(variables)
+    away = _elsewhere(compilation, values)
     expected = reference(compilation, values)
-    rows = [row_of(name, expected, run) for name, run in _passes(compilation, values)]
-    if has_transfers(compilation):
-        rows.append(check_transfers(compilation, values))
-    rows += [row_of(name, expected, run) for name, run in _stages(compilation, values)]
-    rows += [run() for run in as_run(compilation, values, expected)]
-    return Report((Row("graph", True, 0.0, 0.0, "reference"), *rows))
+    transfers = [check_transfers(compilation, values)] if has_transfers(compilation) else []
+    machine: Stage = "machine code", partial(run_machine, compilation, values)
+    run = [*_rows(expected, [machine]), *(it() for it in as_run(compilation, values, expected))]
+    rows = _rows(expected, away or _interpreted(compilation, values))
+    passes, stages = rows[: -len(ENGINES)], rows[-len(ENGINES) :]
+    first = Row("graph", True, 0.0, 0.0, "reference")
+    return Report((first, *passes, *transfers, *stages, *run))
+
+
+def _rows(expected: Expected, stages: Iterable[Stage]) -> list[Row]:
+    return [row_of(name, expected, run) for name, run in stages]
+
+
+def _elsewhere(compilation: Checkable, values: Values) -> list[Stage] | None:
+    """What interpreters run, on the workers of a cluster; None where there is none, or where it
+    cannot travel."""
+    engine = dask.used()
+    if engine is None:
+        return None
+    with loading():
+        from compiler.ask.check_elsewhere import check_elsewhere
+
+    return check_elsewhere(engine, compilation, values)

@@ -7,7 +7,7 @@ element (`ask/rounding.py`); what is further off is an error.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -18,17 +18,16 @@ from compiler.core.trace import PassRecord
 from compiler.device.cpu import MEMORY
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.loops import interpret as loops_interpreter
-from compiler.lowered.run_tasks import run_tasks
 from compiler.pipeline.kernels import CompiledKernel
 from compiler.run.allocation import with_copies
 from compiler.run.bindings import Values, graph_inputs, sliced
-from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.printer import Schedule
 from compiler.settings.options import Options
 
 Array = np.ndarray[Any, Any]
+Stage: TypeAlias = tuple[str, Callable[[], list[Array]]]
+"""The name of a stage, and who runs it."""
 
 
 class Checkable(Protocol):
@@ -149,38 +148,6 @@ def run_machine(compilation: Checkable, values: Values) -> list[Array]:
     """The results from machine code, on copies of the inputs: it may write some of them."""
     with MEMORY.poisoned():
         flat = compilation.run_flat(values, copies(compilation))
-    return sliced(flat, compilation.results, values)
-
-
-def run_bodies(compilation: Checkable, engine: str, variables: Values | None = None) -> list[Array]:
-    """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
-
-    `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those
-    bound. Raises `DataError` as `run` does.
-    """
-    values = compilation.values_of_run(variables)
-    inputs = copies(compilation)
-    if engine == "kernels":
-        flat = schedule_interpreter.interpret_kernels(compilation.kernels.root, inputs, values)
-    else:
-        run = {
-            "schedule": lambda kernel, arguments: schedule_interpreter.run_kernel(
-                kernel, arguments, values
-            ),
-            "loops": lambda kernel, arguments: loops_interpreter.interpret(
-                compilation.kernel(kernel.body).loops,
-                arguments,
-                variables={**values, **dict(kernel.fixed)},
-            ),
-            "lowered": lambda kernel, arguments: run_tasks(
-                compilation.kernel(kernel.body).linear.instructions,
-                arguments,
-                variables={**values, **dict(kernel.fixed)},
-            ),
-        }[engine]
-        flat = schedule_interpreter.interpret(
-            compilation.schedule.items, compilation.schedule.results, inputs, run
-        )
     return sliced(flat, compilation.results, values)
 
 

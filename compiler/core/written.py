@@ -12,7 +12,8 @@ writer are given are written or made: rows from anywhere make nothing else. Line
 part of it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
@@ -23,6 +24,21 @@ from compiler.core.origin import no_origin
 
 Kinds: TypeAlias = Mapping[str, type]
 _PLAIN = (int, str, bool, float, type(None))
+
+
+FUNCTIONS = ("Custom", "CustomCall")
+"""Kinds of nodes, at any stage, that call a function of the user's: one process alone knows it."""
+
+
+def below(kind: type[Node]) -> Iterator[type[Node]]:
+    """The kinds of this package that derive from a kind, but functions of the user's."""
+    for each in kind.__subclasses__():
+        module = sys.modules.get(each.__module__)
+        # a class with slots is made of one without them, which may still be there
+        is_whole = module is not None and getattr(module, each.__name__, None) is each
+        if is_whole and each.__module__.startswith("compiler.") and each.__name__ not in FUNCTIONS:
+            yield each
+        yield from below(each)
 
 
 class Unwritable(Exception):

@@ -7,7 +7,7 @@ The cluster in use is an `Engine`: it runs items on workers, and fetches what th
 (`remote.py`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 from compiler.core.dtypes import DType
@@ -31,6 +31,17 @@ class Engine(Protocol):
         programs: Mapping[Any, Program], values: Mapping[str, int],
     ) -> list[Data]:  # fmt: skip
         """Run items of a schedule; flat data per result, of those on workers remote."""
+        ...
+
+    def map(
+        self, function: Callable[[Any], Any], rows: Sequence[Any], per_host: int = 0
+    ) -> Iterator[Any]:
+        """`function` of each row, on workers, begun at once: results in order, as they come.
+
+        The function is sent once to each worker. With `per_host` so many rows run at once on one
+        host at most. What a row raises is raised where its result is asked for; letting go of the
+        iterator cancels what is left.
+        """
         ...
 
 

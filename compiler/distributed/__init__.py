@@ -4,6 +4,7 @@
     shipped.py     a program without its data as bytes; compiled and kept where it runs
     blockwise.py   `blockwise`: a function, compiled and fused, over the blocks of dask arrays
     local.py       `local_cluster`: processes of this machine that nobody else can reach
+    mapping.py     a function over many rows on workers: results in order, as they come
     work.py        what a task of a cluster does, in the process of a worker
     tasks.py       items of a schedule as tasks, and what is done here between them
     held.py        runs, what workers hold of them, and what it takes to do them again

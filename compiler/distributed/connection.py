@@ -19,6 +19,7 @@ from compiler.core.errors import DataError
 from compiler.core.origin import Origin
 from compiler.distributed.graphs import graph_of
 from compiler.distributed.held import LOST, Layers, Submitted
+from compiler.distributed.mapping import killed
 from compiler.distributed.work import OtherRelease, StepFailed, release_here
 from compiler.graph.devices import DASK
 from compiler.graph.nodes import Buffer
@@ -169,7 +170,7 @@ class Connection:
             except OtherRelease as error:
                 raise other_release(str(error)) from error
             except KilledWorker as error:
-                raise _killed(error) from error
+                raise killed(error) from error
         raise _given_up(lost) from lost
 
     def _again(self, run: Submitted, done: set[str]) -> None:
@@ -239,12 +240,6 @@ def _failed(run: Submitted, error: StepFailed) -> WorkerError:
 def _given_up(error: Exception) -> DataError:
     what = f"data were lost {ATTEMPTS} times, with the workers that held them"
     return DataError("cluster", what, got=str(error), hint="see the workers' logs")
-
-
-def _killed(error: Any) -> DataError:
-    what, hint = f"workers died while they ran task {error.task}", "see the workers' logs: was it "
-    hint += "the memory? a worker is ended at 95 % of its limit"
-    return DataError("cluster", what, got=str(error), hint=hint)
 
 
 def other_release(got: str) -> DataError:

@@ -8,7 +8,7 @@ another one does its work, and what was lost with it is computed again (`connect
 
 import itertools
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from compiler.distributed import tasks as planning
 from compiler.distributed.connection import Connection
 from compiler.distributed.graphs import key_of, layers_of
 from compiler.distributed.held import LOST, Parent, Result, Submitted, result_of
+from compiler.distributed.mapping import map_on
 from compiler.distributed.room import refuse
 from compiler.distributed.tasks import FromHere, FromTask, Gather, Send, Source, Submit, TaskPlan
 from compiler.distributed.work import Code, Library, packed, unpacked
@@ -117,6 +118,12 @@ class DaskEngine:
         self.at.finish(run)
         del alive
         return made
+
+    def map(
+        self, function: Callable[[Any], Any], rows: Sequence[Any], per_host: int = 0
+    ) -> Iterator[Any]:
+        """`function` of each row, on the workers, begun at once: see `device/dask.py`."""
+        return map_on(self.client, self.addresses, function, rows, per_host)
 
     def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
         """The arrays of these keys of a run, brought here; made again where they were lost."""

@@ -21,6 +21,9 @@ import functools
 import os
 import platform
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,13 +63,26 @@ def limit_cores(count: int) -> None:
     _MOST_CORES[:] = [max(count, 1)]
 
 
+_OWN = threading.local()
+
+
+@contextmanager
+def using_cores(count: int) -> Iterator[None]:
+    """Have this thread use so many cores inside, whatever its process is limited to."""
+    before, _OWN.count = getattr(_OWN, "count", 0), count
+    try:
+        yield
+    finally:
+        _OWN.count = before
+
+
 def core_count() -> int:
     """How many cores this process may use: hyper-threads of one core count once."""
-    return min([_all_cores(), *_MOST_CORES])
+    return getattr(_OWN, "count", 0) or min([all_cores(), *_MOST_CORES])
 
 
-def _all_cores() -> int:
-    """As many as the system gives to this process."""
+def all_cores() -> int:
+    """As many cores as the system gives to this process, whatever it is limited to."""
     if IS_MAC:
         return control("hw.perflevel0.physicalcpu") or control("hw.physicalcpu") or _logical()
     if not hasattr(os, "sched_getaffinity"):

@@ -34,8 +34,7 @@ import numpy as np
 from compiler.core.errors import CompileError
 from compiler.core.kept import Kept
 from compiler.core.lazy import loading
-from compiler.core.node import Node
-from compiler.core.written import Kinds, Reader, Unwritable, Writer
+from compiler.core.written import Kinds, Reader, Unwritable, Writer, below
 from compiler.device.described import DESCRIBED, Described, DescribedProgram, described, loaded
 from compiler.device.program import Program
 from compiler.graph.kinds.effects import Custom
@@ -197,19 +196,8 @@ def _files(package: Path) -> Iterator[tuple[str, int, int]]:
 def kinds() -> Kinds:
     """What may stand in an entry: the nodes of graphs but functions of the user's, and records."""
     found: dict[str, type] = {f"record {kind.__name__}": kind for kind in (*RECORDS, Strided)}
-    for kind in _below(TensorNode):
-        module = sys.modules.get(kind.__module__)
-        is_whole = module is not None and getattr(module, kind.__name__, None) is kind
-        if is_whole and kind.__module__.startswith("compiler.") and kind is not Custom:
-            found[kind.__name__] = kind
+    found |= {kind.__name__: kind for kind in below(TensorNode)}
     return found
-
-
-def _below(kind: type[Node]) -> Iterator[type[Node]]:
-    """The kinds that derive from a kind."""
-    for each in kind.__subclasses__():
-        yield each
-        yield from _below(each)
 
 
 def remembered(key: bytes, cache: Cache) -> Remembered | None:

@@ -43,6 +43,17 @@ def structure(body: Body) -> str:
     return "\n".join(rows)
 
 
+def machine(options: Options) -> dict[str, str]:
+    """What is measured on, in words: choices are for machines that have the same ones alone."""
+    return {
+        "processor": jit.host_name(),
+        "features of the processor": jit.host_features(),
+        "threads of a kernel": str(options.threads or core_count()),
+        "LLVM": ".".join(map(str, llvm.llvm_version_info)),
+        "svodviz": metadata.version("svodviz"),
+    }
+
+
 def key_of(body: Body, default: Choices, options: Options) -> bytes:
     """The key of a kernel whose loops without choices are `body`."""
     machine = jit.host_name(), jit.host_features(), options.threads or core_count()
@@ -59,17 +70,18 @@ def remembered(key: bytes, cache: Cache) -> Found | None:
     if content is None:
         return None
     try:
-        return _read(json.loads(content))
+        return read(json.loads(content))
     except (ValueError, TypeError, KeyError, IndexError, CompileError):
         return None
 
 
 def remember(key: bytes, found: Found, cache: Cache) -> None:
     """Keep what a search found."""
-    TUNINGS.put(key, json.dumps(_written(found)).encode(), folder_of(cache, TUNING))
+    TUNINGS.put(key, json.dumps(written(found)).encode(), folder_of(cache, TUNING))
 
 
-def _written(found: Found) -> dict[str, Any]:
+def written(found: Found) -> dict[str, Any]:
+    """A search as JSON has it."""
     return {
         "asked": found.asked,
         "is_complete": found.is_complete,
@@ -82,7 +94,8 @@ def _written(found: Found) -> dict[str, Any]:
     }
 
 
-def _read(entry: dict[str, Any]) -> Found:
+def read(entry: dict[str, Any]) -> Found:
+    """The search of an entry, remembered; some `Exception` where it is none."""
     trials = tuple(
         Trial(number, parent, change, parse(choices), seconds, refused)
         for number, (parent, change, choices, seconds, refused) in enumerate(entry["trials"])

@@ -16,9 +16,10 @@ import numpy as np
 from compiler.core.dtypes import DType, float_limits, is_floating
 from compiler.core.errors import CompileError
 from compiler.core.node import toposort
-from compiler.device import cpu, device
+from compiler.device import cpu, dask, device
 from compiler.device.cpu import physical_memory
 from compiler.device.program import Program, ProgramSpec
+from compiler.graph.devices import DASK
 from compiler.graph.nodes import Sink
 from compiler.loops import verify as verify_loops
 from compiler.loops.choices import Choices
@@ -86,6 +87,11 @@ class Workbench:
         self._data: _Data | None = None
         self._usual: tuple[_Runner, float] | None = None
         self._expected: dict[int, Array] = {}
+
+    @property
+    def body(self) -> Sink:
+        """What the kernel computes."""
+        return self._body
 
     @property
     def default(self) -> CompiledKernel:
@@ -339,7 +345,9 @@ def obstacle(bench: Workbench, body: Sink, items: Sequence[ScheduleItem], option
     """Why a kernel cannot be tried; "" where it can."""
     run = [i.operation for i in items if isinstance(i.operation, Kernel)]
     kinds = {options.device or op.device for op in run if op.body is body}
-    if any(device.get(kind).base_key != "CPU" for kind in kinds):
+    # on workers of a cluster it is measured there
+    able = ("CPU", DASK) if dask.used() is not None else ("CPU",)
+    if any(device.get(kind).base_key not in able for kind in kinds):
         return "it does not run as machine code"
     order = toposort([bench.default.loops])
     if any(isinstance(node, Custom) for node in order):

@@ -75,7 +75,7 @@ def test_a_damaged_file_is_a_miss(damage: Any, tmp_path: Path) -> None:
     assert remembered(KEY, tmp_path) is not None
 
 
-WHOLE = memory._written(FOUND)
+WHOLE = memory.written(FOUND)
 OTHERS = {
     "no JSON": b"{",
     "no object": b"[]",

@@ -1,0 +1,95 @@
+"""interpreted: a program cut into kernels, run on the interpreter of one of its stages.
+
+    kernels     the kernel graph, call by call, on NumPy
+    schedule    the items in their order, the bodies of their kernels on NumPy
+    loops       the items, the loops of their kernels on the interpreter of loops
+    lowered     the items, the instructions of their kernels on the interpreter of instructions
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from compiler.ask.checking import Checkable
+from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.loops import interpret as loops_interpreter
+from compiler.loops.nodes import Body
+from compiler.lowered.instructions import Instruction
+from compiler.lowered.run_tasks import run_tasks
+from compiler.run.allocation import with_copies
+from compiler.run.bindings import Values, sliced
+from compiler.schedule import interpret as schedule_interpreter
+from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.schedule.kinds import KernelSink
+
+Array = np.ndarray[Any, Any]
+Engine: TypeAlias = Literal["kernels", "schedule", "loops", "lowered"]
+ENGINES: tuple[Engine, ...] = ("kernels", "schedule", "loops", "lowered")
+"""The stages, in order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """A program at the stages that interpreters run, with its data and values of variables."""
+
+    kernels: KernelSink
+    items: Sequence[ScheduleItem]
+    holders: Sequence[Buffer]
+    """The buffer of each result."""
+    results: Sequence[TensorNode]
+    """What each result is in the tensor graph."""
+    loops: Callable[[Sink], Body]
+    """The loops of the kernel with a body."""
+    instructions: Callable[[Sink], Sequence[Instruction]]
+    """The instructions of the kernel with a body."""
+    inputs: Mapping[Buffer, Array]
+    """The data of every input, flat."""
+    values: Values
+
+
+def run_bodies(compilation: Checkable, engine: str, variables: Values | None = None) -> list[Array]:
+    """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
+
+    `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those
+    bound. Raises `DataError` as `run` does.
+    """
+    return interpreted(stages_of(compilation, compilation.values_of_run(variables)), engine)
+
+
+def stages_of(compilation: Checkable, values: Values) -> Stages:
+    """What interpreters run of a compilation, on its own data."""
+    schedule = compilation.schedule
+    return Stages(
+        kernels=compilation.kernels.root, items=schedule.items, holders=schedule.results,
+        results=compilation.results, inputs=compilation.inputs(), values=values,
+        loops=lambda body: compilation.kernel(body).loops,
+        instructions=lambda body: compilation.kernel(body).linear.instructions,
+    )  # fmt: skip
+
+
+def interpreted(made: Stages, engine: str) -> list[Array]:
+    """The results, run on the interpreter of stage `engine`; inputs stay as they are."""
+    inputs = with_copies(made.inputs, made.items)
+    if engine == "kernels":
+        flat = schedule_interpreter.interpret_kernels(made.kernels, inputs, made.values)
+    else:
+        run = {"schedule": _on_numpy, "loops": _as_loops, "lowered": _as_instructions}[engine]
+        flat = schedule_interpreter.interpret(made.items, made.holders, inputs, partial(run, made))
+    return sliced(flat, made.results, made.values)
+
+
+def _on_numpy(made: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
+    schedule_interpreter.run_kernel(kernel, arguments, made.values)
+
+
+def _as_loops(made: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
+    variables = {**made.values, **dict(kernel.fixed)}
+    loops_interpreter.interpret(made.loops(kernel.body), arguments, variables=variables)
+
+
+def _as_instructions(made: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
+    variables = {**made.values, **dict(kernel.fixed)}
+    run_tasks(made.instructions(kernel.body), arguments, variables=variables)
