@@ -209,6 +209,33 @@ class Tensor(Placement):
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0  # the processor's memory, which all our devices share
 
+    @classmethod
+    def from_dask(
+        cls, x: Any, axis: int | None = None, devices: Sequence[str] | None = None
+    ) -> Self:
+        """A dask array as a tensor, computed by Dask.
+
+        Where a cluster is in use, in shards on its workers, or on `devices` of them, as
+        `shard` would cut it along `axis`: by default the axis with the most chunks. An array of
+        one chunk is on the first worker. Nothing is waited for, nothing comes here, and what a
+        worker loses Dask makes again. Without a cluster the array is computed by Dask's scheduler.
+
+        Raises `DataError` where the sizes of chunks are not known, and for types of elements or
+        blocks that no tensor has; `AxisError`.
+        """
+        made = lazy.load("compiler.distributed.arrays", "from_dask")
+        return cls._of(made(x, axis, devices))
+
+    def to_dask(self, chunks: Any = None) -> Any:
+        """The tensor, computed if it is not yet, as a dask array.
+
+        Shards are its blocks, and stay on the workers that have them; a tensor that is here is one
+        block. `chunks` cuts it otherwise, as `dask.array.rechunk` takes them. Nobody may write to
+        the blocks.
+        """
+        made = lazy.load("compiler.distributed.arrays", "to_dask")
+        return made(self.realize().node, chunks)
+
     def __bool__(self) -> bool:
         if self.size == 1:
             return bool(self.item())

@@ -13,6 +13,7 @@
     connection.py  tasks and data given to a cluster, and waited for, whatever workers do
     room.py        programs that do not fit in the memory of a worker are refused
     engine.py      schedules run on workers
+    arrays.py      dask arrays become tensors, and tensors dask arrays; data stay on the workers
     cluster.py     `cluster`: the workers of a cluster as devices
     simulation/    programs on machines that are not there, before they are rented
 """

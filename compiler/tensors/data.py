@@ -79,14 +79,14 @@ def _from_array(
         array = references.cast(array, dtype)
     native = array.dtype.newbyteorder("=")
     array = np.require(array, native, ("C_CONTIGUOUS", "ALIGNED")).view(np.ndarray)
-    array = _clean(array)
+    array = clean(array)
     if symbolic:
         return symbolic_tensor(array, symbolic, name)
     call = current()  # that of another method than this one lifts an operand
     return new_buffer(array, name, is_lifted=call is not None and call.method != "tensor")
 
 
-def _clean(array: Array) -> Array:
+def clean(array: Array) -> Array:
     """`array`, with every truth value stored as 0 or 1: a viewed byte may hold anything."""
     if array.dtype != np.bool_ or not array.size or array.view(np.uint8).max() <= 1:
         return array

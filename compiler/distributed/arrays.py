@@ -1,0 +1,235 @@
+"""arrays: dask arrays become tensors, and tensors dask arrays; the data stay on the workers.
+
+    x = da.from_zarr("data.zarr")              # 8 blocks of rows
+    t = Tensor.from_dask(x)                    # in shards: four blocks on DASK, four on DASK:1
+    y = (t * 2).to_dask()                      # two blocks, where the shards are
+
+A block is computed by Dask on the worker that its shard is for; what several shards need, anywhere.
+Its result is what the tensor holds, so Dask knows how to make it again. Nothing comes here.
+
+Relies on: no result of a task is ever written to. So blocks and shards share memory.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import numpy as np
+from dask import array as da
+from dask._task_spec import Task, TaskRef, convert_legacy_graph
+from dask.base import flatten, optimize, tokenize
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+
+from compiler.core import dtypes
+from compiler.core.errors import DataError
+from compiler.device import dask as cluster
+from compiler.device.buffers import held, new_buffer
+from compiler.device.remote import Data, RemoteData
+from compiler.distributed.engine import DaskEngine
+from compiler.distributed.held import Result, Submitted, result_of
+from compiler.distributed.repair import MARK
+from compiler.distributed.tasks import TaskPlan
+from compiler.graph.kinds.markers import PLACEHOLDER
+from compiler.graph.kinds.placement import Multi, multi
+from compiler.graph.nodes import Buffer, Shape, TensorNode
+from compiler.graph.reshard import even_lengths
+from compiler.tensors import data as tensor_data
+from compiler.tensors.shapes import axis_of
+from compiler.tensors.variables import array_of
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Key: TypeAlias = Hashable
+NOTHING = TaskPlan((), (), {}, (), {}, ())
+"""What we did for data that others computed."""
+EVERYBODY = -1
+"""Whose a task is that several shards need."""
+
+
+def from_dask(x: Any, axis: int | None = None, devices: Sequence[str] | None = None) -> TensorNode:
+    """The tensor of a dask array: see `Tensor.from_dask`."""
+    _check(x)
+    place = _axis(x, axis)
+    if devices is None and cluster.used() is None:
+        return tensor_data.tensor(x.compute())
+    engine = _engine()
+    names = engine.workers if devices is None else tuple(devices)
+    if place is None or len(names) == 1:
+        return _on_workers(engine, [x], names[:1])[0]
+    lengths = even_lengths(x.shape[place], len(names))
+    ends = np.cumsum((0, *lengths)).tolist()
+    before = (slice(None),) * place
+    parts = [x[(*before, slice(*ends[n : n + 2]))] for n in range(len(names))]
+    return multi(tuple(_on_workers(engine, parts, names)), place)
+
+
+def to_dask(node: TensorNode, chunks: Any = None) -> Any:
+    """The dask array of a value that is computed: see `Tensor.to_dask`."""
+    shards, axis = [node], None
+    if isinstance(node, Multi):
+        axis = node.axis
+        real = [shard for _, shard in node.real] if axis is not None else []
+        shards = real or list(node.sources[:1])
+    found = [_held(shard) for shard in shards]
+    if len(found) == 1 and isinstance(found[0], np.ndarray):
+        return da.from_array(found[0], chunks=-1 if chunks is None else chunks, name=False)
+    name = f"tensor-{uuid4().hex}"
+    places = [tuple(n if each == axis else 0 for each in range(len(node.shape)))
+              for n in range(len(shards))]  # fmt: skip
+    keys = [(name, *place) for place in places]
+    lengths: list[tuple[int, ...]] = [(n,) for n in node.shape]
+    if axis is not None:
+        lengths[axis] = tuple(shard.shape[axis] for shard in shards)
+    made = da.Array(_blocks(keys, found), name, tuple(lengths), node.dtype.numpy)
+    return made if chunks is None else made.rechunk(chunks)
+
+
+def _held(shard: TensorNode) -> Data:
+    """What is held of a shard; what is here, to be read only."""
+    found = held(shard) if isinstance(shard, Buffer) else array_of(shard)
+    if not isinstance(found, np.ndarray):
+        return found
+    view = found.view()
+    view.flags.writeable = False
+    return view
+
+
+def _blocks(keys: Sequence[Key], found: Sequence[Data]) -> dict[Key, Any]:
+    """The graph of blocks: arrays that are here, and futures of those on workers."""
+    graph: dict[Key, Any] = dict(zip(keys, found, strict=True))
+    for key, data in list(graph.items()):
+        if not isinstance(data, RemoteData):
+            continue
+        result = result_of(data)
+        engine = result.engine
+        assert isinstance(engine, DaskEngine)
+        engine.at.wait(result.run, [result.key])  # where it was lost it is made again first
+        row = {key: Task(key, shaped_block, TaskRef(result.key), data.shape)}
+        note = {"workers": [engine.at.address(data.device)], **MARK}
+        layer = MaterializedLayer(row, annotations=note)
+        (graph[key],) = engine.client.get(
+            HighLevelGraph({"blocks": layer}, {"blocks": set()}), [key], sync=False
+        )
+    return graph
+
+
+def adopted(engine: DaskEngine, future: Any, shape: Shape, dtype: Any, device: str) -> Buffer:
+    """A Buffer of what a worker holds, made by whomever: Dask knows how to make it again."""
+    run = Submitted(f"adopted-{future.key}", NOTHING, {}, {}, [])
+    described = Buffer((), PLACEHOLDER, shape, dtypes.parse(dtype), "", device)
+    result = Result(engine, run, future.key, future, described)
+    return new_buffer(RemoteData.of(result, described).reshape(shape), device=device)
+
+
+def contiguous_block(block: Any, shape: Shape, dtype: Any) -> Array:
+    """A block as a tensor reads it: row-major and native; runs on a worker. Raises `DataError`
+    where it is not what the array said."""
+    array = np.asarray(block)
+    if array.shape != shape or array.dtype != dtype:
+        raise DataError("from_dask", "a block is not what the dask array says of it",
+                        got=f"{array.dtype} {array.shape}",
+                        expected=f"{dtype} {shape}")  # fmt: skip
+    native = array.dtype.newbyteorder("=")
+    return tensor_data.clean(np.require(array, native, ("C_CONTIGUOUS", "ALIGNED")))
+
+
+def shaped_block(flat: Array, shape: Shape) -> Array:
+    """What a worker holds of a tensor as a block, which nobody may write to; runs there."""
+    view = flat.reshape(shape).view()
+    view.flags.writeable = False
+    return view
+
+
+def _engine() -> DaskEngine:
+    engine = cluster.engine()
+    assert isinstance(engine, DaskEngine)
+    return engine
+
+
+def _check(x: Any) -> None:
+    """Refuse what is no dask array of numbers whose extents are known."""
+    if not isinstance(x, da.Array):
+        raise DataError("from_dask", "this is no dask array", got=type(x).__name__,
+                        expected="dask.array.Array",
+                        hint="Tensor(array) takes NumPy's")  # fmt: skip
+    if any(np.isnan(n) for lengths in x.chunks for n in lengths):
+        raise DataError("from_dask", "the sizes of some chunks are not known", got=str(x.chunks),
+                        expected="sizes", hint="x.compute_chunk_sizes()")  # fmt: skip
+    if dtypes.of_numpy(x.dtype.newbyteorder("=")) is None:
+        raise DataError("from_dask", f"cannot compute with elements of type {x.dtype}",
+                        got=f"a dask array of {x.dtype}", expected="numbers or truth values",
+                        hint="convert them first: x.astype(…)")  # fmt: skip
+    kind = type(x._meta)
+    if not issubclass(kind, np.ndarray) or issubclass(kind, np.ma.MaskedArray):
+        raise DataError("from_dask", "the blocks are no arrays of NumPy's", got=kind.__name__,
+                        expected="numpy.ndarray",
+                        hint="x.map_blocks(f), where f makes one of each")  # fmt: skip
+
+
+def _axis(x: Any, axis: int | None) -> int | None:
+    """The axis that is cut: the one with the most chunks; None where there is one chunk."""
+    if axis is not None:
+        return axis_of("from_dask", axis, x.ndim)
+    counts = [len(lengths) for lengths in x.chunks]
+    return counts.index(max(counts)) if max(counts, default=1) > 1 else None
+
+
+def _on_workers(engine: DaskEngine, parts: Sequence[Any], names: Sequence[str]) -> list[Buffer]:
+    """A Buffer for each part of an array, on its device; parts without elements are made here."""
+    full = [n for n, part in enumerate(parts) if part.size]
+    graph, keys = _placed([parts[n] for n in full], [engine.at.address(names[n]) for n in full])
+    futures = dict(zip(full, engine.client.get(graph, keys, sync=False), strict=True))
+    made = []
+    for n, (part, name) in enumerate(zip(parts, names, strict=True)):
+        dtype = part.dtype.newbyteorder("=")
+        if n not in futures:
+            made.append(new_buffer(np.empty(part.shape, dtype), device=name))
+            continue
+        made.append(adopted(engine, futures[n], part.shape, dtype, name))
+    return made
+
+
+def _placed(parts: Sequence[Any], workers: Sequence[str]) -> tuple[Any, list[str]]:
+    """Dask's graph of parts, each as one block that is made on its worker, and their keys."""
+    whole = optimize(*(part.rechunk(part.shape, method="tasks") for part in parts))
+    graph: dict[Key, Any] = {}
+    keys = []
+    for part, worker in zip(whole, workers, strict=True):
+        graph.update(part.__dask_graph__())
+        (last,) = flatten(part.__dask_keys__())
+        keys.append(f"from_dask-{tokenize(last, worker)}")
+        graph[keys[-1]] = Task(keys[-1], contiguous_block, TaskRef(last), part.shape, part.dtype)
+    notes = _annotations(parts)
+    layers: dict[str, tuple[dict[Key, Any], dict[str, Any]]] = {}
+    for key, owner in _owners(graph, keys).items():
+        note = dict(notes.get(key, {}))
+        if owner != EVERYBODY and "workers" not in note and not isinstance(graph[key], TaskRef):
+            note |= {"workers": [workers[owner]], **MARK}
+        layers.setdefault(tokenize(note), ({}, note))[0][key] = graph[key]
+    made = {name: MaterializedLayer(rows, annotations=note or None)
+            for name, (rows, note) in layers.items()}  # fmt: skip
+    return HighLevelGraph(made, {name: set() for name in made}), keys
+
+
+def _annotations(parts: Iterable[Any]) -> dict[Key, Mapping[str, Any]]:
+    """What the user wrote with `dask.annotate`, by key."""
+    found: dict[Key, Mapping[str, Any]] = {}
+    for layer in (row for part in parts for row in part.dask.layers.values() if row.annotations):
+        for key in layer:
+            found[key] = {name: value(key) if callable(value) else value
+                          for name, value in layer.annotations.items()}  # fmt: skip
+    return found
+
+
+def _owners(graph: Mapping[Key, Any], keys: Sequence[str]) -> dict[Key, int]:
+    """For each task that any of `keys` needs, the number of the one; `EVERYBODY` for several."""
+    nodes = convert_legacy_graph(graph)
+    found: dict[Key, int] = {}
+    for number, last in enumerate(keys):
+        seen, left = {last}, [last]
+        while left:
+            key = left.pop()
+            found[key] = number if found.get(key, number) == number else EVERYBODY
+            new = {k for k in nodes[key].dependencies if k in nodes} - seen if key in nodes else ()
+            seen.update(new)
+            left.extend(new)
+    return {key: owner for key, owner in found.items() if key in graph}
