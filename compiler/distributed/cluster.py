@@ -76,7 +76,11 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
         raise DataError("cluster", "this is no cluster", got=type(given).__name__,
                         expected="a distributed.Client, a cluster of dask's, or the address of a "
                         'scheduler such as "tcp://10.0.0.1:8786"')  # fmt: skip
-    return stack.enter_context(there.Client(given, set_as_default=False, **more))
+    try:
+        return stack.enter_context(there.Client(given, set_as_default=False, **more))
+    except OSError as error:
+        got, hint = str(given), str(error)
+        raise DataError("cluster", "no scheduler answers", got=got, hint=hint) from error
 
 
 def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:

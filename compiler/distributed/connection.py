@@ -157,6 +157,9 @@ class Connection:
 
     def _trying(self, run: Submitted, act: Callable[[], Any]) -> Any:
         """What `act` gives; where data are lost, they are made again first."""
+        if self.client.status in ("closed", "closing"):
+            raise DataError("cluster", "the cluster that has these data is closed", got=run.name,
+                            hint="bring them here before: t.numpy(); or keep it open")  # fmt: skip
         for _ in range(ATTEMPTS):
             try:
                 return act()

@@ -162,8 +162,10 @@ class DaskEngine:
 
     def _input(self, buffer: Buffer, data: Data, run: Submitted) -> Any:
         """An input as tasks read it: what a worker holds, a part of a file, what is sent."""
-        if isinstance(data, RemoteData):
+        if isinstance(data, RemoteData) and result_of(data).client is self.client:
             return Parent.of(result_of(data))
+        if isinstance(data, RemoteData):
+            data = data.fetch().reshape(-1)  # another cluster has it
         part = file_part(data)
         if part is not None or not is_remote(buffer.device) or data.nbytes <= INLINE:
             return data if part is None else part

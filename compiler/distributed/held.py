@@ -30,6 +30,11 @@ LOST = ("cancelled", "lost")
 class Fetching(Protocol):
     """Who brings results here."""
 
+    @property
+    def client(self) -> Any:
+        """Dask's client."""
+        ...
+
     def gathered(self, run: "Submitted", keys: Sequence[str]) -> list[Array]:
         """The arrays of these keys of a run."""
         ...
@@ -95,6 +100,11 @@ class Result:
     key: str
     future: Any
     buffer: Buffer
+
+    @property
+    def client(self) -> Any:
+        """Dask's client, of the cluster that has it."""
+        return self.engine.client
 
     @property
     def nbytes(self) -> int:
