@@ -175,3 +175,23 @@ def test_each_kernel_is_compiled_once_in_each_worker(client: Any) -> None:
     found = client.run(compiled_here)
     assert all(set(counts.values()) <= {1} for counts in found.values())
     assert all(found.values())
+
+
+def _incoming(dask_worker: Any) -> list[tuple[str, int]]:
+    rows = dask_worker.transfer_incoming_log
+    return [(str(key), size) for row in rows for key, size in row["keys"].items()]
+
+
+def test_workers_exchange_what_they_have_to_and_the_client_nothing(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = Tensor(RNG.standard_normal((600, 300))).shard(W, 0).realize()
+    y = x @ (x.T @ x)
+    (told,) = compiler.compile(y).collectives
+    assert told.moved == told.bound == 2 * 300 * 300 * 8
+    for name in ("gather", "scatter"):
+        monkeypatch.delattr(type(engine.client), name)
+    y.realize()
+    run = engine.runs[-1]
+    found = [row for rows in engine.client.run(_incoming).values() for row in rows]
+    assert sum(size for key, size in found if run in key) == told.bound

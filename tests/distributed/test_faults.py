@@ -113,6 +113,20 @@ def test_a_worker_without_memory_names_the_line(client: Any) -> None:
     assert "DASK" in str(caught.value) and "test_faults.py" in str(caught.value)
 
 
+def _full_disk(nbytes: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (nbytes, resource.RLIM_INFINITY))
+
+
+def test_a_worker_whose_disk_is_full_needs_none(client: Any) -> None:
+    with compiler.cluster(client) as engine:
+        engine.client.run(_full_disk, 0)
+        try:
+            found = (Tensor(X).shard(engine.workers, 0) * 1.2345 - 6).numpy()
+        finally:
+            engine.client.run(_full_disk, resource.RLIM_INFINITY)
+    np.testing.assert_allclose(found, X * 1.2345 - 6, rtol=1e-5)
+
+
 def test_a_worker_of_another_release_is_refused(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
