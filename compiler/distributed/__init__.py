@@ -10,6 +10,12 @@
     held.py        runs, what workers hold of them, and what it takes to do them again
     repair.py      on the scheduler: another worker does the work of one that is gone
     graphs.py      tasks as nodes of Dask's graph
+    noted.py       what is kept of a run for its timeline
+    arrivals.py    in a worker: which data came from which other one, and when
+    clocks.py      how far the clocks of workers are off ours
+    bars.py        what was done in a run, by lanes, and what each needed
+    waits.py       where workers did nothing, what for, and what the end waited for
+    timeline.py    `timeline`: a run on one clock
     connection.py  tasks and data given to a cluster, and waited for, whatever workers do
     room.py        programs that do not fit in the memory of a worker are refused
     engine.py      schedules run on workers

@@ -86,6 +86,7 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
 def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
     """The engine on the workers that a cluster has now."""
     with loading():
+        from compiler.distributed.arrivals import Arrivals
         from compiler.distributed.connection import Connection, other_release
         from compiler.distributed.engine import DaskEngine
         from compiler.distributed.repair import TOPIC, Repair
@@ -106,6 +107,7 @@ def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
         those = [at for at in order if int(found[at]["nthreads"]) == threads]
         client.run(prepare_here, threads, workers=those)
     client.register_plugin(Repair())
+    client.register_plugin(Arrivals())
     connection = Connection(client, order)
     client.subscribe_topic(TOPIC, connection.on_event)
     given = None if memory is None else _bytes(memory)

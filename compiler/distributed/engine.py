@@ -7,6 +7,7 @@ another one does its work, and what was lost with it is computed again (`connect
 """
 
 import itertools
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,8 +26,11 @@ from compiler.distributed.connection import Connection
 from compiler.distributed.graphs import key_of, layers_of
 from compiler.distributed.held import LOST, Parent, Result, Submitted, result_of
 from compiler.distributed.mapping import map_on
+from compiler.distributed.noted import KEPT as NOTED
+from compiler.distributed.noted import Noted
 from compiler.distributed.room import refuse
 from compiler.distributed.tasks import FromHere, FromTask, Gather, Send, Source, Submit, TaskPlan
+from compiler.distributed.timeline import Timeline, timeline, timelines
 from compiler.distributed.work import Code, Library, packed, unpacked
 from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer
@@ -58,6 +62,8 @@ class DaskEngine:
     """Ends its use; processes that were started for it end too."""
     runs: list[str] = field(default_factory=list)
     """The names of the latest runs."""
+    noted: list[Noted] = field(default_factory=list)
+    """What is known of the last of them, for `timeline`."""
     _plans: Kept[Any, TaskPlan] = field(default_factory=lambda: Kept(KEPT))
     _libraries: Kept[Any, Any] = field(default_factory=lambda: Kept(KEPT))
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
@@ -99,13 +105,20 @@ class DaskEngine:
         plan = self._plan(items, results, tuple(inputs), programs)
         refuse(items, results, dict(zip(self.workers, self.limits, strict=True)))
         run = self._begun(plan, items, values)
+        noted = self._noted(run)
         alive = [result_of(data) for data in inputs.values() if isinstance(data, RemoteData)]
         run.library = self._library(plan, programs)
-        run.inputs += [self._input(b, data, run) for b, data in inputs.items()]
+        for buffer, data in inputs.items():
+            begin = time.time_ns()
+            run.inputs.append(self._input(buffer, data, run))
+            noted.sent_input(run.inputs[-1], begin, time.time_ns(), buffer.nbytes)
+        noted.library = run.library.key if run.library else ""
         held = {b: data for b, data in inputs.items() if isinstance(data, np.ndarray)}
         host = Host()
         for action in plan.actions:
+            begin = time.time_ns()
             self._act(action, run, held, programs, host)
+            noted.acted(action, begin, time.time_ns())
         self.at.wait(run, list(run.futures))
         made = [
             held[b] if end is None else self._result(run, end, b, inputs)
@@ -116,6 +129,7 @@ class DaskEngine:
             if isinstance(old, RemoteData) and isinstance(new, RemoteData):
                 old.replace(new)
         self.at.finish(run)
+        noted.end, noted.gone = time.time_ns(), self.at.gone[noted.lost_before :]
         del alive
         return made
 
@@ -124,6 +138,18 @@ class DaskEngine:
     ) -> Iterator[Any]:
         """`function` of each row, on the workers, begun at once: see `device/dask.py`."""
         return map_on(self.client, self.addresses, function, rows, per_host)
+
+    def timeline(self, run: str | None = None) -> Timeline:
+        """What the workers did in the latest run, or the one of this name, on our clock.
+
+        Raises `DataError` where there was none, or it is too long ago.
+        """
+        return timeline(self, run)
+
+    def timelines(self, runs: int) -> list[Timeline]:
+        """The same of so many of the latest runs, the oldest first; fewer where it is too long
+        ago."""
+        return timelines(self, self.noted[-runs:])
 
     def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
         """The arrays of these keys of a run, brought here; made again where they were lost."""
@@ -135,6 +161,13 @@ class DaskEngine:
         name = f"{self._token}{next(self._numbers):x}"
         self.runs = [*self.runs[-99:], name]
         return Submitted(name, plan, {item.item_id: item for item in items}, dict(values), [])
+
+    def _noted(self, run: Submitted) -> Noted:
+        """What is kept of a run that begins."""
+        lost = len(self.at.gone)
+        found = Noted(run.name, run.plan, run.items, begin=time.time_ns(), lost_before=lost)
+        self.noted = [*self.noted[1 - NOTED :], found]
+        return found
 
     def _plan(
         self, items: Sequence[ScheduleItem], results: Sequence[Buffer], inputs: tuple[Buffer, ...],

@@ -7,7 +7,7 @@ Dask's dashboard calls a task by what stands before the first dash: the kernel t
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from dask._task_spec import Task as Node
 from dask._task_spec import TaskRef
@@ -15,8 +15,24 @@ from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from compiler.distributed.held import Layers, Parent, Submitted
 from compiler.distributed.repair import MARK
-from compiler.distributed.tasks import FromHere, FromInput, FromTask, Source, Submit, Task, work_of
+from compiler.distributed.tasks import (
+    FromHere,
+    FromInput,
+    FromTask,
+    Source,
+    Submit,
+    Task,
+    TaskPlan,
+    work_of,
+)
 from compiler.distributed.work import packed, perform, pick, release_here
+
+
+class Planned(Protocol):
+    """A run by its name, and its plan."""
+
+    name: str
+    plan: TaskPlan
 
 
 def layers_of(submit: Submit, run: Submitted) -> tuple[Layers, list[str]]:
@@ -40,20 +56,21 @@ def graph_of(run: Submitted, layers: Layers, address: Callable[[str], str]) -> A
     return HighLevelGraph(made, {name: set() for name in made})
 
 
-def key_of(run: Submitted, source: FromTask) -> str:
+def key_of(run: Planned, source: FromTask) -> str:
     """The key of something that a task gives."""
     task = run.plan.tasks[source.task]
-    own = _key(run, task)
+    own = task_key(run, task)
     return own if len(task.outputs) == 1 else f"{own}-{source.register}"
 
 
-def _key(run: Submitted, task: Task) -> str:
+def task_key(run: Planned, task: Task) -> str:
+    """The key of a task."""
     return f"{task.name}-{run.name}-{task.number}"
 
 
 def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
     """The node that does the work, and one for each of several arrays that leaves alone."""
-    own = _key(run, task)
+    own = task_key(run, task)
     found = [_argument(source, run) for source in task.inputs.values()]
     arguments = [argument for argument, _ in found]
     places = {r: place for r, (_, place) in zip(task.inputs, found, strict=True)}
@@ -75,7 +92,7 @@ def _argument(source: Source, run: Submitted) -> tuple[Any, int | None]:
         made = run.plan.tasks[source.task]
         if len(made.outputs) == 1 or source.register in made.apart:
             return TaskRef(key_of(run, source)), None
-        return TaskRef(_key(run, made)), made.outputs.index(source.register)
+        return TaskRef(task_key(run, made)), made.outputs.index(source.register)
     if isinstance(source, FromHere):
         sent = run.inline[source.number]
         return (TaskRef(sent) if isinstance(sent, str) else sent), None

@@ -123,6 +123,7 @@ class Send:
     region: Region | None
     """None: all of it."""
     device: str
+    item: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,7 @@ class Gather:
     source: Source
     buffer: Buffer
     region: Region | None
+    item: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +240,12 @@ class _Planner:
     sizes: dict[int, "tuple[int, np.dtype[np.generic]]"] = field(default_factory=dict)
     codes: dict[tuple[Sink, str], int] = field(default_factory=dict)
     sends: int = 0
+    planned: int = 0
+    """The item that is being planned."""
 
     def item(self, item: ScheduleItem, cost: int) -> None:
         """Plan one item."""
-        operation = item.operation
+        operation, self.planned = item.operation, item.item_id
         places = [is_remote(name) for name in operation.devices]
         if not any(places):
             self._here(item, operation)
@@ -293,7 +297,7 @@ class _Planner:
         if buffer in self.pending:
             self.flush()
         self.sends += 1
-        self.actions.append(Send(self.sends - 1, buffer, region, worker))
+        self.actions.append(Send(self.sends - 1, buffer, region, worker, self.planned))
         return FromHere(self.sends - 1)
 
     def _joined(self, worker: str, sources: Sequence[Source | None], cost: int) -> Task:
@@ -441,7 +445,7 @@ class _Planner:
             self.tasks[found.task].ask_for(found.register)
         region = move.region
         into = Region(region.dims, None, region.destination_strides, 0, region.destination_offset)
-        return Gather(found, move.destination, into)
+        return Gather(found, move.destination, into, item.item_id)
 
     def _callback(self, item: ScheduleItem, callback: HostCallback) -> None:
         """A function of the user's: this process has it, so what it reads comes here."""
@@ -451,7 +455,7 @@ class _Planner:
                 continue
             if isinstance(home, FromTask):
                 self.tasks[home.task].ask_for(home.register)
-            self.pending[buffer] = [Gather(home, buffer, None)]
+            self.pending[buffer] = [Gather(home, buffer, None, item.item_id)]
         self.flush()
         self.actions.append(Local(item))
         for buffer in callback.writes:

@@ -1,0 +1,68 @@
+"""arrivals: in a worker: which data came from which other worker, when, by the worker's own clock.
+
+Dask's own log of transfers has times of the scheduler's clock as the worker guessed it at that
+moment, which is off by several milliseconds. So a plugin looks at the clock when Dask begins to
+fetch something, and when it is there: connecting, sending and unpacking are all of it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Any
+
+from distributed import WorkerPlugin
+
+from compiler.distributed.work import LOGGED, Span, spans_here
+
+NAME = "svodviz-arrivals"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What was fetched from another worker; nanoseconds of the clock of who received it."""
+
+    key: str
+    source: str
+    """The address of the worker."""
+    begin: int
+    end: int
+    nbytes: int
+
+
+class Arrivals(WorkerPlugin):  # type: ignore[misc]  # distributed has no types for mypy here
+    """See the module docstring."""
+
+    name = NAME
+
+    def __init__(self) -> None:
+        self.worker: Any = None
+        self.begun: dict[Any, tuple[int, str]] = {}
+        self.seen: deque[Arrival] = deque(maxlen=LOGGED)
+
+    def setup(self, worker: Any) -> None:
+        """Dask calls this once."""
+        self.worker = worker
+
+    def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
+        """Dask calls this for each task, or data, whose state changes."""
+        if finish == "flight":
+            task = self.worker.state.tasks[key]
+            self.begun[key] = time.time_ns(), str(task.coming_from)
+        elif start == "flight":
+            begun = self.begun.pop(key, None)
+            if finish == "memory" and begun and isinstance(key, str):
+                nbytes = int(self.worker.state.tasks[key].nbytes or 0)
+                self.seen.append(Arrival(key, begun[1], begun[0], time.time_ns(), nbytes))
+
+
+def done_here(
+    runs: Set[str], keys: Set[str], dask_worker: Any
+) -> tuple[tuple[Span, ...], tuple[Arrival, ...]]:
+    """What a worker did for these runs, and what came to it of their data and of `keys`."""
+    plugin = dask_worker.plugins.get(NAME)
+    seen = list(plugin.seen) if plugin else []
+    spans = tuple(span for run in runs for span in spans_here(run))
+    # the name of a run stands between two dashes in the keys of its data
+    mine = (it for it in seen if it.key in keys or not runs.isdisjoint(it.key.split("-")))
+    return spans, tuple(mine)

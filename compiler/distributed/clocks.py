@@ -1,0 +1,116 @@
+"""clocks: what has to be added to the time of a worker to have ours, and how far that may be off.
+
+    we ask at 10.0 ms      the worker answers "510.7 ms"      we hear it at 11.0 ms
+    it answered between 10.0 and 11.0 of ours: offset −500.2 ms, off by 0.5 ms at most
+
+Of several round trips the shortest counts. Workers of this machine have our clock: offset and error
+are 0, without asking twice.
+"""
+
+import asyncio
+import functools
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from distributed.protocol import pickle
+
+SAMPLES = 8
+"""Round trips to a worker."""
+SECONDS = 2.0
+"""After which no worker is asked again; each is asked once."""
+PATIENCE = 1.0
+"""Seconds that an answer may take. All three are choices."""
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Nanoseconds: our time is a worker's time + `offset`, ± `error`."""
+
+    offset: int = 0
+    error: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A round trip: when we asked and heard, and the worker's time in between; nanoseconds."""
+
+    asked: int
+    there: int
+    heard: int
+
+
+@functools.cache
+def machine_here() -> str:
+    """A name of this machine since it was started, the same for all its processes; "": unknown."""
+    try:
+        return BOOT.read_text().strip()
+    except OSError:
+        return ""
+
+
+def now_here() -> tuple[int, str]:
+    """The time of this process, nanoseconds, and its machine; a worker answers this."""
+    return time.time_ns(), machine_here()
+
+
+def clock_of(samples: Iterable[Sample]) -> Clock:
+    """The clock by the shortest round trip; its error is half of that."""
+    best = min(samples, key=lambda it: it.heard - it.asked)
+    middle = (best.asked + best.heard) // 2
+    return Clock(middle - best.there, -(-(best.heard - best.asked) // 2))
+
+
+def clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
+    """The clock of each worker that answers, of those at these addresses, of a Dask client."""
+    found: dict[str, Clock] = client.sync(_clocks, client, addresses)
+    return found
+
+
+async def _clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
+    """All are asked, one after the other: who has to wait for others answers late."""
+    samples: dict[str, list[Sample]] = {}
+    same: set[str] = set()
+    begin = time.monotonic()
+    for turn in range(SAMPLES):
+        for address in addresses:
+            is_over = turn and time.monotonic() - begin > SECONDS
+            if address in same or is_over or (turn and address not in samples):
+                continue
+            answer = await _asked(client, address)
+            if answer is None:
+                continue
+            sample, machine = answer
+            samples.setdefault(address, []).append(sample)
+            if machine and machine == machine_here():
+                same.add(address)
+    return {at: Clock() if at in same else clock_of(rows) for at, rows in samples.items()}
+
+
+async def _asked(client: Any, address: str) -> tuple[Sample, str] | None:
+    """One round trip, to the worker itself or, where it cannot be reached, by the scheduler."""
+    for ask in (_directly, _by_the_scheduler):
+        asked = time.time_ns()
+        try:
+            there, machine = await asyncio.wait_for(ask(client, address), PATIENCE)
+        except (OSError, TimeoutError, KeyError):
+            continue
+        return Sample(asked, there, time.time_ns()), machine
+    return None
+
+
+async def _directly(client: Any, address: str) -> tuple[int, str]:
+    content = {"function": pickle.dumps(now_here), "args": pickle.dumps(()),
+               "kwargs": pickle.dumps({}), "wait": True}  # fmt: skip
+    answer = await client.rpc(address).run(**content)
+    found: tuple[int, str] = answer["result"]
+    return found
+
+
+async def _by_the_scheduler(client: Any, address: str) -> tuple[int, str]:
+    answers = await client._run(now_here, workers=[address], on_error="ignore")
+    found: tuple[int, str] = answers[address]
+    return found
