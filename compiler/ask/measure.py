@@ -9,20 +9,23 @@ writes in copies, which are restored before each round; nobody's data are change
     rounds          as many as fit the budget; each item's time is the median
     whole runs      `run()` itself, with the memory that it takes and what Python does between items
 
-Functions of the user's are called in every round, as `run()` would call them.
+Functions of the user's are called in every round, as `run()` would call them. A program for the
+workers of a cluster is run whole (`worker_rounds.py`).
 """
 
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from compiler.ask.measurement import ItemTime, Measurement
 from compiler.core import garbage
 from compiler.core.errors import DataError, SizeError, located
+from compiler.core.lazy import loading
 from compiler.device import device
+from compiler.graph.devices import is_remote
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.llvm import jit
 from compiler.machines.system import core_count
@@ -35,6 +38,9 @@ from compiler.schedule.items import HostCallback, Kernel, ScheduleItem
 from compiler.schedule.printer import Schedule
 from compiler.settings.options import Options
 from compiler.threads.launch import Launch
+
+if TYPE_CHECKING:
+    from compiler.ask.worker_rounds import WorkerRounds
 
 Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]
@@ -93,8 +99,8 @@ def measure(
     if not seconds > 0:
         raise DataError("measure", "no time to measure", got=repr(seconds), expected="seconds > 0")
     start, values = clock(), compilation.values_of_run(variables, inputs)
-    rounds = _Rounds(compilation.inputs(inputs, values), seconds)
     schedule = compilation.schedule
+    rounds = _rounds(schedule.items, compilation.inputs(inputs, values), seconds)
     flat = compilation.run_flat(values, rounds.originals, rounds.run)
     results = () if rounds.is_cut else bindings.sliced(flat, compilation.results, values)
     return Measurement(
@@ -108,7 +114,20 @@ def measure(
         results=tuple(results),
         notes=tuple(rounds.notes(compilation.options.device)),
         machine=f"{jit.host_name()}, {core_count()} cores",
+        timeline=rounds.timeline,
     )
+
+
+def _rounds(
+    items: Sequence[ScheduleItem], originals: Mapping[Buffer, Array], seconds: float
+) -> "_Rounds | WorkerRounds":
+    """What runs the program: here, or where workers have a part in it."""
+    if not any(is_remote(name) for item in items for name in item.operation.devices):
+        return _Rounds(originals, seconds)
+    with loading():
+        from compiler.ask.worker_rounds import WorkerRounds
+
+    return WorkerRounds(originals, seconds)
 
 
 def empty_call() -> float:
@@ -125,6 +144,9 @@ def _timed(run: Callable[[], object]) -> int:
 
 class _Rounds:
     """A stand-in for `execution.run`: the same items, timed, until the time is up."""
+
+    timeline = None
+    """Nothing is known of lanes."""
 
     def __init__(self, originals: Mapping[Buffer, Array], seconds: float) -> None:
         self.originals = originals

@@ -19,6 +19,7 @@ import numpy as np
 from compiler.core.stage import Stage
 from compiler.core.text import aligned, counted, microseconds
 from compiler.core.trace import Line
+from compiler.device.dask import Timed
 from compiler.schedule.analysis.costs import critical_items, critical_path, timings
 from compiler.schedule.items import WORDS, HostCallback, ItemAnalysis, ItemTiming, Kernel
 from compiler.schedule.printer import Schedule, beside, path_of
@@ -68,6 +69,8 @@ class Measurement(Stage):
     notes: tuple[str, ...]
     """Sentences on what was left out or done otherwise."""
     machine: str
+    timeline: Timed | None = None
+    """What workers did in one of the runs, where they have a part in the program."""
 
     @cached_property
     def by_item(self) -> dict[int, ItemTime]:
@@ -175,6 +178,8 @@ class Measurement(Stage):
         yield f"critical path by estimate  {path}   {estimated}"
         yield f"the median of {counted(self.rounds, 'round')} on {self.machine}"
         yield from self.notes
+        if self.timeline is not None:
+            yield from str(self.timeline).splitlines()
         for number, array in enumerate(self.results):
             yield f"result {number}  {_preview(array)}"
 

@@ -23,6 +23,20 @@ from compiler.settings.options import Cache, Mode
 HINT = 'with compiler.cluster(): …, or compiler.cluster("tcp://…")'
 
 
+class Timed(Protocol):
+    """What workers did in one run; `str` is a table."""
+
+    @property
+    def ns(self) -> int:
+        """Nanoseconds of the run."""
+        ...
+
+    @property
+    def by_item(self) -> Mapping[int, int]:
+        """Nanoseconds of each item that was seen, by its id."""
+        ...
+
+
 class Engine(Protocol):
     """A cluster in use."""
 
@@ -42,6 +56,10 @@ class Engine(Protocol):
         host at most. What a row raises is raised where its result is asked for; letting go of the
         iterator cancels what is left.
         """
+        ...
+
+    def timelines(self, runs: int) -> Sequence[Timed]:
+        """What workers did in so many of the latest runs, the oldest first."""
         ...
 
 

@@ -35,6 +35,42 @@ class Time(TypedDict):
     bound: str
 
 
+LaneBar: TypeAlias = tuple[
+    Position, str, Position, Position, Perhaps, str, Position, Perhaps, list[Position], str
+]
+"""Lane, kind (kernel, move, compile, transfer, send, submit, gather), begin, end, item, name,
+bytes, the lane that they came from, the bars that had to end before, words."""
+LaneWait: TypeAlias = tuple[Position, Position, Position, Position, Perhaps, Position, str]
+"""Lane, begin, end, the bar after it, the bar that was waited for, when that was there, words."""
+
+
+class Lanes(TypedDict):
+    """What workers of a cluster did in one run, in nanoseconds since its begin on one clock."""
+
+    run: str
+    ns: Position
+    lanes: list[tuple[str, str, Position]]
+    """Devices, address, how far the clock may be off. The first lane is the process that asked."""
+    bars: list[LaneBar]
+    """In order of time."""
+    unsent: Position
+    """Bars that are left out since there are too many."""
+    waits: list[LaneWait]
+    path: list[Position]
+    """The critical path over machines: bars that the end waited for, in order."""
+    error: Position
+    """How far two lanes may be off each other."""
+    moved: Position
+    """Bytes from worker to worker."""
+    sent: Position
+    fetched: Position
+    again: list[Position]
+    """Items that were computed again, since a worker was lost."""
+    lost: list[str]
+    dashboard: str
+    """The address of Dask's dashboard."""
+
+
 class Measurement(TypedDict):
     """The time of one run, in nanoseconds."""
 
@@ -53,6 +89,8 @@ class Measurement(TypedDict):
     seconds: Number
     findings: NotRequired[Findings]
     """What the program could do better, by these times."""
+    lanes: NotRequired[Lanes]
+    """The run in the middle, where workers of a cluster have a part in it."""
 
 
 # -- machine code ----------------------------------------------------------------------------------

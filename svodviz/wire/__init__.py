@@ -15,6 +15,7 @@ In order: each imports only what stands before it.
     operations.py    what each operation means, for the inspector
     previews.py      which values a page shows
     machine_code.py  what the page asks about machine code
+    lanes.py         what workers of a cluster did in a run, as data for the page
     measured.py      what one run takes, measured
     refine.py        graphs of kernels and items as the pictures need them
     stage_rows.py    one stage of a compilation as data for the page

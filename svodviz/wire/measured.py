@@ -6,17 +6,19 @@ program cannot run the answer is {"problem": words}. Nothing is run before someb
 `explore(x, measure=True)`, or `svodviz.measure(x)`.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from svodviz.foundation.escape import visible
 from svodviz.foundation.requests import Arguments, Asked, Progress, key_of, request
 from svodviz.foundation.subject import compilation_of
 from svodviz.foundation.values import preview
 from svodviz.wire.findings import finding_rows
+from svodviz.wire.lanes import lanes_row
 from svodviz.wire.scene import number
 
 if TYPE_CHECKING:
     from compiler.ask.measurement import Measurement
+    from compiler.distributed.timeline import Timeline
     from compiler.program.compilation import Compilation
     from svodviz.data import answers
 
@@ -64,7 +66,7 @@ def is_measurable(compilation: "Compilation") -> bool:
 
 def measured_row(found: "Measurement") -> "answers.Measurement":
     """The answer."""
-    return {
+    row: answers.Measurement = {
         "items": [_item(found, position) for position in range(len(found.schedule.items))],
         "path": list(found.critical_path),
         "whole": None if found.whole is None else number(found.whole),
@@ -75,6 +77,9 @@ def measured_row(found: "Measurement") -> "answers.Measurement":
         "results": [preview(array) for array in found.results],
         "seconds": number(found.seconds),
     }
+    if found.timeline is not None:
+        row["lanes"] = lanes_row(cast("Timeline", found.timeline))
+    return row
 
 
 def _item(found: "Measurement", position: int) -> "answers.Time | None":

@@ -126,3 +126,14 @@ def test_clocks_of_other_machines_are_told() -> None:
     text = str(found)
     assert "clocks within ± 40 µs" in text
     assert "lost tcp://b" in text and "computed again: items 0" in text
+
+
+def test_measuring_keeps_the_run_in_the_middle(product: Any) -> None:
+    made, _ = product
+    found = made.measure(seconds=0.5)
+    assert {it.item_id for it in found.times} == {item.item_id for item in made.schedule.items}
+    assert all(it.ns > 0 for it in found.times)
+    assert isinstance(found.timeline, Timeline) and found.timeline.moved == 300 * 200 * 4
+    np.testing.assert_allclose(found.results[0], A @ B, rtol=1e-3, atol=1e-3)
+    text = str(found)
+    assert "run on a cluster" in text and "longest wait" in text

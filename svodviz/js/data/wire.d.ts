@@ -448,6 +448,33 @@ export interface Time {
   bound: string;
 }
 
+/**
+ * Lane, kind (kernel, move, compile, transfer, send, submit, gather), begin, end, item, name,
+ * bytes, the lane that they came from, the bars that had to end before, words
+ */
+export type LaneBar = [Position, string, Position, Position, Perhaps, string, Position, Perhaps, Position[], string];
+
+/** Lane, begin, end, the bar after it, the bar that was waited for, when that was there, words */
+export type LaneWait = [Position, Position, Position, Position, Perhaps, Position, string];
+
+/** What workers of a cluster did in one run, in nanoseconds since its begin on one clock */
+export interface Lanes {
+  run: string;
+  ns: Position;
+  lanes: [string, string, Position][];
+  bars: LaneBar[];
+  unsent: Position;
+  waits: LaneWait[];
+  path: Position[];
+  error: Position;
+  moved: Position;
+  sent: Position;
+  fetched: Position;
+  again: Position[];
+  lost: string[];
+  dashboard: string;
+}
+
 /** The time of one run, in nanoseconds */
 export interface Measurement {
   items: (Time | null)[];
@@ -460,6 +487,7 @@ export interface Measurement {
   results: Value[];
   seconds: Number;
   findings?: Findings;
+  lanes?: Lanes;
 }
 
 /** One pass of LLVM that changed something */
