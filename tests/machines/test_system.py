@@ -4,6 +4,7 @@ import ctypes
 import mmap
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +204,13 @@ def test_workers_are_of_a_quality_that_gets_performance_cores(
     quality = [("pthread_attr_set_qos_class_np", [0x19, 0])] if is_mac else []
     begin = [("pthread_attr_init", []), ("pthread_attr_setstacksize", [2**20])]
     assert process.calls == [*begin, *quality]
+
+
+def test_a_thread_uses_other_cores_than_its_process_is_limited_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(system, "_MOST_CORES", [])
+    system.limit_cores(1)
+    with system.using_cores(5), ThreadPoolExecutor(1) as other:
+        assert system.core_count() == 5 and other.submit(system.core_count).result() == 1
+    assert system.core_count() == 1 <= system.all_cores()
