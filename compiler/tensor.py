@@ -236,6 +236,35 @@ class Tensor(Placement):
         made = lazy.load("compiler.distributed.arrays", "to_dask")
         return made(self.realize().node, chunks)
 
+    def __dask_graph__(self) -> Any:
+        return _of_dask("graph")(self)
+
+    def __dask_keys__(self) -> list[Any]:
+        found: list[Any] = _of_dask("keys")(self)
+        return found
+
+    def __dask_layers__(self) -> tuple[str, ...]:
+        return (_of_dask("name_of")(self),)
+
+    def __dask_tokenize__(self) -> object:
+        return _of_dask("name_of")(self)
+
+    def __dask_postcompute__(self) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = _of_dask("postcompute")(self)
+        return found
+
+    def __dask_postpersist__(self) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = _of_dask("postpersist")(self)
+        return found
+
+    @property
+    def __dask_optimize__(self) -> Any:
+        return _of_dask("optimizer")()
+
+    @property
+    def __dask_scheduler__(self) -> Any:
+        return _of_dask("scheduler")(self)
+
     def __bool__(self) -> bool:
         if self.size == 1:
             return bool(self.item())
@@ -298,6 +327,11 @@ def _realize() -> Callable[[Sequence[TensorNode]], list[TensorNode]]:
     with lazy.loading():
         from compiler.run.realize import realize
     return realize
+
+
+def _of_dask(name: str) -> Any:
+    """A function of what makes a tensor one of Dask's collections."""
+    return lazy.load("compiler.distributed.collection", name)
 
 
 asked.makers.append(Tensor)

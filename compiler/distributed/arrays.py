@@ -51,7 +51,7 @@ def from_dask(x: Any, axis: int | None = None, devices: Sequence[str] | None = N
     place = _axis(x, axis)
     if devices is None and cluster.used() is None:
         return tensor_data.tensor(x.compute())
-    engine = _engine()
+    engine = engine_in_use()
     names = engine.workers if devices is None else tuple(devices)
     if place is None or len(names) == 1:
         return _on_workers(engine, [x], names[:1])[0]
@@ -69,7 +69,7 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
         axis = node.axis
         real = [shard for _, shard in node.real] if axis is not None else []
         shards = real or list(node.sources[:1])
-    found = [_held(shard) for shard in shards]
+    found = [held_block(shard) for shard in shards]
     if len(found) == 1 and isinstance(found[0], np.ndarray):
         return da.from_array(found[0], chunks=-1 if chunks is None else chunks, name=False)
     name = f"tensor-{uuid4().hex}"
@@ -83,7 +83,7 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
     return made if chunks is None else made.rechunk(chunks)
 
 
-def _held(shard: TensorNode) -> Data:
+def held_block(shard: TensorNode) -> Data:
     """What is held of a shard; what is here, to be read only."""
     found = held(shard) if isinstance(shard, Buffer) else array_of(shard)
     if not isinstance(found, np.ndarray):
@@ -139,7 +139,8 @@ def shaped_block(flat: Array, shape: Shape) -> Array:
     return view
 
 
-def _engine() -> DaskEngine:
+def engine_in_use() -> DaskEngine:
+    """The cluster in use; `DataError` where there is none."""
     engine = cluster.engine()
     assert isinstance(engine, DaskEngine)
     return engine

@@ -66,7 +66,7 @@ class Use:
 
 
 def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
-    """A client of dask's; ours is closed at the end."""
+    """A client of dask's; ours is what Dask computes with in the block, and closed at the end."""
     there = distributed()
     if isinstance(given, there.Client):
         return given
@@ -77,7 +77,7 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
                         expected="a distributed.Client, a cluster of dask's, or the address of a "
                         'scheduler such as "tcp://10.0.0.1:8786"')  # fmt: skip
     try:
-        return stack.enter_context(there.Client(given, set_as_default=False, **more))
+        return stack.enter_context(there.Client(given, **more))
     except OSError as error:
         got, hint = str(given), str(error)
         raise DataError("cluster", "no scheduler answers", got=got, hint=hint) from error

@@ -188,6 +188,8 @@ class Connection:
         if run.library is not None:
             self._forget_loss([run.library.key])
         self.send(run, self.client.run_on_scheduler(_unknown, list(run.sent)))
+        # what others gave to Dask, it makes again without us
+        self._forget_loss([result.key for result in run.results])
         for layers, wanted in run.graphs:
             self.give(run, layers, wanted)
         for result in list(run.results):

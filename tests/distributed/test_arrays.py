@@ -8,7 +8,7 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import get_worker, wait
+from distributed import Client, get_worker, wait
 
 import compiler
 from compiler import AxisError, DataError, Tensor
@@ -73,6 +73,14 @@ def test_what_is_refused() -> None:
         Tensor.from_dask(A)
     with pytest.raises(DataError, match="no cluster is in use"):
         Tensor.from_dask(x, devices=["DASK"])
+
+
+def test_a_cluster_in_use_is_what_dask_computes_with(client: Any) -> None:
+    with compiler.cluster(client.scheduler.address) as made:
+        assert Client.current() is made.client
+        found = Tensor.from_dask(da.from_array(A, chunks=(6, 5))).to_dask()
+        np.testing.assert_array_equal((found + 1).max(0).compute(), (A + 1).max(0))
+    assert Client.current() is client
 
 
 @pytest.mark.parametrize("chunks", [(4, 5), (7, 5), (24, 2), (10, 3), (1, 2)])

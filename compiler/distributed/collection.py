@@ -1,0 +1,371 @@
+"""collection: a tensor as one of Dask's collections: `dask.compute(t)`, `persist`, `visualize`.
+
+    t on workers    its schedule, as the tasks that a run gives to the cluster, then its shards
+    t that is here  its program in one task, wherever Dask runs it, and the data as tasks beside it
+    t computed      its data, and the futures of what workers hold
+
+What such a graph cannot say, as where a function of the user's runs here amid the program, is
+computed first: the tensor then has its data.
+
+    name            tensor-1f3a…, by the graph of the tensor and by what its inputs hold
+    keys            (name, 0), (name, 1), …: a block for each shard
+
+Dask (2026.8) computes collections of one kind together and gives their results in that order: of an
+array, a tensor and another array asked for at once, the tensor's comes last.
+"""
+
+import functools
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+from uuid import uuid4
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from dask import threaded
+from dask._task_spec import DataNode, Task, TaskRef
+from dask.base import tokenize
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+from distributed import Future
+
+from compiler.core.node import toposort
+from compiler.core.trace import Provenance
+from compiler.core.written import Unwritable
+from compiler.device import dask as cluster
+from compiler.device.buffers import held, new_buffer
+from compiler.device.disk import file_part
+from compiler.device.remote import Data, RemoteData
+from compiler.distributed import shipped
+from compiler.distributed import tasks as planning
+from compiler.distributed.arrays import adopted, engine_in_use, held_block, shaped_block
+from compiler.distributed.engine import DaskEngine, code_of
+from compiler.distributed.graphs import key_of, layers_of
+from compiler.distributed.held import Layers, Parent, Submitted, result_of
+from compiler.distributed.repair import MARK
+from compiler.distributed.room import refuse
+from compiler.distributed.tasks import FromHere, FromTask, Send, Source, Submit, TaskPlan
+from compiler.distributed.work import Library, packed, unpacked
+from compiler.graph.decompose import decompose
+from compiler.graph.devices import is_remote
+from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.markers import Placeholder
+from compiler.graph.kinds.placement import Multi, multi
+from compiler.graph.nodes import Bind, Buffer, Shape, Sink, TensorNode
+from compiler.run import plans, sharding
+from compiler.run.plans import Structure
+from compiler.schedule.kinds import Region
+from compiler.schedule.regions import copy
+from compiler.settings.options import Options
+from compiler.tensor import Tensor
+from compiler.tensors.variables import is_realized
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+Key: TypeAlias = Hashable
+USUAL = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A shard of a tensor as a block: what it is, and where."""
+
+    shape: Shape
+    dtype: "np.dtype[Any]"
+    device: str
+
+
+@dataclass(frozen=True, eq=False)
+class Elsewhere:
+    """A program for workers, that is all tasks: see the module docstring."""
+
+    structure: Structure
+    buffers: tuple[Buffer, ...]
+    plan: TaskPlan
+    shards: tuple[TensorNode, ...]
+    axis: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Anywhere:
+    """A program that is one task."""
+
+    made: shipped.Shipped
+    buffers: tuple[Buffer, ...]
+
+
+@dataclass(eq=False)
+class Rows:
+    """A graph that is being made: data, and tasks with the worker that each is for."""
+
+    data: dict[Key, Any]
+    tasks: dict[Key, Any]
+    workers: dict[Key, list[str]]
+
+    def graph(self, name: str) -> HighLevelGraph:
+        """Dask's graph."""
+        notes = {"workers": self.workers.__getitem__, **MARK} if self.workers else None
+        below = f"{name}-data"
+        layers = {
+            below: MaterializedLayer(self.data), name: MaterializedLayer(self.tasks, notes)
+        }  # fmt: skip
+        return HighLevelGraph(layers, {below: set(), name: {below}})
+
+
+_NUMBERS: "WeakKeyDictionary[TensorNode, str]" = WeakKeyDictionary()
+_ROUTES: "WeakKeyDictionary[TensorNode, Elsewhere | Anywhere | None]" = WeakKeyDictionary()
+
+
+def graph(tensor: Tensor) -> HighLevelGraph | None:
+    """Dask's graph of a tensor; None of one that no data were given to."""
+    if _is_open(tensor.node):
+        return None
+    node, name = _settled(tensor), name_of(tensor)
+    route = None if is_realized(node) else _route(node)
+    rows = Rows({}, {}, {})
+    if isinstance(route, Elsewhere):
+        _add_schedule(rows, name, route, engine_in_use())
+    elif isinstance(route, Anywhere):
+        refs = [_add_data(rows, held(buffer)) for buffer in route.buffers]
+        rows.tasks[name, 0] = Task((name, 0), perform_program, route.made, *refs)
+    else:
+        _add_blocks(rows, name, node)
+    return rows.graph(name)
+
+
+def keys(tensor: Tensor) -> list[Key]:
+    """The keys of its blocks."""
+    name = name_of(tensor)
+    return [(name, n) for n in range(len(_blocks(tensor)[0]))]
+
+
+def name_of(tensor: Tensor) -> str:
+    """The name of what the tensor is now: of its graph and of what its inputs hold."""
+    node = _settled(tensor)
+    found = [_token(held(each)) for each in toposort([node]) if isinstance(each, Buffer)]
+    own = "" if is_realized(node) else _NUMBERS.setdefault(node, uuid4().hex)
+    return f"tensor-{tokenize(own, found, str(node.dtype), node.shape, node.devices)}"
+
+
+def postcompute(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
+    """What makes an array of the blocks, as Dask calls it."""
+    return joined_blocks, (_blocks(tensor)[1],)
+
+
+def postpersist(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
+    """What makes a tensor of what Dask made of its graph."""
+    return persisted, (type(tensor), name_of(tensor), *_blocks(tensor))
+
+
+def scheduler(tensor: Tensor) -> Any:
+    """What computes it where Dask has no client: the cluster in use, or threads."""
+    engine = cluster.used()
+    if isinstance(engine, DaskEngine) and _is_for_workers(toposort([tensor.node])):
+        return engine.client.get
+    return threaded.get
+
+
+def optimizer() -> Any:
+    """What Dask optimises a tensor's graph with: nothing, since its kernels are fused already.
+
+    Another one each time: of collections that share one Dask computes all before it goes on to the
+    next, and gives the results in that order, not in the one that it was asked for.
+    """
+    return functools.partial(unchanged)
+
+
+def unchanged(graph: Any, keys: object, **given: object) -> Any:
+    """The graph."""
+    return graph
+
+
+def joined_blocks(blocks: Sequence[Array], axis: int | None) -> Array:
+    """The array of a tensor's blocks, of the caller's own; of those that are alike the first."""
+    if axis is None or len(blocks) == 1:
+        return np.array(blocks[0])
+    return np.concatenate(list(blocks), axis)
+
+
+def persisted(
+    made: Mapping[Key, Any], kind: type[Tensor], name: str, blocks: Sequence[Block],
+    axis: int | None, *, rename: Mapping[str, str] | None = None,
+) -> Tensor:  # fmt: skip
+    """The tensor whose blocks Dask holds; one that was here is here."""
+    name = (rename or {}).get(name, name)
+    found = [_buffer(made[name, n], block) for n, block in enumerate(blocks)]
+    return kind._of(found[0] if len(found) == 1 else multi(tuple(found), axis))
+
+
+def perform_program(made: shipped.Shipped, *data: Array) -> Array:
+    """The result of a program on its data; runs wherever Dask has it run."""
+    flat = tuple(each.reshape(-1) for each in data)
+    (result,) = shipped.run(replace(made, own=flat), (), USUAL)
+    return result
+
+
+def _buffer(value: Any, block: Block) -> Buffer:
+    is_future = isinstance(value, Future)
+    if is_future and is_remote(block.device):
+        return adopted(engine_in_use(), value, block.shape, block.dtype, block.device)
+    array = np.array(value.result() if is_future else value, block.dtype, order="C")
+    return new_buffer(array, device=block.device)
+
+
+def _is_open(node: TensorNode) -> bool:
+    """Whether it reads a placeholder."""
+    return any(isinstance(each, Placeholder) for each in toposort([node]))
+
+
+def _settled(tensor: Tensor) -> TensorNode:
+    """What the tensor is; computed first where no graph says how."""
+    if not is_realized(tensor.node) and _route(tensor.node) is None:
+        tensor.realize()
+    return tensor.node
+
+
+def _blocks(tensor: Tensor) -> tuple[tuple[Block, ...], int | None]:
+    """The blocks of a tensor, and the axis that is cut."""
+    node = _settled(tensor)
+    route = None if is_realized(node) else _route(node)
+    shards: tuple[TensorNode, ...] = (node,)
+    axis = None
+    if isinstance(route, Elsewhere):
+        shards, axis = route.shards, route.axis
+    elif isinstance(node, Multi):
+        shards, axis = node.sources, node.axis
+    return tuple(
+        Block(shard.shape, shard.dtype.numpy, (shard.devices or ("CPU",))[0]) for shard in shards
+    ), axis
+
+
+def _route(node: TensorNode) -> Elsewhere | Anywhere | None:
+    """How a graph says what the program of a node does; None if none does."""
+    if node not in _ROUTES:
+        _ROUTES[node] = _found(node)
+    return _ROUTES[node]
+
+
+def _found(node: TensorNode) -> Elsewhere | Anywhere | None:
+    order = toposort([node])
+    if any(isinstance(each, Assign | Bind) or each.extents for each in order) or _is_open(node):
+        return None
+    if _is_for_workers(order):
+        return _elsewhere(node) if cluster.used() else None
+    if len(node.devices) > 1:
+        return None
+    plain = decompose(Sink((node,)), Provenance())
+    _, buffers = plans.without_data(plain.sources)
+    try:
+        made = shipped.ship(plain.sources, [])
+    except Unwritable:
+        return None
+    return Anywhere(replace(made, own=()), buffers)
+
+
+def _is_for_workers(order: Sequence[TensorNode]) -> bool:
+    return any(is_remote(name) for each in order for name in each.devices)
+
+
+def _elsewhere(node: TensorNode) -> Elsewhere | None:
+    """A program for workers, if this process has no part in it besides what it sends."""
+    (whole,) = sharding.in_shards([node])
+    shards = tuple(sharding.flat([whole]))
+    made, buffers = plans.structure_to_run(shards, USUAL)
+    plan = planning.plan(made.items, made.results, made.inputs, made.programs)
+    is_all = all(
+        isinstance(each, Submit) or (isinstance(each, Send) and each.buffer in made.inputs)
+        for each in plan.actions
+    )
+    if not is_all or plan.written or None in plan.results:
+        return None
+    return Elsewhere(made, buffers, plan, shards, whole.axis if isinstance(whole, Multi) else None)
+
+
+def _add_blocks(rows: Rows, name: str, node: TensorNode) -> None:
+    """The blocks of a tensor that is computed."""
+    for n, shard in enumerate(node.sources if isinstance(node, Multi) else (node,)):
+        data = held_block(shard)
+        if isinstance(data, RemoteData):
+            engine, ref = engine_in_use(), _add_data(rows, data)
+            _add_block(rows, (name, n), ref, data.shape, engine.at.address(data.device))
+        else:
+            rows.data[name, n] = DataNode((name, n), data)
+
+
+def _add_block(rows: Rows, key: Key, source: Any, shape: Shape, worker: str) -> None:
+    rows.tasks[key] = Task(key, shaped_block, source, shape)
+    rows.workers[key] = [worker]
+
+
+def _add_data(rows: Rows, data: Data) -> TaskRef:
+    """Data that tasks read, in a node of its own."""
+    if isinstance(data, RemoteData):
+        result = result_of(data)
+        engine_in_use().at.wait(result.run, [result.key])  # where it was lost it is made again
+        rows.data[result.key] = result.future
+        return TaskRef(result.key)
+    key = f"data-{_token(data)}"
+    rows.data[key] = DataNode(key, data)
+    return TaskRef(key)
+
+
+def _add_schedule(rows: Rows, name: str, program: Elsewhere, engine: DaskEngine) -> None:
+    """The tasks that a run would give to the cluster."""
+    made, plan = program.structure, program.plan
+    refuse(made.items, made.results, dict(zip(engine.workers, engine.limits, strict=True)))
+    run = Submitted(name, plan, {item.item_id: item for item in made.items}, {}, [])
+    data = [held(buffer) for buffer in program.buffers]
+    run.inputs += [_input(rows, each) for each in data]
+    if plan.codes:
+        library = f"library-{name}"
+        codes = packed(Library.of([code_of(made.programs[key]) for key in plan.codes]))
+        rows.data[library] = Task(library, unpacked, codes)
+        run.library = TaskRef(library)
+    here = dict(zip(made.inputs, data, strict=True))
+    for action in plan.actions:
+        if isinstance(action, Send):
+            array = here[action.buffer]
+            assert isinstance(array, np.ndarray)
+            run.inline[action.number] = str(_add_data(rows, _part(array, action)).key)
+        elif isinstance(action, Submit):
+            _add_layers(rows, layers_of(action, run)[0], engine)
+    for n, (shard, end) in enumerate(zip(program.shards, plan.results, strict=True)):
+        assert end is not None
+        worker = engine.at.address(shard.devices[0])
+        _add_block(rows, (name, n), _source(run, end), shard.shape, worker)
+
+
+def _add_layers(rows: Rows, layers: Layers, engine: DaskEngine) -> None:
+    for device, layer in layers.items():
+        rows.tasks.update(layer)
+        rows.workers.update((key, [engine.at.address(device)]) for key in layer)
+
+
+def _input(rows: Rows, data: Data) -> Any:
+    if isinstance(data, RemoteData):
+        return Parent(str(_add_data(rows, data).key), None, None)
+    return file_part(data) or data
+
+
+def _part(array: Array, send: Send) -> Array:
+    """What a worker needs of an array that is here, packed."""
+    flat = array.reshape(-1)
+    region = send.region or Region((flat.size,))
+    made = np.empty(region.size, flat.dtype)
+    copy(Region(region.dims, region.source_strides, None, region.source_offset), made, flat)
+    return made
+
+
+def _source(run: Submitted, end: Source) -> Any:
+    """Where a result is at the end."""
+    if isinstance(end, FromTask):
+        return TaskRef(key_of(run, end))
+    if isinstance(end, FromHere):
+        return TaskRef(run.inline[end.number])
+    found = run.inputs[end.number]
+    return TaskRef(found.key) if isinstance(found, Parent) else found
+
+
+def _token(data: Data) -> str:
+    """What tells data from others: the key of a worker's, of others their contents."""
+    if isinstance(data, RemoteData):
+        return str(result_of(data).key)
+    return str(tokenize(file_part(data) or data))
