@@ -69,7 +69,7 @@ class Noted:
         """An input is known: `given` is what tasks read of it."""
         key = given.key if isinstance(given, Parent) else ""
         self.inputs.append(key)
-        if key.startswith(f"data-{self.name}-"):
+        if str(key).startswith(f"data-{self.name}-"):
             self.here.append(Here("send", None, begin, end, nbytes, key))
 
     def acted(self, action: Action, begin: int, end: int) -> None:

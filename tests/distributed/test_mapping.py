@@ -94,7 +94,7 @@ def test_who_lets_go_cancels_what_is_left(client: Any) -> None:
 
     def left() -> int:
         keys = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
-        return sum(key.startswith("late-") for key in keys)
+        return sum(str(key).startswith("late-") for key in keys)
 
     while left() and time.monotonic() < end:
         time.sleep(0.05)
