@@ -108,11 +108,21 @@ def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
         client.run(prepare_here, threads, workers=those)
     client.register_plugin(Repair())
     client.register_plugin(Arrivals())
-    connection = Connection(client, order)
+    connection = Connection(client, order, _is_direct(client, order[0]))
     client.subscribe_topic(TOPIC, connection.on_event)
     given = None if memory is None else _bytes(memory)
     limits = tuple(given or int(found[at].get("memory_limit") or 0) for at in order)
     return DaskEngine(connection, limits, JOINED_NS if joined is None else int(joined * 1e9))
+
+
+def _is_direct(client: Any, worker: str) -> bool:
+    """Whether workers can be reached from here, not only by the scheduler."""
+    key = f"svodviz-probe-{client.id}"
+    try:
+        client.scatter({key: 0}, workers=[worker], hash=False, direct=True, timeout=5)
+    except (OSError, TimeoutError, KeyError):
+        return False
+    return True
 
 
 def _bytes(memory: int | str) -> int:
