@@ -230,8 +230,9 @@ class Tensor(Placement):
         """The tensor, computed if it is not yet, as a dask array.
 
         Shards are its blocks, and stay on the workers that have them; a tensor that is here is one
-        block. `chunks` cuts it otherwise, as `dask.array.rechunk` takes them. Nobody may write to
-        the blocks.
+        block; one in a file is in blocks of Dask's usual size, each read where it is needed.
+        `chunks` cuts it otherwise, as `dask.array.rechunk` takes them. Nobody may write to the
+        blocks.
         """
         made = lazy.load("compiler.distributed.arrays", "to_dask")
         return made(self.realize().node, chunks)

@@ -2,6 +2,8 @@
 
     axes.py        which axes of the inputs are one and the same axis of the results
     shipped.py     a program without its data as bytes; compiled and kept where it runs
+    blocks.py      a program over the blocks of dask arrays, as it travels
+    folding.py     reductions over an axis that is cut: partial results put together in a tree
     blockwise.py   `blockwise`: a function, compiled and fused, over the blocks of dask arrays
     local.py       `local_cluster`: processes of this machine that nobody else can reach
     mapping.py     a function over many rows on workers: results in order, as they come

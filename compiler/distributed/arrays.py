@@ -10,6 +10,7 @@ Its result is what the tensor holds, so Dask knows how to make it again. Nothing
 Relies on: no result of a task is ever written to. So blocks and shards share memory.
 """
 
+import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -17,6 +18,7 @@ from uuid import uuid4
 import numpy as np
 from dask import array as da
 from dask._task_spec import Task, TaskRef, convert_legacy_graph
+from dask.array.core import slices_from_chunks
 from dask.base import flatten, optimize, tokenize
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
@@ -24,6 +26,7 @@ from compiler.core import dtypes
 from compiler.core.errors import DataError
 from compiler.device import dask as cluster
 from compiler.device.buffers import held, new_buffer
+from compiler.device.disk import FilePart, file_part
 from compiler.device.remote import Data, RemoteData
 from compiler.distributed.engine import DaskEngine
 from compiler.distributed.held import Result, Submitted, result_of
@@ -71,6 +74,9 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
         shards = real or list(node.sources[:1])
     found = [held_block(shard) for shard in shards]
     if len(found) == 1 and isinstance(found[0], np.ndarray):
+        part = file_part(found[0])
+        if part is not None:
+            return _of_file(part, node.shape, "auto" if chunks is None else chunks)
         return da.from_array(found[0], chunks=-1 if chunks is None else chunks, name=False)
     name = f"tensor-{uuid4().hex}"
     places = [tuple(n if each == axis else 0 for each in range(len(node.shape)))
@@ -81,6 +87,18 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
         lengths[axis] = tuple(shard.shape[axis] for shard in shards)
     made = da.Array(_blocks(keys, found), name, tuple(lengths), node.dtype.numpy)
     return made if chunks is None else made.rechunk(chunks)
+
+
+def _of_file(part: FilePart, shape: Shape, chunks: Any) -> Any:
+    """The dask array of a part of a file: whoever needs a block maps it, and only that."""
+    lengths = da.core.normalize_chunks(chunks, shape, dtype=part.dtype)
+    name = f"file-{tokenize(part, lengths)}"
+    places = itertools.product(*(range(len(each)) for each in lengths))
+    graph = {
+        (name, *place): Task((name, *place), file_block, part, shape, where)
+        for place, where in zip(places, slices_from_chunks(lengths), strict=True)
+    }
+    return da.Array(graph, name, lengths, part.dtype)
 
 
 def held_block(shard: TensorNode) -> Data:
@@ -137,6 +155,12 @@ def shaped_block(flat: Array, shape: Shape) -> Array:
     view = flat.reshape(shape).view()
     view.flags.writeable = False
     return view
+
+
+def file_block(part: FilePart, shape: Shape, where: tuple[slice, ...]) -> Array:
+    """A block of a part of a file, in place; runs where it is needed. Raises `DataError` where the
+    file is another one there, or none."""
+    return np.asarray(part.mapped()).reshape(shape)[where]
 
 
 def engine_in_use() -> DaskEngine:

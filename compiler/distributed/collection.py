@@ -8,7 +8,7 @@ What such a graph cannot say, as where a function of the user's runs here amid t
 computed first: the tensor then has its data.
 
     name            tensor-1f3a…, by the graph of the tensor and by what its inputs hold
-    keys            (name, 0), (name, 1), …: a block for each shard
+    keys            tensor-1f3a…-0, tensor-1f3a…-1, …: a block for each shard
 
 Dask (2026.8) computes collections of one kind together and gives their results in that order: of an
 array, a tensor and another array asked for at once, the tensor's comes last.
@@ -37,7 +37,7 @@ from compiler.device.disk import file_part
 from compiler.device.remote import Data, RemoteData
 from compiler.distributed import shipped
 from compiler.distributed import tasks as planning
-from compiler.distributed.arrays import adopted, engine_in_use, held_block, shaped_block
+from compiler.distributed.arrays import adopted, engine_in_use, file_block, held_block, shaped_block
 from compiler.distributed.engine import DaskEngine, code_of
 from compiler.distributed.graphs import key_of, layers_of
 from compiler.distributed.held import Layers, Parent, Submitted, result_of
@@ -125,7 +125,7 @@ def graph(tensor: Tensor) -> HighLevelGraph | None:
         _add_schedule(rows, name, route, engine_in_use())
     elif isinstance(route, Anywhere):
         refs = [_add_data(rows, held(buffer)) for buffer in route.buffers]
-        rows.tasks[name, 0] = Task((name, 0), perform_program, route.made, *refs)
+        rows.tasks[f"{name}-0"] = Task(f"{name}-0", perform_program, route.made, *refs)
     else:
         _add_blocks(rows, name, node)
     return rows.graph(name)
@@ -134,7 +134,7 @@ def graph(tensor: Tensor) -> HighLevelGraph | None:
 def keys(tensor: Tensor) -> list[Key]:
     """The keys of its blocks."""
     name = name_of(tensor)
-    return [(name, n) for n in range(len(_blocks(tensor)[0]))]
+    return [f"{name}-{n}" for n in range(len(_blocks(tensor)[0]))]
 
 
 def name_of(tensor: Tensor) -> str:
@@ -189,8 +189,9 @@ def persisted(
     axis: int | None, *, rename: Mapping[str, str] | None = None,
 ) -> Tensor:  # fmt: skip
     """The tensor whose blocks Dask holds; one that was here is here."""
-    name = (rename or {}).get(name, name)
-    found = [_buffer(made[name, n], block) for n, block in enumerate(blocks)]
+    named = [f"{name}-{n}" for n in range(len(blocks))]
+    values = [made[(rename or {}).get(key, key)] for key in named]
+    found = [_buffer(value, block) for value, block in zip(values, blocks, strict=True)]
     return kind._of(found[0] if len(found) == 1 else multi(tuple(found), axis))
 
 
@@ -285,9 +286,9 @@ def _add_blocks(rows: Rows, name: str, node: TensorNode) -> None:
         data = held_block(shard)
         if isinstance(data, RemoteData):
             engine, ref = engine_in_use(), _add_data(rows, data)
-            _add_block(rows, (name, n), ref, data.shape, engine.at.address(data.device))
+            _add_block(rows, f"{name}-{n}", ref, data.shape, engine.at.address(data.device))
         else:
-            rows.data[name, n] = DataNode((name, n), data)
+            rows.data[f"{name}-{n}"] = DataNode(f"{name}-{n}", data)
 
 
 def _add_block(rows: Rows, key: Key, source: Any, shape: Shape, worker: str) -> None:
@@ -302,8 +303,10 @@ def _add_data(rows: Rows, data: Data) -> TaskRef:
         engine_in_use().at.wait(result.run, [result.key])  # where it was lost it is made again
         rows.data[result.key] = result.future
         return TaskRef(result.key)
-    key = f"data-{_token(data)}"
-    rows.data[key] = DataNode(key, data)
+    key, part = f"data-{_token(data)}", file_part(data)
+    rows.data[key] = (
+        DataNode(key, data) if part is None else Task(key, file_block, part, data.shape, ())
+    )
     return TaskRef(key)
 
 
@@ -330,7 +333,7 @@ def _add_schedule(rows: Rows, name: str, program: Elsewhere, engine: DaskEngine)
     for n, (shard, end) in enumerate(zip(program.shards, plan.results, strict=True)):
         assert end is not None
         worker = engine.at.address(shard.devices[0])
-        _add_block(rows, (name, n), _source(run, end), shard.shape, worker)
+        _add_block(rows, f"{name}-{n}", _source(run, end), shard.shape, worker)
 
 
 def _add_layers(rows: Rows, layers: Layers, engine: DaskEngine) -> None:

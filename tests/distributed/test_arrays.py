@@ -1,7 +1,11 @@
 """Dask arrays become tensors, and tensors dask arrays; nothing comes here on the way."""
 
 import functools
+import pickle
+import resource
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -185,3 +189,41 @@ def test_shards_that_are_here_and_chunks(engine: Any) -> None:
     for made in (whole.to_dask(chunks=7) / 2, here, both.to_dask(), both.to_dask(chunks=4)):
         np.testing.assert_array_equal(made.compute(), A)
     assert not any(block.flags.writeable for block in here.dask.values())
+
+
+def test_files_are_read_in_blocks(engine: Any, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", A)
+    loaded = Tensor.load(tmp_path / "a.npy")
+    assert isinstance(loaded, Tensor)
+    x = loaded.to_dask(chunks=(10, 3))
+    assert x.chunks == ((10, 10, 4), (3, 2)) and loaded.to_dask().npartitions == 1
+    np.testing.assert_array_equal(x.compute(), A)
+    np.testing.assert_array_equal(Tensor.from_dask(x).numpy(), A)
+    np.save(tmp_path / "a.npy", A[:3])
+    with pytest.raises(DataError, match="here it is another file"):
+        x.compute(scheduler="sync")
+
+
+def test_arrays_that_are_larger_than_the_memory_of_workers(engine: Any, tmp_path: Path) -> None:
+    """Read, computed and folded block by block: no more than a few blocks are there at once."""
+    rows, columns, limit = 2**18, 256, 96 * 2**20
+    file = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", "float32", (rows, columns))
+    file[-1] = 5
+    file.flush()
+    loaded = Tensor.load(tmp_path / "x.npy")
+    assert isinstance(loaded, Tensor)
+    x = loaded.to_dask(chunks=(2**13, columns))  # 32 blocks of 8 MiB
+    assert x.nbytes == 256 * 2**20 and len(pickle.dumps(dict(x.dask))) < 100_000
+    total = compiler.blockwise(lambda x: (x * 2 + 1).relu().sum(0))
+    few = total(x[: 2**14]).compute()
+    before = engine.client.run(_most_memory)
+    np.testing.assert_array_equal(total(x).compute(), np.full(columns, rows + 10))
+    np.testing.assert_array_equal(few, np.full(columns, 2**14))
+    after = engine.client.run(_most_memory)
+    assert all(after[at] - before[at] < limit for at in before)
+
+
+def _most_memory() -> int:
+    """The most bytes that were resident in this process."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -46,7 +46,7 @@ def test_a_program_is_one_task(sync: None) -> None:
     np.testing.assert_array_equal(found, np.maximum(A * 2 + A[0], 0))
     assert found.flags.writeable and repr(y).endswith("lazy)")
     graph = y.__dask_graph__()
-    assert [key for key in graph if isinstance(key, tuple)] == y.__dask_keys__()
+    assert [key for key in graph if str(key).startswith("tensor-")] == y.__dask_keys__()
     assert len(graph) == 3  # two arrays, one program
     assert "tensor" in str(to_graphviz(dict(graph)))
 
