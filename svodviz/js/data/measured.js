@@ -1,6 +1,8 @@
 // The times of one run (see measured.py): asked for when somebody wants them, kept with the items
 // of the schedule. Pure but for the requests.
 
+import { LaneData } from "./lanes.js";
+
 /**
  * @typedef {{ns: number, low: number, high: number, rounds: number, start: number, late: number,
  *   cost: number, critical: boolean, bound: string}} Time
@@ -13,10 +15,11 @@
  * @property {number | null} [measured]
  * @property {Ran | null} [run]
  *
- * @typedef {{items: Item[], measuredPath?: number[] | null}} Schedule
+ * @typedef {{items: Item[], measuredPath?: number[] | null, workers?: LaneData | null}} Schedule
  * @typedef {{problem?: string, items: (Time | null)[], path?: number[], whole: number | null,
  *   call: number,
- *   rounds: number, machine: string, notes: string[], results: any[]}} Answer
+ *   rounds: number, machine: string, notes: string[], results: any[],
+ *   lanes?: import("./lanes.js").Rows}} Answer
  */
 
 const NOT_RUN = "the program was not run when this page was made";
@@ -30,11 +33,13 @@ export function slackOf({ start, late, critical }) {
 }
 
 /**
- * Writes `measured` (nanoseconds) and `run` (when it ran, see `schedule.js`) into the items.
+ * Writes `measured` (nanoseconds) and `run` (when it ran, see `schedule.js`) into the items, and
+ * what workers did.
  * @param {Schedule} schedule
- * @param {{items: (Time | null)[], path?: number[]}} answer
+ * @param {{items: (Time | null)[], path?: number[], lanes?: import("./lanes.js").Rows}} answer
  */
-export function takeTimes(schedule, { items: rows, path }) {
+export function takeTimes(schedule, { items: rows, path, lanes }) {
+  schedule.workers = lanes ? new LaneData(lanes) : null;
   schedule.items.forEach((item, position) => {
     const row = rows[position] ?? null;
     item.measured = row && row.ns;

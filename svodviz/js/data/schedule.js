@@ -29,6 +29,9 @@ export class ScheduleData {
     this.path = wire.path ?? positions(this.items);
     /** @type {number[] | null} */
     this.measuredPath = null;
+    /** What workers of a cluster did in the run that was measured.
+     * @type {import("./lanes.js").LaneData | null} */
+    this.workers = null;
     /** @type {Map<number, number>} */
     this.loopOf = new Map();
     wire.loops.forEach((loop, number) =>

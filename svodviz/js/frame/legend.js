@@ -10,6 +10,8 @@ const MARKS = {
   replaced: ["⇢", "what took its place"],
   critical: ["◆", "critical: no slack"],
   slack: ["", "slack"],
+  path: ["◆", "the end waited for it"],
+  waits: ["", "waits"],
   estimated: ["", "estimated"],
   measured: ["", "measured"],
 };

@@ -4,6 +4,7 @@
 // measured is a thin dark bar under the estimate's.
 
 import { count, counted, h, nanoseconds } from "../../kit/dom.js";
+import { KINDS } from "../../data/lanes.js";
 import { ratioOf } from "../../data/measured.js";
 import { coresOf } from "./cores.js";
 import { MemoryCurve } from "./curve.js";
@@ -16,6 +17,9 @@ import { labelWidth, laneWidth } from "./timelinelabels.js";
 import { listenToMoves, steer } from "./timelinemoves.js";
 import { pathWords, TimelineTools, timeWords } from "./timelinetools.js";
 import { tracksOf } from "./tracks.js";
+import { WorkerArrows } from "./workerarrows.js";
+import { WorkerRows } from "./workerrows.js";
+import { workerTracks } from "./workertracks.js";
 import { ticksOf, TimeWindow } from "./window.js";
 
 const AFTER = 82; // pixels to the right for the words after the last bar
@@ -38,6 +42,8 @@ export class TimelineView {
     this.arrows = new TimelineArrows(this);
     this.itemRows = new ItemRows(this);
     this.packedRows = new PackedRows(this);
+    this.workerArrows = new WorkerArrows(this);
+    this.workerRows = new WorkerRows(this);
     this.build();
     listenToMoves(this);
     store.onHover(() => { if (this.root.isConnected) this.light(); });
@@ -89,9 +95,22 @@ export class TimelineView {
     this.isMeasured = items.some((it) => it.run);
     if (!this.isMeasured) this.by = "estimated";
     this.hasTimes = items.some((it) => it.finish > it.start);
+    this.showWorkers(this.schedule.workers);
     this.arrangement ??= rowsOf(this.schedule, this.folded).length > MOST_ITEM_ROWS
       ? "lanes" : "items";
     this.arrange();
+  }
+
+  /** Workers come first as soon as there are any; without them there is no lane of theirs. */
+  showWorkers(workers) {
+    const isNew = workers && !this.hadWorkers;
+    this.hadWorkers = Boolean(workers);
+    if (isNew) this.arrangement = "workers";
+    else if (!workers && this.isWorkers) this.arrangement = undefined;
+  }
+
+  get isWorkers() {
+    return this.arrangement === "workers";
   }
 
   get isPacked() {
@@ -121,6 +140,7 @@ export class TimelineView {
 
   /** When an item runs as it is drawn: by core items run one after the other. */
   timeOf(item) {
+    if (this.isWorkers) return this.schedule.workers.timeOf(item.position) ?? this.when(item);
     return this.inTurn?.[item.position] ?? this.when(item);
   }
 
@@ -141,11 +161,13 @@ export class TimelineView {
     const widths = this.rows.map((row) => (this.isPacked ? laneWidth(row)
       : labelWidth(this.schedule, row)));
     this.left = Math.min(270, Math.ceil(widths.reduce((a, b) => Math.max(a, b), LEAST_LEFT)));
-    this.setEnd(this.inTurn ? this.turnsEnd : this.lastEnd());
+    this.setEnd(this.inTurn ? this.turnsEnd
+      : this.isWorkers ? this.schedule.workers.ns : this.lastEnd());
   }
 
   get rowsBy() {
-    return { items: this.rowsOfItems, lanes: this.rowsOfLanes, cores: this.rowsOfCores };
+    return { items: this.rowsOfItems, lanes: this.rowsOfLanes, cores: this.rowsOfCores,
+      workers: () => workerTracks(this.schedule.workers) };
   }
 
   rowsOfItems() {
@@ -256,6 +278,7 @@ export class TimelineView {
   // -- a stretch of time -------------------------------------------------------------------------
 
   markStretch(from, to) {
+    if (this.isWorkers) return;
     this.stretch = { from, to };
     this.marked();
   }
@@ -292,7 +315,8 @@ export class TimelineView {
     this.drawn = rowsBetween(this.rows, top, bottom);
     this.width = Math.max(200, (this.scroll.clientWidth || 800) - this.left - this.after);
     // The curve first: it looks at its room, which is cheap as long as nothing has changed.
-    this.curve.draw(this.left, this.width, this.itemsInView());
+    this.curve.root.hidden = this.isWorkers; // it is of items one after the other
+    if (!this.isWorkers) this.curve.draw(this.left, this.width, this.itemsInView());
     this.fill();
     this.light();
     this.tools.whole.disabled = this.window.isWhole;
@@ -315,12 +339,13 @@ export class TimelineView {
     this.filled = filled;
     this.body.style.height = `${this.height}px`;
     this.arrowsFor = this.focus;
-    this.arrowPicture = this.arrows.draw(this.drawn, this.arrowsFor);
+    this.arrowPicture = this.isWorkers ? this.workerArrows.draw()
+      : this.arrows.draw(this.drawn, this.arrowsFor);
     this.drawing.replaceChildren(...[
       ...(this.isPacked ? [] : this.drawn.filter((row) => row.type === "lane")
         .map((row) => this.itemRows.row(row))),
       this.axis(), this.arrowPicture,
-      ...(this.isPacked ? this.packedRows.draw(this.drawn)
+      ...(this.isPacked ? (this.isWorkers ? this.workerRows : this.packedRows).draw(this.drawn)
         : this.drawn.filter((row) => row.type !== "lane").map((row) => this.itemRows.row(row))),
     ].filter(Boolean));
   }
@@ -403,12 +428,13 @@ export class TimelineView {
       node.classList.toggle("far", isHidden || (isDim && !isRelated));
     }
     this.lightArrows(focus);
-    this.curve.light();
+    if (!this.isWorkers) this.curve.light();
   }
 
   /** Packed rows have the arrows of what is followed alone. */
   lightArrows(focus) {
-    if (this.isPacked && focus !== this.arrowsFor && this.arrowPicture) {
+    const isFollowing = this.isPacked && !this.isWorkers;
+    if (isFollowing && focus !== this.arrowsFor && this.arrowPicture) {
       const picture = this.arrows.draw(this.drawn, focus);
       this.arrowPicture.replaceWith(picture);
       Object.assign(this, { arrowsFor: focus, arrowPicture: picture });
@@ -450,6 +476,7 @@ export class TimelineView {
   status() {
     if (!this.rows) return "";
     const { items } = this.schedule;
+    if (this.isWorkers) return this.workerNotes().filter(Boolean).join(" · ");
     const notes = [
       counted(items.length, "item"),
       ...(this.isPacked ? this.packedNotes() : this.rowNotes()),
@@ -480,7 +507,24 @@ export class TimelineView {
     ];
   }
 
+  workerNotes() {
+    const { bars } = this.schedule.workers;
+    const { leftOut } = this.workerArrows;
+    return [`${counted(bars.length, "bar")} of ${counted(this.schedule.items.length, "item")}`,
+      this.workerRows.drawn < bars.length && this.window.isWhole
+        && `drawn as ${count(this.workerRows.drawn)} boxes: zoom in`,
+      leftOut && `${count(leftOut)} arrows left out`, this.schedule.workers.clocks];
+  }
+
+  /** What the legend of workers' lanes explains. */
+  presentOfWorkers() {
+    const { bars, waits, path } = this.schedule.workers;
+    return { kinds: new Set(bars.map((it) => KINDS[it.kind])), edges: new Set(),
+      marks: new Set([path.length && "path", waits.length && "waits"].filter(Boolean)) };
+  }
+
   present() {
+    if (this.isWorkers) return this.presentOfWorkers();
     const { items, dependencies } = this.schedule;
     const both = this.isMeasured && !this.isPacked ? ["estimated", "measured"] : [];
     const hasSlack = this.arrangement !== "cores";

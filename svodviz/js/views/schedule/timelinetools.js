@@ -6,6 +6,7 @@ import { steer } from "./timelinemoves.js";
 
 const WAYS = [["estimated", "by estimate"], ["measured", "by measurement"]];
 const ARRANGEMENTS = [
+  ["workers", "Workers", "a lane for each worker of the cluster: what it did in the run measured"],
   ["items", "Items", "a row for each item"],
   ["lanes", "Devices", "a lane for each device, its items beside each other"],
   ["cores", "Cores", "a lane for each core: items one after the other, their tasks over the cores"],
@@ -37,9 +38,11 @@ export class TimelineTools {
     this.measure = button("Measure", () => store.measured.ask(), {
       title: "Runs the program for about a second; data that it writes in place stay as they are",
     });
+    this.dashboard = h("a", { class: "dashboard", target: "_blank", rel: "noopener noreferrer",
+      title: "Opens the page of Dask's scheduler in a new tab" }, "Dask's dashboard ↗");
     this.words = h("span", { class: "timeline-words", role: "status" });
     this.root = h("div", { class: "timeline-tools" }, this.arrangement, this.zoom, this.sums,
-      this.choice, this.measure, this.words);
+      this.choice, this.measure, this.dashboard, this.words);
   }
 
   show() {
@@ -47,15 +50,21 @@ export class TimelineTools {
     const { isKnown, isLive, state } = measured;
     this.rows.forEach((node, id) =>
       node.setAttribute("aria-pressed", String(id === this.view.arrangement)));
+    const { workers } = this.view.schedule;
+    const { isWorkers } = this.view;
+    this.rows.get("workers").hidden = !workers;
     this.whole.disabled = this.view.window.isWhole;
-    this.choice.hidden = !isKnown;
+    this.choice.hidden = !isKnown || isWorkers;
+    this.sums.hidden = isWorkers;
+    this.dashboard.hidden = !workers?.dashboard || !isLive;
+    if (workers?.dashboard) this.dashboard.setAttribute("href", workers.dashboard);
     this.ways.forEach((node, by) =>
       node.setAttribute("aria-pressed", String(by === this.view.by)));
     this.measure.hidden = !isLive;
     this.measure.disabled = state === "asking";
     this.measure.textContent = isKnown ? "Measure again" : "Measure";
     const isSaid = measured.isPossible && !isKnown && state !== "none";
-    this.words.textContent = isSaid ? measured.words : "";
+    this.words.textContent = isWorkers ? workers.caption : isSaid ? measured.words : "";
   }
 }
 
