@@ -519,7 +519,9 @@ export class TimelineView {
   /** What the legend of workers' lanes explains. */
   presentOfWorkers() {
     const { bars, waits, path } = this.schedule.workers;
-    return { kinds: new Set(bars.map((it) => KINDS[it.kind])), edges: new Set(),
+    const kinds = new Set(bars.map((it) => KINDS[it.kind]));
+    const origins = kinds.delete("control") ? [["control", "compiling, giving Dask tasks"]] : [];
+    return { kinds, origins, edges: new Set(),
       marks: new Set([path.length && "path", waits.length && "waits"].filter(Boolean)) };
   }
 

@@ -74,7 +74,7 @@ export class WorkerArrows {
       s("path", { class: classes, d: line }, s("title", {}, words)),
       s("path", { class: `${classes} head`, d: `M${at(-0.4)}L${end} ${tip}L${at(0.4)}` }),
     ];
-    const ends = bars.map((it) => this.view.schedule.items[it.item]?.e ?? -1);
+    const ends = bars.map((it) => this.view.schedule.items[it.item]?.e).filter((it) => it >= 0);
     paths.forEach((path) => { path.ends = ends; });
     return paths;
   }

@@ -11,6 +11,7 @@ import { STRIP } from "./workertracks.js";
 const MOST_BLOCKS = 400; // of one drawing, and as many waits: a choice
 const LETTER = 6.7; // pixels
 const LEAST_NAME = 30; // pixels of a box that has room for part of a name
+const EDGES = 16; // pixels of a box that are no room for its name
 const LEAST_WAIT = 3; // pixels of a wait that is drawn
 
 export class WorkerRows {
@@ -109,7 +110,7 @@ export class WorkerRows {
     const place = this.view.place(bar.start, bar.finish, 2);
     if (!place) return null;
     const ways = row.type === "strip" ? this.transferWays(bar) : this.ways(bar);
-    const text = this.fitting(ways, place.width - 10);
+    const text = this.fitting(ways, place.width - EDGES);
     return this.box(row, [bar], place, this.data.words(bar), text);
   }
 
@@ -121,7 +122,7 @@ export class WorkerRows {
     const words = bytes(bar.bytes);
     const needed = words.length * LETTER + 10;
     const end = next ? next.left : this.view.left + this.view.width;
-    const isThere = this.fitting(this.transferWays(bar), width - 10)
+    const isThere = this.fitting(this.transferWays(bar), width - EDGES)
       || left + width < this.view.left || left + width + needed > end;
     return bar.bytes && !isThere ? h("span", { class: "strip-bytes", "aria-hidden": "true",
       style: `top:${HEAD + row.top + 1}px;left:${left + width + 5}px` }, words) : null;
