@@ -152,7 +152,7 @@ class Timeline(ShownAsText):
         name, what = self.lanes[bar.lane].name, bar.name if bar.item is None else (
             f"{bar.item} {bar.name}")  # fmt: skip
         if bar.kind == "transfer":
-            source = "?" if bar.source is None else self.lanes[bar.source].name
+            source = "a lost worker" if bar.source is None else self.lanes[bar.source].name
             return f"{what} {source} → {name}"
         if bar.kind == "kernel":
             return f"{what} on {name}"

@@ -137,3 +137,13 @@ def test_measuring_keeps_the_run_in_the_middle(product: Any) -> None:
     np.testing.assert_allclose(found.results[0], A @ B, rtol=1e-3, atol=1e-3)
     text = str(found)
     assert "run on a cluster" in text and "longest wait" in text
+
+
+def test_data_of_a_worker_that_is_gone() -> None:
+    bars = Bar(1, "transfer", 0, 1_000_000, 4, "copy", 64), Bar(1, "kernel", 2_000_000, 3_000_000,
+                                                               5, "k0", needs=(0,))  # fmt: skip
+    found = Timeline("r", 3_000_000, (Lane("here", ""), Lane("DASK, DASK:1", "tcp://a")), bars)
+    assert found.words(0) == "4 copy a lost worker → DASK, DASK:1"
+    assert found.because(found.waits[0]) == (
+        "4 copy a lost worker → DASK, DASK:1, then 1 ms for Dask"
+    )
