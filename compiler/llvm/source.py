@@ -39,6 +39,7 @@ class Source(Stage):
 
     @property
     def line_count(self) -> int:
+        """How many lines it has."""
         return len(self.rows)
 
     @cached_property

@@ -63,6 +63,7 @@ class Lowered(Stage):
 
     @property
     def line_count(self) -> int:
+        """How many lines it has."""
         return len(self.instructions)
 
     @cached_property
