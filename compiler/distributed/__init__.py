@@ -22,6 +22,7 @@
     room.py        programs that do not fit in the memory of a worker are refused
     engine.py      schedules run on workers
     arrays.py      dask arrays become tensors, and tensors dask arrays; data stay on the workers
+    zarr.py        arrays in folders of chunks, each read where it is needed
     collection.py  a tensor as one of Dask's collections: `dask.compute(t)`, `persist`, `visualize`
     cluster.py     `cluster`: the workers of a cluster as devices
     simulation/    programs on machines that are not there, before they are rented

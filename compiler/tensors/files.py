@@ -12,6 +12,8 @@ from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
 
 SUFFIXES = (".npy", ".safetensors")
+FOLDERS = (".zarr",)
+"""What is read, but not written."""
 
 
 @traced
@@ -22,7 +24,7 @@ class Files(Construction):
 
     @classmethod
     def load(cls, path: str | Path, dtype: object = None) -> Self | dict[str, Self]:
-        """The tensor of a .npy file, or those of a .safetensors file by name.
+        """The tensor of a .npy file, of a .zarr folder, or those of a .safetensors file by name.
 
         Nothing is read yet: the file is mapped into memory, kernels read it in place, and only
         where they touch it; it may be larger than the memory. Copied are tensors that cannot be
@@ -30,13 +32,17 @@ class Files(Construction):
         safetensors files; truth values are read at once, to make sure that they are some.
         `dtype` says what the elements of a .npy file are where they are bytes to it: NumPy writes
         types that are not its own so (float8, int4, …; what has two bytes is taken for bfloat16).
+        Of a .zarr folder each worker reads its own chunks where a cluster is in use, else it is all
+        read here.
         The file must not be shortened while a tensor of it exists; `save` replaces it instead.
         Raises `DataError` for files of other kinds, `FileNotFoundError` where there is none.
         """
         with lazy.loading():  # files are seldom read
             from compiler.device import disk
 
-        place = _checked("load", path)
+        place = _checked("load", path, SUFFIXES + FOLDERS)
+        if place.suffix in FOLDERS:
+            return cls._of(lazy.load("compiler.distributed.zarr", "from_zarr")(place))
         if place.suffix == ".npy":
             known = None if dtype is None else dtypes.parse(dtype, "load")
             return cls._of(disk.read_npy(place, known))
@@ -78,14 +84,14 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
     save.write_safetensors(place, dict(zip(value, arrays, strict=True)))
 
 
-def _checked(operation: str, path: str | Path) -> Path:
+def _checked(operation: str, path: str | Path, known: tuple[str, ...] = SUFFIXES) -> Path:
     """The path, if its suffix says that we know the format."""
     if not isinstance(path, str | Path) or "\0" in str(path):
         raise DataError(operation, "no path of a file", got=repr(path), expected="a str or a Path")
     place = Path(path)
-    if place.suffix not in SUFFIXES:
+    if place.suffix not in known:
         raise DataError(
             operation, "unknown kind of file", got=place.name,
-            expected="a name that ends in " + " or ".join(SUFFIXES),
+            expected="a name that ends in " + " or ".join(known),
         )  # fmt: skip
     return place

@@ -1,0 +1,31 @@
+"""zarr: arrays in folders of chunks, each read where it is needed.
+
+    x = Tensor.load("pictures.zarr")        with a cluster in use: in shards, read by its workers
+
+Dask reads them: a worker reads the chunks of its own shard, and those alone. Without a cluster all
+of it is read here.
+"""
+
+from pathlib import Path
+
+from compiler.core.errors import DataError
+from compiler.core.lazy import loading
+from compiler.distributed.arrays import from_dask
+from compiler.graph.nodes import TensorNode
+
+
+def from_zarr(path: Path) -> TensorNode:
+    """The array of a Zarr folder. Raises `DataError` where there is none, or no Zarr installed."""
+    try:
+        with loading():
+            import dask.array as da
+            import zarr
+    except ImportError as error:
+        raise DataError("load", "Zarr or dask is not installed", got=str(error),
+                        hint="pip install svodviz[dask] zarr") from error  # fmt: skip
+    try:
+        array = zarr.open_array(str(path), mode="r")
+    except Exception as error:  # what is wrong with a folder is said by many kinds of errors
+        got = f"{type(error).__name__}: {error}"
+        raise DataError("load", f"{path.name} is no array of Zarr's", got=got) from error
+    return from_dask(da.from_zarr(array))
