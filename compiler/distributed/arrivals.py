@@ -1,10 +1,12 @@
-"""arrivals: in a worker: which data came from which other worker, when, by the worker's own clock.
+"""arrivals: in a worker, whenever it joined: which data came from which other worker, and when.
 
 Dask's own log of transfers has times of the scheduler's clock as the worker guessed it at that
 moment, which is off by several milliseconds. So a plugin looks at the clock when Dask begins to
-fetch something, and when it is there: connecting, sending and unpacking are all of it.
+fetch something, and when it is there: connecting, sending and unpacking are all of it. Kernels of
+the worker's process use as many threads as Dask gives to it: others work on that machine as well.
 """
 
+import os
 import time
 from collections import deque
 from collections.abc import Set
@@ -14,6 +16,7 @@ from typing import Any
 from distributed import WorkerPlugin
 
 from compiler.distributed.work import LOGGED, Span, spans_here
+from compiler.machines.system import limit_cores
 
 NAME = "svodviz-arrivals"
 
@@ -37,12 +40,15 @@ class Arrivals(WorkerPlugin):  # type: ignore[misc]  # distributed has no types 
 
     def __init__(self) -> None:
         self.worker: Any = None
+        self.client = os.getpid()
         self.begun: dict[Any, tuple[int, str]] = {}
         self.seen: deque[Arrival] = deque(maxlen=LOGGED)
 
     def setup(self, worker: Any) -> None:
         """Dask calls this once."""
         self.worker = worker
+        if os.getpid() != self.client:  # a worker may be a thread of the client's process
+            limit_cores(worker.state.nthreads)
 
     def transition(self, key: Any, start: str, finish: str, **more: Any) -> None:
         """Dask calls this for each task, or data, whose state changes."""

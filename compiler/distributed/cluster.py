@@ -87,13 +87,17 @@ def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
     """The engine on the workers that a cluster has now."""
     with loading():
         from compiler.distributed.arrivals import Arrivals
-        from compiler.distributed.connection import Connection, other_release
+        from compiler.distributed.connection import JOINING, Connection, other_release
         from compiler.distributed.engine import DaskEngine
         from compiler.distributed.repair import TOPIC, Repair
         from compiler.distributed.tasks import JOINED_NS
-        from compiler.distributed.work import prepare_here, release_here
+        from compiler.distributed.work import release_here
 
-    client.wait_for_workers(1, timeout=30)
+    try:
+        client.wait_for_workers(1, timeout=JOINING)
+    except TimeoutError as error:
+        what, got = f"no worker joined in {JOINING:.0f} s", str(client)
+        raise DataError("cluster", what, got=got) from error
     found = client.scheduler_info(n_workers=-1)["workers"]
     order = sorted(found, key=lambda at: (_number(found[at].get("name")), at))
     try:
@@ -103,10 +107,12 @@ def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
     for release in releases.values():
         if release != release_here():
             raise other_release(str(release))
-    for threads in {int(row["nthreads"]) for row in found.values()}:
-        those = [at for at in order if int(found[at]["nthreads"]) == threads]
-        client.run(prepare_here, threads, workers=those)
-    client.register_plugin(Repair())
+    try:
+        client.register_plugin(Repair())
+    except Exception as error:  # the scheduler is a process of its own, maybe elsewhere
+        got = f"{type(error).__name__}: {error}"
+        hint = "install the same svodviz where the scheduler runs"
+        raise DataError("cluster", "it cannot load svodviz", got=got, hint=hint) from error
     client.register_plugin(Arrivals())
     connection = Connection(client, order, _is_direct(client, order[0]))
     client.subscribe_topic(TOPIC, connection.on_event)

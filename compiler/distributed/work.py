@@ -11,7 +11,6 @@ task first runs it: once in a process, whatever program it belongs to. Nothing h
 
 import functools
 import hashlib
-import os
 import pickle
 import sys
 import threading
@@ -33,7 +32,6 @@ from compiler.device.described import Described, loaded
 from compiler.device.disk import FilePart
 from compiler.device.program import Program
 from compiler.llvm import jit
-from compiler.machines import system
 from compiler.schedule.kinds import Region
 from compiler.schedule.regions import copy
 
@@ -312,9 +310,3 @@ def compiled_here() -> dict[str, int]:
 def spans_here(run: str) -> tuple[Span, ...]:
     """What was done here for a run."""
     return tuple(span for span in list(_HERE.spans) if span.run == run)
-
-
-def prepare_here(threads: int) -> int:
-    """Have kernels of this process use as many threads as the worker has; the process's number."""
-    system.limit_cores(threads)
-    return os.getpid()
