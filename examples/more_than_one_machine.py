@@ -2,7 +2,9 @@
 
 A product of matrices of which no worker could hold both, k-means on a million rows, and training
 on rows that lie on all workers. Each is run on 1, 2 and 4 workers, and gives the same answer.
-Without the address of a Dask scheduler, four processes of this machine are the cluster.
+Without the address of a Dask scheduler, four processes of this machine are the cluster. To look
+into the gradient of a layer on two workers, without any:
+    svodviz explore examples/more_than_one_machine.py -o more_than_one_machine.html
 """
 
 import sys
@@ -45,12 +47,22 @@ def k_means(rows: Array, centers: Array, devices: Devices, steps: int = 5) -> Ar
     return c.numpy()
 
 
-def train(rows: Array, wanted: Array, devices: Devices, steps: int = 20) -> tuple[Array, Array]:
-    """Weights of a network of two layers, and the loss of each step.
+def descent(x: Tensor, y: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, ...]:
+    """New weights of a network of two layers, and its loss before.
 
     Rows lie on all workers, so that each has a part of the gradient: the sum of the parts is the
     only thing that they exchange.
     """
+    hidden = (x @ first).tanh()
+    error = hidden @ second - y
+    slope = error * (2 / error.size)
+    second_slope = hidden.T @ slope
+    first_slope = x.T @ ((slope @ second.T) * (1 - hidden * hidden))
+    return first - first_slope * 0.5, second - second_slope * 0.5, (error * error).mean()
+
+
+def train(rows: Array, wanted: Array, devices: Devices, steps: int = 20) -> tuple[Array, Array]:
+    """The last weights, and the loss of each step."""
     random = np.random.default_rng(0)
     x, y = (Tensor(each).shard(devices, 0).realize() for each in (rows, wanted))
     shapes = (rows.shape[1], 32), (32, wanted.shape[1])
@@ -59,13 +71,7 @@ def train(rows: Array, wanted: Array, devices: Devices, steps: int = 20) -> tupl
     )
     losses = []
     for _ in range(steps):
-        hidden = (x @ first).tanh()
-        error = hidden @ second - y
-        loss = (error * error).mean()
-        slope = error * (2 / error.size)
-        second_slope = hidden.T @ slope
-        first_slope = x.T @ ((slope @ second.T) * (1 - hidden * hidden))
-        first, second = first - first_slope * 0.5, second - second_slope * 0.5
+        first, second, loss = descent(x, y, first, second)
         first.realize(second, loss)
         losses.append(loss.item())
     return second.numpy(), np.array(losses)
@@ -83,6 +89,17 @@ def examples(size: int = 1024, count: int = 1_000_000) -> dict[str, Any]:
         "k-means": lambda devices: k_means(rows, rows[:8], devices),
         "training": lambda devices: train(x, np.sin(x[:, :2]), devices)[1],
     }
+
+
+def gradient(devices: Devices = ("DASK", "DASK:1")) -> Tensor:
+    """The gradient of one layer, its rows on workers that need not be there."""
+    shapes = {"x": (64, 16), "y": (64, 2), "w": (16, 2)}
+    x, y, w = (Tensor(np.ones(shape), name=name) for name, shape in shapes.items())
+    x, y = x.shard(devices, 0), y.shard(devices, 0)
+    return x.T @ (x @ w.shard(devices) - y)
+
+
+slopes = gradient()
 
 
 def main() -> None:

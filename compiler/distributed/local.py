@@ -9,6 +9,7 @@ are kept out by `security`, dask's own `Security`, e.g. `Security.temporary()`.
 """
 
 import logging
+import sys
 from typing import TYPE_CHECKING, Any
 
 from compiler.core.errors import DataError, located
@@ -50,6 +51,9 @@ def local_cluster(
         "processes": True,
         "security": security,
     }
+    # Python tells a new process what the main module is, which IPython's may not say of itself
+    main = sys.modules["__main__"]
+    main.__spec__ = getattr(main, "__spec__", None)
     settings |= {"n_workers": count, "threads_per_worker": each, **more}
     return distributed().LocalCluster(**settings)
 

@@ -42,7 +42,7 @@ export class TimelineTools {
       title: "Opens the page of Dask's scheduler in a new tab" }, "Dask's dashboard ↗");
     this.words = h("span", { class: "timeline-words", role: "status" });
     this.root = h("div", { class: "timeline-tools" }, this.arrangement, this.zoom, this.sums,
-      this.choice, this.measure, this.dashboard, this.words);
+      this.choice, this.measure, this.words);
   }
 
   show() {
@@ -56,8 +56,13 @@ export class TimelineTools {
     this.whole.disabled = this.view.window.isWhole;
     this.choice.hidden = !isKnown || isWorkers;
     this.sums.hidden = isWorkers;
-    this.dashboard.hidden = !workers?.dashboard || !isLive;
-    if (workers?.dashboard) this.dashboard.setAttribute("href", workers.dashboard);
+    // only where it leads somewhere: a page of ours has no other link
+    if (workers?.dashboard && isLive) {
+      this.dashboard.setAttribute("href", workers.dashboard);
+      this.words.before(this.dashboard);
+    } else {
+      this.dashboard.remove();
+    }
     this.ways.forEach((node, by) =>
       node.setAttribute("aria-pressed", String(by === this.view.by)));
     this.measure.hidden = !isLive;
