@@ -1,10 +1,8 @@
-"""Programs for the workers of a cluster: `python examples/more_than_one_machine.py [ADDRESS]`.
+"""Programs for the workers of a cluster: `python examples/cluster/more_than_one_machine.py [TCP://…]`.
 
 A product of matrices of which no worker could hold both, k-means on a million rows, and training
 on rows that lie on all workers. Each is run on 1, 2 and 4 workers, and gives the same answer.
-Without the address of a Dask scheduler, four processes of this machine are the cluster. To look
-into the gradient of a layer on two workers, without any:
-    svodviz explore examples/more_than_one_machine.py -o more_than_one_machine.html
+Without the address of a Dask scheduler, four processes of this machine are the cluster.
 """
 
 import sys
@@ -89,17 +87,6 @@ def examples(size: int = 1024, count: int = 1_000_000) -> dict[str, Any]:
         "k-means": lambda devices: k_means(rows, rows[:8], devices),
         "training": lambda devices: train(x, np.sin(x[:, :2]), devices)[1],
     }
-
-
-def gradient(devices: Devices = ("DASK", "DASK:1")) -> Tensor:
-    """The gradient of one layer, its rows on workers that need not be there."""
-    shapes = {"x": (64, 16), "y": (64, 2), "w": (16, 2)}
-    x, y, w = (Tensor(np.ones(shape), name=name) for name, shape in shapes.items())
-    x, y = x.shard(devices, 0), y.shard(devices, 0)
-    return x.T @ (x @ w.shard(devices) - y)
-
-
-slopes = gradient()
 
 
 def main() -> None:
