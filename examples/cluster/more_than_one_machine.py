@@ -1,4 +1,6 @@
-"""Programs for the workers of a cluster: `python examples/cluster/more_than_one_machine.py [TCP://…]`.
+"""Programs for the workers of a cluster.
+
+    python examples/cluster/more_than_one_machine.py [tcp://10.0.0.1:8786]
 
 A product of matrices of which no worker could hold both, k-means on a million rows, and training
 on rows that lie on all workers. Each is run on 1, 2 and 4 workers, and gives the same answer.
