@@ -10,9 +10,9 @@ the time that it takes, and grows with the items: 1 … 1,024 workers took 141 s
 step of 54,270 items, 83 s for a tensor-parallel product. A line says how far it is, where somebody
 looks.
 
-Of 18 runs on 1, 2 and 4 processes, predicted times are off by a median factor of 1.15, and of 1.24
-in another round, while others used the machine (`python -m benchmarks simulated`; two cores of an
-EPYC, 2026-11-25).
+Of 18 runs on 1, 2 and 4 processes of two cores, predicted times are off by a median factor of 1.39:
+1.14 with one process, 1.42 with two, 1.51 with four (`python -m benchmarks simulated`; an EPYC, on
+which nothing else ran, 2026-11-26). The model was made while looking at these programs.
 """
 
 import sys
