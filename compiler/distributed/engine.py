@@ -28,6 +28,7 @@ from compiler.distributed.held import LOST, Parent, Result, Submitted, result_of
 from compiler.distributed.mapping import map_on
 from compiler.distributed.noted import KEPT as NOTED
 from compiler.distributed.noted import Noted
+from compiler.distributed.repair import LIBRARY
 from compiler.distributed.room import refuse
 from compiler.distributed.tasks import FromHere, FromTask, Gather, Send, Source, Submit, TaskPlan
 from compiler.distributed.timeline import Timeline, timeline, timelines
@@ -188,7 +189,7 @@ class DaskEngine:
         if found is not None and found.status not in (*LOST, "error"):
             return found
         made = Library.of([code_of(programs[key]) for key in plan.codes])
-        key = f"library-{self._token}-{next(self._numbers)}"
+        key = f"{LIBRARY}{self._token}-{next(self._numbers)}"
         return self._libraries.keep(
             plan.codes, self.client.submit(unpacked, packed(made), key=key, pure=False)
         )

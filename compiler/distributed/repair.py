@@ -14,6 +14,8 @@ from typing import Any
 from distributed import SchedulerPlugin
 
 TOPIC = "svodviz"
+LIBRARY = "library-"
+"""How keys of the kernels of programs begin."""
 MARK = {"svodviz": True}
 """The annotation of tasks of ours."""
 
@@ -43,7 +45,15 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             self.scheduler.loop.add_callback(self.mend)
         elif finish == "forgotten":
             self.done.pop(key, None)
-        elif finish == "memory" and start == "processing" and self._is_ours(key):
+        elif finish == "memory" and start == "processing":
+            self._finished(key)
+
+    def _finished(self, key: Any) -> None:
+        """A task is done: that workers died at it before was not its doing. Dask would count on,
+        and refuse what stays for long, such as the kernels of a program, after four deaths."""
+        if str(key).startswith(LIBRARY) or self._is_ours(key):
+            self.scheduler.tasks[key].suspicious = 0
+        if self._is_ours(key):
             self.done[key] += 1
             if self.done[key] > 1:
                 self.scheduler.log_event(TOPIC, {"again": str(key)})
