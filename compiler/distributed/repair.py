@@ -16,6 +16,8 @@ from distributed import SchedulerPlugin
 TOPIC = "svodviz"
 LIBRARY = "library-"
 """How keys of the kernels of programs begin."""
+COUNTED = 100_000
+"""Tasks whose computations are counted: a bound on memory. A choice."""
 MARK = {"svodviz": True}
 """The annotation of tasks of ours."""
 
@@ -30,7 +32,7 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         self.instead: dict[str, str] = {}
         """For each worker that is gone who does its work."""
         self.done: Counter[Any] = Counter()
-        """How often each task that is still known was computed."""
+        """How often each task was computed, also one that was forgotten and given again."""
         self.named: set[str] = set()
         """The workers that tasks of ours were meant for."""
         self.scheduler: Any = None
@@ -43,8 +45,6 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         """Dask calls this for each task whose state changes."""
         if finish == "no-worker":
             self.scheduler.loop.add_callback(self.mend)
-        elif finish == "forgotten":
-            self.done.pop(key, None)
         elif finish == "memory" and start == "processing":
             self._finished(key)
 
@@ -54,6 +54,8 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         if str(key).startswith(LIBRARY) or self._is_ours(key):
             self.scheduler.tasks[key].suspicious = 0
         if self._is_ours(key):
+            if len(self.done) > COUNTED:
+                self.done.clear()
             self.done[key] += 1
             if self.done[key] > 1:
                 self.scheduler.log_event(TOPIC, {"again": str(key)})
