@@ -7,9 +7,8 @@
 
 import { count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { HEAD } from "./rows.js";
-import { blocksOf, NARROW, spansBetween, TRACK } from "./tracks.js";
+import { blocksInView, TRACK } from "./tracks.js";
 
-export const MOST_BLOCKS = 400; // of one drawing: a choice; more, and narrow items join sooner
 const LETTER = 6.7; // pixels
 const LEAST_NAME = 30; // pixels of a box that has room for part of a name
 
@@ -25,7 +24,7 @@ export class PackedRows {
   /** The elements of these rows; `drawn` is how many bars there are. */
   draw(rows) {
     const tracks = rows.filter((row) => row.type === "track");
-    const found = this.blocks(tracks);
+    const found = blocksInView(this.view, tracks);
     this.drawn = found.reduce((sum, blocks) => sum + blocks.length, 0);
     this.blocksInView = found;
     const lanes = new Set(rows.map((row) => row.lane));
@@ -40,18 +39,6 @@ export class PackedRows {
   get items() {
     const spans = this.blocksInView.flat().flatMap((it) => it.spans);
     return new Set(spans.map((it) => it.item)).size;
-  }
-
-  /** What is drawn of each track: the narrow joined until it is few enough in all. */
-  blocks(tracks) {
-    const { view } = this;
-    const { from, to } = view.window;
-    const spans = tracks.map((row) => spansBetween(row.spans, from, to));
-    for (let narrow = NARROW; ; narrow *= 2) {
-      const found = spans.map((it) => blocksOf(it, (time) => view.x(time), narrow));
-      const sum = found.reduce((all, blocks) => all + blocks.length, 0);
-      if (sum <= MOST_BLOCKS || narrow > view.width) return found;
-    }
   }
 
   lane(row) {

@@ -5,6 +5,7 @@
 export const TRACK = 30;
 const GAP = 8; // above the tracks of a lane
 export const NARROW = 6; // pixels: narrower spans that touch become one block
+export const MOST_BLOCKS = 400; // of one drawing: a choice; more, and narrow spans join sooner
 const WIDE = 48; // pixels of a block, about: with room for how many it is of
 const MOST_TRACKS = 12; // of a lane with slack drawn; where it has more, they are packed without
 
@@ -88,6 +89,21 @@ function laneOf(name, lane, spans) {
 export function spansBetween(spans, from, to) {
   const first = firstWhere(spans, (it) => it.finish + it.slack >= from);
   return spans.slice(first, firstWhere(spans, (it) => it.start > to));
+}
+
+/**
+ * What is drawn of each track in view: narrow spans are joined until it is few enough in all.
+ * @param {any} view the timeline, which knows what stands where
+ * @param {{spans: Span[]}[]} tracks @returns {Block[][]}
+ */
+export function blocksInView(view, tracks) {
+  const { from, to } = view.window;
+  const spans = tracks.map((row) => spansBetween(row.spans, from, to));
+  for (let narrow = NARROW; ; narrow *= 2) {
+    const found = spans.map((it) => blocksOf(it, (time) => view.x(time), narrow));
+    const sum = found.reduce((all, blocks) => all + blocks.length, 0);
+    if (sum <= MOST_BLOCKS || narrow > view.width) return found;
+  }
 }
 
 /**

@@ -5,10 +5,9 @@ import { bytes, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { percent } from "../../kit/words.js";
 import { KINDS } from "../../data/lanes.js";
 import { HEAD } from "./rows.js";
-import { blocksOf, NARROW, spansBetween, TRACK } from "./tracks.js";
+import { blocksInView, MOST_BLOCKS, TRACK } from "./tracks.js";
 import { STRIP } from "./workertracks.js";
 
-const MOST_BLOCKS = 400; // of one drawing, and as many waits: a choice
 const LETTER = 6.7; // pixels
 const LEAST_NAME = 30; // pixels of a box that has room for part of a name
 const EDGES = 16; // pixels of a box that are no room for its name
@@ -28,7 +27,7 @@ export class WorkerRows {
   /** The elements of these rows. */
   draw(rows) {
     const tracks = rows.filter((row) => row.type !== "lane");
-    const found = this.blocks(tracks);
+    const found = blocksInView(this.view, tracks);
     const lanes = new Set(rows.map((row) => row.lane));
     this.drawn = found.reduce((sum, blocks) => sum + blocks.length, 0);
     return [
@@ -38,18 +37,6 @@ export class WorkerRows {
       ...tracks.flatMap((row, at) => found[at].flatMap((block, number) =>
         [this.block(row, block), this.beside(row, block, found[at][number + 1])])),
     ];
-  }
-
-  /** What is drawn of each row: narrow bars are joined until there are few enough in all. */
-  blocks(tracks) {
-    const { view } = this;
-    const { from, to } = view.window;
-    const spans = tracks.map((row) => spansBetween(row.spans, from, to));
-    for (let narrow = NARROW; ; narrow *= 2) {
-      const found = spans.map((it) => blocksOf(it, (time) => view.x(time), narrow));
-      const sum = found.reduce((all, blocks) => all + blocks.length, 0);
-      if (sum <= MOST_BLOCKS || narrow > view.width) return found;
-    }
   }
 
   lane(row) {
