@@ -25,11 +25,11 @@ from compiler.device import buffers
 from compiler.device.allocator import address_of
 from compiler.device.dask import Engine
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, Sink, TensorNode, Variable
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.lowered import machine
 from compiler.lowered.instructions import Instruction
 from compiler.run import remembered
-from compiler.run.bindings import Values
+from compiler.run.bindings import Values, graph_inputs
 from compiler.schedule.items import Kernel
 from compiler.schedule.kinds import Region
 
@@ -53,13 +53,8 @@ class _Program:
         """The results after a pass, by number; of a stage, counted from there."""
         if place >= len(self.passes):
             return interpreted(self.stages, ENGINES[place - len(self.passes)])
-        root, values = self.passes[place], self.stages.values
-        data: dict[TensorNode, Array] = {}
-        for node in toposort([root]):
-            if isinstance(node, Buffer):
-                data[node] = self.data[node.unique]
-            elif isinstance(node, Variable) and node.name in values:
-                data[node] = np.array(values[node.name], np.int64)
+        root = self.passes[place]
+        data = graph_inputs(root, self.stages.values, lambda buffer: self.data[buffer.unique])
         return interpret(root.sources, data)
 
 

@@ -51,8 +51,7 @@ class Use:
         client, memory, joined, more = self._given
         with self._stack as stack:
             connected = _client(client, more, stack)
-            engine = _engine(connected, memory, joined)
-            stack.callback(connected.unsubscribe_topic, "svodviz")
+            engine = _engine(connected, memory, joined, stack)
             stack.callback(dask.use(engine))
             self._stack = stack.pop_all()
         engine.close = self._stack.close
@@ -83,7 +82,9 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
         raise DataError("cluster", "no scheduler answers", got=got, hint=hint) from error
 
 
-def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
+def _engine(
+    client: Any, memory: int | str | None, joined: float | None, stack: ExitStack
+) -> Any:  # fmt: skip
     """The engine on the workers that a cluster has now."""
     with loading():
         from compiler.distributed.arrivals import Arrivals
@@ -116,6 +117,7 @@ def _engine(client: Any, memory: int | str | None, joined: float | None) -> Any:
     client.register_plugin(Arrivals())
     connection = Connection(client, order, _is_direct(client, order[0]))
     client.subscribe_topic(TOPIC, connection.on_event)
+    stack.callback(client.unsubscribe_topic, TOPIC)
     given = None if memory is None else _bytes(memory)
     limits = tuple(given or int(found[at].get("memory_limit") or 0) for at in order)
     return DaskEngine(connection, limits, JOINED_NS if joined is None else int(joined * 1e9))

@@ -38,13 +38,12 @@ from compiler.device.remote import Data, RemoteData
 from compiler.distributed import shipped
 from compiler.distributed import tasks as planning
 from compiler.distributed.arrays import adopted, engine_in_use, file_block, held_block, shaped_block
-from compiler.distributed.engine import DaskEngine, code_of
-from compiler.distributed.graphs import key_of, layers_of
+from compiler.distributed.engine import DaskEngine, library_of
+from compiler.distributed.graphs import argument_of, layers_of
 from compiler.distributed.held import Layers, Parent, Submitted, result_of
 from compiler.distributed.repair import MARK
-from compiler.distributed.room import refuse
-from compiler.distributed.tasks import FromHere, FromTask, Send, Source, Submit, TaskPlan
-from compiler.distributed.work import Library, packed, unpacked
+from compiler.distributed.tasks import Send, Submit, TaskPlan
+from compiler.distributed.work import unpacked
 from compiler.graph.decompose import decompose
 from compiler.graph.devices import is_remote
 from compiler.graph.kinds.effects import Assign
@@ -54,7 +53,7 @@ from compiler.graph.nodes import Bind, Buffer, Shape, Sink, TensorNode
 from compiler.run import plans, sharding
 from compiler.run.plans import Structure
 from compiler.schedule.kinds import Region
-from compiler.schedule.regions import copy
+from compiler.schedule.regions import packed
 from compiler.settings.options import Options
 from compiler.tensor import Tensor
 from compiler.tensors.variables import is_realized
@@ -313,27 +312,29 @@ def _add_data(rows: Rows, data: Data) -> TaskRef:
 def _add_schedule(rows: Rows, name: str, program: Elsewhere, engine: DaskEngine) -> None:
     """The tasks that a run would give to the cluster."""
     made, plan = program.structure, program.plan
-    refuse(made.items, made.results, dict(zip(engine.workers, engine.limits, strict=True)))
+    engine.refuse(made.items, made.results)
     run = Submitted(name, plan, {item.item_id: item for item in made.items}, {}, [])
     data = [held(buffer) for buffer in program.buffers]
     run.inputs += [_input(rows, each) for each in data]
     if plan.codes:
         library = f"library-{name}"
-        codes = packed(Library.of([code_of(made.programs[key]) for key in plan.codes]))
-        rows.data[library] = Task(library, unpacked, codes)
+        rows.data[library] = Task(library, unpacked, library_of(plan, made.programs))
         run.library = TaskRef(library)
     here = dict(zip(made.inputs, data, strict=True))
     for action in plan.actions:
         if isinstance(action, Send):
             array = here[action.buffer]
             assert isinstance(array, np.ndarray)
-            run.inline[action.number] = str(_add_data(rows, _part(array, action)).key)
+            region = action.region or Region((array.size,))
+            part = packed(region, array.reshape(-1))
+            run.inline[action.number] = str(_add_data(rows, part).key)
         elif isinstance(action, Submit):
             _add_layers(rows, layers_of(action, run)[0], engine)
     for n, (shard, end) in enumerate(zip(program.shards, plan.results, strict=True)):
         assert end is not None
         worker = engine.at.address(shard.devices[0])
-        _add_block(rows, f"{name}-{n}", _source(run, end), shard.shape, worker)
+        # the client asks for results, so none is one of several arrays
+        _add_block(rows, f"{name}-{n}", argument_of(end, run)[0], shard.shape, worker)
 
 
 def _add_layers(rows: Rows, layers: Layers, engine: DaskEngine) -> None:
@@ -346,25 +347,6 @@ def _input(rows: Rows, data: Data) -> Any:
     if isinstance(data, RemoteData):
         return Parent(str(_add_data(rows, data).key), None, None)
     return file_part(data) or data
-
-
-def _part(array: Array, send: Send) -> Array:
-    """What a worker needs of an array that is here, packed."""
-    flat = array.reshape(-1)
-    region = send.region or Region((flat.size,))
-    made = np.empty(region.size, flat.dtype)
-    copy(Region(region.dims, region.source_strides, None, region.source_offset), made, flat)
-    return made
-
-
-def _source(run: Submitted, end: Source) -> Any:
-    """Where a result is at the end."""
-    if isinstance(end, FromTask):
-        return TaskRef(key_of(run, end))
-    if isinstance(end, FromHere):
-        return TaskRef(run.inline[end.number])
-    found = run.inputs[end.number]
-    return TaskRef(found.key) if isinstance(found, Parent) else found
 
 
 def _token(data: Data) -> str:

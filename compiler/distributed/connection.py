@@ -20,6 +20,7 @@ from compiler.core.origin import Origin
 from compiler.distributed.graphs import graph_of
 from compiler.distributed.held import LOST, Layers, Submitted
 from compiler.distributed.mapping import killed
+from compiler.distributed.repair import Repair
 from compiler.distributed.work import OtherRelease, StepFailed, release_here
 from compiler.graph.devices import DASK
 from compiler.graph.nodes import Buffer
@@ -264,7 +265,7 @@ def other_release(got: str) -> DataError:
 def _instead(addresses: Sequence[str], dask_scheduler: Any) -> list[str]:
     """The workers, for those that are gone who does their work; [] where nobody is there. Runs on
     the scheduler."""
-    plugin, known = dask_scheduler.plugins["svodviz-repair"], dask_scheduler.workers
+    plugin, known = dask_scheduler.plugins[Repair.name], dask_scheduler.workers
     found = [at if at in known else plugin.substitute(at) for at in addresses]
     return [at for at in found if at is not None] if None not in found else []
 

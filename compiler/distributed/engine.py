@@ -38,10 +38,10 @@ from compiler.graph.nodes import Buffer
 from compiler.run import execution
 from compiler.run.allocation import alone
 from compiler.run.execution import Programs
+from compiler.schedule import regions
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.kinds import Region
-from compiler.schedule.regions import copy
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Held: TypeAlias = dict[Buffer, Array]
@@ -61,8 +61,6 @@ class DaskEngine:
     joined_ns: int = planning.JOINED_NS
     close: Callable[[], None] = lambda: None
     """Ends its use; processes that were started for it end too."""
-    runs: list[str] = field(default_factory=list)
-    """The names of the latest runs."""
     noted: list[Noted] = field(default_factory=list)
     """What is known of the last of them, for `timeline`."""
     _plans: Kept[Any, TaskPlan] = field(default_factory=lambda: Kept(KEPT))
@@ -104,7 +102,7 @@ class DaskEngine:
         memory.
         """
         plan = self._plan(items, results, tuple(inputs), programs)
-        refuse(items, results, dict(zip(self.workers, self.limits, strict=True)))
+        self.refuse(items, results)
         run = self._begun(plan, items, values)
         noted = self._noted(run)
         alive = [result_of(data) for data in inputs.values() if isinstance(data, RemoteData)]
@@ -134,6 +132,10 @@ class DaskEngine:
         del alive
         return made
 
+    def refuse(self, items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> None:
+        """Refuse (`RefusedError`) a program that a worker has too little memory for."""
+        refuse(items, results, dict(zip(self.workers, self.limits, strict=True)))
+
     def map(
         self, function: Callable[[Any], Any], rows: Sequence[Any], per_host: int = 0
     ) -> Iterator[Any]:
@@ -160,7 +162,6 @@ class DaskEngine:
         self, plan: TaskPlan, items: Sequence[ScheduleItem], values: Mapping[str, int]
     ) -> Submitted:
         name = f"{self._token}{next(self._numbers):x}"
-        self.runs = [*self.runs[-99:], name]
         return Submitted(name, plan, {item.item_id: item for item in items}, dict(values), [])
 
     def _noted(self, run: Submitted) -> Noted:
@@ -188,10 +189,10 @@ class DaskEngine:
         found = self._libraries.held(plan.codes)
         if found is not None and found.status not in (*LOST, "error"):
             return found
-        made = Library.of([code_of(programs[key]) for key in plan.codes])
         key = f"{LIBRARY}{self._token}-{next(self._numbers)}"
+        content = library_of(plan, programs)
         return self._libraries.keep(
-            plan.codes, self.client.submit(unpacked, packed(made), key=key, pure=False)
+            plan.codes, self.client.submit(unpacked, content, key=key, pure=False)
         )
 
     def _input(self, buffer: Buffer, data: Data, run: Submitted) -> Any:
@@ -226,9 +227,7 @@ class DaskEngine:
     def _send(self, send: Send, run: Submitted, held: Held) -> None:
         """Pack what a worker needs; large data are sent now, others with the tasks."""
         source = _memory(send.buffer, held)
-        region = send.region or Region((send.buffer.size,))
-        made = np.empty(region.size, source.dtype)
-        copy(Region(region.dims, region.source_strides, None, region.source_offset), made, source)
+        made = regions.packed(send.region or Region((send.buffer.size,)), source)
         if made.nbytes <= INLINE:
             run.inline[send.number] = made
             return
@@ -249,7 +248,7 @@ class DaskEngine:
             key = parent.key
         (array,) = self.at.gathered(run, [key])
         region = gather.region or Region((gather.buffer.size,))
-        copy(region, _memory(gather.buffer, held), array.reshape(-1))
+        regions.copy(region, _memory(gather.buffer, held), array.reshape(-1))
 
     def _result(
         self, run: Submitted, source: Source, buffer: Buffer, inputs: Mapping[Buffer, Data]
@@ -273,6 +272,11 @@ def _memory(buffer: Buffer, held: Held) -> Array:
         is_there = is_remote(buffer.device)
         held[buffer] = np.empty(buffer.size, buffer.dtype.numpy) if is_there else alone(buffer)
     return held[buffer]
+
+
+def library_of(plan: TaskPlan, programs: Programs) -> bytes:
+    """The kernels of a program as they travel, packed."""
+    return packed(Library.of([code_of(programs[key]) for key in plan.codes]))
 
 
 def code_of(program: Program) -> Code:

@@ -71,10 +71,13 @@ def task_key(run: Planned, task: Task) -> str:
 def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
     """The node that does the work, and one for each of several arrays that leaves alone."""
     own = task_key(run, task)
-    found = [_argument(source, run) for source in task.inputs.values()]
+    found = [argument_of(source, run) for source in task.inputs.values()]
     arguments = [argument for argument, _ in found]
-    places = {r: place for r, (_, place) in zip(task.inputs, found, strict=True)}
-    content = packed(work_of(task, run.plan, places))
+    contents = run.plan.contents
+    if task.number not in contents:
+        places = {r: place for r, (_, place) in zip(task.inputs, found, strict=True)}
+        contents[task.number] = packed(work_of(task, run.plan, places))
+    content = contents[task.number]
     library = None if run.library is None else TaskRef(run.library.key)
     values = dict(run.values)
     made = {own: Node(own, perform, content, run.name, release_here(), values, library, *arguments)}
@@ -85,7 +88,7 @@ def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
     return made
 
 
-def _argument(source: Source, run: Submitted) -> tuple[Any, int | None]:
+def argument_of(source: Source, run: Submitted) -> tuple[Any, int | None]:
     """What stands in the graph for something that a task reads, and the place in it, if it is one
     of several arrays."""
     if isinstance(source, FromTask):

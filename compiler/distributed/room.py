@@ -11,12 +11,10 @@ ended at 95 %, again and again.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 
 from compiler.graph.nodes import Buffer
-from compiler.graph.words import short
-from compiler.run.budget import RefusedError
-from compiler.schedule.analysis.footprint import Lifetime, lifetimes
+from compiler.run.budget import refused
+from compiler.schedule.analysis.footprint import Lifetime, lifetimes, peak_of
 from compiler.schedule.items import ScheduleItem
 
 
@@ -29,27 +27,7 @@ def refuse(
         lives.setdefault(life.buffer.device, []).append(life)
     for device, found in lives.items():
         limit = limits.get(device, 0)
-        peak = peak_bytes(found, len(items))
+        peak = peak_of(found, len(items))
         if limit and peak > limit:
-            _refuse(device, [life.buffer for life in found], peak, limit)
-
-
-def peak_bytes(lives: Sequence[Lifetime], count: int) -> int:
-    """The most bytes alive while any one of `count` items runs."""
-    change = [0] * (count + 2)
-    for life in lives:
-        change[life.first] += life.buffer.nbytes
-        change[life.last + 1] -= life.buffer.nbytes
-    return max(accumulate(change))
-
-
-def _refuse(device: str, held: Sequence[Buffer], peak: int, limit: int) -> None:
-    largest = max(held, key=lambda buffer: buffer.nbytes)
-    name = f"{short(largest)}, {largest.nbytes:,} bytes"
-    where, expected = f"in the memory of worker {device}", f"at most {limit:,} bytes"
-    if largest.nbytes > limit:
-        what = f"a tensor of the program does not fit {where}"
-        raise RefusedError(what, name, expected, largest)
-    got = f"{len(held)} tensors, {peak:,} bytes; the largest is {name}"
-    what = f"the tensors of the program do not fit {where} together"
-    raise RefusedError(what, got, expected, largest)
+            where, expected = f"in the memory of worker {device}", f"at most {limit:,} bytes"
+            refused(where, [life.buffer for life in found], peak, limit, expected)

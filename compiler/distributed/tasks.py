@@ -170,6 +170,8 @@ class TaskPlan:
     """All tasks, by number."""
     of: object = None
     """What it was made of, kept as long as it is."""
+    contents: dict[int, bytes] = field(default_factory=dict)
+    """Tasks as they travel, by number, once they did: packing one takes 0.1 ms."""
 
 
 def plan(
@@ -185,8 +187,7 @@ def plan(
     ends = tuple(work.home(b) if is_remote(b.device) else None for b in results)
     written = {b: work.homes[b] for b in inputs if is_remote(b.device) and b in work.homes}
     for end in (*ends, *written.values()):
-        if isinstance(end, FromTask):
-            work.tasks[end.task].ask_for(end.register)
+        work.ask_for(end)
     return TaskPlan(
         tuple(work.actions), ends, written, tuple(work.codes), work.sizes, tuple(work.tasks)
     )
@@ -211,12 +212,6 @@ def work_of(task: Task, plan: TaskPlan, places: Mapping[int, int | None]) -> Wor
 
 def _registers(step: Step) -> tuple[int, ...]:
     return step.registers if isinstance(step, Launch) else (step.target, step.source)
-
-
-def is_for_cluster(items: Sequence[ScheduleItem], buffers: Sequence[Buffer]) -> bool:
-    """Whether workers have any part in a program."""
-    used = (d for item in items for d in item.operation.devices)
-    return any(is_remote(d) for d in used) or any(is_remote(b.device) for b in buffers)
 
 
 @dataclass(slots=True)
@@ -271,6 +266,11 @@ class _Planner:
         """Where the present value of a buffer is; None if nobody wrote it yet."""
         number = self.inputs.get(buffer)
         return self.homes.get(buffer) or (None if number is None else FromInput(number))
+
+    def ask_for(self, source: Source | None) -> None:
+        """Have the client ask for something, where a task makes it."""
+        if isinstance(source, FromTask):
+            self.tasks[source.task].ask_for(source.register)
 
     def _here(self, item: ScheduleItem, operation: Operation) -> None:
         """An item of this process."""
@@ -366,18 +366,14 @@ class _Planner:
 
     def _transfer(self, item: ScheduleItem, move: MemoryTransfer) -> None:
         source, target = move.source, move.destination
-        to_worker = is_remote(move.destination_device)
-        if not to_worker:
+        if not is_remote(move.destination_device):
             self.pending.setdefault(target, []).append(self._leaving(item, move))
-            return
-        if is_remote(move.source_device) and move.source_device != move.destination_device:
-            found, packed = self._cut(item, move, move.region)
+        elif is_remote(move.source_device) and move.source_device != move.destination_device:
+            self._land(item, move, self._cut(item, move))
         elif is_remote(source.device) or is_disk(source.device):
             self._inside(item, move)
-            return
         else:
-            found, packed = self._send(source, move.region, move.destination_device), True
-        self._land(item, target, move, found, packed)
+            self._land(item, move, self._send(source, move.region, move.destination_device))
 
     def _inside(self, item: ScheduleItem, move: MemoryTransfer) -> None:
         """A copy inside of a worker, or from a file that it reads."""
@@ -400,52 +396,39 @@ class _Planner:
         task.holds.add(register)
         self.homes[target] = FromTask(task.number, register)
 
-    def _cut(
-        self, item: ScheduleItem, move: MemoryTransfer, region: Region
-    ) -> tuple[Source, bool]:  # fmt: skip
-        """Where the elements that a transfer moves are found, and whether they are packed there,
-        one after the other."""
-        source, worker = move.source, move.source_device
+    def _cut(self, item: ScheduleItem, move: MemoryTransfer) -> Source:
+        """Where the elements that a transfer moves are found, one after the other."""
+        source, worker, region = move.source, move.source_device, move.region
         home = self.home(source)
         is_all = region.size == source.size and is_dense(Region(region.dims, region.source_strides))
         task = self.open.get(worker)
         is_open = isinstance(home, FromTask) and task is not None and home.task == task.number
         if is_all and home is not None and not is_open:
-            if isinstance(home, FromTask):
-                self.tasks[home.task].output(home.register)
-            return home, True
+            return home
         task = self._joined(worker, [home], 0)
         register = self._register(source)
         self._take(task, register, home)
         packed = self._new(region.size, source)
-        cut = Region(region.dims, region.source_strides, None, region.source_offset)
-        task.steps.append(Move(item.item_id, packed, register, cut, is_all))
-        return task.output(packed), True
+        task.steps.append(Move(item.item_id, packed, register, region.taken, is_all))
+        return task.output(packed)
 
-    def _land(
-        self, item: ScheduleItem, target: Buffer, move: MemoryTransfer, found: Source,
-        packed: bool,
-    ) -> None:  # fmt: skip
+    def _land(self, item: ScheduleItem, move: MemoryTransfer, found: Source) -> None:
         """Put elements that arrive at a worker where they belong."""
-        region = move.region
+        target, into = move.destination, move.region.placed
         before = self.home(target)
-        into = Region(region.dims, None, region.destination_strides, 0, region.destination_offset)
-        is_whole = is_dense(into) and region.size == target.size
+        is_whole = is_dense(into) and into.size == target.size
         task = self._joined(move.destination_device, [found, None if is_whole else before], 0)
         if not is_whole:
             self._take(task, self._register(target), before)
-        arrived = self._new(region.size, target)
+        arrived = self._new(into.size, target)
         self._take(task, arrived, found)
         self._move(task, item, target, arrived, into, is_whole and before is None)
 
     def _leaving(self, item: ScheduleItem, move: MemoryTransfer) -> Gather:
         """A transfer from a worker to this process."""
-        found, _ = self._cut(item, move, move.region)
-        if isinstance(found, FromTask):
-            self.tasks[found.task].ask_for(found.register)
-        region = move.region
-        into = Region(region.dims, None, region.destination_strides, 0, region.destination_offset)
-        return Gather(found, move.destination, into, item.item_id)
+        found = self._cut(item, move)
+        self.ask_for(found)
+        return Gather(found, move.destination, move.region.placed, item.item_id)
 
     def _callback(self, item: ScheduleItem, callback: HostCallback) -> None:
         """A function of the user's: this process has it, so what it reads comes here."""
@@ -453,8 +436,7 @@ class _Planner:
             home = self.home(buffer)
             if not is_remote(buffer.device) or home is None:
                 continue
-            if isinstance(home, FromTask):
-                self.tasks[home.task].ask_for(home.register)
+            self.ask_for(home)
             self.pending[buffer] = [Gather(home, buffer, None, item.item_id)]
         self.flush()
         self.actions.append(Local(item))

@@ -4,7 +4,7 @@ A program is compiled for all values of its variables; these are what one run gi
 Memory, costs and transfers are counted for the greatest values throughout.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -153,12 +153,14 @@ def _refuse(
     raise DataError("variables", what, got=got, expected=expected, hint=hint, origin=origin)
 
 
-def graph_inputs(root: TensorNode, values: Values) -> dict[TensorNode, Array]:
+def graph_inputs(
+    root: TensorNode, values: Values, data_of: Callable[[Buffer], Array] = buffers.data
+) -> dict[TensorNode, Array]:
     """The data of every Buffer and Variable under `root`, as the graph interpreter takes them."""
     data: dict[TensorNode, Array] = {}
     for node in toposort([root]):
         if isinstance(node, Buffer):
-            data[node] = buffers.data(node)
+            data[node] = data_of(node)
         elif isinstance(node, Variable) and node.name in values:
             data[node] = np.array(values[node.name], np.int64)
     return data

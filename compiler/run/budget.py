@@ -12,6 +12,7 @@ for the first: they are there.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from compiler.core.errors import Mistake, SizeError
 from compiler.core.origin import Origin
@@ -82,7 +83,7 @@ def refuse_too_large(
     total = plan.peak if plan and is_shared else sum(buffer.nbytes for buffer in made)
     largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
     if largest is not None and max(largest.nbytes, total) > limit:
-        _refuse("in memory", made, largest, total, limit, f"at most {limit:,} bytes")
+        refused("in memory", made, total, limit, f"at most {limit:,} bytes")
 
 
 def refuse_over_budget(items: Sequence[ScheduleItem], plan: MemoryPlan | None = None) -> None:
@@ -106,13 +107,14 @@ def _within(
     largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
     if largest is not None and live + total > budget:
         expected = f"at most {budget:,} bytes, of which {live:,} are in use"
-        _refuse("in the memory budget", made, largest, total, budget - live, expected)
+        refused("in the memory budget", made, total, budget - live, expected)
 
 
-def _refuse(
-    where: str, made: Sequence[Buffer], largest: Buffer, total: int, left: int, expected: str
-) -> None:
-    """Raise the error: of one tensor that is too large alone, or of all together."""
+def refused(
+    where: str, made: Sequence[Buffer], total: int, left: int, expected: str
+) -> NoReturn:  # fmt: skip
+    """Raise the error: of one tensor that is too large alone, or of all together, `total` bytes."""
+    largest = max(made, key=lambda buffer: buffer.nbytes)
     name = f"{short(largest)}, {largest.nbytes:,} bytes"
     if largest.nbytes > left or len(made) == 1:
         raise RefusedError(f"a tensor of the program does not fit {where}", name, expected, largest)

@@ -77,6 +77,16 @@ class Region:
         """How many elements are copied."""
         return math.prod(self.dims)
 
+    @property
+    def taken(self) -> "Region":
+        """The same elements of the source, put one after the other."""
+        return Region(self.dims, self.source_strides, None, self.source_offset)
+
+    @property
+    def placed(self) -> "Region":
+        """The same elements, which stand one after the other, put where they belong."""
+        return Region(self.dims, None, self.destination_strides, 0, self.destination_offset)
+
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Transfer(Node):

@@ -127,6 +127,13 @@ def copy(region: Region, destination: Array, source: Array) -> None:
     into[...] = _elements(source, region.dims, region.source_strides, region.source_offset)
 
 
+def packed(region: Region, source: Array) -> Array:
+    """A copy of the elements of the source, flat, one after the other."""
+    made = np.empty(region.size, source.dtype)
+    copy(region.taken, made, source)
+    return made
+
+
 def _elements(array: Array, dims: Shape, strides: Shape | None, offset: int) -> Array:
     """A view of the elements of one side."""
     if strides is None:

@@ -192,6 +192,6 @@ def test_workers_exchange_what_they_have_to_and_the_client_nothing(
     for name in ("gather", "scatter"):
         monkeypatch.delattr(type(engine.client), name)
     y.realize()
-    run = engine.runs[-1]
+    run = engine.noted[-1].name
     found = [row for rows in engine.client.run(_incoming).values() for row in rows]
     assert sum(size for key, size in found if run in key) == told.bound

@@ -7,9 +7,8 @@ import pytest
 
 import compiler
 from compiler import DataError, SizeError, Tensor
-from compiler.distributed.room import peak_bytes
 from compiler.graph.nodes import Buffer
-from compiler.schedule.analysis.footprint import Lifetime
+from compiler.schedule.analysis.footprint import Lifetime, peak_of
 
 A = np.ones((64, 64), "float32")
 
@@ -40,5 +39,5 @@ def test_peak() -> None:
     from compiler.core.dtypes import float32
 
     one, two = (Buffer((), n, (4,), float32, "", "DASK") for n in (1, 2))
-    assert peak_bytes([Lifetime(one, 0, 1), Lifetime(two, 1, 2)], 3) == 32
-    assert peak_bytes([Lifetime(one, 0, 0), Lifetime(two, 1, 2)], 3) == 16
+    assert peak_of([Lifetime(one, 0, 1), Lifetime(two, 1, 2)], 3) == 32
+    assert peak_of([Lifetime(one, 0, 0), Lifetime(two, 1, 2)], 3) == 16

@@ -107,8 +107,9 @@ def test_inputs_that_workers_hold(engine: Any) -> None:
 def test_a_run_by_name_and_several(engine: Any) -> None:
     for _ in range(2):
         (Tensor(A).to("DASK") + 1).realize()
-    assert engine.timeline(engine.runs[-2]).run == engine.runs[-2]
-    assert [each.run for each in engine.timelines(2)] == engine.runs[-2:]
+    names = [each.name for each in engine.noted[-2:]]
+    assert engine.timeline(names[0]).run == names[0]
+    assert [each.run for each in engine.timelines(2)] == names
     with pytest.raises(DataError, match="the run is not known any more"):
         engine.timeline("nobody")
 

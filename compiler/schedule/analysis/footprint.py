@@ -3,7 +3,7 @@
 A buffer counts whole, whatever the values of variables: it is allocated for the greatest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -43,8 +43,13 @@ def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple
 
 def peak_bytes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> int:
     """The most bytes alive while any one item runs; with no item, those of all buffers."""
-    change = [0] * (max(len(items), 1) + 1)
-    for life in lifetimes(items, results):
+    return peak_of(lifetimes(items, results), len(items))
+
+
+def peak_of(lives: Iterable[Lifetime], count: int) -> int:
+    """The most bytes of these alive while any one of `count` items runs; with no item, of all."""
+    change = [0] * (max(count, 1) + 1)
+    for life in lives:
         change[life.first] += life.buffer.nbytes
         change[life.last + 1] -= life.buffer.nbytes
     return max(accumulate(change))
