@@ -21,6 +21,7 @@ In order: each imports only what stands before it.
     tensors/     what users write, in layers by noun: each file adds methods to the one before it
     tensor.py    `Tensor`, what users write
     custom.py    functions of your own in a tensor program
+    differentiation.py  derivatives of functions of tensors
     array_api/   the array API standard's functions, on tensors
     imported/    programs that were written elsewhere, as tensors
     distributed/  programs on the workers of a Dask cluster
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         DataError,
         DeviceError,
         DTypeError,
+        GradientError,
         GraphError,
         InternalError,
         PassError,
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from compiler.core.passes import Passes
     from compiler.device.calibration import calibrate
     from compiler.device.device import Device
+    from compiler.differentiation import grad, jvp, value_and_grad, vjp
     from compiler.distributed.blockwise import blockwise
     from compiler.distributed.cluster import cluster
     from compiler.distributed.local import local_cluster
@@ -109,22 +112,23 @@ if TYPE_CHECKING:
     from compiler.settings.options import Options
     from compiler.tensor import Tensor
     from compiler.tensors.files import save_tensors as save
+    from compiler.tensors.gradients import is_grad_enabled, no_grad
     from compiler.tensors.repeat import repeat
     from compiler.tensors.variables import Variable
 
 __all__ = [
     "PASSES", "AxisError", "Bisection", "CacheInfo", "Cluster", "Compilation", "CompileError",
-    "DType", "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GraphBuilder",
-    "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram", "Options",
-    "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided", "Tensor",
-    "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "blockwise", "bool_",
-    "cache_clear", "cache_info", "calibrate", "check_passes", "cluster", "compile", "custom",
-    "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
-    "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "from_jax", "from_onnx",
-    "from_torch", "get_default_dtype", "int2", "int4", "int8", "int16", "int32", "int64",
-    "is_constant", "local_cluster", "machine", "prepare", "repeat", "rule", "save",
-    "set_default_dtype", "simulate", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64",
-    "why_not",
+    "DType", "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GradientError",
+    "GraphBuilder", "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram",
+    "Options", "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided",
+    "Tensor", "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "blockwise",
+    "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "cluster", "compile",
+    "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz",
+    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "from_jax",
+    "from_onnx", "from_torch", "get_default_dtype", "grad", "int2", "int4", "int8", "int16",
+    "int32", "int64", "is_constant", "is_grad_enabled", "jvp", "local_cluster", "machine",
+    "no_grad", "prepare", "repeat", "rule", "save", "set_default_dtype", "simulate", "uint2",
+    "uint4", "uint8", "uint16", "uint32", "uint64", "value_and_grad", "vjp", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -148,7 +152,7 @@ _PLACES = {
         "int32 int4 int64 int8 set_default_dtype uint16 uint2 uint32 uint4 uint64 uint8",
     "compiler.core.errors":
         "AxisError CompileError DataError DeviceError DTypeError "
-        "GraphError InternalError PassError ShapeError SizeError",
+        "GradientError GraphError InternalError PassError ShapeError SizeError",
     "compiler.machines.at_hand": "machine",
     "compiler.machines.model": "MachineModel",
     "compiler.settings.options": "Options",
@@ -164,6 +168,8 @@ _PLACES = {
     "compiler.run.recompiled": "RecompiledWarning",
     "compiler.tensor": "Tensor",
     "compiler.tensors.files:save_tensors": "save",
+    "compiler.differentiation": "grad jvp value_and_grad vjp",
+    "compiler.tensors.gradients": "is_grad_enabled no_grad",
     "compiler.tensors.repeat": "repeat",
     "compiler.tensors.variables": "Variable",
 }  # fmt: skip

@@ -27,7 +27,7 @@ from compiler.graph.words import short
 from compiler.pipeline import asked
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls
-from compiler.tensors.placement import Placement
+from compiler.tensors.gradients import Gradients
 from compiler.tensors.shapes import extents, integers, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized
@@ -36,7 +36,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Placement):
+class Tensor(Gradients):
     """A lazy array of numbers or truth values; no operation changes its operands.
 
     Only `assign` and `x[…] = …` change a tensor, and no other tensor with it: `x[0]` is a tensor
@@ -48,6 +48,7 @@ class Tensor(Placement):
     `dtype` converts; `name` is shown in printed programs. `symbolic` maps axes to the `Variable`
     that is their extent, which makes programs that serve every extent within its bounds; such an
     axis counts in `shape` and `size` with its greatest extent, and in data with its own.
+    With `requires_grad` its gradients are collected in `grad`: see `backward`.
     Raises `DataError` for other data.
     """
 
@@ -59,6 +60,7 @@ class Tensor(Placement):
         dtype: object = None,
         name: str = "",
         symbolic: Mapping[int, Variable] | None = None,
+        requires_grad: bool = False,
     ) -> None:
         if isinstance(data, TensorValue | Variable):
             if symbolic:
@@ -66,6 +68,8 @@ class Tensor(Placement):
             self.node = _converted(data.node, dtype)
         else:
             self.node = tensor_data.tensor(data, dtype, name, symbolic)
+        if requires_grad:
+            self.requires_grad_()
 
     @classmethod
     def full(cls, shape: int | Sequence[int], value: Scalar, dtype: object = None) -> Self:

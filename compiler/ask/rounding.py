@@ -32,6 +32,7 @@ from compiler.core.node import toposort
 from compiler.core.origin import no_origin
 from compiler.core.trace import Provenance
 from compiler.graph.decompose import decompose
+from compiler.graph.differentiate import differentiate
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.interpret import evaluate, moved, variables_of
 from compiler.graph.kinds.placement import Copy, Multi
@@ -76,7 +77,7 @@ def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
     `inputs` as for the graph interpreter.
     """
     with no_origin():
-        made = decompose(root, Provenance())
+        made = decompose(differentiate(root, Provenance()), Provenance())
     order: list[TensorNode] = toposort([made])
     followed = _Followed(inputs, variables_of(order, inputs))
     products = _products(order)

@@ -4,6 +4,7 @@ user's line, that line, a hint.
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
       DeviceError                                                 the user's placement
+      GradientError                                               the user's derivatives
       GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
       PassError                                                   passes in an order of one's own
@@ -115,6 +116,10 @@ class DataError(Mistake, TypeError):
 
 class DeviceError(Mistake, ValueError):
     """A device that does not exist or cannot do this, or values on devices that do not fit."""
+
+
+class GradientError(Mistake, ValueError):
+    """A gradient that does not exist, or of what has none."""
 
 
 class GraphError(Mistake, ValueError):

@@ -62,7 +62,7 @@ MEANT = {
     "inplace": "operations give a new tensor; x.assign(value) writes",
     "kind": "the order is stable; there is one algorithm",
     "out": "operations give a new tensor; x.assign(value) writes",
-    "requires_grad": "no gradients are recorded here",
+    "requires_grad": "x.requires_grad_() collects gradients in x.grad",
     "unbiased": "unbiased=True is correction=1, unbiased=False is correction=0",
     "where": "mask.where(x, 0) takes 0 elsewhere",
 }
@@ -86,9 +86,11 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
             state.origin = caller(operation)
         try:
             if given or len(args) > plain:
-                found, named = call.checked(args, given)
-                return function(*found, **named)
-            return function(*args, **given)
+                args, given = call.checked(args, given)  # type: ignore[assignment]
+            result = function(*args, **given)
+            if is_inside or state.after is None:
+                return result
+            return result if args and result is args[0] else state.after(result)
         except TypeError as error:
             if _is_from_inside(error):
                 raise

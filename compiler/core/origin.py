@@ -13,9 +13,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from compiler.core import frames
 from compiler.core.frames import Frame, Module, Whose
@@ -151,6 +151,8 @@ class _State(threading.local):
 
     origin: Origin | None = None
     module: Module | None = None
+    after: Callable[[Any], Any] | None = None
+    """What is done to results of public calls before they are the user's."""
 
 
 state = _State()
@@ -189,7 +191,8 @@ def user_call(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         state.origin = caller(name)
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            return result if state.after is None else state.after(result)
         finally:
             state.origin = None
 
@@ -222,6 +225,11 @@ def stated(method: str, place: Frame, module: Module | None) -> Origin:
     return Origin(
         place.file, place.line, method, place.outer, place.function, next(_calls), module
     )  # fmt: skip
+
+
+def derived(origin: Origin, method: str) -> Origin:
+    """A new call, in which what `origin` made leads to more: on its line, as made by `method`."""
+    return replace(origin, method=method, call=next(_calls))
 
 
 class no_origin:

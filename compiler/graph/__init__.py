@@ -17,6 +17,9 @@ In order: each imports only what stands before it.
     builder.py      tensor graphs written by hand
     decompose.py    operations that are no machine instruction become those that are
     dependence.py   under which index a node is read, by axis, pushed from a node to its sources
+    derivatives/    a rule for each kind: from its cotangent to those of its operands
+    sweep.py        a reverse sweep, step by step
+    differentiate.py  gradients become operations, by sweeps from results to inputs
     interpret.py    the NumPy reference interpreter of the tensor graph
     merge.py        equal expressions written on different lines become one node
     strides.py      how far apart in memory the elements of a value are, along each axis

@@ -18,9 +18,11 @@ from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
 from compiler.graph import nodes
 from compiler.graph.bits import as_array
+from compiler.graph.differentiate import differentiated
 from compiler.graph.extents import part_of, shape_of
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.gradient import Gradient
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.placement import Copy, Device, Joint, Multi, Received, Unique
@@ -44,6 +46,7 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
 
     Raises `InternalError` where an input is missing or a value has the wrong type or shape.
     """
+    roots = differentiated(roots)
     order = toposort(roots)
     remaining = _count_uses(order, roots)
     sizes = variables_of(order, inputs)
@@ -65,10 +68,15 @@ def evaluate_all(
     A value of more than `most` elements is left out, and with it what needs it.
     """
     values: dict[TensorNode, Array] = {}
-    order = toposort(roots)
+    gradients = [node for node in toposort(roots) if isinstance(node, Gradient)]
+    made = dict(zip(gradients, differentiated(gradients), strict=True))
+    order = toposort([*made.values(), *roots])
     sizes = variables_of(order, inputs)
     for node in order:
-        if (most is None or prod(node.shape) <= most) and all(s in values for s in node.sources):
+        if node in made:
+            if made[node] in values:
+                values[node] = values[made[node]]
+        elif (most is None or prod(node.shape) <= most) and all(s in values for s in node.sources):
             values[node] = evaluate(node, [values[s] for s in node.sources], inputs, sizes)
     return values
 

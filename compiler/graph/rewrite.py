@@ -70,11 +70,15 @@ def rule_of(*targets: Any) -> Callable[[Function], Rule]:
 
 def make_rule(function: Function, targets: tuple[Any, ...], described: Any, name: str = "") -> Rule:
     """A rule whose name (unless given), algebra and source are those of `described`."""
-    code = described.__code__
     algebra = (described.__doc__ or "").strip().partition("\n")[0]
     name = name or described.__name__.strip("_")
-    place = f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
-    return Rule(function, targets, name, algebra, place, described)
+    return Rule(function, targets, name, algebra, place_of(described), described)
+
+
+def place_of(described: Any) -> str:
+    """`compiler/graph/simplify.py:40`: where a function or class begins, as rules state it."""
+    code = getattr(described, "__code__", None)
+    return "" if code is None else f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
 
 
 def _shown_path(file: str) -> str:

@@ -32,9 +32,9 @@
 19. The target of an assign is a Buffer, or an Assign, of the type of the value. The value has its
     shape, or that of the parts written, which are inside. No value is the target of two assigns.
 20. A composite kind has no `problem`, nor has anything in the body of a Kernel.
-21. A Copy reads a value, the Device of each shard, and for a clone a Unique; nothing else reads
-    these. A Multi has shards of one type that differ along its axis only, one per device, and
-    knows which of them hold elements.
+21. A Copy reads a value, the Device of each shard, and for a clone a Unique, which a Wrt reads too;
+    nothing else reads these. A Multi has shards of one type that differ along its axis only, one
+    per device, and knows which of them hold elements.
 22. After `shard`: no Multi and no Joint is left.
 23. The axis of a scan is in range; its row accepts the type.
 
@@ -50,6 +50,7 @@ from compiler.core.node import toposort
 from compiler.graph import nodes
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
+from compiler.graph.kinds.gradient import Wrt
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, Joint, Multi, placement_problem
 from compiler.graph.kinds.repeat import Repeat
@@ -151,7 +152,7 @@ def _leaf(node: TensorNode) -> None:
 
 def _node(node: TensorNode) -> None:
     """Invariants 1 to 10 and 21, whichever are about nodes of this kind."""
-    if misplaced := placement_problem(node):
+    if not isinstance(node, Wrt) and (misplaced := placement_problem(node)):
         _broken(node, 21, *misplaced)
     match node:
         case nodes.Elementwise():

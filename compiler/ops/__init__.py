@@ -6,6 +6,7 @@ In order: each imports only what stands before it.
     c_text.py       C of operations, as entries of their rows
     functions.py    functions from outside: what users register, and each use of one with its types
     row.py          one row of the operation tables
+    derivatives.py  derivatives of operations, as entries of their rows
     llvm_text.py    LLVM IR of operations, as entries of their rows
     references.py   what the operations mean where NumPy leaves it open
     words.py        which small types are multiplied several at a time, and summed in 32 bits

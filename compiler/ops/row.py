@@ -3,7 +3,7 @@
     names       name, arity, meaning in words, sign between operands in print
     types       which kinds it takes and gives; what NumPy does to the others first
     meaning     on NumPy arrays, on Python's integers, on bounds of integers; a domain for tests
-    algebra     the laws that rewrites may use
+    algebra     the laws that rewrites may use; derivatives
     code        an expansion into other rows; or LLVM IR, C, and what vectors have of it
     figures     relative cost, measured time, how far rounding takes the result
 
@@ -41,6 +41,18 @@ class Build(Protocol[T]):
 
     def const(self, value: Scalar, like: T) -> T:
         """`value` with the shape and type of `like`."""
+        ...
+
+
+class Folds(Build[T], Protocol[T]):
+    """The builder of a derivative of a reduction, or of a scan, over certain axes."""
+
+    def fold(self, name: str, node: T) -> T:
+        """The reduction `name` over the axes, given to every element."""
+        ...
+
+    def run(self, name: str, node: T, backwards: bool = False) -> T:
+        """The scan `name` along the axis, or one from its end."""
         ...
 
 
@@ -153,6 +165,9 @@ class Op:
     c_helpers: Mapping[Kind, str] = field(default_factory=dict)
     vectors: Vectors | None = None
     """For which elements several lanes take few instructions together."""
+    derivative: tuple[Callable[..., Any], ...] | None = None
+    """For each operand a function as `derivatives.py` has them; one for all; () where a change
+    of the operands changes nothing but for jumps; None: gradients cannot pass."""
 
     bounds: BoundsRule | None = None
     """The bounds that are known of integer results; None: none."""
@@ -186,6 +201,14 @@ class Op:
         """The element type of the result for operands of these types."""
         return bool_ if self.result == "bool" else operands[-1]
 
+    def derivative_of(self, place: int) -> Callable[..., Any] | None:
+        """The derivative by operand number `place`; None where there is none. The condition of
+        a row that has one is no number."""
+        if not self.derivative:
+            return None
+        functions = (None, *self.derivative) if self.has_condition else self.derivative
+        return functions[place] if len(functions) > 1 else functions[0]
+
     def has_vectors(self, dtype: DType, divisor: int | None = None) -> bool:
         """Whether several lanes of operands of `dtype` take few instructions together.
 
@@ -217,6 +240,9 @@ def _missing(row: Op) -> Iterator[str]:
         yield "rounding bound"
     if row.expansion is None:
         yield from _missing_code(row)
+    numbers = row.arity - row.has_condition
+    if row.derivative and len(row.derivative) != numbers:
+        yield f"derivative for each of its {numbers} operands"
 
 
 def _missing_code(row: Op) -> Iterator[str]:
@@ -242,6 +268,9 @@ class Reduction:
     accepts: frozenset[Kind]
     start: Callable[[DType], Scalar]
     rounding: Literal["none", "each", "sum"]
+    derivative: Callable[..., Any]
+    """As `derivatives.py` has them; so is `running`, of a scan, where no element is just kept."""
+    running: Callable[..., Any] | None = None
     """None; half a unit for each element; or as `ask/sums.py` follows sums."""
     has_identity: bool = True
     better: str = ""

@@ -5,7 +5,7 @@ of them hit one element, and for floats, whose sums depend on the order.
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,13 +19,16 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 class Update:
     """`combine` is the row of `ops.OPS` that joins old and new; None: the new one replaces it.
 
-    `reduces`: the names of `scatter_reduce` for it.
+    `reduces`: the names of `scatter_reduce` for it. `passes` says whose changes pass on to the
+    result: those of all updates, of the last at a place, or of those that are there still as they
+    were; None: gradients cannot pass.
     """
 
     name: str
     meaning: str
     combine: str | None
     reduces: tuple[str, ...] = ()
+    passes: Literal["all", "last", "kept"] | None = None
 
     @property
     def reduction(self) -> Reduction:
@@ -36,13 +39,15 @@ class Update:
 UPDATES: dict[str, Update] = {
     row.name: row
     for row in (
-        Update("replace", "the last update wins", None),
-        Update("add", "added to the element", "add", ("add", "sum")),
+        Update("replace", "the last update wins", None, (), "last"),
+        Update("add", "added to the element", "add", ("add", "sum"), "all"),
         Update("mul", "multiplied with the element", "mul", ("mul", "prod")),
-        Update("max", "the greater of both; NaN if either is", "max", ("max", "amax")),
-        Update("min", "the lesser of both; NaN if either is", "min", ("min", "amin")),
+        Update("max", "the greater of both; NaN if either is", "max", ("max", "amax"),
+               "kept"),
+        Update("min", "the lesser of both; NaN if either is", "min", ("min", "amin"),
+               "kept"),
     )
-}
+}  # fmt: skip
 
 
 def apply(op: str, memory: Array, index: Array, values: Array) -> None:

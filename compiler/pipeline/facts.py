@@ -1,5 +1,6 @@
 """Facts that passes rely on: each in words, with a check that names the first place it fails.
 
+    DIFFERENTIATED  no gradient is left that is no operation  given by differentiate
     MERGED       every node's lines are kept apart from it       given by merge
     DECOMPOSED   only machine operations and core kinds          given by decompose
     SHARDED      no value is in shards                           given by shard
@@ -17,12 +18,19 @@ from compiler.core.errors import InternalError
 from compiler.core.node import toposort
 from compiler.core.passes import Fact
 from compiler.graph import verify as verify_graph
+from compiler.graph.kinds.gradient import Gradient
 from compiler.graph.kinds.placement import Multi
 from compiler.graph.nodes import Sink
-from compiler.graph.words import operation
+from compiler.graph.words import operation, short
 from compiler.loops.invariants import describe
 from compiler.loops.nodes import Body, Range
 from compiler.loops.simplify import RULES
+
+
+def _gradient_left(root: Sink) -> str:
+    """The first gradient that is not made of operations."""
+    found = next((n for n in toposort([root]) if isinstance(n, Gradient)), None)
+    return "" if found is None else f"{operation(found)} {short(found)}"
 
 
 def _with_lines(root: Sink) -> str:
@@ -74,6 +82,7 @@ def _no_loop(body: Body) -> str:
     return "" if found is None else f"{found.name} is {words[found.level]}"
 
 
+DIFFERENTIATED = Fact("gradients are operations", _gradient_left)
 MERGED = Fact("the lines of the program stand beside its nodes, and equal nodes are one",
               _with_lines)  # fmt: skip
 DECOMPOSED = Fact("only machine operations and core kinds are left (invariants 11 and 15)",

@@ -9,6 +9,7 @@ from compiler.core.passes import Passes, StageName, Step
 from compiler.graph import verify as verify_graph
 from compiler.graph.decompose import RULES as expansions
 from compiler.graph.decompose import decompose
+from compiler.graph.differentiate import differentiate
 from compiler.graph.merge import merge
 from compiler.graph.shard import shard
 from compiler.graph.simplify import RULES as graph_rules
@@ -37,7 +38,17 @@ from compiler.loops.transforms.vectorize import vectorize
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.linearize import linearize
 from compiler.pipeline.dropped import unchosen
-from compiler.pipeline.facts import CUT, DECOMPOSED, LANES, LOOPS, MERGED, SHARDED, SIMPLE, WHOLE
+from compiler.pipeline.facts import (
+    CUT,
+    DECOMPOSED,
+    DIFFERENTIATED,
+    LANES,
+    LOOPS,
+    MERGED,
+    SHARDED,
+    SIMPLE,
+    WHOLE,
+)
 from compiler.pipeline.machine_code import compiled, loaded, specify
 from compiler.schedule import verify as verify_schedule
 from compiler.schedule.carry import carry
@@ -49,9 +60,12 @@ from compiler.schedule.outline import outline
 from compiler.schedule.partition import partition
 
 PIPELINE: tuple[Step, ...] = (
+    Step("graph", "differentiate", differentiate,
+         "first: gradients are of values as they were written, before equal ones are one", True,
+         gives=(DIFFERENTIATED,)),
     Step("graph", "merge", merge,
-         "first: rules then meet each expression once, whatever line wrote it", True,
-         gives=(MERGED,)),
+         "after differentiate: rules then meet each expression once, whatever line wrote it", True,
+         needs=(DIFFERENTIATED,), gives=(MERGED,)),
     Step("graph", "decompose", decompose,
          "before simplify: expansions bring constants and products that simplify removes", True,
          needs=(MERGED,), gives=(DECOMPOSED,), rules=expansions.rules),

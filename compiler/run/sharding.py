@@ -81,10 +81,11 @@ def laid_out(nodes: Sequence[TensorNode]) -> Sink:
     # not at import: most programs are on one device, and what is here then runs in no pipeline
     with loading():
         from compiler.graph.decompose import decompose
+        from compiler.graph.differentiate import differentiate
         from compiler.graph.merge import merge
         from compiler.graph.shard import spread
 
-    root = merge(Sink(tuple(nodes)), Provenance())
+    root = merge(differentiate(Sink(tuple(nodes)), Provenance()), Provenance())
     plain = decompose(root, Provenance())
     assert isinstance(plain, Sink)
     return spread(plain)

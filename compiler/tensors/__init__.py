@@ -46,5 +46,8 @@ In order: each imports only what stands before it.
     numpy_calls.py      NumPy's functions on tensors
     sharing.py          memory that other libraries read in place, by DLPack
     placement.py        tensor methods that say where data are
+    history.py          how tensors came about, as gradients need it
+    gradients.py        tensor methods that give derivatives
+    trees.py            arguments in tuples, lists and dicts
     repeat.py           `repeat`: a step run n times over tensors, as one program
 """

@@ -10,7 +10,7 @@ starts inside another one does not wait, for that could be for ever.
 
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +43,8 @@ class _Run:
         )
 
 
+observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
+"""Functions that are told of what was computed: the nodes, their values, the buffers written."""
 _running: list[_Run] = []
 _ended = threading.Condition(LOCK)
 
@@ -149,6 +151,8 @@ def publish(tensors: list[Any], nodes: list[TensorNode], values: list[TensorNode
                 tensor._recipe = before
             tensor.node = value
             note(tensor)
+        for observer in observers:
+            observer(nodes, values, numbers)
         if numbers:
             _done.update((node, value) for node, value in made.items() if isinstance(node, Assign))
             known = {id(tensor) for tensor in tensors}

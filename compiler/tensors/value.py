@@ -6,7 +6,7 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
                 → Writing → Reductions → Normalizations → Products → Windows → Pooling
                 → Convolutions → Scans → Sorting
                 → Arrangement → Resampling → Elementary → Special → Linear → Layers → Losses
-                → Construction → Files → Directives → Placement → Tensor
+                → Construction → Files → Directives → Placement → Gradients → Tensor
 """
 
 import itertools
@@ -51,7 +51,9 @@ def _traced_member(member: Any) -> Any:
         case classmethod():
             return classmethod(public(member.__func__))
         case property():
-            return property(public(member.fget), doc=member.__doc__) if member.fget else member
+            kept = public(member.fset) if member.fset else None
+            read = public(member.fget) if member.fget else None
+            return property(read, kept, doc=member.__doc__)
         case FunctionType():
             return public(member)
         case _:
@@ -61,10 +63,11 @@ def _traced_member(member: Any) -> Any:
 class TensorValue(metaclass=Named):
     """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
-    __slots__ = ("__weakref__", "_number", "_recipe", "node")
+    __slots__ = ("__weakref__", "_grad", "_number", "_recipe", "node")
     node: TensorNode
     _recipe: TensorNode
     _number: int
+    _grad: Any
 
     def _same(self) -> Self:
         """Another tensor of the same value: assigning to one of the two leaves the other."""

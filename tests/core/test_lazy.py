@@ -34,10 +34,10 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 103, {"numpy"}),
-        (GRAPHS, 103, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 336, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 336, {"numpy", "llvmlite"}),
+        ("from compiler import Tensor", 106, {"numpy"}),
+        (GRAPHS, 106, {"numpy"}),
+        (f"{GRAPHS}\nx.numpy()", 341, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 341, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

@@ -19,7 +19,9 @@ from compiler.core.origin import Origin, state
 from compiler.core.trace import Numbering, Provenance
 from compiler.graph import nodes as graph
 from compiler.graph.decompose import decompose
+from compiler.graph.differentiate import differentiate
 from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.gradient import Backward, Gradient
 from compiler.graph.kinds.placement import multi
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
@@ -90,6 +92,13 @@ def graph_pass(run: Callable[..., TensorNode], root: graph.Sink) -> Texts:
     provenance.numbers.all(toposort([root]))
     after = run(root, provenance)
     return graph_text(root, provenance), graph_text(after, provenance)
+
+
+def differentiate_example() -> Texts:
+    x = source("x", 4)
+    y, g = written(2, "exp", x), graph.Const((), 0x3F800000, f32, (4,))
+    sweep = Backward((y, g, x), 1)
+    return graph_pass(differentiate, graph.Sink((Gradient((sweep,), 0),)))
 
 
 def merge_example() -> Texts:
@@ -308,6 +317,7 @@ def chosen_example(name: str) -> Callable[[], Texts]:
 
 
 EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
+    ("graph", "differentiate"): differentiate_example,
     ("graph", "merge"): merge_example,
     ("graph", "decompose"): decompose_example,
     ("graph", "shard"): shard_example,

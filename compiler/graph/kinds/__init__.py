@@ -9,6 +9,7 @@ In order: each imports only what stands before it.
     joins.py      kinds that bring tensors together
     markers.py    kinds that compute nothing
     placement.py  nodes that say where a value is
+    gradient.py   gradients until they are operations
     repeat.py     a step repeated: the state after so many iterations
     kernel.py     a kernel that a user wrote
     views.py      elements of memory that exists, under another shape, in another order

@@ -7,11 +7,13 @@ nodes. Its class holds what the stages ask for, so that each of them has one cas
     `problem`              what `verify` refuses, with what was got and what is expected
     `reference`            the NumPy meaning, for the graph interpreter
     `expansion`            the core nodes; its docstring is the rule's one line of algebra
+    `derivative`           what becomes of a cotangent, where that is not its expansion's
     `describe`, `word`     how it is printed
 
 A kind without an expansion goes on to the schedule, which knows it: `Fuse` and `Kernel`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -77,6 +79,15 @@ class Composite(TensorNode):
     def expansion(self) -> TensorNode | None:
         """The core nodes that compute the same; None if the schedule has to know this kind."""
         return None
+
+    @property
+    def has_derivative(self) -> bool:
+        """Whether it has a `derivative` of its own."""
+        return False
+
+    def derivative(self, g: TensorNode) -> Sequence[TensorNode | None]:
+        """The operands' cotangents from this node's: see `derivatives/rules.py`."""
+        raise NotImplementedError(self.word)
 
     def describe(self) -> str:
         """The arguments as printed programs write them."""

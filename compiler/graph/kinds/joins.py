@@ -86,6 +86,24 @@ class Cat(Composite):
         assert made is not None
         return made
 
+    @property
+    def has_derivative(self) -> bool:
+        """Where it is joined at fixed places."""
+        return not any(node.extents and node.extents[self.axis] for node in self.sources)
+
+    def derivative(self, g: TensorNode) -> list[TensorNode]:
+        """in reverse each operand's part"""
+        made: list[TensorNode] = []
+        end = 0
+        for node in self.sources:
+            begin, end = end, end + node.shape[self.axis]
+            bounds = tuple(
+                (begin, end) if axis == self.axis else (0, n) for axis, n in enumerate(g.shape)
+            )
+            variable = tuple(axis for axis, extent in enumerate(g.extents) if extent is not None)
+            made.append(nodes.Shrink((g,), bounds, variable))
+        return made
+
     def _in_groups(self) -> TensorNode:
         """Each element asks all operands whether it is theirs, so few are asked at once: groups
         are joined in memory, then the groups. Groups of equal shapes are one kernel."""

@@ -22,9 +22,11 @@ from compiler.graph.kinds.by_hand import (
     Wmma,
 )
 from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.gradient import Backward, Gradient, Recalled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Placeholder
+from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
 from compiler.graph.verify import verify
@@ -34,6 +36,8 @@ from compiler.settings.options import Options
 from tests.evaluate import ENGINES, NUMPYS, assert_same, samples
 
 Array = np.ndarray[Any, Any]
+BY_SWEEPS = (Backward, Gradient)
+"""Kinds that `differentiate` takes out, tested there."""
 g = GraphBuilder()
 Case = tuple[Callable[[TensorNode, TensorNode, DType], TensorNode], Callable[[Array, Array], Any]]
 POSITIONS = np.array([[3, 0, -1, 9], [1, 1, 2, 0]])
@@ -137,6 +141,8 @@ CASES: dict[str, Case] = {
     "index": (lambda x, y, t: indexed(x), lambda a, b: validated(a)),
     "detach": (lambda x, y, t: g.detach(x), lambda a, b: a),
     "contiguous_backward": (lambda x, y, t: g.contiguous_backward(x), lambda a, b: a),
+    "wrt": (lambda x, y, t: Wrt((x, Unique((), 1))), lambda a, b: a),
+    "recalled": (lambda x, y, t: Recalled((x, g.op("max", x, x))), lambda a, b: a),
     "noop": (lambda x, y, t: g.noop(x), lambda a, b: a),
     "noop alone": (lambda x, y, t: g.noop(), lambda a, b: np.array(False)),
     "fuse": (lambda x, y, t: g.fuse(x), lambda a, b: a),
@@ -242,13 +248,13 @@ def test_printed(node: Composite, printed: str, colour: str) -> None:
 
 
 def test_every_kind_is_listed_and_tested() -> None:
-    listed = {*EXPANDED, *SCHEDULED}
+    listed = {*EXPANDED, *SCHEDULED, *BY_SWEEPS}
     assert {c.__name__ for c in listed} == {c.__name__ for c in _subclasses(Composite)} - {"Marker"}
     x, y = X, Y
     built = (build(x, y, dtypes.float32) for build, _ in CASES.values())
     tested = {type(node) for node in built}
     apart = {VConst, Wmma, Contract, Placeholder}  # above, and in tests/test_placeholder.py
-    assert listed == (tested | apart) & listed
+    assert listed == (tested | apart | {*BY_SWEEPS}) & listed
 
 
 def _subclasses(kind: type) -> set[type]:

@@ -1,0 +1,175 @@
+"""Derivatives of operations on elements, of casts, reductions and scans."""
+
+from dataclasses import dataclass
+
+from compiler.core.dtypes import Scalar, int64
+from compiler.graph.derivatives.rules import Cotangents, derivative_of
+from compiler.graph.kinds.effects import Scatter
+from compiler.graph.kinds.gradient import Recalled, Wrt
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Unroll
+from compiler.graph.kinds.scan import Scan
+from compiler.graph.kinds.shaping import broadcast_node, cast_to, counting, like, places_along
+from compiler.graph.nodes import (
+    Cast,
+    Contiguous,
+    Elementwise,
+    Expand,
+    Flip,
+    Index,
+    Reduce,
+    Shape,
+    TensorNode,
+    const,
+    elementwise,
+)
+from compiler.ops.table import OPS, REDUCTIONS
+
+
+class NodeBuild:
+    """Builds derivatives of rows out of tensor nodes."""
+
+    def op(self, name: str, *sources: TensorNode) -> TensorNode:
+        """The operation applied to the nodes."""
+        return elementwise(name, *sources)
+
+    def const(self, value: Scalar, like: TensorNode) -> TensorNode:
+        """A constant with the shape and type of `like`."""
+        return const(value, like.dtype, like.shape)
+
+
+BUILD = NodeBuild()
+
+
+def _no_row(node: Elementwise) -> str:
+    return "its row has no derivative" if OPS[node.op].derivative is None else ""
+
+
+@derivative_of(Elementwise, unless=_no_row)
+def elementwise_derivative(node: Elementwise, g: TensorNode) -> Cotangents:
+    """d op(x, …) = sum of its row's derivative by each operand"""
+    row = OPS[node.op]
+    made: list[TensorNode | None] = []
+    for place, source in enumerate(node.sources):
+        function = row.derivative_of(place)
+        if function is None or not source.dtype.is_float:
+            made.append(None)
+            continue
+        share = function(BUILD, g, node, *node.sources)
+        made.append(share if isinstance(source, Expand) else filled(share, source))
+    return made
+
+
+def filled(node: TensorNode, other: TensorNode) -> TensorNode:
+    """`node` with the variable axes of `other`: 0 behind those that `node` alone has.
+
+    What is repeated along an axis meets as many elements as the other operand has there.
+    """
+    if node.extents == other.extents:
+        return node
+    pairs = zip(node.extents or (None,) * len(node.shape),
+                other.extents or (None,) * len(node.shape), strict=True)  # fmt: skip
+    if any(has is not None and has != wanted for has, wanted in pairs):
+        places = (like(counting(node.shape, axis), other) for axis in range(len(node.shape)))
+        return Index((node, *places))
+    return like(node, other)
+
+
+@derivative_of(Cast)
+def cast_derivative(node: Cast, g: TensorNode) -> Cotangents:
+    """d cast(x) = cast(dx)"""
+    return (cast_to(g, node.sources[0].dtype),)
+
+
+@derivative_of(Wrt)
+def wrt_derivative(node: Wrt, g: TensorNode) -> Cotangents:
+    """d wrt(x) = dx"""
+    return g, None
+
+
+@derivative_of(Contiguous, Fuse, Unroll)
+def same_derivative(node: TensorNode, g: TensorNode) -> Cotangents:
+    """d x = dx"""
+    return (g,)
+
+
+@derivative_of(ContiguousBackward)
+def written_derivative(node: ContiguousBackward, g: TensorNode) -> Cotangents:
+    """d x = dx, in memory"""
+    return (Contiguous((g,)),)
+
+
+@derivative_of(Detach)
+def stopped(node: Detach, g: TensorNode) -> Cotangents:
+    """d detach(x) = nothing"""
+    return (None,)
+
+
+@derivative_of(Recalled)
+def recalled_derivative(node: Recalled, g: TensorNode) -> Cotangents:
+    """d recalled(x, made) = d made"""
+    return None, g
+
+
+def summed(node: TensorNode, axes: Shape) -> TensorNode:
+    """The sum over `axes`, kept as 1; floats of 16 bits are summed as matrix products are."""
+    if not axes:
+        return node
+    inner = cast_to(node, node.dtype.accumulator)
+    return cast_to(Reduce((inner,), "sum", axes), node.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folds(NodeBuild):
+    """Builds the derivative of a reduction or of a scan: `x` is its operand."""
+
+    x: TensorNode
+    axes: Shape
+
+    def fold(self, name: str, node: TensorNode) -> TensorNode:
+        """A reduction over the same axes, given to every element."""
+        made = summed(node, self.axes) if name == "sum" else Reduce((node,), name, self.axes)
+        return self.spread(made)
+
+    def spread(self, node: TensorNode) -> TensorNode:
+        """What was folded, given to every element."""
+        return like(broadcast_node(node, self.x.shape), self.x)
+
+    def run(self, name: str, node: TensorNode, backwards: bool = False) -> TensorNode:
+        """A scan along the axis, or one from its end."""
+        if not backwards:
+            return Scan((node,), name, self.axes[0])
+        turned = Scan((Flip((node,), self.axes),), name, self.axes[0])
+        return Flip((turned,), self.axes)
+
+
+@derivative_of(Reduce)
+def reduce_derivative(node: Reduce, g: TensorNode) -> Cotangents:
+    """d fold(x) = its row's derivative, spread over the axes"""
+    (x,) = node.sources
+    build = _Folds(x, node.axes)
+    if not x.size:
+        return (const(0, x.dtype, x.shape),)
+    spread, row = build.spread(g), REDUCTIONS[node.op]
+    return (row.derivative(build, spread, build.spread(node), x),)
+
+
+@derivative_of(Scan)
+def scan_derivative(node: Scan, g: TensorNode) -> Cotangents:
+    """d scan(x)[t] = sum over s <= t of its row's derivative by x[s]"""
+    (x,) = node.sources
+    row = REDUCTIONS[node.op]
+    if row.running is None:
+        return (_kept_derivative(node, g),)
+    return (row.running(_Folds(x, (node.axis,)), g, node, x),)
+
+
+def _kept_derivative(node: Scan, g: TensorNode) -> TensorNode:
+    """Of running extremes each goes to where it was met, the last place of equal ones."""
+    (x,) = node.sources
+    places = counting(x.shape, node.axis)
+    is_new = elementwise("eq", x, node)
+    last = elementwise("where", is_new, places, const(0, int64, x.shape))
+    where = Scan((last,), "max", node.axis)
+    start = const(0, x.dtype, x.shape)
+    return Scatter((start, g, *places_along(where, node.axis)), "add")
+

@@ -1,0 +1,115 @@
+"""Derivatives of elements read and written at positions, in place too."""
+
+from compiler.core.dtypes import bool_, int64
+from compiler.graph.derivatives.rules import Cotangents, derivative_of
+from compiler.graph.kinds.effects import Assign, Scatter
+from compiler.graph.kinds.shaping import broadcast_node, counting, reshaped, zero_padded
+from compiler.graph.nodes import (
+    Index,
+    Iota,
+    Parts,
+    Reshape,
+    Shape,
+    Shrink,
+    TensorNode,
+    const,
+    elementwise,
+)
+from compiler.ops.updates import UPDATES
+
+
+@derivative_of(Index)
+def index_derivative(node: Index, g: TensorNode) -> Cotangents:
+    """in reverse added at the positions that were read"""
+    x = node.sources[0]
+    if node.validity is not None:
+        g = elementwise("where", node.validity, g, const(0, g.dtype, g.shape))
+    added = Scatter((const(0, x.dtype, x.shape), g, *node.positions), "add")
+    return added, *(None for _ in node.sources[1:])
+
+
+def _no_update(node: Scatter) -> str:
+    update = UPDATES[node.op]
+    return "" if update.passes is not None else f"updates by {node.op} have no derivative"
+
+
+@derivative_of(Scatter, unless=_no_update)
+def scatter_derivative(node: Scatter, g: TensorNode) -> Cotangents:
+    """d scatter(x, u; i) = dx where it is kept, du at i"""
+    x, updates, *positions = node.sources
+    others = (None,) * len(positions)
+    passes = UPDATES[node.op].passes
+    if passes == "all":
+        return g, Index((g, *positions)), *others
+    if passes == "last":
+        zeros = const(0, g.dtype, updates.shape)
+        kept = Scatter((g, zeros, *positions), "replace")
+        won = _is_last(x, updates, positions)
+        return kept, elementwise("where", won, Index((g, *positions)), zeros), *others
+    return *_of_extremes(node, g), *others
+
+
+def _is_last(x: TensorNode, updates: TensorNode, positions: list[TensorNode]) -> TensorNode:
+    """Which updates are still there: the last of those to one element."""
+    number = reshaped(Iota((), updates.size, int64), updates.shape)
+    written = Scatter((const(-1, int64, x.shape), number, *positions), "replace")
+    return elementwise("eq", Index((written, *positions)), number)
+
+
+def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
+    """All that are the extreme share its cotangent, what was there before too."""
+    x, updates, *positions = node.sources
+    one, zero = (const(it, x.dtype, x.shape) for it in (1, 0))
+    ones, zeros = (const(it, x.dtype, updates.shape) for it in (1, 0))
+    is_kept = elementwise("eq", x, node)
+    is_it = elementwise("eq", updates, Index((node, *positions)))
+    was = elementwise("where", is_kept, one, zero)
+    counted = elementwise("where", is_it, ones, zeros)
+    count = Scatter((was, counted, *positions), "add")
+    share = elementwise("fdiv", g, count)
+    before = elementwise("where", is_kept, share, zero)
+    return before, elementwise("where", is_it, Index((share, *positions)), zeros)
+
+
+@derivative_of(Assign)
+def assign_derivative(node: Assign, g: TensorNode) -> Cotangents:
+    """d assign(x, v) = dv where it is written, dx elsewhere"""
+    if not node.parts:
+        return None, g
+    mask = spread_parts(const(True, bool_, node.sources[1].shape), node.parts, g.shape)
+    kept = elementwise("where", mask, const(0, g.dtype, g.shape), g)
+    return kept, taken_parts(g, node.parts)
+
+
+def spread_parts(node: TensorNode, parts: Parts, shape: Shape) -> TensorNode:
+    """`node` at every place that `parts` name of a tensor of `shape`; zeros elsewhere."""
+    for axis, ((begin, count, step), extent) in enumerate(zip(parts, shape, strict=True)):
+        before, after = node.shape[:axis], node.shape[axis + 1 :]
+        if step > 1 and count:
+            apart = reshaped(node, (*before, count, 1, *after))
+            widths = [(0, 0)] * len(apart.shape)
+            widths[axis + 1] = (0, step - 1)
+            node = Reshape((zero_padded(apart, tuple(widths)),), (*before, count * step, *after))
+            node = _cut(node, axis, (count - 1) * step + 1)
+        widths = [(0, 0)] * len(node.shape)
+        widths[axis] = (begin, extent - begin - node.shape[axis])
+        node = zero_padded(node, tuple(widths))
+    return node
+
+
+def _cut(node: TensorNode, axis: int, count: int) -> TensorNode:
+    bounds = tuple((0, count if a == axis else n) for a, n in enumerate(node.shape))
+    return Shrink((node,), bounds)
+
+
+def taken_parts(node: TensorNode, parts: Parts) -> TensorNode:
+    """The elements of `node` that `parts` name."""
+    shape = tuple(count for _, count, _ in parts)
+    if all(step == 1 for _, _, step in parts):
+        return Shrink((node,), tuple((begin, begin + count) for begin, count, _ in parts))
+    places = []
+    for axis, (begin, _, step) in enumerate(parts):
+        steps = broadcast_node(const(step, int64), shape)
+        along = elementwise("mul", counting(shape, axis), steps)
+        places.append(elementwise("add", along, broadcast_node(const(begin, int64), shape)))
+    return Index((node, *places))

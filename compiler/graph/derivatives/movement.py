@@ -1,0 +1,71 @@
+"""Derivatives of movement: what was moved goes back, what was repeated is summed."""
+
+from compiler.graph.derivatives.elements import summed
+from compiler.graph.derivatives.rules import Cotangents, derivative_of
+from compiler.graph.kinds.shaping import counting, like, permuted, reshaped, zero_padded
+from compiler.graph.nodes import (
+    Expand,
+    Flip,
+    Index,
+    Pad,
+    Permute,
+    Prefix,
+    Reshape,
+    Shrink,
+    TensorNode,
+)
+
+
+@derivative_of(Reshape)
+def reshape_derivative(node: Reshape, g: TensorNode) -> Cotangents:
+    """d reshape(x) = reshape(dx)"""
+    (x,) = node.sources
+    return (Reshape((g,), x.shape, x.extents) if x.extents else reshaped(g, x.shape),)
+
+
+@derivative_of(Permute)
+def permute_derivative(node: Permute, g: TensorNode) -> Cotangents:
+    """d permute(x) = permute(dx)"""
+    order = tuple(sorted(range(len(node.order)), key=node.order.__getitem__))
+    return (permuted(g, order),)
+
+
+@derivative_of(Expand)
+def expand_derivative(node: Expand, g: TensorNode) -> Cotangents:
+    """in reverse the sum over what was repeated"""
+    (x,) = node.sources
+    repeated = zip(x.shape, node.shape, strict=True)
+    return (summed(g, tuple(axis for axis, (old, new) in enumerate(repeated) if old != new)),)
+
+
+@derivative_of(Pad)
+def pad_derivative(node: Pad, g: TensorNode) -> Cotangents:
+    """in reverse the part that is not padding"""
+    (x,) = node.sources
+    pairs = zip(x.shape, node.widths, strict=True)
+    bounds = tuple((before, before + n) for n, (before, _) in pairs)
+    variable = tuple(axis for axis, extent in enumerate(g.extents) if extent is not None)
+    return (like(Shrink((g,), bounds, variable), x),)
+
+
+@derivative_of(Shrink)
+def shrink_derivative(node: Shrink, g: TensorNode) -> Cotangents:
+    """in reverse with zeros around it"""
+    (x,) = node.sources
+    pairs = zip(x.shape, node.bounds, strict=True)
+    made = zero_padded(g, tuple((begin, n - end) for n, (begin, end) in pairs))
+    return (made if made.extents == x.extents else like(made, x),)
+
+
+@derivative_of(Flip)
+def flip_derivative(node: Flip, g: TensorNode) -> Cotangents:
+    """d flip(x) = flip(dx)"""
+    return (Flip((g,), node.axes),)
+
+
+@derivative_of(Prefix)
+def prefix_derivative(node: Prefix, g: TensorNode) -> Cotangents:
+    """in reverse 0 behind the elements that there are"""
+    x = node.sources[0]
+    places = (like(counting(x.shape, axis), x) for axis in range(len(x.shape)))
+    return Index((g, *places)), *(None for _ in node.sources[1:])

@@ -1,0 +1,75 @@
+"""differentiate: gradients become operations, by a sweep from the result to what they are of.
+
+    Before:  %0 = buffer x             f32[4]
+             %1 = exp %0               f32[4]
+             %2 = const 1.0            f32[4]
+             %3 = backward %1 %2 %0 1 pending  bool[]
+             %4 = gradient %3 of input 0       f32[4]
+             sink %4
+    After:   %2 = const 1.0            f32[4]
+             %0 = buffer x             f32[4]
+             %1 = exp %0               f32[4]
+             %6 = mul %2 %1            f32[4]
+             sink %6
+
+How a sweep goes is told in `sweep.py`. A derivative of a derivative is taken from the inside out.
+
+Relies on: nothing; it is the first, so that gradients are of nodes as they were written.
+Ensures: no Gradient and no Backward is left.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from compiler.core.lazy import loading
+from compiler.core.node import toposort
+from compiler.core.origin import state
+from compiler.core.trace import Match, Provenance
+from compiler.graph.kinds.gradient import Backward, Gradient
+from compiler.graph.nodes import TensorNode
+
+
+def differentiate(
+    root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
+) -> TensorNode:
+    """`root` with operations in the place of gradients.
+
+    Raises `GradientError` with the line of an operation that has no derivative.
+    """
+    return _differentiated([root], provenance, matches)[0]
+
+
+def differentiated(roots: Sequence[TensorNode]) -> list[TensorNode]:
+    """`roots` with operations in the place of gradients, where nothing is recorded."""
+    return _differentiated(roots, Provenance(), None)
+
+
+def _differentiated(
+    roots: Sequence[TensorNode], provenance: Provenance[Any], matches: list[Match] | None
+) -> list[TensorNode]:
+    order = toposort(roots)
+    if not any(isinstance(node, Gradient) for node in order):
+        return list(roots)
+    with loading():  # few programs have gradients
+        from compiler.graph.sweep import Sweep, record
+
+    done: dict[TensorNode, TensorNode] = {}
+    swept: dict[TensorNode, Sequence[TensorNode]] = {}
+    outer = state.origin
+    try:
+        for node in order:
+            state.origin = node.origin
+            new = node.with_sources(tuple(done[s] for s in node.sources))
+            if new is not node:
+                provenance.rebuilt(new, node)
+            if isinstance(new, Backward) and new not in swept:
+                swept[new] = Sweep(new, provenance, matches).run()
+            if isinstance(new, Gradient):
+                found = swept[new.sources[0]][new.index]
+                provenance.replaced(found, new)
+                record(matches, new, found, "gradient", "gradient(backward(x: g), x) = g", Sweep)
+                new = found
+            done[node] = new
+    finally:
+        state.origin = outer
+    return [done[root] for root in roots]

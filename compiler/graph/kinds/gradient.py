@@ -1,0 +1,179 @@
+"""Gradients as they stand in a graph until `differentiate` makes them operations.
+
+    node = Backward(y…, g…, x…; pending)    the reverse sweep; no value of its own
+         | Gradient(backward; index, …)     what the sweep finds for x number `index`
+         | Wrt(x, unique)                   x, told from all that equals it
+         | Recalled(x, made)                x, which was computed earlier, as `made` says
+
+The first `pending` sources of a Backward are values that the sweep has yet to pass, sources before
+users, then what the result changes by for a change of each, its cotangent. `differentiate` takes
+the last of them, gives its operands their shares, and so on, until only the x are left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from compiler.core.dtypes import DType, bool_
+from compiler.graph import extents as rules
+from compiler.graph.devices import Devices
+from compiler.graph.extents import Extents
+from compiler.graph.kinds.composite import Array, Composite, Problem
+from compiler.graph.kinds.markers import Detach
+from compiler.graph.kinds.placement import Unique
+from compiler.graph.nodes import Shape, TensorNode
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Backward(Composite):
+    """A reverse sweep: values that wait, their cotangents, and what gradients are wanted of."""
+
+    operands: ClassVar[int | None] = None
+    colour: ClassVar[str] = "control"
+    _extents = rules.none
+    pending: int
+
+    @property
+    def values(self) -> tuple[TensorNode, ...]:
+        """The values that the sweep has yet to pass."""
+        return self.sources[: self.pending]
+
+    @property
+    def cotangents(self) -> tuple[TensorNode, ...]:
+        """For each of the values what the result changes by."""
+        return self.sources[self.pending : 2 * self.pending]
+
+    @property
+    def inputs(self) -> tuple[TensorNode, ...]:
+        """What gradients are wanted of."""
+        return self.sources[2 * self.pending :]
+
+    def result(self) -> tuple[Shape, DType]:
+        """None; as a Sink's."""
+        return (), bool_
+
+    def own_problem(self) -> Problem | None:
+        """Cotangents that are not like their values."""
+        if self.pending < 0 or len(self.sources) <= 2 * self.pending:
+            return Problem("a sweep lacks operands", len(self.sources),
+                           f"more than {2 * self.pending}")  # fmt: skip
+        for value, cotangent in zip(self.values, self.cotangents, strict=True):
+            got, expected = ((it.shape, it.dtype.name) for it in (cotangent, value))
+            if got != expected:
+                return Problem("a cotangent is not like its value", got, expected)
+        return None
+
+    def reference(self, values: list[Array]) -> Array:
+        """No value, as a Sink's."""
+        return np.zeros((), np.bool_)
+
+    def _placed(self) -> Devices:
+        return ()
+
+    def describe(self) -> str:
+        """How many values wait."""
+        return f"{self.pending} pending"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Gradient(Composite):
+    """The change of the result for a change of input `index` of a sweep, like that input."""
+
+    colour: ClassVar[str] = "control"
+    index: int
+
+    @property
+    def input(self) -> TensorNode:
+        """What it is the gradient of."""
+        (sweep,) = self.sources
+        assert isinstance(sweep, Backward)
+        return sweep.inputs[self.index]
+
+    def result(self) -> tuple[Shape, DType]:
+        """Those of the input."""
+        return self.input.shape, self.input.dtype
+
+    def own_problem(self) -> Problem | None:
+        """A source that is no sweep, or has no such input."""
+        (sweep,) = self.sources
+        if isinstance(sweep, Backward) and 0 <= self.index < len(sweep.inputs):
+            return None
+        return Problem("a gradient reads no sweep", type(sweep).__name__.lower(), "backward")
+
+    def __post_init__(self) -> None:
+        TensorNode.__post_init__(self)
+        object.__setattr__(self, "extents", self._extents())
+
+    def _extents(self) -> Extents:
+        return () if self.problem() else self.input.extents
+
+    def _placed(self) -> Devices:
+        return () if self.problem() else self.input.devices
+
+    def describe(self) -> str:
+        """Which input."""
+        return f"of input {self.index}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Wrt(Composite):
+    """`sources[0]` as what a gradient is wanted of: `sources[1]`, a Unique, tells it from all
+    other uses of that value."""
+
+    operands: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "control"
+    _extents = rules.kept
+
+    def own_problem(self) -> Problem | None:
+        """A second source that is no Unique."""
+        mark = self.sources[1]
+        if isinstance(mark, Unique):
+            return None
+        return Problem("a wrt has no unique", type(mark).__name__.lower(), "unique")
+
+    def reference(self, values: list[Array]) -> Array:
+        """The value."""
+        return values[0]
+
+    def expansion(self) -> TensorNode:
+        """wrt(x) = x"""
+        return self.sources[0]
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Recalled(Composite):
+    """A value in memory, and how it was made: gradients go on there."""
+
+    operands: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "control"
+    _extents = rules.kept
+
+    def own_problem(self) -> Problem | None:
+        """A value that is not like what made it."""
+        value, made = ((it.shape, it.dtype.name) for it in self.sources)
+        return None if value == made else Problem("a value was not made so", value, made)
+
+    def reference(self, values: list[Array]) -> Array:
+        """The value in memory."""
+        return values[0]
+
+    def expansion(self) -> TensorNode:
+        """recalled(x, made) = x"""
+        return self.sources[0]
+
+
+def needed_for(
+    order: Sequence[TensorNode], inputs: frozenset[TensorNode]
+) -> frozenset[TensorNode]:
+    """The values of `order`, sources before users, that change where one of the inputs does."""
+    found: set[TensorNode] = set()
+    for node in order:
+        if node in inputs:
+            found.add(node)
+        elif not node.dtype.is_float or isinstance(node, Detach):
+            continue
+        elif any(source in found for source in node.sources):
+            found.add(node)
+    return frozenset(found)

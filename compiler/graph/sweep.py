@@ -1,0 +1,164 @@
+"""A reverse sweep: from the result's cotangent to the gradients of the inputs, step by step.
+
+A sweep holds values and their cotangents (what the result changes by for a change of each). A
+step takes the last value, gives its operands their shares by the rule of its kind, and adds these
+to what they have already; each value is passed once, when all that reads it was (Speelpenning,
+"Compiling fast partial derivatives", 1980; Griewank and Walther, "Evaluating derivatives", 2008).
+Only values on a way to what gradients are wanted of are passed.
+
+What a step makes belongs to the line of the value that it passes, as `gradient of` its call.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NoReturn, TypeAlias
+
+from compiler.core.errors import GradientError, InternalError
+from compiler.core.node import toposort
+from compiler.core.origin import derived, state
+from compiler.core.trace import Match, Provenance
+from compiler.graph.derivatives import elements, memory, movement, placement, rules
+from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.gradient import Backward, needed_for
+from compiler.graph.kinds.shaping import like
+from compiler.graph.nodes import TensorNode, const, elementwise
+from compiler.graph.rewrite import place_of
+from compiler.graph.words import operation, short
+
+RULE_FILES = (elements, memory, movement, placement)
+"""The files whose rules there are."""
+Swept: TypeAlias = Sequence[TensorNode]
+"""For each input of a sweep its gradient."""
+
+
+def record(
+    matches: list[Match] | None, before: TensorNode, after: TensorNode, rule: str, algebra: str,
+    described: Any,
+) -> None:  # fmt: skip
+    """Note a step, where somebody wants to know of them."""
+    if matches is not None:
+        place = "" if described is None else place_of(described)
+        matches.append(Match(rule, algebra, place, before, after, described))
+
+
+class Sweep:
+    """One reverse sweep: the values yet to be passed, with their cotangents."""
+
+    def __init__(
+        self, start: Backward, provenance: Provenance[Any], matches: list[Match] | None
+    ) -> None:
+        self.now = start
+        self.provenance = provenance
+        self.matches = matches
+        self.inputs = frozenset(start.inputs)
+        self.order = toposort(start.values)
+        self.needed = needed_for(self.order, self.inputs)
+        self.places = {node: place for place, node in enumerate(self.order)}
+        self.cotangents: dict[TensorNode, TensorNode] = {}
+        for value, g in zip(start.values, start.cotangents, strict=True):
+            self._add(value, g)
+
+    def run(self) -> Swept:
+        """The gradients of the inputs, zeros where the result does not depend on one."""
+        for node in reversed(self.order):
+            is_way = node in self.needed and any(s in self.needed for s in node.sources)
+            if is_way and node in self.cotangents:
+                self._pass(node)
+        return [self.cotangents.get(x) or _nothing(x) for x in self.now.inputs]
+
+    def _pass(self, node: TensorNode) -> None:
+        """Give the operands of a value their shares of its cotangent."""
+        g = self.cotangents[node] if node in self.inputs else self.cotangents.pop(node)
+        origin = node.origin
+        state.origin = derived(origin, f"gradient of {origin.method}") if origin else None
+        shares, rule, algebra, described = _shares(node, g, self.needed)
+        for source, share in zip(node.sources, shares, strict=True):
+            if share is not None and source in self.needed:
+                self._add(source, _checked(node, source, share))
+        if self.matches is not None:
+            self._step(rule, algebra, described)
+
+    def _add(self, node: TensorNode, share: TensorNode) -> None:
+        if node not in self.needed:
+            return
+        held = self.cotangents.get(node)
+        self.cotangents[node] = share if held is None else elementwise("add", held, share)
+
+    def _step(self, rule: str, algebra: str, described: Any) -> None:
+        """Record what is held now as the next form of the sweep."""
+        before, held = self.now, sorted(self.cotangents, key=self.places.__getitem__)
+        state.origin = before.origin
+        sources = (*held, *(self.cotangents[node] for node in held), *before.inputs)
+        self.now = Backward(sources, len(held))
+        self.provenance.replaced(self.now, before)
+        record(self.matches, before, self.now, rule, algebra, described)
+
+
+def check_way(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None:
+    """Raise `GradientError` where an operation between inputs and roots has no derivative."""
+    order = toposort(roots)
+    wanted = frozenset(inputs)
+    way = needed_for(order, wanted)
+    reached = set(roots)
+    for node in reversed(order):
+        if node not in reached or node not in way:
+            continue
+        if any(source in way for source in node.sources):
+            if why := rules.why_none(node):
+                refuse(node, why)
+            reached.update(node.sources)
+
+
+def _nothing(x: TensorNode) -> TensorNode:
+    """The gradient of what the result does not depend on."""
+    return like(const(0, x.dtype, x.shape), x)
+
+
+Shares: TypeAlias = "tuple[Sequence[TensorNode | None], str, str, Any]"
+"""A cotangent for each operand; the rule's name, its algebra, and the function that is it."""
+
+
+def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> Shares:
+    if why := rules.why_none(node):
+        refuse(node, why)
+    rule = rules.rule_for(node)
+    name = operation(node)
+    if rule is None:
+        assert isinstance(node, Composite)
+        made = node.expansion()
+        assert made is not None
+        wanted = tuple(dict.fromkeys(s for s in node.sources if s in needed))
+        found = dict(zip(wanted, pulled_back(made, g, wanted), strict=True))
+        shares = [found.pop(source, None) for source in node.sources]
+        return shares, name, f"d {name}: that of its expansion", type(node).expansion
+    described = rules.described(node)
+    functions = described if isinstance(described, tuple) else (described,)
+    algebra = "; ".join((it.__doc__ or "").partition("\n")[0] for it in functions)
+    return rule(node, g), name, algebra, functions[0]
+
+
+def pulled_back(root: TensorNode, g: TensorNode, inputs: Sequence[TensorNode]) -> Swept:
+    """The gradients of `root` by `inputs`, where its cotangent is `g`; nothing is recorded."""
+    outer = state.origin
+    try:
+        return Sweep(Backward((root, g, *inputs), 1), Provenance(), None).run()
+    finally:
+        state.origin = outer
+
+
+def refuse(node: TensorNode, why: str) -> NoReturn:
+    """Raise the error for an operation that no gradient can pass."""
+    raise GradientError(
+        operation(node), f"no gradient can pass: {why}", got=short(node),
+        expected="an operation that has a derivative",
+        hint="detach() what no gradient is wanted of", origin=node.origin,
+    )  # fmt: skip
+
+
+def _checked(node: TensorNode, source: TensorNode, share: TensorNode) -> TensorNode:
+    """A share, which is like the operand that it is for."""
+    if (share.shape, share.dtype) == (source.shape, source.dtype):
+        return share
+    raise InternalError(
+        f"derivative of {operation(node)}", "a cotangent is not like its operand",
+        got=short(share), expected=short(source), origin=node.origin,
+    )  # fmt: skip

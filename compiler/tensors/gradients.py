@@ -1,0 +1,238 @@
+"""Tensor methods that give derivatives: `backward`, `grad`, `gradient`, and `no_grad`.
+
+    w = Tensor(array, requires_grad=True)
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()                      # lazy, like all else: w.grad is computed when asked for
+    w.assign(w - 0.1 * w.grad)
+
+Gradients are of values as they were written. What stands where a function jumps or bends is
+PyTorch's: see `ops/derivatives.py`.
+"""
+
+import itertools
+from collections.abc import Sequence
+from contextlib import ContextDecorator
+from typing import Any, Self
+
+from compiler.core import lazy
+from compiler.core.errors import DTypeError, GradientError, ShapeError
+from compiler.core.node import substitute, toposort
+from compiler.core.origin import state
+from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.gradient import Backward, Gradient, Wrt, needed_for
+from compiler.graph.kinds.markers import Detach
+from compiler.graph.kinds.placement import Multi, Unique
+from compiler.graph.kinds.shaping import like
+from compiler.graph.nodes import Buffer, Const, TensorNode, const
+from compiler.graph.words import short
+from compiler.tensors import live
+from compiler.tensors.history import LEAVES, leaves_in, remembered
+from compiler.tensors.placement import Placement
+from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
+
+_MARKS = itertools.count(1 << 50)
+"""Numbers of Uniques, beyond those of clones."""
+
+
+@traced
+class Gradients(Placement):
+    """Derivatives."""
+
+    __slots__ = ()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are collected for it, or for what it was computed from."""
+        if self._number in LEAVES:
+            return True
+        if not LEAVES or not self.dtype.is_float:
+            return False
+        order = toposort([remembered(self.node)])
+        nodes = frozenset(leaf.node for leaf in leaves_in(order))
+        return bool(nodes) and order[-1] in needed_for(order, nodes)
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        self.requires_grad_(flag)
+
+    def requires_grad_(self, flag: bool = True) -> Self:
+        """`backward` collects its gradient in `grad` from now on, or no more; returns the tensor.
+
+        One that is not in memory yet is computed, and has memory of its own. What was computed
+        from others that require gradients does so already, and collects none; see `retain_grad`.
+        Raises `DTypeError` where elements are no floats.
+        """
+        if not flag:
+            LEAVES.pop(self._number, None)
+            return self
+        _refuse_integers("requires_grad_", self.node)
+        if not self.requires_grad:
+            self._in_own_memory()
+            LEAVES[self._number] = self
+        return self
+
+    def retain_grad(self) -> Self:
+        """`backward` collects its gradient, too, though it was computed from others."""
+        _refuse_integers("retain_grad", self.node)
+        LEAVES[self._number] = self
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it was not computed from what requires gradients."""
+        return self._number in LEAVES or not self.requires_grad
+
+    @property
+    def grad(self) -> Self | None:
+        """What `backward` collected, lazy; None before. May be set, and to None."""
+        found: Self | None = getattr(self, "_grad", None)
+        return found
+
+    @grad.setter
+    def grad(self, value: "Self | None") -> None:
+        if value is not None:
+            made = value if isinstance(value, TensorValue) else self._lift(value)
+            if (made.shape, made.dtype) != (self.shape, self.dtype):
+                raise ShapeError("grad", "a gradient is like its tensor", got=short(made.node),
+                                 expected=short(self.node))  # fmt: skip
+            value = made
+        self._grad = value
+
+    def backward(self, gradient: Operand | None = None, create_graph: bool = False) -> None:
+        """Adds to `grad` of every tensor that requires gradients what this one changes by.
+
+        `gradient` is what the final result changes by for a change of this tensor; without it the
+        tensor is the result, one element, and that is 1. Nothing is computed yet. What is collected
+        has no history of its own unless `create_graph`.
+
+        Raises `GradientError` where nothing that requires gradients led here, where an operation on
+        the way has no derivative, or where memory on the way was written since; `DTypeError` for
+        what are no floats, `ShapeError` for a gradient of another shape.
+        """
+        root, seed = self._root("backward", gradient)
+        leaves = leaves_in(toposort([root]))
+        if not leaves:
+            raise GradientError(
+                "backward", "nothing that requires a gradient led to this tensor",
+                got=short(self.node), expected="a tensor computed from one that requires_grad",
+                hint="w.requires_grad_() before it is used",
+            )  # fmt: skip
+        found = swept([root], [seed], [leaf.node for leaf in leaves])
+        for leaf, node in zip(leaves, found, strict=True):
+            made = leaf._new(node if create_graph else Detach((node,)))
+            held = leaf.grad
+            leaf._grad = made if held is None else held.add(made)
+
+    def gradient(self, *inputs: TensorValue, gradient: Operand | None = None) -> Any:
+        """What this tensor, one element, changes by for a change of each of `inputs`: a tensor like
+        each, lazy; one alone, or a list. They need not require gradients.
+
+        `gradient` as for `backward`; what is given has a history, so it has gradients too. Of what
+        this tensor does not depend on it is 0.
+        """
+        root, seed = self._root("gradient", gradient)
+        targets: list[TensorNode] = []
+        for each in inputs:
+            if not isinstance(each, TensorValue):
+                raise GradientError("gradient", "gradients are of tensors",
+                                    got=type(each).__name__, expected="Tensor")  # fmt: skip
+            _refuse_integers("gradient", each.node)
+            targets.append(each.node)
+        marks = {n: marked(n) for n in targets if not isinstance(n, Buffer | Assign | Wrt)}
+        root = substitute(root, marks) if marks else root
+        found = swept([root], [seed], [marks.get(n, n) for n in targets])
+        made = [self._new(node) for node in found]
+        return made[0] if len(made) == 1 else made
+
+    def _root(self, method: str, gradient: Operand | None) -> tuple[TensorNode, TensorNode]:
+        """The history of this tensor, and what the result changes by for a change of it."""
+        _refuse_integers(method, self.node)
+        root = remembered(self.node)
+        if gradient is not None:
+            part = operand_of(method, gradient)
+            seed = as_node(method, part, self.dtype)
+            if seed.shape != self.shape:
+                raise ShapeError(method, "a gradient is like its tensor", got=short(seed),
+                                 expected=short(self.node))  # fmt: skip
+            return root, seed
+        if self.size != 1:
+            raise GradientError(
+                method, "only one element can be the result", got=short(self.node),
+                expected="1 element",
+                hint=f"sum() or mean() it, or say {method}(gradient=…), a tensor like this one",
+            )  # fmt: skip
+        return root, like(const(1, self.dtype, self.shape), self.node)
+
+    def _in_own_memory(self) -> None:
+        """Memory that no other tensor that requires gradients has."""
+        if not is_stored(self.node):
+            realized(self)
+        if any(leaf.node is self.node for leaf in LEAVES.values()):
+            self.node = self.clone().node
+            live.note(self)
+            realized(self)
+
+
+def realized(tensor: Any) -> None:
+    """Compute a tensor: by a method of the last layer."""
+    tensor.realize()
+
+
+def is_stored(node: TensorNode) -> bool:
+    """Whether a tensor is in memory, or will be when what is written to it is."""
+    if isinstance(node, Multi):
+        return all(map(is_stored, node.sources))
+    return live.storage(node) is not None
+
+
+def marked(node: TensorNode) -> Wrt:
+    """`node` as what a gradient is wanted of."""
+    return Wrt((node, Unique((), next(_MARKS))))
+
+
+def swept(
+    roots: Sequence[TensorNode], seeds: Sequence[TensorNode], inputs: Sequence[TensorNode]
+) -> list[TensorNode]:
+    """The gradients by the inputs, where each of the roots changes by its seed.
+
+    Raises `GradientError` where an operation on the way has no derivative.
+    """
+    lazy.load("compiler.graph.sweep", "check_way")(roots, inputs)
+    sweep = Backward((*roots, *seeds, *inputs), len(roots))
+    return [Gradient((sweep,), place) for place in range(len(inputs))]
+
+
+def _refuse_integers(method: str, node: TensorNode) -> None:
+    if not node.dtype.is_float:
+        raise DTypeError(method, "gradients are of floats", got=short(node),
+                         expected="a floating-point type", hint="cast(float32) first")  # fmt: skip
+
+
+class no_grad(ContextDecorator):
+    """What is computed inside has no history: gradients stop there. A function may be decorated."""
+
+    def __enter__(self) -> "no_grad":
+        self._saved = state.after
+        state.after = _without_history
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        state.after = self._saved
+
+
+def is_grad_enabled() -> bool:
+    """Whether what is computed now has a history."""
+    return state.after is not _without_history
+
+
+def _without_history(result: Any) -> Any:
+    """The results of a call, with gradients stopped."""
+    if isinstance(result, TensorValue):
+        node = result.node
+        if node.dtype.is_float and not isinstance(node, Const | Detach) and not is_stored(node):
+            result.node = Detach((node,))
+            live.note(result)
+    elif isinstance(result, list | tuple):
+        for each in result:
+            _without_history(each)
+    return result

@@ -1,0 +1,98 @@
+"""How tensors came about, as gradients need it: what requires them, and what made values in memory.
+
+A lazy tensor is its own history. One that was computed is data; where something that requires
+gradients led to it, the graph that made it is kept beside its buffer, for as long as that exists.
+It reads what its inputs hold now, so it serves no longer once one of them was written.
+"""
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.core.errors import GradientError
+from compiler.core.node import toposort
+from compiler.graph.kinds.gradient import Recalled
+from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.words import short
+from compiler.tensors import live
+
+LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
+"""Tensors that collect gradients, by their number, in the order in which they began to."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The graph that made a value, and how often each buffer that it reads was written before."""
+
+    recipe: TensorNode
+    writes: Mapping[int, int]
+
+
+_made: "weakref.WeakKeyDictionary[TensorNode, _Made]" = weakref.WeakKeyDictionary()
+_writes: dict[int, int] = {}
+
+
+def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
+    """The tensors that collect gradients whose values are among these nodes."""
+    if not LEAVES:
+        return []
+    found = set(order)
+    return [leaf for leaf in LEAVES.values() if leaf.node in found]
+
+
+def _published(
+    before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
+) -> None:
+    """Values were computed: keep how, where gradients may be wanted, and what was written."""
+    if not LEAVES:
+        return
+    for number in written:
+        _writes[number] = _writes.get(number, 0) + 1
+    for node, value in zip(before, values, strict=True):
+        if value is node or live.storage(node) is not None or not node.dtype.is_float:
+            continue
+        order = toposort([node])
+        if leaves_in(order) or any(each in _made for each in order):
+            read = {each.unique for each in order if isinstance(each, Buffer)}
+            _made[value] = _Made(node, {number: _writes.get(number, 0) for number in read})
+
+
+live.observers.append(_published)
+
+
+def remembered(node: TensorNode) -> TensorNode:
+    """`node` with what made each value in memory beside it.
+
+    Raises `GradientError` where a value was made of memory that was written since.
+    """
+    if not _made:
+        return node
+    done: dict[TensorNode, TensorNode] = {}
+    stack: list[tuple[TensorNode, bool]] = [(node, False)]
+    while stack:
+        each, is_ready = stack.pop()
+        if each in done:
+            continue
+        made = _made.get(each)
+        below = each.sources if made is None else (_still_true(each, made),)
+        if not is_ready:
+            stack.append((each, True))
+            stack += [(source, False) for source in below if source not in done]
+        elif made is None:
+            done[each] = each.with_sources(tuple(done[source] for source in below))
+        else:
+            done[each] = Recalled((each, done[below[0]]))
+    return done[node]
+
+
+def _still_true(node: TensorNode, made: _Made) -> TensorNode:
+    """What made a value, if all that it reads is as it was."""
+    if all(_writes.get(number, 0) == before for number, before in made.writes.items()):
+        return made.recipe
+    raise GradientError(
+        "backward", "what a gradient goes through was written since", got=short(node),
+        expected="the values that it was computed from",
+        hint="take the gradient before assign(…) or x[…] = … writes them",
+        origin=made.recipe.origin,
+    )  # fmt: skip
