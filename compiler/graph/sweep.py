@@ -18,7 +18,7 @@ from compiler.core.origin import derived, state
 from compiler.core.trace import Match, Provenance
 from compiler.graph.derivatives import elements, memory, movement, placement, rules
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.gradient import Backward, needed_for
+from compiler.graph.kinds.gradient import Backward, Gradient, needed_for
 from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.graph.rewrite import place_of
@@ -102,7 +102,9 @@ def check_way(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None
     for node in reversed(order):
         if node not in reached or node not in way:
             continue
-        if any(source in way for source in node.sources):
+        if isinstance(node, Backward | Gradient):
+            reached.update(node.sources)  # its operations are not there yet
+        elif any(source in way for source in node.sources):
             if why := rules.why_none(node):
                 refuse(node, why)
             reached.update(node.sources)

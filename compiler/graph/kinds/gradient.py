@@ -172,7 +172,7 @@ def needed_for(
     for node in order:
         if node in inputs:
             found.add(node)
-        elif not node.dtype.is_float or isinstance(node, Detach):
+        elif not (node.dtype.is_float or isinstance(node, Backward)) or isinstance(node, Detach):
             continue
         elif any(source in found for source in node.sources):
             found.add(node)

@@ -1,0 +1,169 @@
+"""`backward`, `grad`, `requires_grad` and `no_grad`, as users of PyTorch know them."""
+
+import gc
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import DTypeError, GradientError, ShapeError, Tensor
+from compiler.tensors.history import LEAVES
+
+
+def test_a_line_is_fitted() -> None:
+    generator = np.random.default_rng(0)
+    inputs = generator.standard_normal((32, 3)).astype("float32")
+    wanted = inputs @ np.array([[1.0], [-2.0], [0.5]], "float32") + 0.25
+    w = Tensor(np.zeros((3, 1), "float32"), requires_grad=True)
+    b = Tensor(np.zeros(1, "float32"), requires_grad=True)
+    before = compiler.cache_info().schedules.misses
+    for _ in range(60):
+        loss = ((Tensor(inputs) @ w + b - Tensor(wanted)) ** 2).mean()
+        w.grad = b.grad = None
+        loss.backward()
+        with compiler.no_grad():
+            w.assign(w - 0.2 * w.grad)
+            b.assign(b - 0.2 * b.grad)
+        w.realize(b)
+    np.testing.assert_allclose(w.numpy()[:, 0], [1, -2, 0.5], atol=1e-4)
+    np.testing.assert_allclose(b.numpy(), [0.25], atol=1e-4)
+    assert compiler.cache_info().schedules.misses - before <= 2
+
+
+def test_gradients_add_up() -> None:
+    x = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    assert x.grad is None and x.requires_grad and x.is_leaf
+    (x * x).sum().backward()
+    (x * 3).sum().backward()
+    assert x.grad is not None and x.grad.numpy().tolist() == [5, 7]
+    assert not x.grad.requires_grad
+    x.grad = None
+    (x * x * x).sum().backward(create_graph=True)
+    assert x.grad is not None and x.grad.requires_grad
+
+
+def test_values_may_be_looked_at_on_the_way() -> None:
+    x = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    h = (x * x).exp()
+    h.numpy()
+    loss = h.log().sum()
+    assert loss.item() == 5.0
+    assert h.requires_grad and loss.requires_grad and not h.is_leaf
+    del h
+    gc.collect()
+    loss.backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), [2, 4], rtol=1e-12)
+
+
+def test_a_long_chain_of_computed_values() -> None:
+    x = Tensor(np.array([1.0]), requires_grad=True)
+    y = x
+    for _ in range(300):
+        y = (y * 1.01).realize()
+    y.sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), [1.01**300], rtol=1e-9)
+
+
+def test_written_since() -> None:
+    x = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    loss = (x * x).sum()
+    loss.numpy()
+    with compiler.no_grad():
+        x.assign(x * 2)
+    x.realize()
+    with pytest.raises(GradientError, match="was written since"):
+        loss.backward()
+    (x * x).sum().backward()
+    assert x.grad is not None and x.grad.numpy().tolist() == [4, 8]
+
+
+def test_twice_through_one_graph() -> None:
+    x = Tensor(np.array([3.0]), requires_grad=True)
+    y = (x * x).sum()
+    y.backward()
+    y.backward()
+    assert x.grad is not None and x.grad.item() == 12
+
+
+def test_no_grad() -> None:
+    x = Tensor(np.array([2.0]), requires_grad=True)
+    with compiler.no_grad():
+        assert not compiler.is_grad_enabled()
+        y = x * x
+        parts = (x * x).split(1)
+    assert compiler.is_grad_enabled()
+    assert not y.requires_grad and not parts[0].requires_grad
+    (y * x).sum().backward()
+    assert x.grad is not None and x.grad.item() == 4
+
+    @compiler.no_grad()
+    def frozen(t: Tensor) -> Tensor:
+        return t * t
+
+    assert not frozen(x).requires_grad and (x * 1).requires_grad
+    assert x.detach().requires_grad is False
+
+
+def test_a_leaf_has_memory_of_its_own() -> None:
+    a, b = Tensor.zeros(3).requires_grad_(), Tensor.zeros(3).requires_grad_()
+    (a + 2 * b).sum().backward()
+    assert a.grad is not None and b.grad is not None
+    assert a.grad.numpy().tolist() == [1, 1, 1] and b.grad.numpy().tolist() == [2, 2, 2]
+    c = Tensor(a)
+    c.requires_grad_()
+    (a * 2).sum().backward()
+    assert c.grad is None or c is a
+
+
+def test_kept_gradients_of_what_was_computed() -> None:
+    x = Tensor(np.array([2.0]), requires_grad=True)
+    h = (x * x).retain_grad()
+    (h * 3).sum().backward()
+    assert h.grad is not None and h.grad.item() == 3
+    assert x.grad is not None and x.grad.item() == 12
+
+
+def test_nothing_is_kept_alive() -> None:
+    before = len(LEAVES)
+    x = Tensor(np.array([2.0]), requires_grad=True)
+    (x * x).sum().backward()
+    assert len(LEAVES) == before + 1
+    del x
+    gc.collect()
+    assert len(LEAVES) == before
+
+
+REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
+    "integers": (lambda: Tensor([1, 2]).requires_grad_(), DTypeError, "gradients are of floats"),
+    "not one element": (lambda: Tensor(np.ones(2), requires_grad=True).backward(), GradientError,
+                        "only one element"),
+    "no history": (lambda: Tensor(np.ones(1)).backward(), GradientError,
+                   "nothing that requires a gradient"),
+    "another shape": (lambda: Tensor(np.ones(2), requires_grad=True).backward(Tensor([1.0])),
+                      ShapeError, "is like its tensor"),
+    "no tensor": (lambda: Tensor(np.ones(1)).sum().gradient(3), GradientError, "of tensors"),
+    "integers on the way": (lambda: Tensor([3]).sum().gradient(Tensor([1.0])), DTypeError,
+                            "gradients are of floats"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    call, error, words = REFUSED[name]
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_a_gradient_that_is_given_is_like_its_tensor() -> None:
+    x = Tensor(np.ones(2), requires_grad=True)
+    with pytest.raises(ShapeError, match="is like its tensor"):
+        x.grad = Tensor(np.ones(3))
+    x.grad = Tensor(np.ones(2))
+    x.sum().backward()
+    assert x.grad.numpy().tolist() == [2, 2]
+    y = Tensor(np.ones((2, 2)), requires_grad=True)
+    y.backward(Tensor(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    assert y.grad is not None and y.grad.numpy().tolist() == [[1, 2], [3, 4]]
