@@ -22,7 +22,7 @@ def from_zarr(path: Path) -> TensorNode:
             import zarr
     except ImportError as error:
         raise DataError("load", "Zarr or dask is not installed", got=str(error),
-                        hint="pip install svodviz[dask] zarr") from error  # fmt: skip
+                        hint="pip install svodviz[dask]") from error  # fmt: skip
     try:
         array = zarr.open_array(str(path), mode="r")
     except Exception as error:  # what is wrong with a folder is said by many kinds of errors
