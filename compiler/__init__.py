@@ -26,6 +26,7 @@ In order: each imports only what stands before it.
     imported/    programs that were written elsewhere, as tensors
     distributed/  programs on the workers of a Dask cluster
     program/     one program with all its stages: what `compile` returns
+    jit/         functions captured once for each signature, then replayed
     roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
 """
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         GradientError,
         GraphError,
         InternalError,
+        JitError,
         PassError,
         ShapeError,
         SizeError,
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
     from compiler.imported.jax.program import JaxProgram, from_jax
     from compiler.imported.onnx.program import OnnxProgram, from_onnx
     from compiler.imported.torch.program import TorchProgram, from_torch
+    from compiler.jit.function import jit
     from compiler.machines.at_hand import machine
     from compiler.machines.model import MachineModel
     from compiler.pipeline.rows import PASSES
@@ -119,16 +122,17 @@ if TYPE_CHECKING:
 __all__ = [
     "PASSES", "AxisError", "Bisection", "CacheInfo", "Cluster", "Compilation", "CompileError",
     "DType", "DTypeError", "DataError", "Device", "DeviceError", "ExecutionPlan", "GradientError",
-    "GraphBuilder", "GraphError", "InternalError", "JaxProgram", "MachineModel", "OnnxProgram",
-    "Options", "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError", "Strided",
-    "Tensor", "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect", "blockwise",
-    "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "cluster", "compile",
-    "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn", "float8_e4m3fnuz",
-    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32", "float64", "from_jax",
-    "from_onnx", "from_torch", "get_default_dtype", "grad", "int2", "int4", "int8", "int16",
-    "int32", "int64", "is_constant", "is_grad_enabled", "jvp", "local_cluster", "machine",
-    "no_grad", "prepare", "repeat", "rule", "save", "set_default_dtype", "simulate", "uint2",
-    "uint4", "uint8", "uint16", "uint32", "uint64", "value_and_grad", "vjp", "why_not",
+    "GraphBuilder", "GraphError", "InternalError", "JaxProgram", "JitError", "MachineModel",
+    "OnnxProgram", "Options", "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError",
+    "Strided", "Tensor", "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect",
+    "blockwise", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "cluster",
+    "compile", "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn",
+    "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
+    "float64", "from_jax", "from_onnx", "from_torch", "get_default_dtype", "grad", "int2", "int4",
+    "int8", "int16", "int32", "int64", "is_constant", "is_grad_enabled", "jit", "jvp",
+    "local_cluster", "machine", "no_grad", "prepare", "repeat", "rule", "save", "set_default_dtype",
+    "simulate", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "value_and_grad", "vjp",
+    "why_not",
 ]  # fmt: skip
 
 _PLACES = {
@@ -152,7 +156,8 @@ _PLACES = {
         "int32 int4 int64 int8 set_default_dtype uint16 uint2 uint32 uint4 uint64 uint8",
     "compiler.core.errors":
         "AxisError CompileError DataError DeviceError DTypeError "
-        "GradientError GraphError InternalError PassError ShapeError SizeError",
+        "GradientError GraphError InternalError JitError PassError ShapeError SizeError",
+    "compiler.jit.function": "jit",
     "compiler.machines.at_hand": "machine",
     "compiler.machines.model": "MachineModel",
     "compiler.settings.options": "Options",

@@ -26,7 +26,7 @@ from compiler.graph.nodes import Iota, TensorNode, const, elementwise
 from compiler.graph.words import short
 from compiler.pipeline import asked
 from compiler.tensors import data as tensor_data
-from compiler.tensors import live, numpy_calls
+from compiler.tensors import live, numpy_calls, watching
 from compiler.tensors.gradients import Gradients
 from compiler.tensors.shapes import extents, integers, within_memory, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
@@ -142,6 +142,8 @@ class Tensor(Gradients):
         inputs of that graph alive; `Tensor(t.numpy())` does not. The graph reads what its inputs
         hold now: where one was assigned since, that is another value.
         """
+        if watching.current():
+            return self
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
@@ -156,6 +158,7 @@ class Tensor(Gradients):
 
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
+        watching.refuse_value("numpy", self.node)
         node = self.realize().node
         if isinstance(node, Multi):
             where = DEFAULT if is_remote(node.devices[0]) else node.devices[0]

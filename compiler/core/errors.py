@@ -5,6 +5,7 @@ user's line, that line, a hint.
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
       DeviceError                                                 the user's placement
       GradientError                                               the user's derivatives
+      JitError                                                    a function given to jit
       GraphError                                                  a tensor graph made by hand
       ScheduleError                                               a kernel graph made by hand
       PassError                                                   passes in an order of one's own
@@ -120,6 +121,10 @@ class DeviceError(Mistake, ValueError):
 
 class GradientError(Mistake, ValueError):
     """A gradient that does not exist, or of what has none."""
+
+
+class JitError(Mistake, RuntimeError):
+    """A function that cannot be captured, or is called otherwise than it was."""
 
 
 class GraphError(Mistake, ValueError):

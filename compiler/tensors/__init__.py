@@ -7,6 +7,7 @@ In order: each imports only what stands before it.
     data.py             what can become a tensor
     readers.py          which tensors read a buffer
     live.py             what a program that writes memory must take along
+    watching.py         what a function does to tensors while it is captured
     names.py            names that users of NumPy and PyTorch know
     value.py            the core of a tensor
     apply.py            how an elementwise operation is built

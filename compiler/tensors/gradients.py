@@ -25,7 +25,7 @@ from compiler.graph.kinds.placement import Multi, Unique
 from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Buffer, Const, TensorNode, const
 from compiler.graph.words import short
-from compiler.tensors import live
+from compiler.tensors import live, watching
 from compiler.tensors.history import LEAVES, leaves_in, remembered
 from compiler.tensors.placement import Placement
 from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
@@ -96,7 +96,12 @@ class Gradients(Placement):
                 raise ShapeError("grad", "a gradient is like its tensor", got=short(made.node),
                                  expected=short(self.node))  # fmt: skip
             value = made
-        self._grad = value
+        self._collect(value)
+
+    def _collect(self, grad: "Self | None") -> None:
+        if watch := watching.current():
+            watch.note_grad(self)
+        self._grad = grad
 
     def backward(self, gradient: Operand | None = None, create_graph: bool = False) -> None:
         """Adds to `grad` of every tensor that requires gradients what this one changes by.
@@ -121,7 +126,7 @@ class Gradients(Placement):
         for leaf, node in zip(leaves, found, strict=True):
             made = leaf._new(node if create_graph else Detach((node,)))
             held = leaf.grad
-            leaf._grad = made if held is None else held.add(made)
+            leaf._collect(made if held is None else held.add(made))
 
     def gradient(self, *inputs: TensorValue, gradient: Operand | None = None) -> Any:
         """What this tensor, one element, changes by for a change of each of `inputs`: a tensor like

@@ -41,14 +41,19 @@ def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
     return [leaf for leaf in LEAVES.values() if leaf.node in found]
 
 
+def written_now(numbers: Iterable[int]) -> None:
+    """Buffers were written: what was made of them before is no history any more."""
+    for number in numbers if LEAVES else ():
+        _writes[number] = _writes.get(number, 0) + 1
+
+
 def _published(
     before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
 ) -> None:
     """Values were computed: keep how, where gradients may be wanted, and what was written."""
     if not LEAVES:
         return
-    for number in written:
-        _writes[number] = _writes.get(number, 0) + 1
+    written_now(written)
     for node, value in zip(before, values, strict=True):
         if value is node or live.storage(node) is not None or not node.dtype.is_float:
             continue

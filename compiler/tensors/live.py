@@ -174,6 +174,12 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
     return made
 
 
+def release(node: TensorNode) -> None:
+    """An assign is forgotten: it is never to take effect."""
+    if isinstance(node, Assign):
+        _claims.pop(_key(node.sources[0]), None)
+
+
 def _release(order: list[TensorNode]) -> None:
     """The assigns among these nodes have taken effect."""
     for node in order:

@@ -12,6 +12,7 @@ from compiler.core import forking
 from compiler.core.dtypes import DType, float32, uint64
 from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Iota, Shape, TensorNode, Threefry, const, elementwise
+from compiler.tensors import watching
 from compiler.tensors.value import broadcast_node, cast_to, reshaped
 
 BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
@@ -51,6 +52,8 @@ def bits(shape: Shape) -> TensorNode:
     size = math.prod(shape)
     key, first = GENERATOR.take(size)
     state = [new_buffer(np.array(word, np.uint64), is_lifted=True) for word in (key, first)]
+    if watch := watching.current():
+        watch.drawn.append((state[0], state[1], size))
     wide = [broadcast_node(reshaped(word, (1,)), (size,)) for word in state]
     counter = elementwise("add", Iota((), size, uint64), wide[1])
     return reshaped(Threefry((counter, wide[0])), shape)

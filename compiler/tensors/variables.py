@@ -24,6 +24,7 @@ from compiler.core.origin import user_call
 from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number, less, lowest, product, quotient, total
 from compiler.graph.extents import binding, part_of, symbolic, two_values
+from compiler.graph.kinds.markers import Weak
 from compiler.graph.kinds.placement import Multi
 from compiler.graph.kinds.shaping import cast_to, value_of
 from compiler.graph.nodes import (
@@ -194,6 +195,16 @@ def is_weak(node: object) -> bool:
     type of what it meets."""
     if isinstance(node, VariableNode | Bind):
         return True
+    return _follows(node) or is_number(node)
+
+
+def is_number(node: object) -> bool:
+    """Whether a node is a Python number that is given when the program runs."""
+    return isinstance(node, Weak)
+
+
+def _follows(node: object) -> bool:
+    """Whether a node is a sum of products of variables."""
     if not isinstance(node, Elementwise) or node.shape or node.dtype != int64:
         return False
     if node.op not in ("add", "mul"):

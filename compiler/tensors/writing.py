@@ -16,7 +16,7 @@ from compiler.graph.devices import written
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Contiguous, Elementwise, Parts, TensorNode, const, elementwise
 from compiler.ops.updates import UPDATES
-from compiler.tensors import live
+from compiler.tensors import live, watching
 from compiler.tensors.apply import select
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
 from compiler.tensors.placing import (
@@ -97,7 +97,9 @@ class Writing(Indexing):
                 value = made or (over(self.node, value, parts) if parts else value)
             else:
                 self._refuse_other_device(method, value)
-            self.node = value
+            before, self.node = self.node, value
+            if watch := watching.current():
+                watch.note_assigned(self, before)
             live.note(self)
             if hasattr(self, "_recipe"):
                 del self._recipe

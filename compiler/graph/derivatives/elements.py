@@ -6,7 +6,7 @@ from compiler.core.dtypes import Scalar, int64
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.gradient import Recalled, Wrt
-from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Unroll
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Unroll, Weak
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import broadcast_node, cast_to, counting, like, places_along
 from compiler.graph.nodes import (
@@ -86,7 +86,7 @@ def wrt_derivative(node: Wrt, g: TensorNode) -> Cotangents:
     return g, None
 
 
-@derivative_of(Contiguous, Fuse, Unroll)
+@derivative_of(Contiguous, Fuse, Unroll, Weak)
 def same_derivative(node: TensorNode, g: TensorNode) -> Cotangents:
     """d x = dx"""
     return (g,)

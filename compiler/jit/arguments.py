@@ -1,0 +1,146 @@
+"""What a call is given: tensors, numbers that may change, and what is fixed.
+
+A tensor, or an array, is known by its shape, type, place and variables; a number by itself, until
+it was another one in a call that is equal otherwise: from then on it is data. All else is fixed.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import JitError
+from compiler.core.node import substitute, toposort
+from compiler.device.buffers import held, new_buffer
+from compiler.graph.kinds.markers import Weak
+from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.graph.words import short
+from compiler.tensor import Tensor
+from compiler.tensors import trees
+from compiler.tensors.history import LEAVES
+from compiler.tensors.value import TensorValue
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The arguments of one call, in order: what is in tuples, lists and dicts, one by one."""
+
+    whole: tuple[tuple[Any, ...], dict[str, Any]]
+    leaves: tuple[Any, ...]
+    """A Tensor for each array and tensor; a number, or what is fixed, as it is."""
+    fixed: frozenset[int]
+    """The places of leaves that are always part of the signature."""
+
+    def key(self, moving: frozenset[int]) -> Hashable:
+        """The signature; of the numbers at the places `moving` only the kind counts."""
+        parts: list[Hashable] = [_structure(self.whole)]
+        first: dict[int, int] = {}
+        for place, leaf in enumerate(self.leaves):
+            if isinstance(leaf, Tensor):
+                same = first.setdefault(id(leaf.node), place)
+                node = leaf.node
+                parts.append((node.shape, node.dtype, node.devices, node.extents, same))
+            elif place in moving:
+                parts.append((type(leaf), "moves"))
+            else:
+                parts.append((type(leaf), leaf))
+        return tuple(parts)
+
+    def numbers(self) -> tuple[int, ...]:
+        """The places of numbers that might move."""
+        return tuple(
+            place for place, leaf in enumerate(self.leaves)
+            if is_number(leaf) and place not in self.fixed
+        )
+
+
+def is_number(leaf: object) -> bool:
+    """Whether it is a Python number, whose type is weak."""
+    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
+
+
+def read(
+    args: tuple[Any, ...], given: dict[str, Any], static: Sequence[int | str] = ()
+) -> Call:
+    """The arguments of a call; those of `static`, by place or keyword, are fixed.
+
+    Raises `JitError` for what can be no key.
+    """
+    leaves: list[Any] = []
+    fixed: list[int] = []
+    for name, value in (*enumerate(args), *given.items()):
+        found = [_leaf(each) for each in trees.flat(value)]
+        fixed += range(len(leaves), len(leaves) + len(found)) if name in static else ()
+        leaves += found
+    return Call((args, given), tuple(leaves), frozenset(fixed))
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        if value._number in LEAVES:
+            raise JitError(
+                "jit", "an argument requires gradients", got=short(value.node),
+                expected="tensors that are data",
+                hint="use the tensor from around the function, or compiler.grad inside it",
+            )  # fmt: skip
+        return value.realize()
+    if isinstance(value, np.ndarray | np.generic):
+        return Tensor(value)
+    try:
+        hash(value)
+    except TypeError as error:
+        raise JitError("jit", "an argument can be no part of a signature",
+                       got=type(value).__name__, expected="tensors, arrays, numbers, and tuples, "
+                       "lists and dicts of such; else what has a hash") from error  # fmt: skip
+    return value
+
+
+def _structure(value: Any) -> Hashable:
+    match value:
+        case None:
+            return None
+        case tuple() | list():
+            return (type(value), *map(_structure, value))
+        case dict():
+            return (dict, *((key, _structure(each)) for key, each in value.items()))
+        case _:
+            return "leaf"
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What a function is called with in the place of an argument, and the buffers under it."""
+
+    value: Any
+    buffers: tuple[Buffer, ...]
+
+
+def stand_in(leaf: Any, is_moving: bool) -> StandIn:
+    """For a tensor another one on the same memory; for a number that moves one of rank 0."""
+    if isinstance(leaf, TensorValue):
+        under = buffers_of(leaf.node)
+        made = {b: new_buffer(held(b), b.name, b.device, b.shape) for b in under}
+        (node,) = substitute(Sink((leaf.node,)), made).sources
+        return StandIn(leaf._new(node), tuple(made[b] for b in under))
+    if is_moving:
+        buffer = new_buffer(np.array(leaf, np.int64 if isinstance(leaf, int) else np.float64))
+        return StandIn(Tensor._of(Weak((buffer,))), (buffer,))
+    return StandIn(leaf, ())
+
+
+def buffers_of(node: TensorNode) -> tuple[Buffer, ...]:
+    """The memory of a realised tensor: one buffer, or that of each shard."""
+    return tuple(each for each in toposort([node]) if isinstance(each, Buffer))
+
+
+def values_of(leaves: Sequence[Any]) -> dict[str, int]:
+    """The values of variables that the arguments have."""
+    found: dict[str, int] = {}
+    for leaf in leaves:
+        if isinstance(leaf, TensorValue) and leaf.node.extents:
+            for node in toposort([leaf.node]):
+                if isinstance(node, Bind):
+                    found[str(node.sources[0].arguments["name"])] = node.value
+    return found
+

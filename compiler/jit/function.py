@@ -1,0 +1,176 @@
+"""A function with its captures.
+
+    @compiler.jit
+    def step(x, y, rate):
+        loss = model(x).cross_entropy(y)
+        loss.backward()
+        for p in parameters:
+            p.assign(p - rate * p.grad)
+        return loss
+"""
+
+import functools
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NamedTuple
+
+from compiler.core import forking
+from compiler.core.errors import DataError, JitError, located
+from compiler.jit import arguments
+from compiler.jit.arguments import Call
+from compiler.jit.program import USUAL, Captured
+from compiler.settings.options import Options
+
+KEPT = 64
+"""Captures of one function, least recently used first out."""
+
+
+class JitInfo(NamedTuple):
+    """How often a function was captured and replayed, how many captures there are, and why it was
+    captured, each reason with a count."""
+
+    captures: int
+    replays: int
+    kept: int
+    reasons: dict[str, int]
+
+
+class JitFunction:
+    """A function of tensors, captured once for each signature: call it as the function.
+
+    The signature is the shapes, types, places and variables of tensors and arrays, how they are
+    arranged, and everything else by value. A Python number is part of it until it was another one
+    in a call that is equal otherwise; from then on it is data, unless the function decides by it.
+    A tensor from around the function is read where it is; one that the function assigns is written
+    in place. Random numbers are new in each call. What the function does besides (print, count in
+    Python) it does when it is captured, and then no more: a step counter is a tensor.
+
+    A `grad` that the function sets and uses to assign tensors is None afterwards; one that it only
+    sets is there. Raises `JitError` where it asks for values, and for arguments that share memory
+    with what it writes.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], static: Iterable[str | int] = (),
+        options: Options | None = None,
+    ) -> None:  # fmt: skip
+        self.function = function
+        self.static = _static(function, static)
+        self.options = options or USUAL
+        functools.update_wrapper(self, function)
+        self._lock = forking.lock()
+        self._kept: OrderedDict[Hashable, Captured] = OrderedDict()
+        self._moving: dict[Hashable, frozenset[int]] = {}
+        self._numbers: dict[Hashable, tuple[Any, ...]] = {}
+        self._fixed: set[Hashable] = set()
+        self._captures = self._replays = 0
+        self._reasons: dict[str, int] = {}
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        """As a method: captured for each object apart, by its identity."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **given: Any) -> Any:
+        """The result of the function, computed."""
+        call = arguments.read(args, given, self.static)
+        with self._lock:
+            captured = self._captured(call)
+            self._replays += 1
+            return captured.run(call)
+
+    def compilation(self, *args: Any, **given: Any) -> Any:
+        """The `Compilation` of the program for these arguments, which nothing runs."""
+        call = arguments.read(args, given, self.static)
+        with self._lock:
+            return self._captured(call).compilation()
+
+    def cache_info(self) -> JitInfo:
+        """How often it was captured and replayed, and why captured."""
+        return JitInfo(self._captures, self._replays, len(self._kept), dict(self._reasons))
+
+    def cache_clear(self) -> None:
+        """Forget all captures; counts stay."""
+        with self._lock:
+            self._kept.clear()
+
+    def _captured(self, call: Call) -> Captured:
+        kind = call.key(frozenset(call.numbers()))
+        moving = self._moving_in(call, kind)
+        key = call.key(moving)
+        found = self._kept.get(key)
+        if found is not None:
+            why = found.stale()
+            if not why:
+                self._kept.move_to_end(key)
+                return found
+        else:
+            why = "another signature" if self._kept else "the first call"
+        made = self._capture(call, kind, moving)
+        self._captures += 1
+        self._reasons[why] = self._reasons.get(why, 0) + 1
+        self._kept[call.key(made.moving)] = made
+        if len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return made
+
+    def _moving_in(self, call: Call, kind: Hashable) -> frozenset[int]:
+        """The places of numbers that were others in calls of the same kind."""
+        if kind in self._fixed:
+            return frozenset()
+        now = tuple(call.leaves[place] for place in call.numbers())
+        before = self._numbers.setdefault(kind, now)
+        moved = self._moving.get(kind, frozenset())
+        if before != now:
+            pairs = zip(call.numbers(), before, now, strict=True)
+            moved |= {place for place, old, new in pairs if old != new}
+            self._moving[kind] = moved
+        return moved
+
+    def _capture(self, call: Call, kind: Hashable, moving: frozenset[int]) -> Captured:
+        try:
+            return Captured(self.function, call, moving, self.options)
+        except JitError:
+            if not moving:
+                raise
+        self._fixed.add(kind)  # the function decides by a number: it stays part of the signature
+        return Captured(self.function, call, frozenset(), self.options)
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        why = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.items())
+        kernels = [captured.kernels for captured in self._kept.values()]
+        return (
+            f"jit({name}): {self._captures} captures ({why or 'none yet'}), "
+            f"{self._replays} calls; items {kernels}"
+        )
+
+
+def _static(function: Callable[..., Any], names: Iterable[str | int]) -> tuple[str | int, ...]:
+    """Names of arguments and their places: each of them may be given either way."""
+    parameters = list(inspect.signature(function).parameters)
+    found: list[str | int] = []
+    for name in (names,) if isinstance(names, str | int) else names:
+        place = parameters.index(name) if name in parameters else name
+        if not isinstance(place, int) or not 0 <= place < len(parameters):
+            raise DataError("jit", "there is no such argument", got=repr(name),
+                            expected=", ".join(parameters))  # fmt: skip
+        found += (place, parameters[place])
+    return tuple(found)
+
+
+@located
+def jit(
+    function: Callable[..., Any] | None = None, *, static: Iterable[str | int] = (),
+    options: Options | None = None,
+) -> Any:  # fmt: skip
+    """`function` captured once for each signature and replayed from then on: `JitFunction`.
+
+    `static` names arguments, or their places, whose numbers are always part of the signature.
+    """
+    if function is None:
+        return functools.partial(jit, static=static, options=options)
+    if not callable(function):
+        raise DataError("jit", "this is no function", got=type(function).__name__,
+                        expected="a function of tensors")  # fmt: skip
+    return JitFunction(function, static, options)

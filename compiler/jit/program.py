@@ -1,0 +1,243 @@
+"""One capture: a compiled program, and what each of its inputs is.
+
+    argument   the data of the tensor that is given at its place, or of a number
+    state      memory of a tensor from around the function, written in place where it is assigned
+    random     key and counters of random numbers, new in each call
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compiler.core.errors import JitError
+from compiler.core.lazy import loading
+from compiler.core.node import toposort
+from compiler.device.allocator import address_of
+from compiler.device.buffers import data as data_of
+from compiler.device.buffers import held
+from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.gradient import Gradient
+from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.words import short
+from compiler.jit.arguments import Call, StandIn, buffers_of, stand_in, values_of
+from compiler.run import plans, sharding
+from compiler.run.bindings import hold
+from compiler.settings.options import Options
+from compiler.tensors import history, live, trees, watching
+from compiler.tensors.random import GENERATOR
+from compiler.tensors.readers import READERS
+from compiler.tensors.value import TensorValue, next_number
+from compiler.tensors.variables import is_realized
+
+USUAL = Options()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """What a call of the function led to."""
+
+    result: Any
+    """What it returned, arranged as it was: the class of a tensor in its place. A tensor would be
+    computed before what it reads is written."""
+    returned: tuple[TensorNode, ...]
+    """The tensors in that."""
+    assigned: tuple[Any, ...]
+    """Tensors from around it that it assigned; the nodes are what they get."""
+    nodes: tuple[TensorNode, ...]
+    graded: tuple[tuple[Any, TensorNode | None], ...]
+    """Tensors whose `grad` is another afterwards, with that; None for none."""
+    drawn: tuple[watching.Drawn, ...]
+
+    @property
+    def roots(self) -> tuple[TensorNode, ...]:
+        """All that is to be computed."""
+        grads = (node for _, node in self.graded if node is not None)
+        return (*self.returned, *self.nodes, *grads)
+
+
+def traced(function: Callable[..., Any], call: Call, given: Sequence[StandIn]) -> Traced:
+    """The function called once, on stand-ins; tensors hold afterwards what they held.
+
+    It is called again where a tensor that it assigns, or reads, was not in memory yet.
+    """
+    args, keywords = trees.like(call.whole, [each.value for each in given])
+    while True:
+        with watching.watched(next_number()) as watch:
+            try:
+                result = function(*args, **keywords)
+                found = _found(result, watch)
+            finally:
+                watch.undo()
+        late = _not_in_memory(found, watch)
+        if not late:
+            return found
+        late[0].realize(*late[1:])
+
+
+def _found(result: Any, watch: watching.Watch) -> Traced:
+    returned = tuple(e.node for e in trees.flat(result) if isinstance(e, TensorValue))
+    assigned = tuple(tensor for tensor, _ in watch.assigned.values())
+    nodes = tuple(tensor.node for tensor in assigned)
+    is_used = any(isinstance(node, Gradient) for node in toposort(nodes))
+    graded: list[tuple[Any, TensorNode | None]] = []
+    for tensor, before in watch.graded.values():
+        now = getattr(tensor, "_grad", None)
+        if now is not before:
+            graded.append((tensor, None if now is None or is_used else now.node))
+    places = [type(e) if isinstance(e, TensorValue) else e for e in trees.flat(result)]
+    shown = trees.like(result, places)
+    return Traced(shown, returned, assigned, nodes, tuple(graded), tuple(watch.drawn))
+
+
+def _not_in_memory(found: Traced, watch: watching.Watch) -> list[Any]:
+    """Tensors from around the function that are to be in memory before it is captured."""
+    late = [
+        tensor for tensor, before in watch.assigned.values()
+        if live.storage(before) is None or isinstance(before, Assign)
+    ]  # fmt: skip
+    order = toposort(found.roots)
+    pending = {node for node in order if isinstance(node, Assign) and node not in watch.own}
+    if pending:
+        numbers = {b.unique for b in map(live.storage, pending) if b is not None}
+        late += [tensor for tensor in READERS.of(numbers) if tensor.node in pending]
+    return list({id(tensor): tensor for tensor in late}.values())
+
+
+class Captured:
+    """A program captured from one call of a function; `run` does the same on other arguments."""
+
+    def __init__(self, function: Callable[..., Any], call: Call, moving: frozenset[int],
+                 options: Options = USUAL) -> None:  # fmt: skip
+        self.moving = moving
+        given = [stand_in(leaf, place in moving) for place, leaf in enumerate(call.leaves)]
+        self.traced = traced(function, call, given)
+        self.options = options
+        self._whole = sharding.in_shards(self.traced.roots)
+        self._each = sharding.flat(self._whole)
+        with plans.located(self._each, options):
+            self.structure, self._buffers = plans.structure_of(self._each, options)
+        self._arguments = _places(given, self._buffers)
+        known = {number for number, _, _ in self._arguments}
+        drawn = {b for key, first, _ in self.traced.drawn for b in (key, first)}
+        self._arrays: list[Any] = [
+            None if number in known else held(buffer).reshape(-1)
+            for number, buffer in enumerate(self._buffers)
+        ]
+        self._random = {buffer: data_of(buffer) for buffer in drawn}
+        self._addresses = [
+            address_of(it) if isinstance(it, np.ndarray) else 0 for it in self._arrays
+        ]
+        self._written = {self._buffers[n].unique for n in self.structure.written_inputs}
+        self._state = [
+            (tensor, tensor.node) for tensor in self.traced.assigned
+        ]
+        self._has_variables = any(node.extents for node in toposort(self._each))
+        self._is_written = frozenset(self.structure.written_inputs)
+
+    @property
+    def kernels(self) -> int:
+        """How many items a call runs."""
+        return len(self.structure.items)
+
+    def stale(self) -> str:
+        """Why the program serves no longer; "" while it does."""
+        for tensor, node in self._state:
+            if tensor.node is not node:
+                tensor.realize()
+                if tensor.node is not node:
+                    return f"a tensor that it assigns is another now: {short(tensor.node)}"
+        return ""
+
+    def run(self, call: Call) -> Any:
+        """The result for other arguments of the same signature; state is written in place."""
+        data, addresses = list(self._arrays), list(self._addresses)
+        for number, place, part in self._arguments:
+            array = _data(call.leaves[place], part)
+            data[number] = array
+            addresses[number] = address_of(array) if isinstance(array, np.ndarray) else 0
+        if self._written:
+            self._refuse_aliases(addresses)
+            self._before_writing()
+        for key, first, count in self.traced.drawn:
+            for buffer, word in zip((key, first), GENERATOR.take(count), strict=True):
+                self._random[buffer].fill(word)
+        values = values_of(call.leaves) if self._has_variables else {}
+        flat = plans.run(self.structure, data, values, addresses)
+        history.written_now(self._written)
+        return self._arranged(flat, values)
+
+    def _refuse_aliases(self, addresses: Sequence[int]) -> None:
+        """Memory that is written is one input only."""
+        written = {addresses[number] for number in self._is_written}
+        for number, at in enumerate(addresses):
+            if at in written and number not in self._is_written:
+                raise JitError(
+                    "jit", "an argument shares memory with what the function writes",
+                    got=short(self._buffers[number]), expected="memory of its own",
+                    hint="clone() it",
+                )  # fmt: skip
+
+    def _before_writing(self) -> None:
+        """Other tensors keep their values: what is made of those that will be overwritten is
+        computed, and what is in the same memory gets its own."""
+        own = {id(tensor) for tensor, _ in self._state}
+        others = [tensor for tensor in READERS.of(self._written) if id(tensor) not in own]
+        waiting = [tensor for tensor in others if not is_realized(tensor.node)]
+        if waiting:
+            waiting[0].realize(*waiting[1:])
+        for tensor in others:
+            if isinstance(tensor.node, Buffer) and tensor.node.unique in self._written:
+                tensor.node = tensor.clone().realize().node
+                live.note(tensor)
+
+    def _arranged(self, flat: Sequence[Any], values: dict[str, int]) -> Any:
+        known: dict[Any, Buffer] = {}
+        rows = zip(flat, self._each, self.structure.devices, strict=True)
+        made = sharding.regrouped(
+            self._whole, [hold(value, node, values, where, known) for value, node, where in rows]
+        )
+        count = len(self.traced.returned)
+        rest = iter(made[count + len(self.traced.nodes) :])
+        for tensor, node in self.traced.graded:
+            tensor._grad = None if node is None else tensor._new(next(rest))
+        results = iter(made[:count])
+        leaves = [
+            each._of(next(results)) if _is_tensor(each) else each
+            for each in trees.flat(self.traced.result)
+        ]
+        return trees.like(self.traced.result, leaves)
+
+    def compilation(self) -> Any:
+        """The program with all its stages, for `explore`."""
+        with loading():
+            from compiler.program.compilation import Compilation
+        return Compilation(list(self._each), self.options, "jit")
+
+
+def _is_tensor(each: object) -> bool:
+    return isinstance(each, type) and issubclass(each, TensorValue)
+
+
+def _places(
+    given: Sequence[StandIn], buffers: Sequence[Buffer]
+) -> list[tuple[int, int, int]]:
+    """For each input that is an argument its number, that argument's place, and which part."""
+    numbers = {buffer.unique: number for number, buffer in enumerate(buffers)}
+    return [
+        (numbers[buffer.unique], place, part)
+        for place, each in enumerate(given)
+        for part, buffer in enumerate(each.buffers)
+        if buffer.unique in numbers
+    ]
+
+
+def _data(leaf: Any, part: int) -> Any:
+    """The flat data of an argument."""
+    if isinstance(leaf, TensorValue):
+        node = leaf.node
+        buffer = node if isinstance(node, Buffer) else buffers_of(node)[part]
+        return held(buffer).reshape(-1)
+    return np.array([leaf], np.int64 if isinstance(leaf, int) else np.float64)
+
