@@ -27,6 +27,9 @@ In order: each imports only what stands before it.
     distributed/  programs on the workers of a Dask cluster
     program/     one program with all its stages: what `compile` returns
     jit/         functions captured once for each signature, then replayed
+    nn/          layers of networks
+    optim/       optimisers
+    data/        batches for training, and how far it is
     roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
 """
@@ -36,7 +39,7 @@ from typing import TYPE_CHECKING
 from compiler import roots
 
 if TYPE_CHECKING:
-    from compiler import array_api, custom
+    from compiler import array_api, custom, data, nn, optim
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
     from compiler.ask.why_not import WhyNot, why_not
@@ -126,18 +129,21 @@ __all__ = [
     "OnnxProgram", "Options", "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError",
     "Strided", "Tensor", "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect",
     "blockwise", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "cluster",
-    "compile", "custom", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn",
+    "compile", "custom", "data", "default_dtype", "effect", "float4_e2m1fn", "float8_e4m3fn",
     "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float16", "float32",
     "float64", "from_jax", "from_onnx", "from_torch", "get_default_dtype", "grad", "int2", "int4",
     "int8", "int16", "int32", "int64", "is_constant", "is_grad_enabled", "jit", "jvp",
-    "local_cluster", "machine", "no_grad", "prepare", "repeat", "rule", "save", "set_default_dtype",
-    "simulate", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64", "value_and_grad", "vjp",
-    "why_not",
+    "local_cluster", "machine", "nn", "no_grad", "optim", "prepare", "repeat", "rule", "save",
+    "set_default_dtype", "simulate", "uint2", "uint4", "uint8", "uint16", "uint32", "uint64",
+    "value_and_grad", "vjp", "why_not",
 ]  # fmt: skip
 
 _PLACES = {
     "compiler.array_api:": "array_api",
     "compiler.custom:": "custom",
+    "compiler.data:": "data",
+    "compiler.nn:": "nn",
+    "compiler.optim:": "optim",
     "compiler.imported.jax.program": "from_jax JaxProgram",
     "compiler.imported.onnx.program": "from_onnx OnnxProgram",
     "compiler.imported.torch.program": "from_torch TorchProgram",

@@ -1,0 +1,59 @@
+"""Layers of networks: thin, each a few tensors and a function of tensors.
+
+    from compiler import nn
+
+    model = nn.Sequential(nn.Linear(784, 512), nn.relu, nn.Linear(512, 10))
+    loss = nn.cross_entropy(model(x), labels)
+
+Layouts, names of parameters and initial values are PyTorch's, so that its weights fit.
+
+In order: each imports only what stands before it.
+
+    module.py          tensors and modules by name; what is saved and loaded
+    initial.py         initial values of parameters
+    linear.py          products, tables of vectors, elements left out
+    convolutions.py    convolutions over 1, 2 or 3 axes, and their transposes
+    normalizations.py  normalisation of features, groups and batches
+    attention.py       attention with several heads
+    recurrent.py       long short-term memory, gated recurrent units
+    sequential.py      modules and functions one after the other
+    functions.py       activations and losses as functions
+"""
+
+from compiler.nn.attention import MultiheadAttention as MultiheadAttention
+from compiler.nn.convolutions import Conv1d as Conv1d
+from compiler.nn.convolutions import Conv2d as Conv2d
+from compiler.nn.convolutions import Conv3d as Conv3d
+from compiler.nn.convolutions import ConvTranspose1d as ConvTranspose1d
+from compiler.nn.convolutions import ConvTranspose2d as ConvTranspose2d
+from compiler.nn.convolutions import ConvTranspose3d as ConvTranspose3d
+from compiler.nn.functions import binary_cross_entropy as binary_cross_entropy
+from compiler.nn.functions import (
+    binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+)
+from compiler.nn.functions import cross_entropy as cross_entropy
+from compiler.nn.functions import gelu as gelu
+from compiler.nn.functions import huber_loss as huber_loss
+from compiler.nn.functions import l1_loss as l1_loss
+from compiler.nn.functions import mse_loss as mse_loss
+from compiler.nn.functions import nll_loss as nll_loss
+from compiler.nn.functions import relu as relu
+from compiler.nn.functions import sigmoid as sigmoid
+from compiler.nn.functions import silu as silu
+from compiler.nn.functions import smooth_l1_loss as smooth_l1_loss
+from compiler.nn.functions import softmax as softmax
+from compiler.nn.functions import tanh as tanh
+from compiler.nn.linear import Dropout as Dropout
+from compiler.nn.linear import Embedding as Embedding
+from compiler.nn.linear import Linear as Linear
+from compiler.nn.module import Module as Module
+from compiler.nn.module import load_state as load_state
+from compiler.nn.normalizations import BatchNorm1d as BatchNorm1d
+from compiler.nn.normalizations import BatchNorm2d as BatchNorm2d
+from compiler.nn.normalizations import BatchNorm3d as BatchNorm3d
+from compiler.nn.normalizations import GroupNorm as GroupNorm
+from compiler.nn.normalizations import LayerNorm as LayerNorm
+from compiler.nn.normalizations import RMSNorm as RMSNorm
+from compiler.nn.recurrent import GRU as GRU
+from compiler.nn.recurrent import LSTM as LSTM
+from compiler.nn.sequential import Sequential as Sequential

@@ -1,0 +1,101 @@
+"""Convolutions over 1, 2 or 3 axes, and their transposes."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from compiler.core.errors import DataError
+from compiler.nn import initial
+from compiler.nn.module import Module
+from compiler.tensor import Tensor
+
+Numbers = int | Sequence[int]
+
+
+class _Convolution(Module):
+    axes: ClassVar[int]
+    is_transposed: ClassVar[bool] = False
+
+    def __init__(
+        self, inputs: int, outputs: int, size: Numbers, bias: bool, groups: int, dtype: object,
+        **given: Any,
+    ) -> None:  # fmt: skip
+        if groups < 1 or inputs % groups or outputs % groups:
+            raise DataError(type(self).__name__, "the channels do not fit into groups",
+                            got=f"{inputs} to {outputs}, {groups} groups",
+                            expected="multiples of the groups")  # fmt: skip
+        sizes = (size,) * self.axes if isinstance(size, int) else tuple(size)
+        if len(sizes) != self.axes or min(sizes) < 1:
+            raise DataError(type(self).__name__, "no such window", got=str(size),
+                            expected=f"one size, or {self.axes}, of 1 or more")  # fmt: skip
+        first, second = (inputs, outputs) if self.is_transposed else (outputs, inputs)
+        shape = (first, second // groups, *sizes)
+        count = math.prod(shape[1:])
+        self.weight = initial.uniform(shape, count, dtype)
+        self.bias = initial.uniform((outputs,), count, dtype) if bias else None
+        self._given = {**given, "groups": groups}
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[n, outputs, …]."""
+        name = f"conv_transpose{self.axes}d" if self.is_transposed else f"conv{self.axes}d"
+        made: Tensor = getattr(x, name)(self.weight, self.bias, **self._given)
+        return made
+
+
+class _Straight(_Convolution):
+    def __init__(
+        self, inputs: int, outputs: int, size: Numbers, stride: Numbers = 1,
+        padding: Any = 0, dilation: Numbers = 1, groups: int = 1, bias: bool = True,
+        dtype: object = initial.FLOAT,
+    ) -> None:  # fmt: skip
+        super().__init__(inputs, outputs, size, bias, groups, dtype, stride=stride,
+                         padding=padding, dilation=dilation)  # fmt: skip
+
+
+class _Transposed(_Convolution):
+    is_transposed = True
+
+    def __init__(
+        self, inputs: int, outputs: int, size: Numbers, stride: Numbers = 1, padding: Any = 0,
+        output_padding: Numbers = 0, groups: int = 1, bias: bool = True, dilation: Numbers = 1,
+        dtype: object = initial.FLOAT,
+    ) -> None:  # fmt: skip
+        super().__init__(inputs, outputs, size, bias, groups, dtype, stride=stride,
+                         padding=padding, output_padding=output_padding,
+                         dilation=dilation)  # fmt: skip
+
+
+class Conv1d(_Straight):
+    """[n, inputs, l] to [n, outputs, l']: `Tensor.conv1d` with weights of its own."""
+
+    axes = 1
+
+
+class Conv2d(_Straight):
+    """[n, inputs, h, w] to [n, outputs, h', w']: `Tensor.conv2d` with weights of its own."""
+
+    axes = 2
+
+
+class Conv3d(_Straight):
+    """[n, inputs, d, h, w] to [n, outputs, d', h', w']: `Tensor.conv3d` with its own weights."""
+
+    axes = 3
+
+
+class ConvTranspose1d(_Transposed):
+    """The transpose of `Conv1d`; `weight` is [inputs, outputs / groups, k]."""
+
+    axes = 1
+
+
+class ConvTranspose2d(_Transposed):
+    """The transpose of `Conv2d`; `weight` is [inputs, outputs / groups, kh, kw]."""
+
+    axes = 2
+
+
+class ConvTranspose3d(_Transposed):
+    """The transpose of `Conv3d`; `weight` is [inputs, outputs / groups, kd, kh, kw]."""
+
+    axes = 3

@@ -1,0 +1,82 @@
+"""Activations and losses as functions: methods of tensors under the names that networks use."""
+
+from typing import Any
+
+from compiler.tensor import Tensor
+from compiler.tensors.losses import Fold
+
+
+def relu(x: Tensor) -> Tensor:
+    """max(x, 0)."""
+    return x.relu()
+
+
+def gelu(x: Tensor) -> Tensor:
+    """x times the normal distribution of x, in its tanh form."""
+    return x.gelu()
+
+
+def silu(x: Tensor) -> Tensor:
+    """x times sigmoid(x)."""
+    return x.silu()
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return x.sigmoid()
+
+
+def tanh(x: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return x.tanh()
+
+
+def softmax(x: Tensor, axis: int = -1) -> Tensor:
+    """exp(x), divided by its sum along an axis."""
+    return x.softmax(axis)
+
+
+def cross_entropy(
+    logits: Tensor, target: Any, weight: Any = None, ignore_index: int = -100,
+    reduction: Fold = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """`Tensor.cross_entropy`: logits [n, classes, …] against classes [n, …] or probabilities."""
+    return logits.cross_entropy(target, weight, ignore_index, reduction, label_smoothing)
+
+
+def nll_loss(
+    logs: Tensor, target: Any, weight: Any = None, ignore_index: int = -100,
+    reduction: Fold = "mean",
+) -> Tensor:  # fmt: skip
+    """`Tensor.nll_loss`: log probabilities [n, classes, …] against classes [n, …]."""
+    return logs.nll_loss(target, weight, ignore_index, reduction)
+
+
+def mse_loss(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
+    """(x - target)²."""
+    return x.mse_loss(target, reduction)
+
+
+def l1_loss(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
+    """|x - target|."""
+    return x.l1_loss(target, reduction)
+
+
+def huber_loss(x: Tensor, target: Any, delta: float = 1.0, reduction: Fold = "mean") -> Tensor:
+    """A parabola up to a distance of `delta`, a line beyond."""
+    return x.huber_loss(target, delta, reduction)
+
+
+def smooth_l1_loss(x: Tensor, target: Any, beta: float = 1.0, reduction: Fold = "mean") -> Tensor:
+    """`huber_loss` divided by `beta`."""
+    return x.smooth_l1_loss(target, beta, reduction)
+
+
+def binary_cross_entropy(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
+    """Cross entropy of probabilities x of one class."""
+    return x.binary_cross_entropy(target, reduction)
+
+
+def binary_cross_entropy_with_logits(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
+    """Cross entropy of one class, of which x are the logits."""
+    return x.binary_cross_entropy_with_logits(target, reduction)

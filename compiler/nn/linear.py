@@ -1,0 +1,60 @@
+"""Products, tables of vectors, elements left out."""
+
+from compiler.core.errors import DataError
+from compiler.nn import initial
+from compiler.nn.module import Module
+from compiler.tensor import Tensor
+
+
+class Linear(Module):
+    """x @ weightᵀ + bias: [..., inputs] to [..., outputs]; `weight` is [outputs, inputs]."""
+
+    def __init__(
+        self, inputs: int, outputs: int, bias: bool = True, dtype: object = initial.FLOAT
+    ) -> None:
+        self.weight = initial.uniform((outputs, inputs), inputs, dtype)
+        self.bias = initial.uniform((outputs,), inputs, dtype) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[..., outputs]."""
+        made = x @ self.weight.mT
+        return made if self.bias is None else made + self.bias
+
+
+class Embedding(Module):
+    """Rows of a table by number: integers [...] to [..., width]; `weight` is [rows, width].
+
+    The row `padding` begins as 0 and collects no gradient.
+    """
+
+    def __init__(
+        self, rows: int, width: int, padding: int | None = None, dtype: object = initial.FLOAT
+    ) -> None:
+        if padding is not None and not 0 <= padding < rows:
+            raise DataError("Embedding", "there is no such row", got=f"padding {padding}",
+                            expected=f"0 to {rows - 1}")  # fmt: skip
+        made = Tensor.randn(rows, width, dtype=dtype)
+        if padding is not None:
+            made = (Tensor.arange(rows) == padding).unsqueeze(1).where(0.0, made)
+        self.weight = made.requires_grad_()
+        self._padding = padding
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        """[..., width]."""
+        made = self.weight[numbers]
+        if self._padding is None:
+            return made
+        return numbers.eq(self._padding).unsqueeze(-1).where(made.detach(), made)
+
+
+class Dropout(Module):
+    """Each element 0 with probability `p`, else divided by 1 - p, while it learns."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        if not 0 <= p <= 1:
+            raise DataError("Dropout", "no such probability", got=repr(p), expected="0 to 1")
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Like x."""
+        return x.dropout(self.p, self.training)

@@ -1,0 +1,153 @@
+"""Tensors and modules by name; what is saved and loaded.
+
+A module is any class whose attributes are tensors, modules, and lists, tuples and dicts of such:
+`layers.0.weight` is `self.layers[0].weight`. Tensors that require gradients are its parameters;
+the others, such as running means, are saved with them.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+from compiler.core.errors import DataError
+from compiler.graph.words import short
+from compiler.tensor import Tensor
+from compiler.tensors.gradients import no_grad
+from compiler.tensors.history import LEAVES
+
+SHOWN = 8
+"""As many differences are listed."""
+
+
+class Module:
+    """Base of layers and networks: write `__init__` and `forward`, then call it.
+
+    >>> class Net(nn.Module):
+    ...     def __init__(self):
+    ...         self.hidden, self.out = nn.Linear(784, 512), nn.Linear(512, 10)
+    ...     def forward(self, x):
+    ...         return self.out(self.hidden(x).relu())
+    """
+
+    training: bool = True
+    """Whether it learns: dropout drops, batches are normalised by their own statistics."""
+
+    def forward(self, *inputs: Any, **given: Any) -> Any:
+        """What it computes."""
+        raise DataError(type(self).__name__, "it has no forward",
+                        expected="a method forward(self, …)")  # fmt: skip
+
+    def __call__(self, *inputs: Any, **given: Any) -> Any:
+        return self.forward(*inputs, **given)
+
+    def named_tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """Its tensors and those of its modules, with their names."""
+        for name, value in _named(self):
+            if isinstance(value, Tensor):
+                yield name, value
+
+    def named_modules(self) -> Iterator[tuple[str, "Module"]]:
+        """Itself, under the name "", and the modules in it."""
+        yield "", self
+        for name, value in _named(self):
+            if isinstance(value, Module):
+                yield name, value
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
+        """The tensors that require gradients, with their names; one of two names by its first."""
+        met: set[int] = set()
+        for name, tensor in self.named_tensors():
+            if tensor._number in LEAVES and id(tensor) not in met:
+                met.add(id(tensor))
+                yield name, tensor
+
+    def parameters(self) -> list[Tensor]:
+        """The tensors that require gradients."""
+        return [tensor for _, tensor in self.named_parameters()]
+
+    def train(self, mode: bool = True) -> Self:
+        """Let it and its modules learn, or not; returns itself."""
+        for _, module in self.named_modules():
+            module.training = mode
+        return self
+
+    def eval(self) -> Self:
+        """Let it and its modules learn no more; returns itself."""
+        return self.train(False)
+
+    def requires_grad_(self, flag: bool = True) -> Self:
+        """Collect gradients of its tensors, or not: `model.encoder.requires_grad_(False)` leaves
+        that part as it is. Only its parameters can do so again later."""
+        for _, tensor in self.named_parameters() if not flag else self.named_tensors():
+            if tensor.dtype.is_float:
+                tensor.requires_grad_(flag)
+        return self
+
+    def zero_grad(self) -> None:
+        """Forget the gradients that were collected."""
+        for tensor in self.parameters():
+            tensor.grad = None
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """All its tensors by name: `compiler.save("model.safetensors", model.state_dict())`."""
+        return dict(self.named_tensors())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Write values by name into its tensors, in place.
+
+        Raises `DataError` with every name that is missing or unknown and every shape and type that
+        differs; nothing is written then.
+        """
+        load_state(type(self).__name__, self.state_dict(), state)
+
+    def __repr__(self) -> str:
+        inside = [
+            (name, value) for name, value in vars(self).items()
+            if isinstance(value, Module | list | tuple | dict) and not name.startswith("_")
+        ]  # fmt: skip
+        lines = [f"  {name}: " + repr(value).replace("\n", "\n  ") for name, value in inside]
+        tensors = ", ".join(
+            f"{name} {short(value.node)}" for name, value in vars(self).items()
+            if isinstance(value, Tensor)
+        )  # fmt: skip
+        head = f"{type(self).__name__}({tensors})"
+        return "\n".join([head, *lines])
+
+
+def _named(module: Module) -> Iterator[tuple[str, Any]]:
+    """What stands in a module, at any depth, by name."""
+    open_parts: list[tuple[str, Any]] = [("", module)]
+    while open_parts:
+        prefix, value = open_parts.pop()
+        match value:
+            case Module():
+                inside = list(vars(value).items())
+            case list() | tuple():
+                inside = [(str(n), each) for n, each in enumerate(value)]
+            case Mapping():
+                inside = list(value.items())
+            case _:
+                continue
+        found = [(f"{prefix}{name}", each) for name, each in inside]
+        yield from ((name, each) for name, each in found if isinstance(each, Tensor | Module))
+        open_parts += [(f"{name}.", each) for name, each in reversed(found)]
+
+
+@no_grad()
+def load_state(what: str, own: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
+    """Write values by name into tensors, all or none. Raises `DataError` for what differs."""
+    given = {name: value if isinstance(value, Tensor) else Tensor(value)
+             for name, value in state.items()}  # fmt: skip
+    wrong = [f"{name} is missing" for name in own if name not in given]
+    wrong += [f"{name} is unknown" for name in given if name not in own]
+    for name, tensor in own.items():
+        if name in given and short(given[name].node) != short(tensor.node):
+            wrong.append(f"{name} is {short(given[name].node)}, not {short(tensor.node)}")
+    if wrong:
+        more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+        raise DataError(what, "the state does not fit", got="; ".join(wrong[:SHOWN]) + more,
+                        expected=f"{len(own)} tensors, each like its own")  # fmt: skip
+    for name, tensor in own.items():
+        tensor.assign(given[name])
+    if own:
+        first, *others = own.values()
+        first.realize(*others)

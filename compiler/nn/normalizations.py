@@ -1,0 +1,113 @@
+"""Normalisation of features, groups and batches."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from compiler.core.errors import ShapeError
+from compiler.graph.words import short
+from compiler.nn import initial
+from compiler.nn.module import Module
+from compiler.tensor import Tensor
+from compiler.tensors.gradients import no_grad
+
+
+class LayerNorm(Module):
+    """The last axes, of `shape`, less their mean, divided by their deviation; times `weight`, plus
+    `bias`, both of that shape."""
+
+    def __init__(
+        self, shape: int | Sequence[int], eps: float = 1e-5, affine: bool = True,
+        bias: bool = True, dtype: object = initial.FLOAT,
+    ) -> None:  # fmt: skip
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        self.eps = eps
+        self.weight = initial.full(self.shape, 1.0, dtype) if affine else None
+        self.bias = initial.full(self.shape, 0.0, dtype) if affine and bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Like x."""
+        made = x.layernorm(tuple(range(-len(self.shape), 0)), self.eps)
+        made = made if self.weight is None else made * self.weight
+        return made if self.bias is None else made + self.bias
+
+
+class RMSNorm(Module):
+    """x / sqrt(mean of x² + eps) over the last axis, times `weight` [width]."""
+
+    def __init__(self, width: int, eps: float = 1e-6, dtype: object = initial.FLOAT) -> None:
+        self.eps = eps
+        self.weight = initial.full((width,), 1.0, dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Like x."""
+        return x.rms_norm(-1, self.weight, self.eps)
+
+
+class GroupNorm(Module):
+    """[n, channels, …] with the channels of each of `groups` normalised together."""
+
+    def __init__(
+        self, groups: int, channels: int, eps: float = 1e-5, affine: bool = True,
+        dtype: object = initial.FLOAT,
+    ) -> None:  # fmt: skip
+        self.groups, self.eps = groups, eps
+        self.weight = initial.full((channels,), 1.0, dtype) if affine else None
+        self.bias = initial.full((channels,), 0.0, dtype) if affine else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Like x."""
+        return x.group_norm(self.groups, self.weight, self.bias, self.eps)
+
+
+class _BatchNorm(Module):
+    ranks: ClassVar[tuple[int, ...]]
+
+    def __init__(
+        self, channels: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        dtype: object = initial.FLOAT,
+    ) -> None:  # fmt: skip
+        self.eps, self.momentum = eps, momentum
+        self.weight = initial.full((channels,), 1.0, dtype) if affine else None
+        self.bias = initial.full((channels,), 0.0, dtype) if affine else None
+        self.running_mean = initial.state((channels,), 0.0, dtype)
+        self.running_var = initial.state((channels,), 1.0, dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Like x: by the statistics of the batch while it learns, which the running ones follow by
+        a share of `momentum`; else by the running ones."""
+        if x.ndim not in self.ranks:
+            wanted = " or ".join(f"{rank} axes" for rank in self.ranks)
+            raise ShapeError(type(self).__name__, "the input has another rank",
+                             got=short(x.node), expected=wanted)  # fmt: skip
+        mean, variance = self.running_mean, self.running_var
+        if self.training:
+            axes = tuple(axis for axis in range(x.ndim) if axis != 1)
+            mean, variance = x.mean(axes), x.var(axes, correction=0)
+            self._follow(mean, variance, x.size // x.shape[1])
+        return x.batch_norm(mean, variance, self.weight, self.bias, self.eps)
+
+    @no_grad()
+    def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
+        """The running variance is that of a sample: divided by one less."""
+        share = self.momentum
+        sample = variance.detach() * (count / max(count - 1, 1))
+        self.running_mean.assign(self.running_mean * (1 - share) + mean.detach() * share)
+        self.running_var.assign(self.running_var * (1 - share) + sample * share)
+
+
+class BatchNorm1d(_BatchNorm):
+    """[n, channels] or [n, channels, l], each channel normalised over the batch."""
+
+    ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """[n, channels, h, w], each channel normalised over the batch."""
+
+    ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """[n, channels, d, h, w], each channel normalised over the batch."""
+
+    ranks = (5,)

@@ -1,0 +1,79 @@
+"""Long short-term memory and gated recurrent units over sequences, written out step by step."""
+
+from typing import Any, ClassVar
+
+from compiler.nn import initial
+from compiler.nn.module import Module
+from compiler.tensor import Tensor
+
+
+class _Recurrent(Module):
+    gates: ClassVar[int]
+
+    def __init__(
+        self, inputs: int, hidden: int, layers: int = 1, bias: bool = True,
+        dtype: object = initial.FLOAT,
+    ) -> None:  # fmt: skip
+        self.hidden, self.layers = hidden, layers
+        rows = self.gates * hidden
+        for layer in range(layers):
+            width = hidden if layer else inputs
+            own = vars(self)
+            for name, columns in ((f"weight_ih_l{layer}", width), (f"weight_hh_l{layer}", hidden)):
+                own[name] = initial.uniform((rows, columns), hidden, dtype)
+            for name in (f"bias_ih_l{layer}", f"bias_hh_l{layer}"):
+                own[name] = initial.uniform((rows,), hidden, dtype) if bias else None
+
+    def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+        """The hidden states [n, l, hidden] of the last layer, and the last state of each layer.
+
+        x is [n, l, inputs]; `state` is what an earlier call gave, zeros where it is None.
+        """
+        states = [self._zeros(x) if state is None else state[n] for n in range(self.layers)]
+        for layer in range(self.layers):
+            x, states[layer] = self._layer(x, layer, states[layer])
+        return x, states
+
+    def _layer(self, x: Tensor, layer: int, state: Any) -> tuple[Tensor, Any]:
+        own = vars(self)
+        w_ih, w_hh = own[f"weight_ih_l{layer}"], own[f"weight_hh_l{layer}"]
+        b_ih, b_hh = own[f"bias_ih_l{layer}"], own[f"bias_hh_l{layer}"]
+        gates = x @ w_ih.mT  # of all steps one product
+        rows = []
+        for step in range(x.shape[1]):
+            state = self._step(gates[:, step], state, w_hh, b_ih, b_hh)
+            rows.append(state[0] if isinstance(state, tuple) else state)
+        return rows[0].stack(*rows[1:], axis=1), state
+
+    def _zeros(self, x: Tensor) -> Any:
+        """The first state."""
+        raise NotImplementedError
+
+    def _step(self, gates: Tensor, state: Any, w_hh: Tensor, *biases: Tensor | None) -> Any:
+        """The next state."""
+        raise NotImplementedError
+
+
+class LSTM(_Recurrent):
+    """[n, l, inputs] to [n, l, hidden]; a layer's state is (hidden, cell), [n, hidden] each."""
+
+    gates = 4
+
+    def _zeros(self, x: Tensor) -> Any:
+        made = Tensor.zeros(x.shape[0], self.hidden, dtype=x.dtype)
+        return made, made
+
+    def _step(self, gates: Tensor, state: Any, w_hh: Tensor, *biases: Tensor | None) -> Any:
+        return gates.lstm_cell(state, None, w_hh, *biases)
+
+
+class GRU(_Recurrent):
+    """[n, l, inputs] to [n, l, hidden]; the state of a layer is [n, hidden]."""
+
+    gates = 3
+
+    def _zeros(self, x: Tensor) -> Any:
+        return Tensor.zeros(x.shape[0], self.hidden, dtype=x.dtype)
+
+    def _step(self, gates: Tensor, state: Any, w_hh: Tensor, *biases: Tensor | None) -> Any:
+        return gates.gru_cell(state, None, w_hh, *biases)

@@ -1,0 +1,47 @@
+"""Modules and functions one after the other."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from compiler.core.errors import DataError
+from compiler.nn.module import Module
+
+
+class Sequential(Module):
+    """Each part is given what the one before it gives; a part is a module or any function."""
+
+    def __init__(self, *parts: Callable[..., Any]) -> None:
+        for part in parts:
+            if not callable(part):
+                raise DataError("Sequential", "a part cannot be called", got=type(part).__name__,
+                                expected="modules and functions")  # fmt: skip
+        for place, part in enumerate(parts):
+            vars(self)[str(place)] = part
+
+    @property
+    def parts(self) -> list[Callable[..., Any]]:
+        """The modules and functions, in order."""
+        return [part for name, part in vars(self).items() if name.isdigit()]
+
+    def forward(self, x: Any) -> Any:
+        """What the last part gives."""
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        return iter(self.parts)
+
+    def __getitem__(self, place: int) -> Callable[..., Any]:
+        return self.parts[place]
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  {place}: " + (repr(part).replace("\n", "\n  ") if isinstance(part, Module)
+                              else getattr(part, "__name__", repr(part)))
+            for place, part in enumerate(self.parts)
+        ]  # fmt: skip
+        return "\n".join(["Sequential", *lines])

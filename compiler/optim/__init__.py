@@ -1,0 +1,31 @@
+"""Optimisers: they write parameters in place by the gradients that were collected.
+
+    optimizer = optim.AdamW(model.parameters(), rate=1e-3)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+Rules are PyTorch's. All parameters of a step are one program. A rate that changes is data of the
+program: nothing is compiled anew.
+
+In order: each imports only what stands before it.
+
+    optimizer.py  groups of parameters, their state, and what is saved
+    descent.py    gradient descent with momentum
+    adam.py       Adam and AdamW
+    schedules.py  rates that change from step to step
+    clipping.py   gradients made smaller
+"""
+
+from compiler.optim.adam import Adam as Adam
+from compiler.optim.adam import AdamW as AdamW
+from compiler.optim.clipping import clip_grad_norm as clip_grad_norm
+from compiler.optim.clipping import clip_grad_value as clip_grad_value
+from compiler.optim.descent import SGD as SGD
+from compiler.optim.optimizer import Optimizer as Optimizer
+from compiler.optim.schedules import Schedule as Schedule
+from compiler.optim.schedules import cosine as cosine
+from compiler.optim.schedules import exponential as exponential
+from compiler.optim.schedules import one_cycle as one_cycle
+from compiler.optim.schedules import steps as steps
+from compiler.optim.schedules import warmup as warmup

@@ -1,0 +1,56 @@
+"""Adam (Kingma and Ba, 2015) and AdamW (Loshchilov and Hutter, 2019)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from compiler.core.errors import DataError
+from compiler.optim.optimizer import Optimizer
+from compiler.tensor import Tensor
+
+
+class Adam(Optimizer):
+    """p - rate * m / (sqrt(v) + eps): running means m of gradients and v of their squares, each
+    divided by 1 - beta^count. `decay` times p is added to the gradient."""
+
+    names = ("mean", "square")
+    decays_apart: ClassVar[bool] = False
+    """Whether decay is apart from the gradient."""
+
+    def __init__(
+        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 0.0,
+    ) -> None:  # fmt: skip
+        if not all(0 <= beta < 1 for beta in betas):
+            raise DataError(type(self).__name__, "there are no such means", got=f"betas {betas}",
+                            expected="two numbers from 0 to below 1")  # fmt: skip
+        super().__init__(parameters, rate=rate, betas=betas, eps=eps, decay=decay)
+
+    def update(
+        self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
+        **options: Any,
+    ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
+        """See the class."""
+        (first, second), decay = options["betas"], options["decay"]
+        if decay and self.decays_apart:
+            p = p * (1 - rate * decay).cast(p.dtype)
+        elif decay:
+            grad = grad + p * decay
+        mean = kept["mean"] * first + grad * (1 - first)
+        square = kept["square"] * second + grad.square() * (1 - second)
+        ones = Tensor.ones((), dtype="float64")
+        length = (rate / (1 - (ones * first) ** count)).cast(p.dtype)
+        spread = (1 - (ones * second) ** count).sqrt().cast(p.dtype)
+        step = mean / (square.sqrt() / spread + options["eps"])
+        return p - step * length, {"mean": mean, "square": square}
+
+
+class AdamW(Adam):
+    """Adam whose decay is apart from the gradient: p is first multiplied by 1 - rate * decay."""
+
+    decays_apart = True
+
+    def __init__(
+        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 1e-2,
+    ) -> None:  # fmt: skip
+        super().__init__(parameters, rate, betas, eps, decay)

@@ -1,0 +1,32 @@
+"""Gradients made smaller where they are large."""
+
+from collections.abc import Iterable
+
+from compiler.core.errors import located
+from compiler.tensor import Tensor
+from compiler.tensors.gradients import no_grad
+
+
+@located
+@no_grad()
+def clip_grad_norm(parameters: Iterable[Tensor], most: float) -> Tensor:
+    """Scale all gradients together so that the root of the sum of their squares is at most `most`;
+    gives what it was, lazy."""
+    found = [(p, p.grad) for p in parameters if p.grad is not None]
+    total = Tensor.zeros((), dtype="float32")
+    for _, grad in found:
+        total = total + grad.cast("float32").square().sum()
+    norm = total.sqrt()
+    factor = (most / (norm + 1e-6)).minimum(1.0)
+    for p, grad in found:
+        p.grad = grad * factor.cast(grad.dtype)
+    return norm
+
+
+@located
+@no_grad()
+def clip_grad_value(parameters: Iterable[Tensor], most: float) -> None:
+    """Limit each element of each gradient to ± `most`."""
+    for p in parameters:
+        if p.grad is not None:
+            p.grad = p.grad.clip(-most, most)

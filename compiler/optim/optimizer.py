@@ -1,0 +1,145 @@
+"""Groups of parameters, their state, and what is saved."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from compiler.core.errors import DataError, located
+from compiler.nn import initial
+from compiler.nn.module import load_state
+from compiler.tensor import Tensor
+from compiler.tensors.gradients import no_grad
+from compiler.tensors.history import LEAVES
+
+
+class Group:
+    """Parameters with options of their own; the rate is a tensor, so that it may change."""
+
+    def __init__(self, parameters: list[Tensor], options: Mapping[str, Any]) -> None:
+        self.parameters = parameters
+        self.options = dict(options)
+        self.tensor = initial.state((), float(self.options.pop("rate")), "float64")
+
+    @property
+    def rate(self) -> float:
+        """The learning rate."""
+        return float(self.tensor.item())
+
+    @rate.setter
+    def rate(self, value: float) -> None:
+        self.tensor.assign(np.array(value, np.float64)).realize()  # data: compiled once for all
+
+
+class Optimizer:
+    """Base of optimisers: a subclass has `names` of its state, and the rule `update`."""
+
+    names: ClassVar[tuple[str, ...]] = ()
+    """Tensors that are kept for each parameter, as large as it; they begin as 0."""
+
+    @located
+    def __init__(
+        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], **options: Any
+    ) -> None:
+        """`parameters` are tensors that require gradients, or dicts with such as "params" and
+        options for them. Raises `DataError` where there is none, one stands twice, or one collects
+        no gradients."""
+        given: list[Any] = list(parameters)
+        is_rows = bool(given) and isinstance(given[0], Mapping)
+        rows: list[Mapping[str, Any]] = given if is_rows else [{"params": given}]
+        self.groups: list[Group] = []
+        met: set[int] = set()
+        for row in rows:
+            own = list(row["params"])
+            self._check(own, met)
+            rest = {name: value for name, value in row.items() if name != "params"}
+            if unknown := rest.keys() - options.keys():
+                raise self._refusal("there is no such option", ", ".join(sorted(unknown)),
+                                    ", ".join(options))  # fmt: skip
+            self.groups.append(Group(own, {**options, **rest}))
+        if not met:
+            raise self._refusal("there are no parameters", "0 tensors", "1 or more")
+        self.count = initial.state((), 0.0, "float64")
+        """How many steps were made."""
+        self.kept = [
+            {name: initial.state(p.shape, 0.0, p.dtype) for name in self.names}
+            for group in self.groups
+            for p in group.parameters
+        ]
+
+    def _check(self, parameters: Sequence[Any], met: set[int]) -> None:
+        for place, each in enumerate(parameters):
+            if not isinstance(each, Tensor):
+                raise self._refusal(f"parameter {place} is no tensor", type(each).__name__,
+                                    "Tensor")  # fmt: skip
+            if each._number not in LEAVES:
+                raise self._refusal(f"parameter {place} collects no gradients", repr(each),
+                                    "a tensor that requires_grad")  # fmt: skip
+            if id(each) in met:
+                raise self._refusal(f"parameter {place} stands twice", repr(each), "each once")
+            met.add(id(each))
+
+    def _refusal(self, what: str, got: str, expected: str) -> DataError:
+        return DataError(type(self).__name__, what, got=got, expected=expected)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the first group; setting it sets that of all."""
+        return self.groups[0].rate
+
+    @rate.setter
+    def rate(self, value: float) -> None:
+        for group in self.groups:
+            group.rate = value
+
+    def update(
+        self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
+        **options: Any,
+    ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
+        """The next value of a parameter, and of what is kept for it; `count` steps were made, this
+        one among them."""
+        raise NotImplementedError
+
+    @located
+    @no_grad()
+    def step(self) -> None:
+        """Write all parameters that have a gradient, in place, as one program."""
+        count = self.count + 1
+        written: list[Tensor] = []
+        kept = iter(self.kept)
+        for group in self.groups:
+            for p in group.parameters:
+                own = next(kept)
+                if p.grad is None:
+                    continue
+                new, state = self.update(p, p.grad, own, group.tensor, count, **group.options)
+                for name, value in state.items():
+                    written.append(own[name].assign(value.cast(p.dtype)))
+                written.append(p.assign(new.cast(p.dtype)))
+        if written:
+            self.count.assign(count).realize(*written)
+
+    def zero_grad(self) -> None:
+        """Forget the gradients that were collected."""
+        for group in self.groups:
+            for p in group.parameters:
+                p.grad = None
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The rates, the count of steps and all that is kept, by name."""
+        rows = {f"groups.{n}.rate": group.tensor for n, group in enumerate(self.groups)}
+        for n, kept in enumerate(self.kept):
+            rows |= {f"state.{n}.{name}": tensor for name, tensor in kept.items()}
+        return {"count": self.count, **rows}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state that was saved. Raises `DataError` with all that differs."""
+        load_state(type(self).__name__, self.state_dict(), state)
+
+    def __repr__(self) -> str:
+        rows = [
+            f"{len(g.parameters)} parameters, rate {g.rate:g}"
+            + "".join(f", {name} {value}" for name, value in g.options.items())
+            for g in self.groups
+        ]
+        return f"{type(self).__name__}({'; '.join(rows)})"

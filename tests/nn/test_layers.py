@@ -1,0 +1,138 @@
+"""Layers against NumPy, gradients of each against central differences."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import compiler
+from compiler import DataError, ShapeError, Tensor, nn
+from tests.differences import values
+
+F8 = "float64"
+CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
+    "linear": (lambda: nn.Linear(4, 3, dtype=F8), (2, 4)),
+    "linear without bias": (lambda: nn.Linear(4, 3, False, F8), (2, 3, 4)),
+    "conv1d": (lambda: nn.Conv1d(2, 4, 3, padding=1, groups=2, dtype=F8), (2, 2, 5)),
+    "conv2d": (lambda: nn.Conv2d(2, 3, (3, 2), stride=2, padding=1, dtype=F8), (1, 2, 5, 4)),
+    "conv2d dilated": (lambda: nn.Conv2d(1, 2, 2, dilation=2, dtype=F8), (1, 1, 4, 5)),
+    "conv3d": (lambda: nn.Conv3d(1, 2, 2, dtype=F8), (1, 1, 2, 3, 3)),
+    "transposed 1d": (lambda: nn.ConvTranspose1d(2, 2, 3, stride=2, dtype=F8), (1, 2, 3)),
+    "transposed 2d": (lambda: nn.ConvTranspose2d(2, 1, 2, 2, output_padding=1, dtype=F8),
+                      (1, 2, 2, 2)),
+    "transposed 3d": (lambda: nn.ConvTranspose3d(1, 1, 2, dtype=F8), (1, 1, 2, 2, 2)),
+    "layer norm": (lambda: nn.LayerNorm((3, 4), dtype=F8), (2, 3, 4)),
+    "rms norm": (lambda: nn.RMSNorm(4, dtype=F8), (2, 4)),
+    "group norm": (lambda: nn.GroupNorm(2, 4, dtype=F8), (2, 4, 3)),
+    "batch norm": (lambda: nn.BatchNorm1d(3, dtype=F8), (4, 3)),
+    "batch norm 2d": (lambda: nn.BatchNorm2d(2, dtype=F8), (2, 2, 2, 2)),
+    "attention": (lambda: nn.MultiheadAttention(4, 2, dtype=F8), (2, 3, 4)),
+    "lstm": (lambda: Last(nn.LSTM(3, 2, 2, dtype=F8)), (2, 3, 3)),
+    "gru": (lambda: Last(nn.GRU(3, 2, dtype=F8)), (1, 3, 3)),
+    "sequential": (lambda: nn.Sequential(nn.Linear(3, 4, dtype=F8), nn.gelu,
+                                         nn.Linear(4, 2, dtype=F8)), (2, 3)),
+}  # fmt: skip
+
+
+class Last(nn.Module):
+    """The outputs of a recurrent layer."""
+
+    def __init__(self, inner: nn.Module) -> None:
+        self.inner = inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x)[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_of_parameters_and_input(name: str) -> None:
+    """Along a random direction in all of them together."""
+    Tensor.manual_seed(1)
+    make, shape = CASES[name]
+    layer = make()
+    generator = np.random.default_rng(0)
+    x = generator.uniform(-1, 1, shape)
+    tensors = layer.parameters()
+    held = [tensor.numpy().copy() for tensor in tensors]
+    weight = generator.uniform(0.5, 1.5, layer(Tensor(x)).shape)
+    steps = [generator.uniform(-1, 1, a.shape) for a in (x, *held)]
+
+    def value(by: float) -> float:
+        for tensor, array, step in zip(tensors, held, steps[1:], strict=True):
+            tensor.assign(array + by * step)
+        if tensors:
+            tensors[0].realize(*tensors[1:])
+        with compiler.no_grad():
+            made = layer(Tensor(x + by * steps[0]))
+        return float((values(made)[0] * weight).sum())
+
+    slope = (value(1e-6) - value(-1e-6)) / 2e-6
+    value(0.0)
+    given = Tensor(x, requires_grad=True)
+    layer.zero_grad()
+    layer(given).backward(weight)
+    grads = [tensor.grad for tensor in (given, *tensors)]
+    assert all(grad is not None for grad in grads)
+    grads[0].realize(*grads[1:])  # type: ignore[union-attr, arg-type]
+    along = sum(
+        float((grad.numpy() * step).sum())  # type: ignore[union-attr]
+        for grad, step in zip(grads, steps, strict=True)
+    )
+    np.testing.assert_allclose(along, slope, rtol=1e-5)
+
+
+def test_values() -> None:
+    Tensor.manual_seed(0)
+    x = np.random.default_rng(0).uniform(-1, 1, (2, 4)).astype("float32")
+    linear = nn.Linear(4, 3)
+    assert linear.weight.shape == (3, 4) and abs(linear.weight.numpy()).max() <= 0.5
+    assert linear.bias is not None
+    expected = x @ linear.weight.numpy().T + linear.bias.numpy()
+    np.testing.assert_allclose(linear(Tensor(x)).numpy(), expected, rtol=1e-6)
+    table = nn.Embedding(5, 3, padding=2)
+    rows = table(Tensor(np.array([[2, 1]])))
+    assert rows.numpy()[0, 0].tolist() == [0, 0, 0]
+    rows.sum().backward()
+    assert table.weight.grad is not None
+    assert table.weight.grad.numpy().sum(1).tolist() == [0, 3, 0, 0, 0]
+    look = nn.MultiheadAttention(4, 2)
+    seen = look(Tensor(x[None]), is_causal=True)
+    first = look(Tensor(x[None, :1]))
+    np.testing.assert_allclose(seen.numpy()[:, 0], first.numpy()[:, 0], rtol=1e-5)
+    across = look(Tensor(x[None]), Tensor(x[None]), mask=Tensor(np.ones((2, 2), bool)))
+    np.testing.assert_allclose(across.numpy(), look(Tensor(x[None])).numpy(), rtol=1e-5)
+
+
+def test_batches_are_followed_and_used_later() -> None:
+    layer = nn.BatchNorm1d(2)
+    x = np.random.default_rng(0).normal(3, 2, (8, 2)).astype("float32")
+    y = layer(Tensor(x))
+    np.testing.assert_allclose(y.numpy().mean(0), 0, atol=1e-6)
+    np.testing.assert_allclose(layer.running_mean.numpy(), 0.1 * x.mean(0), rtol=1e-5)
+    np.testing.assert_allclose(layer.running_var.numpy(), 0.9 + 0.1 * x.var(0, ddof=1), rtol=1e-5)
+    later = layer.eval()(Tensor(x)).numpy()
+    mean, spread = layer.running_mean.numpy(), layer.running_var.numpy()
+    np.testing.assert_allclose(later, (x - mean) / np.sqrt(spread + 1e-5), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ShapeError, match="another rank"):
+        layer(Tensor(np.ones((1, 2, 3, 4), "float32")))
+
+
+def test_dropout_only_while_it_learns() -> None:
+    drop = nn.Dropout(0.5)
+    x = Tensor(np.ones(64, "float32"))
+    assert set(drop(x).numpy().tolist()) == {0.0, 2.0}
+    assert drop.eval()(x).numpy().tolist() == [1.0] * 64
+
+
+def test_what_does_not_fit() -> None:
+    for make, words in (
+        (lambda: nn.Conv2d(3, 4, 3, groups=2), "do not fit into groups"),
+        (lambda: nn.Conv2d(3, 4, (3,)), "no such window"),
+        (lambda: nn.MultiheadAttention(5, 2), "divide into heads"),
+        (lambda: nn.Dropout(2), "no such probability"),
+        (lambda: nn.Embedding(3, 2, padding=3), "no such row"),
+        (lambda: nn.Sequential(3), "cannot be called"),
+        (lambda: nn.Module()(1), "has no forward"),
+    ):
+        with pytest.raises((DataError, ShapeError), match=words):
+            make()
