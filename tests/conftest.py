@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from compiler.core import garbage
+
 # What tests that take long are marked with, the longest first.
 MARKERS = ("slow", "browser")
 # Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
@@ -58,12 +60,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Objects made here stay to the end: the garbage collector need not look at them again."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
+    with garbage.put_off():
+        try:
+            return (yield)
+        finally:
+            gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,9 @@
 
 Nodes, instructions and lines of source are made in great numbers and hold no cycles: searching
 them again and again found nothing, and took a sixth of the time to compile a large program.
+
+It is put off by its threshold, and stays enabled: libraries that are loaded meanwhile may look at
+that once and for all, as Dask does, which left it disabled afterwards in every slicing of an array.
 """
 
 import gc
@@ -14,30 +17,37 @@ from compiler.core import forking
 _lock = forking.lock()
 _compiling: list[int] = []
 """The thread of each compilation under way."""
-_was_enabled = False
+_before = gc.get_threshold()
+NEVER = 2**31 - 1
+"""So many more objects made than freed begin a search: the most that the threshold can be."""
 
 
 @contextmanager
 def put_off() -> Iterator[None]:
     """No search for garbage inside, in any thread; afterwards as it was before the first."""
-    global _was_enabled
+    global _before
     thread = threading.get_ident()
     with _lock:
         if not _compiling:
-            _was_enabled = gc.isenabled()
-            gc.disable()
+            _before = gc.get_threshold()
+            gc.set_threshold(NEVER, *_before[1:])
         _compiling.append(thread)
     try:
         yield
     finally:
         with _lock:
             _compiling.remove(thread)
-            _enable()
+            _go_on()
 
 
-def _enable() -> None:
-    if not _compiling and _was_enabled:
-        gc.enable()
+def is_put_off() -> bool:
+    """Whether no search begins by itself."""
+    return gc.get_threshold()[0] == NEVER
+
+
+def _go_on() -> None:
+    if not _compiling:
+        gc.set_threshold(*_before)
 
 
 def _forget_others() -> None:
@@ -45,7 +55,7 @@ def _forget_others() -> None:
     others = [thread for thread in _compiling if thread != threading.get_ident()]
     if others:
         _compiling[:] = [threading.get_ident()] * (len(_compiling) - len(others))
-        _enable()
+        _go_on()
 
 
 forking.in_child(_forget_others)

@@ -4,6 +4,7 @@ from compiler.core.errors import DataError
 from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
+from compiler.tensors.gradients import no_grad
 
 
 class Linear(Module):
@@ -33,10 +34,10 @@ class Embedding(Module):
         if padding is not None and not 0 <= padding < rows:
             raise DataError("Embedding", "there is no such row", got=f"padding {padding}",
                             expected=f"0 to {rows - 1}")  # fmt: skip
-        made = Tensor.randn(rows, width, dtype=dtype)
+        self.weight = initial.normal((rows, width), dtype)
         if padding is not None:
-            made = (Tensor.arange(rows) == padding).unsqueeze(1).where(0.0, made)
-        self.weight = made.requires_grad_()
+            with no_grad():
+                self.weight[padding] = 0
         self._padding = padding
 
     def forward(self, numbers: Tensor) -> Tensor:

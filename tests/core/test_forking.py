@@ -91,7 +91,6 @@ WITH_LOCKS_HELD = """
 from functools import cached_property
 from compiler.core import forking, garbage
 from compiler.program.compilation import Compilation
-import gc
 
 mine, theirs = forking.lock(), forking.lock()
 held, done = threading.Event(), threading.Event()
@@ -112,13 +111,13 @@ held.wait()
 def all_free():
     mine.release()
     made = compiler.compile(Tensor([1.0]) + 1, Options(cache=False))
-    return gc.isenabled() and theirs.acquire(blocking=False) and str(made.loops)
+    return not garbage.is_put_off() and theirs.acquire(blocking=False) and str(made.loops)
 with mine:
     print(*statuses([child(all_free)], 60))
-assert not gc.isenabled()
+assert garbage.is_put_off()
 done.set()
 thread.join()
-assert gc.isenabled()
+assert not garbage.is_put_off()
 """
 
 
