@@ -78,8 +78,10 @@ def run(unit: Unit, stage: StageName, after: str = "", until: str = "") -> None:
             if not is_numbered:
                 unit.provenance.numbers.all(toposort([unit.root]))
                 is_numbered = True
+            before = unit.root
             _run_pass(unit, row)
-            if check is not None and (stage == "graph" or unit.options.trace):
+            is_new = unit.root is not before or unit.checked  # else the next pass checks it as well
+            if is_new and check is not None and (stage == "graph" or unit.options.trace):
                 _run_row(unit, check)
 
 

@@ -19,6 +19,7 @@ from compiler.graph.kinds.placement import beside
 from compiler.graph.kinds.shaping import counting as counting
 from compiler.graph.kinds.shaping import counting_to, value_of
 from compiler.graph.nodes import Buffer, Const, Index, Shape, TensorNode, const, elementwise
+from compiler.tensors import watching
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
 
@@ -84,9 +85,12 @@ def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisE
 
 
 def known(item: object) -> Array | None:
-    """The array behind an item that needs no computation; None for a tensor that does."""
+    """The array behind an item that needs no computation; None for a tensor that does, and for
+    every one while a function is captured, which is to work on other data as well."""
     if not isinstance(item, TensorValue):
         return np.asarray(item)
+    if watching.current():
+        return None
     if isinstance(item.node, Const):
         return np.full(item.shape, item.node.value, item.dtype.numpy)
     return data(item.node) if isinstance(item.node, Buffer) else None

@@ -57,12 +57,10 @@ INSTEAD = {
 }  # fmt: skip
 """The words for names of other libraries that no method of ours has: what to write here."""
 
-_NO_GRADIENTS = "no gradients are recorded here"
 _NO_COMPLEX = "there are no complex numbers here"
 _NO_STRIDES = "every tensor is row-major: views are operations of the graph"
 ABSENT = {
-    **dict.fromkeys(("backward", "grad", "grad_fn", "is_leaf"), _NO_GRADIENTS),
-    **dict.fromkeys(("requires_grad", "requires_grad_", "retain_grad"), _NO_GRADIENTS),
+    "grad_fn": "the backward pass is in the program of x.grad: svodviz.explore(x.grad)",
     **dict.fromkeys(("conj", "imag", "real"), _NO_COMPLEX),
     **dict.fromkeys(("is_contiguous", "stride", "strides", "storage"), _NO_STRIDES),
     "cuda": 'there are no GPUs here; x.to("CPU:1") is another device',
@@ -75,10 +73,8 @@ _MODULES = {
         **dict.fromkeys(("array", "as_tensor", "asarray", "from_numpy", "tensor"), "Tensor(data)"),
         "default_type": "compiler.set_default_dtype(dtype)",
         "explore": "svodviz.explore(x)",
-        "jit": "compiler.prepare(function, x)",
+        "autograd": "x.backward(), x.gradient(w) or compiler.grad(f)",
         "load": "Tensor.load(path)",
-        "nn": "x.conv2d(...), x.layernorm(), x.cross_entropy(...): methods of Tensor",
-        "no_grad": "the line without it: no gradients are recorded here",
     },
     "svodviz": {
         **dict.fromkeys(("Tensor", "compile", "prepare", "Options"), "from compiler import {}"),

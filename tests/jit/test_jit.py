@@ -184,6 +184,21 @@ def test_memory_that_is_written_is_no_argument_too() -> None:
     assert f(state.clone()).numpy().tolist() == [4, 6]
 
 
+def test_positions_are_data() -> None:
+    table = Tensor(np.arange(6.0).reshape(3, 2))
+
+    @compiler.jit
+    def f(rows: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        return table[rows], table.cross_entropy(labels)
+
+    for rows in ([0, 2], [1, 1]):
+        labels = np.array([*rows, 0]) % 2
+        taken, loss = f(np.array(rows), labels)
+        np.testing.assert_array_equal(taken.numpy(), table.numpy()[rows])
+        np.testing.assert_allclose(loss.item(), table.cross_entropy(labels).item())
+    assert f.cache_info().captures == 1
+
+
 def test_an_argument_may_be_written() -> None:
     @compiler.jit
     def double(x: Tensor) -> None:

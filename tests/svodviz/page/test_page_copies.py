@@ -96,9 +96,9 @@ def test_graphs_are_copied_for_other_programs(page: Any, complete: Explorer) -> 
     assert len(part["nodes"]) == 4 and {it["op"] for it in part["nodes"]} > {"mul", "reduce sum"}
     page.click(".copy-button")
     assert copy(page, "This graph in Python") == "program.graph.to_networkx()"
-    go(page, stage="passes", view="graph", **{"pass": 1, "step": 1})
+    go(page, stage="passes", view="graph", **{"pass": 2, "step": 1})
     page.click(".copy-button")
-    assert copy(page, "This graph in Python") == "[*program.passes[1].frames()][1]"
+    assert copy(page, "This graph in Python") == "[*program.passes[2].frames()][1]"
 
 
 def saved(page: Any, label: str) -> bytes:
@@ -129,7 +129,7 @@ def test_pictures_are_whole_and_need_no_page(page: Any, stage: str, view: str) -
     assert (width, height) == (2 * int(root.get("width")), 2 * int(root.get("height")))
     assert not page.query_selector(".paper")
     if view == "graph":  # what appears just now is there in the picture
-        go(page, stage="passes", view="graph", **{"pass": 1, "step": 1})
+        go(page, stage="passes", view="graph", **{"pass": 2, "step": 1})
         assert ' opacity="0"' not in (steps := saved(page, "SVG").decode()) and "const 0.0" in steps
 
 

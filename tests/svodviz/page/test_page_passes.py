@@ -193,7 +193,7 @@ def test_why_not_is_answered_on_the_page(made: Explorer, chromium: Any, tmp_path
 def test_a_bisection_opens_at_the_wrong_rewrite(open_page: Open, tmp_path: Path) -> None:
     svodviz.bisect(wrong()).export_html(tmp_path / "page.html")
     page = open_page(tmp_path / "page.html")
-    assert (state(page)["stage"], state(page)["pass"], state(page)["step"]) == ("passes", 4, 1)
+    assert (state(page)["stage"], state(page)["pass"], state(page)["step"]) == ("passes", 5, 1)
     assert page.locator('.pass[aria-current="true"] .pass-name').inner_text() == "turned"
     line = page.locator(".check-line.wrong").inner_text()
     assert line.startswith("✗") and re.search(r"instead of", line)
