@@ -22,11 +22,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from compiler.core.lazy import loading
-from compiler.core.node import toposort
-from compiler.core.origin import state
+from compiler.core.node import substitute, toposort
+from compiler.core.origin import no_origin, state
 from compiler.core.trace import Match, Provenance
 from compiler.graph.kinds.gradient import Backward, Gradient
-from compiler.graph.nodes import TensorNode
+from compiler.graph.kinds.repeat import Repeat, with_iterations
+from compiler.graph.nodes import Sink, TensorNode
 
 
 def differentiate(
@@ -48,13 +49,14 @@ def _differentiated(
     roots: Sequence[TensorNode], provenance: Provenance[Any], matches: list[Match] | None
 ) -> list[TensorNode]:
     order = toposort(roots)
-    if not any(isinstance(node, Gradient) for node in order):
+    if not any(isinstance(node, Gradient) for node in with_iterations(Sink(tuple(roots)))):
         return list(roots)
     with loading():  # few programs have gradients
         from compiler.graph.sweep import Sweep, record
 
     done: dict[TensorNode, TensorNode] = {}
     swept: dict[TensorNode, Sequence[TensorNode]] = {}
+    instead: dict[TensorNode, TensorNode] = {}
     outer = state.origin
     try:
         for node in order:
@@ -62,8 +64,12 @@ def _differentiated(
             new = node.with_sources(tuple(done[s] for s in node.sources))
             if new is not node:
                 provenance.rebuilt(new, node)
+            if isinstance(new, Repeat):
+                new = _with_own(new)
             if isinstance(new, Backward) and new not in swept:
-                swept[new] = Sweep(new, provenance, matches).run()
+                sweep = Sweep(new, provenance, matches)
+                swept[new] = sweep.run()
+                instead |= sweep.instead
             if isinstance(new, Gradient):
                 found = swept[new.sources[0]][new.index]
                 provenance.replaced(found, new)
@@ -72,4 +78,15 @@ def _differentiated(
             done[node] = new
     finally:
         state.origin = outer
-    return [done[root] for root in roots]
+    made = [done[root] for root in roots]
+    return list(substitute(Sink(tuple(made)), instead).sources) if instead else made
+
+
+def _with_own(loop: Repeat) -> Repeat:
+    """A loop whose iterations take gradients, of operations."""
+    made = differentiated(loop.body.sources)
+    if all(new is old for new, old in zip(made, loop.body.sources, strict=True)):
+        return loop
+    with no_origin():
+        body = Sink(tuple(made))
+    return Repeat(loop.sources, body, loop.counter, loop.count, loop.index)

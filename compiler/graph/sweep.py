@@ -13,14 +13,16 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from compiler.core.errors import GradientError, InternalError
-from compiler.core.node import toposort
+from compiler.core.node import substitute, toposort
 from compiler.core.origin import derived, state
 from compiler.core.trace import Match, Provenance
 from compiler.graph.derivatives import elements, memory, movement, placement, rules
+from compiler.graph.derivatives.loops import loop_derivative
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.gradient import Backward, Gradient, needed_for
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.shaping import like
-from compiler.graph.nodes import TensorNode, const, elementwise
+from compiler.graph.nodes import Sink, TensorNode, const, elementwise
 from compiler.graph.rewrite import place_of
 from compiler.graph.words import operation, short
 
@@ -44,15 +46,24 @@ class Sweep:
     """One reverse sweep: the values yet to be passed, with their cotangents."""
 
     def __init__(
-        self, start: Backward, provenance: Provenance[Any], matches: list[Match] | None
-    ) -> None:
+        self, start: Backward, provenance: Provenance[Any], matches: list[Match] | None,
+        is_part: bool = False,
+    ) -> None:  # fmt: skip
+        """A sweep that is a part of another ends at its inputs, from where the other goes on."""
         self.now = start
         self.provenance = provenance
         self.matches = matches
         self.inputs = frozenset(start.inputs)
-        self.order = toposort(start.values)
+        self.order = toposort(start.values, self.inputs if is_part else frozenset())
+        self.ends = self.inputs if is_part else frozenset[TensorNode]()
         self.needed = needed_for(self.order, self.inputs)
         self.places = {node: place for place, node in enumerate(self.order)}
+        self.loops: dict[object, list[Repeat]] = {}
+        for node in self.order:
+            if isinstance(node, Repeat) and node not in self.ends:
+                self.loops.setdefault(node.loop, []).append(node)
+        self.instead: dict[TensorNode, TensorNode] = {}
+        """For states of loops the same of loops that keep what the way back needs."""
         self.cotangents: dict[TensorNode, TensorNode] = {}
         for value, g in zip(start.values, start.cotangents, strict=True):
             self._add(value, g)
@@ -60,6 +71,11 @@ class Sweep:
     def run(self) -> Swept:
         """The gradients of the inputs, zeros where the result does not depend on one."""
         for node in reversed(self.order):
+            if node in self.ends:
+                continue
+            if isinstance(node, Repeat):
+                self._pass_loop(node)
+                continue
             is_way = node in self.needed and any(s in self.needed for s in node.sources)
             if is_way and node in self.cotangents:
                 self._pass(node)
@@ -76,6 +92,27 @@ class Sweep:
                 self._add(source, _checked(node, source, share))
         if self.matches is not None:
             self._step(rule, algebra, described)
+
+    def _pass_loop(self, node: Repeat) -> None:
+        """Pass a loop, when the first of its states is met: all that reads the others was."""
+        states = [n for n in self.loops[node.loop] if n in self.cotangents]
+        is_way = any(source in self.needed for source in node.sources)
+        if not states or node is not self.loops[node.loop][0] or not is_way:
+            return
+        cotangents: list[TensorNode | None] = [None] * node.states
+        for each in states:
+            cotangents[each.index] = self.cotangents.pop(each)
+        origin = node.origin
+        state.origin = derived(origin, f"gradient of {origin.method}") if origin else None
+        found = loop_derivative(node, cotangents, _pulled)
+        for each in self.loops[node.loop]:
+            self.instead[each] = found.states[each.index]
+        for source, share in zip(node.sources, found.sources, strict=True):
+            if share is not None and source in self.needed:
+                self._add(source, _checked(node, source, share))
+        if self.matches is not None:
+            self._step("repeat", "d repeat(x; f) = d f, iteration by iteration, from the last",
+                       loop_derivative)  # fmt: skip
 
     def _add(self, node: TensorNode, share: TensorNode) -> None:
         if node not in self.needed:
@@ -140,11 +177,22 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
 
 def pulled_back(root: TensorNode, g: TensorNode, inputs: Sequence[TensorNode]) -> Swept:
     """The gradients of `root` by `inputs`, where its cotangent is `g`; nothing is recorded."""
+    return _pulled([root], [g], inputs)
+
+
+def _pulled(
+    roots: Sequence[TensorNode], gs: Sequence[TensorNode], inputs: Sequence[TensorNode]
+) -> Swept:
+    """As `pulled_back`, of several results."""
     outer = state.origin
+    sweep = Sweep(Backward((*roots, *gs, *inputs), len(roots)), Provenance(), None, True)
     try:
-        return Sweep(Backward((root, g, *inputs), 1), Provenance(), None).run()
+        found = sweep.run()
     finally:
         state.origin = outer
+    if not sweep.instead:
+        return found
+    return substitute(Sink(tuple(found)), sweep.instead).sources
 
 
 def refuse(node: TensorNode, why: str) -> NoReturn:

@@ -7,4 +7,5 @@ In order: each imports only what stands before it.
     movement.py   elements moved: back to where they came from
     memory.py     elements read and written at positions
     placement.py  values on other devices, in shards
+    loops.py      a loop, backwards through its iterations
 """

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Elementwise, Reduce, TensorNode
 from compiler.ops.table import OPS, REDUCTIONS
 
@@ -58,6 +59,8 @@ def described(node: TensorNode) -> Any:
 
 def why_none(node: TensorNode) -> str:
     """Why no gradient can pass a node, in words; "" where it can."""
+    if isinstance(node, Repeat):
+        return ""  # its sweep has a rule for all states together: `loops.py`
     if rule_for(node) is None:
         is_made = isinstance(node, Composite) and node.expansion() is not None
         return "" if is_made else "it has no derivative"

@@ -37,6 +37,8 @@ CASES: dict[str, Callable[[Tensor], Tensor]] = {
     "contiguous": lambda x: (x * 2).contiguous().exp(),
     "einsum": lambda x: Tensor.einsum("ij,kj->ik", x, x),
     "contract": lambda x: x @ x.T,
+    "operands of one another": lambda x: Tensor._of(
+        g.contract(x.node, (x * x).node, [(1, 1)])) * 2,
     "batched": lambda x: x.reshape(3, 2, 2) @ x.reshape(3, 2, 2),
 }  # fmt: skip
 
