@@ -26,7 +26,7 @@ In order: each imports only what stands before it.
     imported/    programs that were written elsewhere, as tensors
     distributed/  programs on the workers of a Dask cluster
     program/     one program with all its stages: what `compile` returns
-    jit/         functions captured once for each signature, then replayed
+    replay/      functions captured once for each signature, then replayed
     nn/          layers of networks
     optim/       optimisers
     data/        batches for training, and how far it is
@@ -100,13 +100,13 @@ if TYPE_CHECKING:
     from compiler.imported.jax.program import JaxProgram, from_jax
     from compiler.imported.onnx.program import OnnxProgram, from_onnx
     from compiler.imported.torch.program import TorchProgram, from_torch
-    from compiler.jit.function import jit
     from compiler.machines.at_hand import machine
     from compiler.machines.model import MachineModel
     from compiler.pipeline.rows import PASSES
     from compiler.pipeline.user_rule import is_constant, rule
     from compiler.program.compilation import Compilation, compile
     from compiler.program.effect import effect
+    from compiler.replay.function import jit
     from compiler.run.execution_plan import (
         CacheInfo,
         ExecutionPlan,
@@ -163,7 +163,7 @@ _PLACES = {
     "compiler.core.errors":
         "AxisError CompileError DataError DeviceError DTypeError "
         "GradientError GraphError InternalError JitError PassError ShapeError SizeError",
-    "compiler.jit.function": "jit",
+    "compiler.replay.function": "jit",
     "compiler.machines.at_hand": "machine",
     "compiler.machines.model": "MachineModel",
     "compiler.settings.options": "Options",

@@ -15,14 +15,16 @@ on its arguments alone: equal calls may be made once, and calls nobody needs not
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.core.errors import CompileError, DTypeError, located
+from compiler.core.errors import CompileError, DTypeError, GradientError, located
 from compiler.core.origin import user_call
 from compiler.graph.kinds import effects
 from compiler.graph.nodes import TensorNode
+from compiler.graph.words import short
 from compiler.llvm import foreign
 from compiler.llvm.types import register_type
 from compiler.lowered import custom as lowered
@@ -74,6 +76,19 @@ class CustomFunction:
         made = effects.Custom(sources, instance.symbol, given, result.shape, result.dtype)
         return Tensor._of(made)
 
+    def derivative(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate the derivative: `function(g, y, *tensors, **attributes)` of the change of the
+        result (like it), the result and the operands gives, for each operand, what it changes by,
+        like that, or None; one alone needs no tuple. It is made of tensors, and so has derivatives
+        itself.
+
+            @cube.derivative
+            def _(g, y, x):
+                return 3 * x * x * g
+        """
+        functions.DERIVATIVES[self.function] = partial(_own_derivative, self.name, function)
+        return function
+
     def _sources(self, tensors: Sequence[object]) -> tuple[TensorNode, ...]:
         """The operands as nodes; those of an inline function broadcast to one shape."""
         parts = [operand_of(self.name, value) for value in tensors]
@@ -111,6 +126,29 @@ class CustomFunction:
 
     def _refuse(self, problem: str, got: object, expected: object) -> NoReturn:
         raise CompileError(f"custom {self.name}", problem, got=str(got), expected=str(expected))
+
+
+def _own_derivative(
+    name: str, function: Callable[..., Any], node: effects.Custom, g: TensorNode
+) -> list[TensorNode | None]:
+    """What a derivative of the user's gives, checked against the operands."""
+    operands = [Tensor._of(each) for each in node.sources]
+    given = function(Tensor._of(g), Tensor._of(node), *operands, **dict(node.attributes))
+    found = list(given) if isinstance(given, tuple | list) else [given]
+    if len(found) != len(operands):
+        raise GradientError(f"derivative of {name}", "there is one for each operand",
+                            got=f"{len(found)}", expected=f"{len(operands)}")  # fmt: skip
+    made: list[TensorNode | None] = []
+    for share, operand in zip(found, operands, strict=True):
+        if share is None:
+            made.append(None)
+            continue
+        tensor = Tensor(share)
+        if tensor.shape != operand.shape:
+            raise GradientError(f"derivative of {name}", "it is not like its operand",
+                                got=short(tensor.node), expected=short(operand.node))  # fmt: skip
+        made.append(tensor.cast(operand.dtype).node)
+    return made
 
 
 def host(

@@ -20,6 +20,7 @@ from compiler.graph.derivatives import elements, memory, movement, placement, ru
 from compiler.graph.derivatives.loops import loop_derivative
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.gradient import Backward, Gradient, needed_for
+from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Sink, TensorNode, const, elementwise
@@ -163,7 +164,7 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
     name = operation(node)
     if rule is None:
         assert isinstance(node, Composite)
-        made = node.expansion()
+        made = node.inlined() if isinstance(node, Kernel) else node.expansion()
         assert made is not None
         wanted = tuple(dict.fromkeys(s for s in node.sources if s in needed))
         found = dict(zip(wanted, pulled_back(made, g, wanted), strict=True))

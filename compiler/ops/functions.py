@@ -11,6 +11,7 @@ is the function. A function depends on its arguments alone: equal uses of one ar
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Type:
         return f"{self.dtype.short}[{','.join(map(str, self.shape))}]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Function:
     """A function as registered; `text` is LLVM IR, `declarations` what its module needs."""
 
@@ -44,6 +45,10 @@ class Function:
     reference: Callable[..., Any]
     text: str = ""
     declarations: tuple[str, ...] = ()
+
+
+DERIVATIVES: "WeakKeyDictionary[Function, Callable[..., Any]]" = WeakKeyDictionary()
+"""For functions that have one the derivative: of the node and its cotangent, for each operand."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

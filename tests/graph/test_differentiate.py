@@ -128,6 +128,34 @@ def test_a_function_from_outside_without_a_derivative() -> None:
         doubled(x).sum().gradient(x)
 
 
+def test_a_derivative_of_ones_own() -> None:
+    @custom.host()
+    def scaled_cube(x: np.ndarray, y: np.ndarray, by: float = 1.0) -> np.ndarray:
+        return by * x**3 * y
+
+    @scaled_cube.derivative
+    def _(g: Tensor, made: Tensor, x: Tensor, y: Tensor, by: float) -> tuple[Tensor, Tensor]:
+        return 3 * by * x * x * y * g, by * x**3 * g
+
+    a, b = np.random.default_rng(0).uniform(0.5, 1, (2, 4))
+    assert_gradients(lambda x, y: scaled_cube(x, y, by=2.0).exp(), a, b)
+
+    @scaled_cube.derivative
+    def _(g: Tensor, made: Tensor, x: Tensor, y: Tensor, by: float) -> Tensor:
+        return g
+
+    x = Tensor(a)
+    with pytest.raises(GradientError, match="one for each operand"):
+        scaled_cube(x, x, by=2.0).sum().gradient(x).numpy()
+
+
+def test_a_kernel_of_ones_own() -> None:
+    x = np.random.default_rng(0).uniform(0.5, 1, (3, 2))
+    assert_gradients(
+        lambda x: Tensor.kernel("attend", lambda q, k: (q @ k.T).softmax(-1) @ k, x, x * 2), x
+    )
+
+
 def test_a_rule_of_ones_own_meets_gradients() -> None:
     @rule("mul")
     def keep(node: object) -> None:

@@ -2,7 +2,7 @@
 
 from compiler.core.dtypes import bool_, int64
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
-from compiler.graph.kinds.effects import Assign, Scatter
+from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.shaping import broadcast_node, counting, reshaped, zero_padded
 from compiler.graph.nodes import (
     Index,
@@ -15,6 +15,7 @@ from compiler.graph.nodes import (
     const,
     elementwise,
 )
+from compiler.ops import functions
 from compiler.ops.updates import UPDATES
 
 
@@ -69,6 +70,21 @@ def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
     share = elementwise("fdiv", g, count)
     before = elementwise("where", is_kept, share, zero)
     return before, elementwise("where", is_it, Index((share, *positions)), zeros)
+
+
+def _no_own(node: Custom) -> str:
+    found = functions.find(node.name)
+    is_known = found is not None and found.function in functions.DERIVATIVES
+    return "" if is_known else "no derivative is registered for it: f.derivative(…) does so"
+
+
+@derivative_of(Custom, unless=_no_own)
+def custom_derivative(node: Custom, g: TensorNode) -> Cotangents:
+    """d f(x, …) = as it was registered"""
+    found = functions.find(node.name)
+    assert found is not None
+    made: Cotangents = functions.DERIVATIVES[found.function](node, g)
+    return made
 
 
 @derivative_of(Assign)

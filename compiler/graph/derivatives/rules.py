@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Elementwise, Reduce, TensorNode
 from compiler.ops.table import OPS, REDUCTIONS
@@ -62,7 +63,8 @@ def why_none(node: TensorNode) -> str:
     if isinstance(node, Repeat):
         return ""  # its sweep has a rule for all states together: `loops.py`
     if rule_for(node) is None:
-        is_made = isinstance(node, Composite) and node.expansion() is not None
+        is_kernel = isinstance(node, Kernel)
+        is_made = is_kernel or (isinstance(node, Composite) and node.expansion() is not None)
         return "" if is_made else "it has no derivative"
     refusal = next((_REFUSALS[kind] for kind in type(node).__mro__ if kind in _REFUSALS), None)
     return refusal(node) if refusal else ""

@@ -107,6 +107,16 @@ class Kernel(Composite):
         body = change(plain(self.body))
         return self if body is self.body else type(self)(self.sources, body, self.name)
 
+    def inlined(self) -> TensorNode:
+        """The body on the inputs themselves, computed by no kernel of its own."""
+        done: dict[TensorNode, TensorNode] = {}
+        for node in toposort([self.body]):
+            if isinstance(node, Param):
+                done[node] = self.sources[node.slot - 1]
+            else:
+                done[node] = node.with_sources(tuple(done[source] for source in node.sources))
+        return done[self.body]
+
     def call_body(self) -> Sink:
         """The body of the call: Param 0 is written."""
         return Sink((Store((Param((), 0, self.shape, self.dtype), self.body)),))

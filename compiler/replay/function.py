@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from compiler.core import forking
 from compiler.core.errors import DataError, JitError, located
-from compiler.jit import arguments
-from compiler.jit.arguments import Call
-from compiler.jit.program import USUAL, Captured
+from compiler.replay import arguments
+from compiler.replay.arguments import Call
+from compiler.replay.program import USUAL, Captured
 from compiler.settings.options import Options
 
 KEPT = 64

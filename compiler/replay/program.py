@@ -21,7 +21,7 @@ from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.gradient import Gradient
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
-from compiler.jit.arguments import Call, StandIn, buffers_of, stand_in, values_of
+from compiler.replay.arguments import Call, StandIn, buffers_of, stand_in, values_of
 from compiler.run import plans, sharding
 from compiler.run.bindings import hold
 from compiler.settings.options import Options
