@@ -31,10 +31,12 @@ class Call:
     """A Tensor for each array and tensor; a number, or what is fixed, as it is."""
     fixed: frozenset[int]
     """The places of leaves that are always part of the signature."""
+    structure: Hashable
+    """How they are arranged."""
 
     def key(self, moving: frozenset[int]) -> Hashable:
         """The signature; of the numbers at the places `moving` only the kind counts."""
-        parts: list[Hashable] = [_structure(self.whole)]
+        parts: list[Hashable] = [self.structure]
         first: dict[int, int] = {}
         for place, leaf in enumerate(self.leaves):
             if isinstance(leaf, Tensor):
@@ -67,13 +69,18 @@ def read(
 
     Raises `JitError` for what can be no key.
     """
+    if not given and not static and all(type(each) is Tensor for each in args):
+        return Call((args, given), tuple(map(_leaf, args)), frozenset(), len(args))
     leaves: list[Any] = []
     fixed: list[int] = []
     for name, value in (*enumerate(args), *given.items()):
         found = [_leaf(each) for each in trees.flat(value)]
         fixed += range(len(leaves), len(leaves) + len(found)) if name in static else ()
         leaves += found
-    return Call((args, given), tuple(leaves), frozenset(fixed))
+    whole = args, given
+    is_plain = not given and not any(isinstance(a, list | tuple | dict | None) for a in args)
+    structure = len(args) if is_plain else _structure(whole)
+    return Call(whole, tuple(leaves), frozenset(fixed), structure)
 
 
 def _leaf(value: Any) -> Any:
@@ -84,7 +91,7 @@ def _leaf(value: Any) -> Any:
                 expected="tensors that are data",
                 hint="use the tensor from around the function, or compiler.grad inside it",
             )  # fmt: skip
-        return value.realize()
+        return value if type(value.node) is Buffer else value.realize()
     if isinstance(value, np.ndarray | np.generic):
         return Tensor(value)
     try:

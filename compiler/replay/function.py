@@ -95,9 +95,12 @@ class JitFunction:
             self._kept.clear()
 
     def _captured(self, call: Call) -> Captured:
-        kind = call.key(frozenset(call.numbers()))
-        moving = self._moving_in(call, kind)
-        key = call.key(moving)
+        numbers = call.numbers()
+        kind = key = call.key(frozenset(numbers))
+        moving = frozenset[int]()
+        if numbers:
+            moving = self._moving_in(call, kind)
+            key = call.key(moving)
         found = self._kept.get(key)
         if found is not None:
             why = found.stale()

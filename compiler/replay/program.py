@@ -134,6 +134,8 @@ class Captured:
             (tensor, tensor.node) for tensor in self.traced.assigned
         ]
         self._has_variables = any(node.extents for node in toposort(self._each))
+        is_one = _is_tensor(self.traced.result) and not self.traced.graded
+        self._is_plain = is_one and self._whole[0] is self._each[0]
         self._is_written = frozenset(self.structure.written_inputs)
 
     @property
@@ -194,6 +196,10 @@ class Captured:
 
     def _arranged(self, flat: Sequence[Any], values: dict[str, int]) -> Any:
         known: dict[Any, Buffer] = {}
+        if self._is_plain:
+            result = self.traced.result
+            place = self.structure.devices[0]
+            return result._of(hold(flat[0], self._each[0], values, place, known))
         rows = zip(flat, self._each, self.structure.devices, strict=True)
         made = sharding.regrouped(
             self._whole, [hold(value, node, values, where, known) for value, node, where in rows]
