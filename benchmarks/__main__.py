@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-FOLDERS = ("models", "networks", "shapes")
+FOLDERS = ("models", "networks", "shapes", "training")
 """Measurements of several files: the command is `run.py`."""
 OTHERS = (
     "calls", "choices", "cluster", "cold_compile", "explorer", "faults", "growth", "memory",

@@ -1,0 +1,12 @@
+"""A step of training, ours beside PyTorch's and JAX's: `python -m benchmarks training`.
+
+    ours.py   the networks of `compiler.nn`, a step captured by `compiler.jit`
+    torch.py  the same in PyTorch, eager or by torch.compile
+    jax.py    the same in JAX, jitted
+    worker.py a process of one of them, which runs steps when it is told to
+    run.py    the command: processes in turns, so that a slow minute is everybody's
+"""
+
+NETWORKS = ("mlp", "cnn", "transformer")
+PEERS = ("ours", "torch", "torch.compile", "jax")
+CHARACTERS, LENGTH, WIDTH, HEADS, LAYERS, BATCH = 109, 64, 128, 4, 4, 32
