@@ -107,12 +107,12 @@ def test_substitute_rebuilds_only_what_it_must() -> None:
     assert substitute(root, {}) is root
 
 
-def test_a_chain_of_100_000_nodes() -> None:
+def test_a_chain_of_30_000_nodes() -> None:
     node: TensorNode = X
-    for _ in range(100_000):
+    for _ in range(30_000):
         node = elementwise("neg", node)
     order = toposort([node])
-    assert len(order) == 100_001
+    assert len(order) == 30_001
     assert order[0] is X and order[-1] is node
     moved = substitute(node, {X: Y})
     assert toposort([moved])[0] is Y

@@ -58,7 +58,8 @@ def matches(pattern: re.Pattern[str], texts: Iterator[Any]) -> list[str]:
 
 @pytest.mark.parametrize("machine", ["x86-avx2", "x86-avx512", "arm-neon", "arm-sve"])
 def test_every_instruction_is_explained(compiled: list[Compilation], machine: str) -> None:
-    listings = (text for made in compiled for text in made.assembly_for(machine))
+    part = compiled if machine == "x86-avx512" else compiled[::2]  # each takes a second
+    listings = (text for made in part for text in made.assembly_for(machine))
     words = matches(MNEMONIC, (_code(str(text)) for text in listings))
     assert len(words) > 40, number(len(words))
     language = machine.split("-")[0]

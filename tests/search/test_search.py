@@ -26,7 +26,7 @@ from tests.search.terms import program
 from tests.search.workers import searched
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 20
+SECONDS = 8
 LITTLE = "x0 = float32[9, 20]; x1 = float32[20, 70]; x0 @ x1"
 
 
