@@ -4,7 +4,6 @@
     value, slope = compiler.value_and_grad(f)(x)
     y, pull = compiler.vjp(f, x)               # pull(g): what x changes by, in reverse
     y, t = compiler.jvp(f, (x,), (v,))         # t: what y changes by along v, forwards
-    y = compiler.checkpoint(f)(x)              # inner values are computed again on the way back
 
 Arguments may be tensors, arrays, numbers, and tuples, lists and dicts of such. A function is
 called once for each call of its derivative; results are lazy, and have derivatives themselves.
@@ -22,7 +21,6 @@ from compiler.tensor import Tensor
 from compiler.tensors import trees
 from compiler.tensors.gradients import marked, swept
 from compiler.tensors.history import remembered
-from compiler.tensors.repeat import repeat
 from compiler.tensors.value import operand_of
 
 Function = Callable[..., Any]
@@ -111,32 +109,6 @@ def jvp(f: Function, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
     seeds = [_marked(each.zeros_like()) for each in results]
     slopes = _pulled(results, seeds, inputs)
     return result, trees.like(result, _pulled(slopes, given, seeds))
-
-
-@located
-def checkpoint(f: Function) -> Function:
-    """`f`, whose inner values are not kept for the way back but computed again there: memory for
-    time. It gives a tensor, or several in tuples, lists and dicts; arguments are tensors.
-
-    It is a loop of one iteration: of a loop what each iteration begins with is kept, no more.
-    """
-    _check_function("checkpoint", f)
-
-    @functools.wraps(f)
-    def checkpointed(*args: Any) -> Any:
-        given = [Tensor(each) for each in trees.flat(args)]
-        shapes = f(*trees.like(args, list(given)))  # its values are nobody's: only their shapes
-        results = _tensors("checkpoint", shapes)
-        empty = [each.zeros_like() for each in results]
-
-        def step(i: Tensor, *state: Tensor) -> tuple[Tensor, ...]:
-            inside = list(state[: len(given)])
-            return (*inside, *trees.flat(f(*trees.like(args, list(inside)))))
-
-        made = repeat(1, step, *given, *empty)
-        return trees.like(shapes, list(made[len(given) :]))
-
-    return checkpointed
 
 
 def _check_function(method: str, f: object) -> None:

@@ -26,7 +26,7 @@ from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Buffer, Const, TensorNode, const
 from compiler.graph.words import short
 from compiler.tensors import live, watching
-from compiler.tensors.history import LEAVES, leaves_in, remembered
+from compiler.tensors.history import LEAVES, begin_marking, is_remembered, leaves_in, remembered
 from compiler.tensors.placement import Placement
 from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
 
@@ -128,12 +128,16 @@ class Gradients(Placement):
             held = leaf.grad
             leaf._collect(made if held is None else held.add(made))
 
-    def gradient(self, *inputs: TensorValue, gradient: Operand | None = None) -> Any:
+    def gradient(
+        self, *inputs: TensorValue, gradient: Operand | None = None, allow_unused: bool = False
+    ) -> Any:
         """What this tensor, one element, changes by for a change of each of `inputs`: a tensor like
         each, lazy; one alone, or a list. They need not require gradients.
 
         `gradient` as for `backward`; what is given has a history, so it has gradients too. Of what
-        this tensor does not depend on it is 0.
+        this tensor does not depend on it is 0 where `allow_unused`, else that is a `GradientError`:
+        a value that was computed on the way, and looked at, has a history only where one of the
+        inputs requires gradients.
         """
         root, seed = self._root("gradient", gradient)
         targets: list[TensorNode] = []
@@ -145,14 +149,17 @@ class Gradients(Placement):
             targets.append(each.node)
         marks = {n: marked(n) for n in targets if not isinstance(n, Buffer | Assign | Wrt)}
         root = substitute(root, marks) if marks else root
-        found = swept([root], [seed], [marks.get(n, n) for n in targets])
+        targets = [marks.get(n, n) for n in targets]
+        if not allow_unused:
+            _refuse_unused(root, targets)
+        found = swept([root], [seed], targets)
         made = [self._new(node) for node in found]
         return made[0] if len(made) == 1 else made
 
     def _root(self, method: str, gradient: Operand | None) -> tuple[TensorNode, TensorNode]:
         """The history of this tensor, and what the result changes by for a change of it."""
         _refuse_integers(method, self.node)
-        root = remembered(self.node)
+        root = remembered(self.node if is_remembered(self.node) else self.recipe)
         if gradient is not None:
             part = operand_of(method, gradient)
             seed = as_node(method, part, self.dtype)
@@ -183,6 +190,18 @@ def realized(tensor: Any) -> None:
     tensor.realize()
 
 
+def _refuse_unused(root: TensorNode, inputs: Sequence[TensorNode]) -> None:
+    found = set(toposort([root]))
+    for place, each in enumerate(inputs):
+        if each not in found:
+            raise GradientError(
+                "gradient", f"nothing leads from input {place} to this tensor", got=short(each),
+                expected="what this tensor was computed from",
+                hint="allow_unused=True gives 0; of a value that was computed on the way (numpy(), "
+                "print) the history is known where an input requires_grad",
+            )  # fmt: skip
+
+
 def is_stored(node: TensorNode) -> bool:
     """Whether a tensor is in memory, or will be when what is written to it is."""
     if isinstance(node, Multi):
@@ -192,6 +211,7 @@ def is_stored(node: TensorNode) -> bool:
 
 def marked(node: TensorNode) -> Wrt:
     """`node` as what a gradient is wanted of."""
+    begin_marking()
     return Wrt((node, Unique((), next(_MARKS))))
 
 

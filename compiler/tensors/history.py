@@ -12,7 +12,7 @@ from typing import Any
 
 from compiler.core.errors import GradientError
 from compiler.core.node import toposort
-from compiler.graph.kinds.gradient import Recalled
+from compiler.graph.kinds.gradient import Recalled, Wrt
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
 from compiler.tensors import live
@@ -31,6 +31,14 @@ class _Made:
 
 _made: "weakref.WeakKeyDictionary[TensorNode, _Made]" = weakref.WeakKeyDictionary()
 _writes: dict[int, int] = {}
+_marked: list[bool] = []
+"""Not empty once a function was differentiated: its arguments are remembered, too."""
+
+
+def begin_marking() -> None:
+    """From now on values computed from what stands for arguments have a history."""
+    if not _marked:
+        _marked.append(True)
 
 
 def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
@@ -43,7 +51,7 @@ def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
 
 def written_now(numbers: Iterable[int]) -> None:
     """Buffers were written: what was made of them before is no history any more."""
-    for number in numbers if LEAVES else ():
+    for number in numbers if LEAVES or _marked else ():
         _writes[number] = _writes.get(number, 0) + 1
 
 
@@ -51,19 +59,26 @@ def _published(
     before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
 ) -> None:
     """Values were computed: keep how, where gradients may be wanted, and what was written."""
-    if not LEAVES:
+    if not LEAVES and not _marked:
         return
     written_now(written)
     for node, value in zip(before, values, strict=True):
         if value is node or live.storage(node) is not None or not node.dtype.is_float:
             continue
         order = toposort([node])
-        if leaves_in(order) or any(each in _made for each in order):
+        if value in order:  # it is the memory of what it was computed from
+            continue
+        if leaves_in(order) or any(each in _made or isinstance(each, Wrt) for each in order):
             read = {each.unique for each in order if isinstance(each, Buffer)}
             _made[value] = _Made(node, {number: _writes.get(number, 0) for number in read})
 
 
 live.observers.append(_published)
+
+
+def is_remembered(node: TensorNode) -> bool:
+    """Whether it is known what made a value in memory."""
+    return node in _made
 
 
 def remembered(node: TensorNode) -> TensorNode:

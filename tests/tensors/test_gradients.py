@@ -167,3 +167,13 @@ def test_a_gradient_that_is_given_is_like_its_tensor() -> None:
     y = Tensor(np.ones((2, 2)), requires_grad=True)
     y.backward(Tensor(np.array([[1.0, 2.0], [3.0, 4.0]])))
     assert y.grad is not None and y.grad.numpy().tolist() == [[1, 2], [3, 4]]
+
+
+def test_a_result_that_was_computed_has_a_gradient() -> None:
+    x = Tensor(np.array([1.0, 2.0]))
+    y = (x * x).sum()
+    assert y.item() == 5.0
+    assert y.gradient(x).numpy().tolist() == [2, 4]
+    h = (x * x).realize()
+    with pytest.raises(GradientError, match="nothing leads from input 0"):
+        h.sum().gradient(x)
