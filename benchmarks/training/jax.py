@@ -122,7 +122,7 @@ def step_of(network: str, peer: str) -> Callable[[], Any]:
         count = count + 1
         rows = jax.tree.map(lambda *each: adamw(*each, count), p, grads, m, v)
         leaf = lambda it: isinstance(it, tuple)  # noqa: E731
-        p, m, v = (jax.tree.map(lambda it: it[n], rows, is_leaf=leaf) for n in range(3))  # noqa: B023
+        p, m, v = (jax.tree.map(lambda it, n=n: it[n], rows, is_leaf=leaf) for n in range(3))
         return loss, p, (m, v, count)
 
     run = jax.jit(step, donate_argnums=(0, 1))

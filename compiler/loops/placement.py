@@ -92,6 +92,7 @@ class _Placement:
     def __init__(self, body: Body) -> None:
         self.body = body
         self.needs = dependencies(body)
+        self.loading = _loading(body)
         self.placed: dict[LoopBlock, set[ScalarNode]] = {}
         self.shared: dict[LoopBlock, LoopBlock] = {}
         """For each loop that nests before this one opened, the one open inside of it."""
@@ -124,9 +125,13 @@ class _Placement:
     def _home(self, node: ScalarNode, path: Path) -> Path:
         """The shortest beginning of `path` that has every loop `node` depends on."""
         missing = {r for r in self.needs[node] if is_loop(r)}
+        least = 0
+        if node in self.loading:
+            skipped = (n for n, block in enumerate(path) if _may_be_skipped(block.range))
+            least = max(skipped, default=0)
         for depth, block in enumerate(path):
             missing -= {block.range}
-            if not missing:
+            if not missing and depth >= least:
                 return path[: depth + 1]
         names = ", ".join(sorted(r.name for r in missing))
         raise AssertionError(f"{node!r} needs {names}, which no loop around it has")
@@ -196,6 +201,21 @@ class _Placement:
         inner = self.shared.get(block)
         place = len(block.items) if inner is None else block.items.index(inner)
         block.items.insert(place, item)
+
+
+def _loading(body: Body) -> set[ScalarNode]:
+    """The values that are loaded, or computed from such."""
+    found: set[ScalarNode] = set()
+    for node in toposort([body]):
+        if isinstance(node, nodes.Load) or any(source in found for source in node.sources):
+            found.add(node)
+    return found
+
+
+def _may_be_skipped(each: nodes.Range | None) -> bool:
+    """Whether a loop runs once or not at all: its counter is 0 and gone from all indices, so what
+    is loaded in it looks as if it could be loaded before, where it may not be there."""
+    return each is not None and not isinstance(each.sources[0], nodes.Const) and each.extent <= 1
 
 
 def _shared(path: Path, ranges: tuple[nodes.Range, ...]) -> Path:

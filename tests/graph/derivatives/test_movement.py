@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from compiler import GraphBuilder, Strided, Tensor, Variable
+from compiler import GraphBuilder, Strided, Tensor, Variable, compile
 from compiler.graph.kinds.placement import Multi
 from tests.differences import assert_gradients
 
@@ -65,6 +65,7 @@ def test_axes_of_variable_extent() -> None:
     expected = ((fixed @ w).tanh() * fixed).sum().gradient(fixed, w)
     for slope, wanted in zip(slopes, expected, strict=True):
         np.testing.assert_allclose(slope.numpy(), wanted.numpy(), rtol=1e-12)
+    assert compile(slopes[1]).check()
     whole = Tensor(np.arange(16.0).reshape(8, 2))
     cut = whole[: n.bind(3)]
     found = (cut * cut).sum().gradient(whole).numpy()
