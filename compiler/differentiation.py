@@ -19,7 +19,7 @@ from compiler.graph.nodes import TensorNode
 from compiler.graph.words import short
 from compiler.tensor import Tensor
 from compiler.tensors import trees
-from compiler.tensors.gradients import marked, swept
+from compiler.tensors.gradients import marked, ones_for, swept
 from compiler.tensors.history import remembered
 from compiler.tensors.value import operand_of
 
@@ -67,7 +67,7 @@ def value_and_grad(
             raise GradientError("grad", "the function gives no single element", got=got,
                                 expected="a tensor of 1 element", hint="sum() or mean() it, or use "
                                 "vjp(f, …)")  # fmt: skip
-        slopes = _pulled([result], [result.ones_like()], inputs)
+        slopes = _pulled([result], [result._new(ones_for(result.node))], inputs)
         arranged = trees.like(wanted, slopes)
         return whole, arranged[0] if isinstance(argnums, int) else arranged
 

@@ -1,6 +1,6 @@
 """A small transformer that learns to write as this project's own notebooks are written.
 
-Four layers, 128 wide, on characters. Run it for two minutes:  python examples/train_transformer.py
+Four layers, 128 wide, on characters. Learn for 400 steps:  python examples/train_transformer.py 400
 or look into one step of it:  svodviz explore examples/train_transformer.py -o train.html
 """
 
@@ -129,8 +129,8 @@ network = Transformer(len(letters), layers=1, width=32)
 loss = loss_of(network, Tensor(next(pieces(numbers))[:4], name="numbers"))
 gradients = loss.gradient(*network.parameters())
 
-if __name__ == "__main__":
-    steps = int(sys.argv[1]) if sys.argv[1:] else 400
+def main(steps: int) -> None:
+    """Learn from all notebooks, then write."""
     table = {letter: number for number, letter in enumerate(letters)}
     everything = np.array([table[letter] for letter in text])
     Tensor.manual_seed(0)
@@ -140,3 +140,7 @@ if __name__ == "__main__":
     train(model, everything, steps)
     start = [table[letter] for letter in "The compiler "]
     print("".join(letters[number] for number in write(model, start, 200)))
+
+
+if __name__ == "__main__" and sys.argv[1:]:
+    main(int(sys.argv[1]))

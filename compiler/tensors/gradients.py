@@ -173,7 +173,7 @@ class Gradients(Placement):
                 expected="1 element",
                 hint=f"sum() or mean() it, or say {method}(gradient=…), a tensor like this one",
             )  # fmt: skip
-        return root, like(const(1, self.dtype, self.shape), self.node)
+        return root, ones_for(root)
 
     def _in_own_memory(self) -> None:
         """Memory that no other tensor that requires gradients has."""
@@ -200,6 +200,15 @@ def _refuse_unused(root: TensorNode, inputs: Sequence[TensorNode]) -> None:
                 hint="allow_unused=True gives 0; of a value that was computed on the way (numpy(), "
                 "print) the history is known where an input requires_grad",
             )  # fmt: skip
+
+
+def ones_for(root: TensorNode) -> TensorNode:
+    """The cotangent of a result, which belongs to the line of that."""
+    outer, state.origin = state.origin, root.origin
+    try:
+        return like(const(1, root.dtype, root.shape), root)
+    finally:
+        state.origin = outer
 
 
 def is_stored(node: TensorNode) -> bool:

@@ -20,7 +20,9 @@ import { partsOfWork } from "./shares.js";
  * @returns {LineTime[]}
  */
 export function lineTimes(model, timeOf) {
-  const scene = model.stageById.get("graph")?.units[0]?.scene;
+  // of the graph after all passes: what is made of a gradient belongs to lines of its own there
+  const units = model.stageById.get("graph")?.units ?? [];
+  const scene = units.at(-1)?.scene ?? units[0]?.scene;
   if (!model.schedule || !scene) return [];
   const parts = partsOfWork(model, scene);
   const callers = new Map(scene.nodes.map((row) => [row.e, row.callers ?? []]));
