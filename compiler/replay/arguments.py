@@ -13,6 +13,7 @@ import numpy as np
 from compiler.core.errors import JitError
 from compiler.core.node import substitute, toposort
 from compiler.device.buffers import held, new_buffer
+from compiler.graph.kinds.gradient import Wrt
 from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.graph.words import short
@@ -81,6 +82,12 @@ def read(
     is_plain = not given and not any(isinstance(a, list | tuple | dict | None) for a in args)
     structure = len(args) if is_plain else _structure(whole)
     return Call(whole, tuple(leaves), frozenset(fixed), structure)
+
+
+def is_differentiated(given: Any) -> bool:
+    """Whether an argument stands for that of a function whose derivative is taken."""
+    lazy = (e.node for e in trees.flat(given) if isinstance(e, Tensor) and e.node.sources)
+    return any(isinstance(node, Wrt) for each in lazy for node in toposort([each]))
 
 
 def _leaf(value: Any) -> Any:

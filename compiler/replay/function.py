@@ -21,6 +21,7 @@ from compiler.replay import arguments
 from compiler.replay.arguments import Call
 from compiler.replay.program import USUAL, Captured
 from compiler.settings.options import Options
+from compiler.tensors import watching
 
 KEPT = 64
 """Captures of one function, least recently used first out."""
@@ -55,10 +56,10 @@ class JitFunction:
         self, function: Callable[..., Any], static: Iterable[str | int] = (),
         options: Options | None = None,
     ) -> None:  # fmt: skip
+        functools.update_wrapper(self, function)  # first: it copies attributes of another one's, too
         self.function = function
         self.static = _static(function, static)
         self.options = options or USUAL
-        functools.update_wrapper(self, function)
         self._lock = forking.lock()
         self._kept: OrderedDict[Hashable, Captured] = OrderedDict()
         self._moving: dict[Hashable, frozenset[int]] = {}
@@ -73,6 +74,8 @@ class JitFunction:
 
     def __call__(self, *args: Any, **given: Any) -> Any:
         """The result of the function, computed."""
+        if watching.current() or arguments.is_differentiated((args, given)):
+            return self.function(*args, **given)  # a part of what is captured, or differentiated
         call = arguments.read(args, given, self.static)
         with self._lock:
             captured = self._captured(call)

@@ -245,6 +245,9 @@ def _refuse_integers(method: str, node: TensorNode) -> None:
 class no_grad(ContextDecorator):
     """What is computed inside has no history: gradients stop there. A function may be decorated."""
 
+    def _recreate_cm(self) -> "no_grad":
+        return no_grad()  # calls of a decorated function may overlap
+
     def __enter__(self) -> "no_grad":
         self._saved = state.after
         state.after = _without_history

@@ -46,7 +46,7 @@ def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
     if not LEAVES:
         return []
     found = set(order)
-    return [leaf for leaf in LEAVES.values() if leaf.node in found]
+    return [leaf for leaf in list(LEAVES.values()) if leaf.node in found]
 
 
 def written_now(numbers: Iterable[int]) -> None:

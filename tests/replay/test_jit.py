@@ -255,6 +255,22 @@ def test_the_program_can_be_explored() -> None:
     assert "softmax" in str(made)
 
 
+def test_inside_another_and_under_a_derivative() -> None:
+    @compiler.jit
+    def inner(x: Tensor) -> Tensor:
+        return (x**3).sum()
+
+    @compiler.jit
+    def outer(x: Tensor) -> Tensor:
+        return inner(x) * 2
+
+    for n in (1.0, 2.0):
+        assert outer(np.array([n])).item() == 2 * n**3
+    np.testing.assert_allclose(compiler.grad(inner)(np.array([2.0])).numpy(), [12])
+    slope = compiler.jit(compiler.grad(inner))
+    assert [slope(np.array([n])).item() for n in (1.0, 2.0)] == [3, 12]
+
+
 def test_nothing_of_a_call_is_kept() -> None:
     @compiler.jit
     def f(x: Tensor) -> Tensor:
