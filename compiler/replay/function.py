@@ -56,7 +56,7 @@ class JitFunction:
         self, function: Callable[..., Any], static: Iterable[str | int] = (),
         options: Options | None = None,
     ) -> None:  # fmt: skip
-        functools.update_wrapper(self, function)  # first: it copies attributes of another one's, too
+        functools.update_wrapper(self, function)  # first: of a captured one it copies all
         self.function = function
         self.static = _static(function, static)
         self.options = options or USUAL
