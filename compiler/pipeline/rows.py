@@ -87,7 +87,7 @@ PIPELINE: tuple[Step, ...] = (
          takes=("graph", "provenance"), makes="carried"),
     Step("schedule", "hazards", separate,
          "before partition: the copies that writes in place need are there when fusion is decided",
-         takes=("carried.root",), makes="separated"),
+         takes=("carried.root", "options"), makes="separated"),
     Step("schedule", "partition", partition,
          "on the simplest graph: fusion is decided by what has to be computed",
          needs=(MERGED, DECOMPOSED, SHARDED),

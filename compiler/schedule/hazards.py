@@ -23,6 +23,7 @@ nothing else that reads the target of an assign, but through memory, depends on 
 result is the target of an assign.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -32,7 +33,8 @@ from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Contiguous, Param, Sink, TensorNode
 from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.kahn import never_free
-from compiler.schedule.partition import Choice, is_in_memory
+from compiler.schedule.partition import Choice, is_in_memory, partition
+from compiler.settings.options import Options
 
 Users: TypeAlias = dict[TensorNode, list[TensorNode]]
 OVERWRITTEN = (
@@ -52,7 +54,7 @@ class Separated:
     originals: dict[TensorNode, TensorNode] = field(default_factory=dict)
 
 
-def separate(root: Sink) -> Separated:
+def separate(root: Sink, options: Options) -> Separated:
     """`root`, a program or an iteration of a loop, with the copies that what it writes needs."""
     root = _with_states_apart(root)
     order: list[TensorNode] = toposort([root])
@@ -61,10 +63,18 @@ def separate(root: Sink) -> Separated:
         return Separated(root)
     kept: set[TensorNode] = set()
     copied: set[TensorNode] = set()
+    written: set[TensorNode] = set()
     in_memory = {node for node in order if is_in_memory(node)}
     reading = users(node for node in order if not isinstance(node, Sink))
     readers = {each: _readers(each, reading, in_memory) for each in assigns}
     circular = _circular(order, readers)
+    if any(each in circular and _is_outlived(each, reading, readers) for each in assigns):
+        # what goes to memory anyway ends the kernels that read an old value
+        written = _written(root, options) - in_memory
+        in_memory |= written
+        readers = {each: _readers(each, reading, in_memory) for each in assigns}
+        circular = _circular(order, readers)
+        written &= {node for reads in readers.values() for node in reads}
     for each in assigns:
         target, value = each.sources
         is_read = value is target or value in readers[each]
@@ -74,13 +84,22 @@ def separate(root: Sink) -> Separated:
         elif is_read and not _is_in_place(each, in_memory):
             copied.add(each)
     done: dict[TensorNode, TensorNode] = {}
+    seen: dict[TensorNode, TensorNode] = {}
+    """What users of a node read."""
     for node in order:
-        done[node] = node.with_sources(_sources(node, done, kept, copied))
+        made = done[node] = node.with_sources(_sources(node, seen, kept, copied))
+        seen[node] = Contiguous((made,)) if node in written else made
     choices = [_choice(node, OUTLIVED) for node in order if node in kept]
     choices += [_choice(a.sources[1], OVERWRITTEN) for a in assigns if a in copied]
     result = done[root]
     assert isinstance(result, Sink)
-    return Separated(result, choices, _originals(done))
+    return Separated(result, choices, _originals(done, seen))
+
+
+def _written(root: Sink, options: Options) -> set[TensorNode]:
+    """What `partition` writes to memory of a program that is taken as it is."""
+    results = set(root.sources)
+    return {node for node in partition(root, options).realized if node not in results}
 
 
 def _with_states_apart(root: Sink) -> Sink:
@@ -95,12 +114,14 @@ def _with_states_apart(root: Sink) -> Sink:
     return root if states == root.sources else Sink(states)
 
 
-def _originals(done: dict[TensorNode, TensorNode]) -> dict[TensorNode, TensorNode]:
+def _originals(
+    done: Mapping[TensorNode, TensorNode], seen: Mapping[TensorNode, TensorNode]
+) -> dict[TensorNode, TensorNode]:
     """For each node that was not there before the one it stands for."""
-    found = {made: node for node, made in done.items() if made not in done}
+    found = {made: node for node, made in [*done.items(), *seen.items()] if made not in done}
     for node, made in done.items():
         pairs = zip(made.sources, node.sources, strict=True)
-        found |= {new: old for new, old in pairs if new is not done[old] and new not in done}
+        found |= {new: old for new, old in pairs if new is not seen[old] and new not in done}
     return found
 
 
@@ -111,7 +132,7 @@ def _choice(node: TensorNode, why: str) -> Choice:
 
 def _sources(
     node: TensorNode,
-    done: dict[TensorNode, TensorNode],
+    done: Mapping[TensorNode, TensorNode],
     kept: set[TensorNode],
     copied: set[TensorNode],
 ) -> tuple[TensorNode, ...]:

@@ -295,11 +295,11 @@ class _Walk:
             return ""
         if node in self.in_words and node.sources[0].dtype.itemsize < node.dtype.itemsize:
             return ""  # what is narrower is written to memory, if anything is
+        if self.folded.get(node) and node.size:
+            return ""  # as often as the reduction: its results are fewer, if any are to be written
         repeated = self._repeated_reduction(node, demands)
         if repeated:
             return repeated
-        if self.folded.get(node) and node.size:
-            return ""  # as often as the reduction: its results are fewer, if any are to be written
         costs = self._costs(node, demands)
         return "" if costs.is_fused else costs.reason
 

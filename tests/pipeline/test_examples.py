@@ -147,7 +147,7 @@ def carry_example() -> Texts:
 def hazards_example() -> Texts:
     x = source("x", 4)
     root = graph.Sink((Assign((x, graph.Flip((x,), (0,)))),))
-    return graph_text(root, Provenance()), graph_text(separate(root).root, Provenance())
+    return graph_text(root, Provenance()), graph_text(separate(root, Options()).root, Provenance())
 
 
 def partition_example() -> Texts:

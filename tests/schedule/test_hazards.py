@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from compiler import Tensor, compile
+from compiler import Options, Tensor, compile, jit, nn, optim
 from compiler.core.node import toposort
 from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Contiguous, Sink, elementwise
-from compiler.schedule.hazards import Separated, separate
+from compiler.schedule.hazards import OUTLIVED, Separated, separate
 
 
 def test_what_is_written_in_place_descends_from_the_program() -> None:
@@ -31,7 +31,7 @@ def test_each_new_node_stands_for_one_of_the_program() -> None:
     before = x + 0.5
     x[:] = x.flip(0)
     root = compile(x * 2 + before).simplest
-    made = separate(root)
+    made = separate(root, Options())
     order = set(toposort([root]))
     new = set(toposort([made.root])) - order
     copies = {node for node in new if isinstance(node, Contiguous)}
@@ -43,4 +43,30 @@ def test_each_new_node_stands_for_one_of_the_program() -> None:
 
 def test_a_program_without_assigns_is_left_alone() -> None:
     root = Sink((elementwise("neg", new_buffer(np.ones(2))),))
-    assert separate(root) == Separated(root)
+    assert separate(root, Options()) == Separated(root)
+
+
+def test_what_is_trained_is_not_copied_where_values_between_its_layers_are_in_memory() -> None:
+    model = nn.Sequential(nn.Linear(96, 80), nn.relu, nn.Linear(80, 10))
+    rule = optim.SGD(model.parameters(), 0.5)
+    other = nn.Sequential(nn.Linear(96, 80), nn.relu, nn.Linear(80, 10))
+    other.load_state_dict(model.state_dict())
+    expected = optim.SGD(other.parameters(), 0.5)
+    x = Tensor(np.linspace(-1, 1, 64 * 96, dtype="f").reshape(64, 96))
+    y = Tensor(np.arange(64) % 10)
+
+    @jit
+    def step(x: Tensor, y: Tensor) -> Tensor:
+        loss = nn.cross_entropy(model(x), y)
+        loss.backward()
+        rule.step()
+        rule.zero_grad()
+        return loss
+
+    made = step.compilation(x, y)
+    assert not [str(it) for it in made.decisions if OUTLIVED in it.reason]
+    step(x, y)
+    nn.cross_entropy(other(x), y).backward()
+    expected.step()
+    for name, value in other.state_dict().items():
+        np.testing.assert_allclose(model.state_dict()[name].numpy(), value.numpy(), atol=1e-6)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from compiler import Tensor, compile, nn
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.graph import nodes
@@ -198,3 +199,14 @@ def program_values(roots: Sequence[TensorNode], options: Options) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kernels_compute_the_program(name: str, limit: int) -> None:
     program_values([PROGRAMS[name]()], Options(kernel_operations=limit))
+
+
+def test_products_that_a_sum_folds_are_no_values_that_end_a_reduction() -> None:
+    """Of attention's gradient a product of 16 times as many elements as the sum that folds it was
+    written to memory, so that another sum below it could stay in its kernel."""
+    layer = nn.MultiheadAttention(64, 4)
+    x = Tensor(np.ones((4, 16, 64), "f"), requires_grad=True)
+    loss = (x + layer(x, is_causal=True)).gelu().sum()
+    schedule = compile(*loss.gradient(x, *layer.parameters())).schedule
+    written = {it for item in schedule.items for it in item.operation.writes}
+    assert max(it.size for it in written) <= 4 * 16 * 192, max(written, key=lambda it: it.size)

@@ -64,8 +64,10 @@ class Accesses:
 
     @property
     def widest(self) -> int:
-        """Bytes of the widest element that is computed with."""
-        return max(n.dtype.itemsize for n in self.order if _is_value(n))
+        """Bytes of the widest element that is computed with, but for what no axis moves."""
+        values = [n for n in self.order if _is_value(n)]
+        moved = [n for n in values if self.needs[n]]
+        return max(n.dtype.itemsize for n in moved or values)
 
     def widest_along(self, axes: Iterable[Range]) -> int:
         """Bytes of the widest element that is computed for each iteration of one of `axes`."""

@@ -48,6 +48,12 @@ FEW = 64
 """Rows for which a copy of the panel does not pay: 16, 32 and 64 rows by 1,024 by 4,096 take 1.8,
 3.0 and 9 to 11 ms so and 17 to 26, 39 and 19 ms in tiles, which are packed from 60 rows on (EPYC,
 AVX2, two busy cores, 2026-11-23)."""
+MANY = 128
+"""Rows from which tiles of sums pay however long the sum is: 256×4096×256 runs at 144 GFLOP/s so
+and at 201 in tiles where rows lie across the sum, which is then cut into lots, at 142 and 265 where
+they lie along it; 128×8192×256 at 156 and 169, 142 and 163 (Emerald Rapids, AVX-512, two threads,
+2026-11-26). By AVX2 256×4096×256 took 4.1 ms so and 4.9 in tiles (EPYC, Zen 5, 2026-11-24).
+"""
 SHARED = 1.5
 """Rows for each line of a set, from which rows that share one are thrown out of the nearest cache
 before all of their line is used: 24, 48 and 64 rows by 2,048 by 512, 8,192 bytes apart, take 0.67,
@@ -101,7 +107,7 @@ def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
     if shared > SHARED * model.ways[0]:
         lines = Number("rows that share a set", shared, "", "lines of a set", model.ways[0])
         return Reason("rows share few sets of the nearest cache", lines)
-    if found.rows.extent <= FEW or found.is_long:
+    if found.rows.extent <= FEW or (found.is_long and found.rows.extent <= MANY):
         return Reason()
     return Reason("tiles of sums pay for so many rows", *_compared(found))
 

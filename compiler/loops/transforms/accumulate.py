@@ -28,7 +28,8 @@
 The plain loop goes down one column after the other, and uses little of each line of memory that it
 reads. Here every row is read from begin to end, a few at a time, while the sums of all columns stay
 in a near cache. The first rows, as many as are left over or one lot, begin the sums. `at` names the
-axis inside which the columns are; without it they are all of the output.
+axis inside which the columns are; without it they are all of the output. Lots of more than 16 rows
+are loops: tiles of sums of a product then go down one lot after the other.
 
 Relies on: `tile` and `reorder` have made the axes of the output; the reduction is whole.
 Ensures: the same sums, in another order.
@@ -91,8 +92,8 @@ def _check(axis: nodes.Range, choice: Accumulate) -> None:
         refuse(choice, f"{axis.name} is not folded", "the axis of a reduction")
     if axis.part or length(axis) is None:
         refuse(choice, f"{axis.name} is cut, or has a variable trip count", "a whole axis")
-    if not 1 <= choice.rows <= MOST_ROWS:
-        refuse(choice, f"{choice.rows} iterations at a time", f"1 to {MOST_ROWS}")
+    if choice.rows < 1:
+        refuse(choice, f"{choice.rows} iterations at a time", "1 or more")
     if axis.extent < 1:
         refuse(choice, f"{axis.name} has no iterations", "1 or more")
 
@@ -164,7 +165,8 @@ def _partial(
     provenance: Provenance[Any],
 ) -> ScalarNode:
     """The fold of `rows` rows from `begin` on, side by side, in range `number`."""
-    few = nodes.Range((index(rows),), number, "reduction", 0, "unroll")
+    level: nodes.Level = "unroll" if rows <= MOST_ROWS else "loop"
+    few = nodes.Range((index(rows),), number, "reduction", 0, level)
     copied(few, fold.ranges[0], provenance)
     iteration = begin if rows == 1 else alu("add", begin, few)
     value = swapped(fold.sources[0], {fold.ranges[0]: iteration, **moved}, provenance, True)

@@ -17,6 +17,10 @@ def test_the_example_in_the_docstring() -> None:
     ("column sums", "accumulate r1 4"),
     ("column sums", "accumulate r1 16"),
     ("column sums", "accumulate r1 1"),
+    ("column sums", "accumulate r1 40"),
+    ("column sums", "accumulate r1 99"),
+    ("matmul of integers", "tile i0 2; tile i1 16; reorder i1.0 i0.0 i0.1 i0.2 i1.1; pack 2 i1.0; "
+                           "accumulate r2 20 i1.0; unroll i0.1; vectorize i1.1"),
     ("column maxima of integers", "accumulate r1 5"),
     ("column maxima of integers", "tile i0 16; accumulate r1 4 i0.0; vectorize i0.1"),
     ("middle sums", "accumulate r2 3 i0"),
@@ -30,7 +34,6 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 
 @pytest.mark.parametrize(("choices", "why"), [
     ("accumulate i0 4", "not folded"),
-    ("accumulate r1 17", "iterations at a time"),
     ("accumulate r1 0", "iterations at a time"),
     ("tile r1 4; accumulate r1.0 2", "cut"),
     ("accumulate r1 4 i0", "no columns"),
