@@ -9,14 +9,14 @@ Only values on a way to what gradients are wanted of are passed.
 What a step makes belongs to the line of the value that it passes, as `gradient of` its call.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from compiler.core.errors import GradientError, InternalError
 from compiler.core.node import substitute, toposort
 from compiler.core.origin import derived, state
 from compiler.core.trace import Match, Provenance
-from compiler.graph.derivatives import elements, memory, movement, placement, rules
+from compiler.graph.derivatives import elements, memory, movement, placement, rules, together
 from compiler.graph.derivatives.loops import loop_derivative
 from compiler.graph.kinds.composite import Composite
 from compiler.graph.kinds.gradient import Backward, Gradient, needed_for
@@ -88,7 +88,7 @@ class Sweep:
         origin = node.origin
         state.origin = derived(origin, f"gradient of {origin.method}") if origin else None
         shares, rule, algebra, described = _shares(node, g, self.needed)
-        for source, share in zip(node.sources, shares, strict=True):
+        for source, share in shares:
             if share is not None and source in self.needed:
                 self._add(source, _checked(node, source, share))
         if self.matches is not None:
@@ -153,8 +153,8 @@ def _nothing(x: TensorNode) -> TensorNode:
     return like(const(0, x.dtype, x.shape), x)
 
 
-Shares: TypeAlias = "tuple[Sequence[TensorNode | None], str, str, Any]"
-"""A cotangent for each operand; the rule's name, its algebra, and the function that is it."""
+Shares: TypeAlias = "tuple[Iterable[tuple[TensorNode, TensorNode | None]], str, str, Any]"
+"""Values with a cotangent for each; the rule's name, its algebra, and the function that is it."""
 
 
 def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> Shares:
@@ -162,18 +162,20 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
         refuse(node, why)
     rule = rules.rule_for(node)
     name = operation(node)
+    if (found := together.together(node, g)) is not None and found[0] in needed:
+        value, share, function = found
+        return [(value, share)], function.__name__, function.__doc__ or "", function
     if rule is None:
         assert isinstance(node, Composite)
         made = node.inlined() if isinstance(node, Kernel) else node.expansion()
         assert made is not None
         wanted = tuple(dict.fromkeys(s for s in node.sources if s in needed))
-        found = dict(zip(wanted, pulled_back(made, g, wanted), strict=True))
-        shares = [found.pop(source, None) for source in node.sources]
-        return shares, name, f"d {name}: that of its expansion", type(node).expansion
+        pulled = list(zip(wanted, pulled_back(made, g, wanted), strict=True))
+        return pulled, name, f"d {name}: that of its expansion", type(node).expansion
     described = rules.described(node)
     functions = described if isinstance(described, tuple) else (described,)
     algebra = "; ".join((it.__doc__ or "").partition("\n")[0] for it in functions)
-    return rule(node, g), name, algebra, functions[0]
+    return zip(node.sources, rule(node, g), strict=True), name, algebra, functions[0]
 
 
 def pulled_back(root: TensorNode, g: TensorNode, inputs: Sequence[TensorNode]) -> Swept:

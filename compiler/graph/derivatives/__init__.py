@@ -7,5 +7,6 @@ In order: each imports only what stands before it.
     movement.py   elements moved: back to where they came from
     memory.py     elements read and written at positions
     placement.py  values on other devices, in shards
+    together.py   several operations whose derivative together is simpler
     loops.py      a loop, backwards through its iterations
 """

@@ -1,0 +1,72 @@
+"""Derivatives of several operations at once, where together they are simpler than one by one.
+
+    p = exp(z - max z) / sum exp(z - max z)         dz = p (dp - sum(dp p))
+    y = z - max z - log(sum exp(z - max z))         dz = dy - exp(y) sum(dy)
+
+One by one the way back reads z, the powers and p, and looks where the greatest is, which takes no
+part in the result; so the rule of the last operation gives `z` its share, past those between. They
+are passed as ever where something else reads them.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from compiler.graph.kinds.shaping import broadcast_node
+from compiler.graph.nodes import Elementwise, Expand, Reduce, TensorNode, elementwise
+
+Together: TypeAlias = tuple[TensorNode, TensorNode, Callable[..., TensorNode]]
+"""What the share is for, the share, and the function that is its rule."""
+
+
+def together(node: TensorNode, g: TensorNode) -> Together | None:
+    """The share of what `node` is computed from by way of several operations."""
+    if not isinstance(node, Elementwise) or node.extents or not node.size:
+        return None
+    if node.op == "fdiv" and (powers := _is(node.sources[0], "exp")) is not None:
+        total = _repeated(node.sources[1])
+        is_own = isinstance(total, Reduce) and total.sources[0] is powers
+        if isinstance(total, Reduce) and is_own and total.op == "sum":
+            return _uncentred(powers.sources[0]), softmax(node, g, total), softmax
+    if node.op == "sub" and (log := _is(_repeated(node.sources[1]), "log")) is not None:
+        z, total = node.sources[0], log.sources[0]
+        powers = _is(total.sources[0], "exp") if isinstance(total, Reduce) else None
+        is_own = powers is not None and powers.sources[0] is z
+        if isinstance(total, Reduce) and is_own and total.op == "sum":
+            return _uncentred(z), log_softmax(node, g, total), log_softmax
+    return None
+
+
+def softmax(p: TensorNode, g: TensorNode, total: Reduce) -> TensorNode:
+    """d softmax(z) = p (dp - sum(dp p))"""
+    along = _total(elementwise("mul", g, p), total)
+    return elementwise("mul", p, elementwise("sub", g, along))
+
+
+def log_softmax(y: TensorNode, g: TensorNode, total: Reduce) -> TensorNode:
+    """d log_softmax(z) = dy - softmax(z) sum(dy)"""
+    along = _total(g, total)
+    return elementwise("sub", g, elementwise("mul", elementwise("exp", y), along))
+
+
+def _total(node: TensorNode, total: Reduce) -> TensorNode:
+    """The sum of `node` over the axes of another, at every place."""
+    return broadcast_node(Reduce((node,), "sum", total.axes), node.shape)
+
+
+def _is(node: TensorNode | None, op: str) -> Elementwise | None:
+    return node if isinstance(node, Elementwise) and node.op == op else None
+
+
+def _repeated(node: TensorNode) -> TensorNode | None:
+    """What is the same at all places along some axes."""
+    return node.sources[0] if isinstance(node, Expand) else None
+
+
+def _uncentred(node: TensorNode) -> TensorNode:
+    """z of z - max z, along whatever axes; the node itself where it is none."""
+    if _is(node, "sub") is None:
+        return node
+    z, taken = node.sources
+    greatest = _repeated(taken)
+    is_greatest = isinstance(greatest, Reduce) and greatest.op == "max"
+    return z if is_greatest and greatest is not None and greatest.sources[0] is z else node
