@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from compiler.core.passes import Passes
     from compiler.device.calibration import calibrate
     from compiler.device.device import Device
-    from compiler.differentiation import grad, jvp, value_and_grad, vjp
+    from compiler.differentiation import checkpoint, grad, jvp, value_and_grad, vjp
     from compiler.distributed.blockwise import blockwise
     from compiler.distributed.cluster import cluster
     from compiler.distributed.local import local_cluster
@@ -128,7 +128,7 @@ __all__ = [
     "GraphBuilder", "GraphError", "InternalError", "JaxProgram", "JitError", "MachineModel",
     "OnnxProgram", "Options", "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError",
     "Strided", "Tensor", "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect",
-    "blockwise", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes",
+    "blockwise", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "checkpoint",
     "cluster", "compile", "custom", "data", "default_dtype", "effect", "float4_e2m1fn",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
     "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch", "get_default_dtype",
@@ -179,7 +179,7 @@ _PLACES = {
     "compiler.run.recompiled": "RecompiledWarning",
     "compiler.tensor": "Tensor",
     "compiler.tensors.files:save_tensors": "save",
-    "compiler.differentiation": "grad jvp value_and_grad vjp",
+    "compiler.differentiation": "checkpoint grad jvp value_and_grad vjp",
     "compiler.tensors.gradients": "is_grad_enabled no_grad",
     "compiler.tensors.repeat": "repeat",
     "compiler.tensors.variables": "Variable",

@@ -4,6 +4,7 @@
     value, slope = compiler.value_and_grad(f)(x)
     y, pull = compiler.vjp(f, x)               # pull(g): what x changes by, in reverse
     y, t = compiler.jvp(f, (x,), (v,))         # t: what y changes by along v, forwards
+    y = compiler.checkpoint(f)(x)              # what is inside is computed again on the way back
 
 Arguments may be tensors, arrays, numbers, and tuples, lists and dicts of such. A function is
 called once for each call of its derivative; results are lazy, and have derivatives themselves.
@@ -15,11 +16,11 @@ from typing import Any
 
 from compiler.core.errors import DataError, GradientError, ShapeError, located
 from compiler.core.origin import user_call
-from compiler.graph.nodes import TensorNode
+from compiler.graph.nodes import Const, TensorNode
 from compiler.graph.words import short
 from compiler.tensor import Tensor
 from compiler.tensors import trees
-from compiler.tensors.gradients import marked, ones_for, swept
+from compiler.tensors.gradients import checkpoint_of, marked, ones_for, swept
 from compiler.tensors.history import remembered
 from compiler.tensors.value import operand_of
 
@@ -109,6 +110,35 @@ def jvp(f: Function, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
     seeds = [_marked(each.zeros_like()) for each in results]
     slopes = _pulled(results, seeds, inputs)
     return result, trees.like(result, _pulled(slopes, given, seeds))
+
+
+@located
+def checkpoint(f: Function) -> Function:
+    """`f`, of which nothing is kept for gradients but its arguments and what it gives: the way
+    back computes what is between once more, when it has come so far. Memory for time.
+
+    What `f` reads besides its arguments, parameters say, is kept. Of several tensors that `f`
+    gives each computes again what is its own. Raises `GradientError` where `f` writes in place.
+    """
+    _check_function("checkpoint", f)
+
+    @functools.wraps(f)
+    def checkpointed(*args: Any, **given: Any) -> Any:
+        tensors = [each for each in trees.flat((args, given)) if isinstance(each, Tensor)]
+        result = f(*args, **given)
+        return trees.like(result, _checkpoints(trees.flat(result), tensors))
+
+    return checkpointed
+
+
+@user_call
+def _checkpoints(results: Sequence[Any], args: Sequence[Tensor]) -> list[Any]:
+    """The tensors among the results, each computed from the arguments again for gradients."""
+    inputs = dict.fromkeys(each.node for each in args if not isinstance(each.node, Const))
+    return [
+        each._new(checkpoint_of(each.node, tuple(inputs))) if isinstance(each, Tensor) else each
+        for each in results
+    ]
 
 
 def _check_function(method: str, f: object) -> None:

@@ -43,7 +43,7 @@ from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
 from compiler.graph.devices import written
 from compiler.graph.extents import matching_groups
-from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.markers import Fuse, Later
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
@@ -142,6 +142,12 @@ def same_place(moves: Moves, node: TensorNode) -> TensorNode | None:
     """f(multi(a…)) = multi(f(a)…) for casts, bitcasts, contiguous and fuse"""
     source = node.sources[0]
     return _each(node, source, source.axis) if isinstance(source, Multi) else None
+
+
+@_on(Later)
+def later(moves: Moves, node: TensorNode) -> TensorNode | None:
+    """later(multi(a…), g) = multi(a…): what is in shards is kept"""
+    return node.sources[0] if any(isinstance(s, Multi) for s in node.sources) else None
 
 
 @_on(nodes.Reduce)

@@ -19,7 +19,7 @@ from compiler.core.trace import Match, Provenance
 from compiler.graph.derivatives import elements, memory, movement, placement, rules, together
 from compiler.graph.derivatives.loops import loop_derivative
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.gradient import Backward, Gradient, needed_for
+from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, needed_for
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.shaping import like
@@ -162,6 +162,10 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
         refuse(node, why)
     rule = rules.rule_for(node)
     name = operation(node)
+    if isinstance(node, Checkpoint):
+        again, inputs = node.again(g)
+        found_again = zip(node.inputs, pulled_back(again, g, inputs), strict=True)
+        return found_again, name, "d checkpoint(f; x) = d f, of x after dy", Checkpoint.again
     if (found := together.together(node, g)) is not None and found[0] in needed:
         value, share, function = found
         return [(value, share)], function.__name__, function.__doc__ or "", function

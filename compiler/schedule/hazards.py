@@ -30,6 +30,7 @@ from typing import TypeAlias
 from compiler.core.node import toposort, users
 from compiler.core.reason import Number, Reason
 from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.markers import Later
 from compiler.graph.nodes import Contiguous, Param, Sink, TensorNode
 from compiler.schedule.in_place import reads_what_it_writes
 from compiler.schedule.kahn import never_free
@@ -64,7 +65,7 @@ def separate(root: Sink, options: Options) -> Separated:
     kept: set[TensorNode] = set()
     copied: set[TensorNode] = set()
     written: set[TensorNode] = set()
-    in_memory = {node for node in order if is_in_memory(node)}
+    in_memory = {n for n in order if is_in_memory(n) and not isinstance(n, Later)}
     reading = users(node for node in order if not isinstance(node, Sink))
     readers = {each: _readers(each, reading, in_memory) for each in assigns}
     circular = _circular(order, readers)
@@ -99,7 +100,8 @@ def separate(root: Sink, options: Options) -> Separated:
 def _written(root: Sink, options: Options) -> set[TensorNode]:
     """What `partition` writes to memory of a program that is taken as it is."""
     results = set(root.sources)
-    return {node for node in partition(root, options).realized if node not in results}
+    realized = partition(root, options).realized
+    return {n for n in realized if n not in results and not isinstance(n, Later)}
 
 
 def _with_states_apart(root: Sink) -> Sink:

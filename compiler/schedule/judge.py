@@ -34,7 +34,7 @@ from compiler.core.reason import Number, Reason
 from compiler.core.text import microseconds
 from compiler.graph.kinds.effects import Assign, Scatter
 from compiler.graph.kinds.kernel import Kernel
-from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.markers import Fuse, Later
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import (
@@ -70,7 +70,7 @@ TRIED = 8
 some ten milliseconds."""
 CLEAR = 4
 """How much longer one kernel must take than two for no other cut to be tried."""
-WHOLE = (Kernel, Repeat, Copy, Scatter, Assign)
+WHOLE = (Kernel, Repeat, Copy, Scatter, Assign, Later)
 """Kinds of node whose kernels are left whole."""
 
 

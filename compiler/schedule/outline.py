@@ -30,7 +30,7 @@ from compiler.core.node import Node, toposort
 from compiler.graph.devices import DEFAULT, is_disk
 from compiler.graph.kinds.effects import Assign, Custom
 from compiler.graph.kinds.kernel import Kernel, plain
-from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.markers import Fuse, Later
 from compiler.graph.kinds.placement import Copy, Device, Unique, is_computed
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, Variable, first_of
@@ -105,8 +105,26 @@ def _add(result: Outlined, node: TensorNode) -> None:
     """Outline what computes `node`: a loop, a transfer, or a kernel."""
     if isinstance(node, Repeat):
         add_loop(result, node, _add)
+    elif isinstance(node, Later):
+        _add_later(result, node)
     else:
         _add_call(result, node)
+
+
+def _add_later(result: Outlined, node: Later) -> None:
+    """Who reads it reads the memory of its value, and waits for what made its second operand."""
+    held, waits = result.holder(node.sources[0]), result.holder(node.sources[1])
+    calls = waits.sources[1:] if isinstance(waits, After) else ()
+    result.buffers[node] = After((held, *calls)) if calls else held
+    result.note(result.buffers[node], frozenset((node,)))
+
+
+def _held(node: TensorNode) -> list[TensorNode]:
+    """A node that is read, and that whose memory it is."""
+    found = [node]
+    while isinstance(found[-1], Later):
+        found.append(found[-1].sources[0])
+    return found
 
 
 def _name_body(result: Outlined, node: Kernel) -> None:
@@ -132,7 +150,7 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
         if isinstance(node, Assign):
             region = toposort([node.sources[1]], leaves=result.buffers)
         call, inputs = _call(result, node, region)
-    for read in inputs:
+    for read in (each for node_read in inputs for each in _held(node_read)):
         result.readers.setdefault(read, []).append(call)
     buffer = call.sources[0]
     while isinstance(buffer, After):  # the call waits for what it waits for
@@ -202,7 +220,7 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
     edges: set[tuple[int, int]] = set()
     readers: dict[TensorNode, list[int]] = {}
     for node, place in places.items():
-        for read in _read(node, cut):
+        for read in (each for found in _read(node, cut) for each in _held(found)):
             readers.setdefault(read, []).append(place)
             if read in places:
                 edges.add((places[read], place))

@@ -36,7 +36,7 @@ from compiler.core.reason import Number, Reason, numbers_of
 from compiler.graph.dependence import is_data, union
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.kernel import Kernel
-from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.markers import Fuse, Later
 from compiler.graph.kinds.placement import WITHOUT_SOURCES, Copy, is_computed
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan
@@ -83,6 +83,10 @@ LONG_NS = 0.3
 _PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
 _SCANNED = "a scan reads it, one element after the other: cores and vectors compute it before"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
+_LATER = (
+    "checkpoint() asks for it: it is kept, and what is computed from it is computed again once the "
+    "gradients have come so far"
+)
 MOVED = Reason("movement of elements: a part of the index of what reads them, never computed")
 ONCE = Reason(
     "read at one place, so each element is computed once, there",
@@ -91,7 +95,7 @@ ONCE = Reason(
 )
 EMPTY = Reason("it has no elements")
 
-ENDS = (Contiguous, Copy, Repeat, Kernel, Scan, Scatter, Assign)
+ENDS = (Contiguous, Copy, Repeat, Kernel, Scan, Scatter, Assign, Later)
 """Kinds of node that are always in memory."""
 
 
@@ -179,7 +183,7 @@ class _Walk:
                 continue
             if self._is_realized(node):
                 self.realized[node] = None
-                if isinstance(node, Kernel | Repeat):
+                if isinstance(node, Kernel | Repeat | Later):
                     continue
                 plan = KernelPlan(node)
                 self._pass_on(node, [Demand(plan, plan.dependence)])
@@ -268,11 +272,13 @@ class _Walk:
             return "a copy, a loop or a function reads it in memory"
         if isinstance(node, Scatter):
             return _SCATTERED
+        if isinstance(node, Later):
+            return _LATER
         return f"{operation(node)}() asks for memory" if is_in_memory(node) else ""
 
     def _is_told(self, node: TensorNode) -> bool:
         """Whether what must be in memory is no matter of course."""
-        if isinstance(node, Kernel) or node in self.inputs:
+        if isinstance(node, Kernel | Later) or node in self.inputs:
             return True
         return isinstance(node, Scatter) and node not in self.results | self.copied
 
@@ -405,6 +411,8 @@ def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
     elif isinstance(node, Repeat):
         yield from (pitched(source)[0] for source in node.sources[: node.states])
         yield from node.sources[node.states :]
+    elif isinstance(node, Later):
+        yield from node.sources
 
 
 def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:

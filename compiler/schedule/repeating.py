@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from compiler.core.reason import Number, Reason
 from compiler.core.text import microseconds
 from compiler.graph.kinds.effects import Assign, Scatter
-from compiler.graph.kinds.markers import Fuse
+from compiler.graph.kinds.markers import Fuse, Later
 from compiler.graph.kinds.placement import WITHOUT_SOURCES
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import MOVEMENT, Cast, Const, Elementwise, Reduce, TensorNode
@@ -105,7 +105,7 @@ def evaluation_ns(
     for node in order:
         if isinstance(node, Const) and node in free:
             result[node] = 0.0
-        elif isinstance(node, WITHOUT_SOURCES):
+        elif isinstance(node, (*WITHOUT_SOURCES, Later)):
             result[node] = node.dtype.itemsize / model.read[model.level(node.nbytes)]
         elif isinstance(node, Reduce | Scan | Scatter | Assign):
             result[node] = model.vector_ns

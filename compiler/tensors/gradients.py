@@ -19,7 +19,7 @@ from compiler.core.errors import DTypeError, GradientError, ShapeError
 from compiler.core.node import substitute, toposort
 from compiler.core.origin import state
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.kinds.gradient import Backward, Gradient, Wrt, needed_for
+from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Wrt, needed_for
 from compiler.graph.kinds.markers import Detach
 from compiler.graph.kinds.placement import Multi, Unique
 from compiler.graph.kinds.shaping import like
@@ -216,6 +216,28 @@ def is_stored(node: TensorNode) -> bool:
     if isinstance(node, Multi):
         return all(map(is_stored, node.sources))
     return live.storage(node) is not None
+
+
+def checkpoint_of(node: TensorNode, args: tuple[TensorNode, ...]) -> TensorNode:
+    """`node`, of which what is between it and `args` is computed again for gradients."""
+    order = toposort([remembered(node)], frozenset(args))
+    inside = {*args}
+    others: dict[TensorNode, None] = {}
+    for each in order:
+        if each in inside or not any(source in inside for source in each.sources):
+            continue
+        if isinstance(each, Assign):
+            raise GradientError(
+                "checkpoint", "what is written in place cannot be computed again",
+                got=short(each), expected="a function that writes nothing",
+                hint="assign(…) what it gives, outside", origin=each.origin,
+            )  # fmt: skip
+        inside.add(each)
+        others |= {s: None for s in each.sources if s not in inside and s.dtype.is_float}
+    kept = (each for each in others if each not in inside and not isinstance(each, Const))
+    if order[-1] not in inside or order[-1] in args:
+        return node  # nothing of it is computed from the arguments
+    return Checkpoint((order[-1], *args, *kept), len(args))
 
 
 def marked(node: TensorNode) -> Wrt:

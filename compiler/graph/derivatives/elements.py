@@ -6,7 +6,7 @@ from compiler.core.dtypes import Scalar, int64
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.gradient import Recalled, Wrt
-from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Unroll, Weak
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Later, Unroll, Weak
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import broadcast_node, cast_to, counting, like, places_along
 from compiler.graph.nodes import (
@@ -80,9 +80,9 @@ def cast_derivative(node: Cast, g: TensorNode) -> Cotangents:
     return (cast_to(g, node.sources[0].dtype),)
 
 
-@derivative_of(Wrt)
-def wrt_derivative(node: Wrt, g: TensorNode) -> Cotangents:
-    """d wrt(x) = dx"""
+@derivative_of(Wrt, Later)
+def wrt_derivative(node: Wrt | Later, g: TensorNode) -> Cotangents:
+    """d x = dx"""
     return g, None
 
 

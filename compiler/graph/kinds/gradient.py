@@ -4,6 +4,8 @@
          | Gradient(backward; index, …)     what the sweep finds for x number `index`
          | Wrt(x, unique)                   x, told from all that equals it
          | Recalled(x, made)                x, which was computed earlier, as `made` says
+         | Checkpoint(y, x…, p…; count)     y, of which the way back computes again what is between
+                                            it and the first `count` others
 
 The first `pending` sources of a Backward are values that the sweep has yet to pass, sources before
 users, then what the result changes by for a change of each, its cotangent. `differentiate` takes
@@ -17,11 +19,12 @@ from typing import ClassVar
 import numpy as np
 
 from compiler.core.dtypes import DType, bool_
+from compiler.core.node import substitute
 from compiler.graph import extents as rules
 from compiler.graph.devices import Devices
 from compiler.graph.extents import Extents
 from compiler.graph.kinds.composite import Array, Composite, Problem
-from compiler.graph.kinds.markers import Detach
+from compiler.graph.kinds.markers import Detach, Later
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.nodes import Shape, TensorNode
 
@@ -162,6 +165,48 @@ class Recalled(Composite):
     def expansion(self) -> TensorNode:
         """recalled(x, made) = x"""
         return self.sources[0]
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Checkpoint(Composite):
+    """y = f(x…): what is between is computed again for gradients, when these have come so far.
+
+    The operands behind the `count` x are what else f reads: it is kept.
+    """
+
+    operands: ClassVar[int | None] = None
+    colour: ClassVar[str] = "control"
+    _extents = rules.kept
+    count: int
+
+    @property
+    def inputs(self) -> tuple[TensorNode, ...]:
+        """What y is computed from."""
+        return self.sources[1:]
+
+    def own_problem(self) -> Problem | None:
+        """More x than operands."""
+        if 0 <= self.count < len(self.sources):
+            return None
+        return Problem("a checkpoint lacks operands", len(self.sources), f"over {self.count}")
+
+    def reference(self, values: list[Array]) -> Array:
+        """y."""
+        return values[0]
+
+    def expansion(self) -> TensorNode:
+        """checkpoint(y, x…) = y"""
+        return self.sources[0]
+
+    def again(self, g: TensorNode) -> tuple[TensorNode, tuple[TensorNode, ...]]:
+        """y computed once more, after `g`, and what it is computed from then."""
+        held = {x: Later((x, g)) for x in self.inputs[: self.count]}
+        made = substitute(self.sources[0], held)
+        return made, tuple(held.get(each, each) for each in self.inputs)
+
+    def describe(self) -> str:
+        """How many inputs."""
+        return f"of {self.count}"
 
 
 def needed_for(

@@ -4,6 +4,7 @@
          | Fuse(x)                     x, to be computed inside its users whatever that costs
          | Unroll(x; factor)           x, a reduction whose innermost loop is to be unrolled
          | Weak(x)                     x, one number that takes the type of what it meets
+         | Later(x, g)                 x, as what is computed from it once `g` has been
          | Placeholder(shape, dtype, name)                   data given when the program runs
 """
 
@@ -75,6 +76,15 @@ class Fuse(Marker):
         while isinstance(node, (Fuse, *MOVEMENT)):
             node = node.sources[0]
         return node
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Later(Marker):
+    """x in memory, told from x itself: what reads it is computed when the second operand has been.
+    """
+
+    operands: ClassVar[int | None] = 2
+    _extents = kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -22,10 +22,10 @@ from compiler.graph.kinds.by_hand import (
     Wmma,
 )
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.gradient import Backward, Gradient, Recalled, Wrt
+from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Recalled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
-from compiler.graph.kinds.markers import Placeholder, Weak
+from compiler.graph.kinds.markers import Later, Placeholder, Weak
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
@@ -143,6 +143,8 @@ CASES: dict[str, Case] = {
     "contiguous_backward": (lambda x, y, t: g.contiguous_backward(x), lambda a, b: a),
     "wrt": (lambda x, y, t: Wrt((x, Unique((), 1))), lambda a, b: a),
     "recalled": (lambda x, y, t: Recalled((x, g.op("max", x, x))), lambda a, b: a),
+    "checkpoint": (lambda x, y, t: Checkpoint((g.op("max", x, x), x), 1), lambda a, b: a),
+    "later": (lambda x, y, t: Later((x, g.op("max", y, y))), lambda a, b: a),
     "weak": (lambda x, y, t: Weak((g.shrink(x, ((0, 1), (0, 1))),)), lambda a, b: a[:1, :1]),
     "noop": (lambda x, y, t: g.noop(x), lambda a, b: a),
     "noop alone": (lambda x, y, t: g.noop(), lambda a, b: np.array(False)),
