@@ -4,6 +4,7 @@
     torch.py  the same in PyTorch, eager or by torch.compile
     jax.py    the same in JAX, jitted
     worker.py a process of one of them, which runs steps when it is told to
+    curve.py  the losses of the transformer beside PyTorch's from the same weights
     run.py    the command: processes in turns, so that a slow minute is everybody's
 """
 

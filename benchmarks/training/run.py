@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.training import NETWORKS, PEERS
+from benchmarks.training import NETWORKS, PEERS, curve
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = {"mlp": 200, "cnn": 40, "transformer": 10}
@@ -68,7 +68,11 @@ def main() -> None:
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--curve", type=int, metavar="STEPS", help="losses beside PyTorch's")
     given = parser.parse_args()
+    if given.curve:
+        curve.main(given.curve)
+        return
     for network in given.networks.split(","):
         found = measure(network, given.peers.split(","), given.python, given.rounds)
         own = statistics.median(found["ours"].times) if "ours" in found else None
