@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -378,3 +379,12 @@ def test_dropout_leaves_out_elements_while_learning() -> None:
     got = compiler.from_torch(module, x)(x).numpy()
     assert set(np.unique(got)) == {np.float32(0), np.float32(1 / 0.75)}
     assert 0.2 < (got == 0).mean() < 0.3
+
+
+def test_the_last_layer_learns_another_task(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sklearn")
+    example = Path(__file__).parents[3] / "examples" / "imported" / "fine_tune.py"
+    runpy.run_path(str(example), run_name="__main__")
+    learned, fresh = capsys.readouterr().out.splitlines()[1:]
+    shares = [float(line.split(", ")[-1].split("%")[0]) for line in (learned, fresh)]
+    assert shares[0] > 70 and shares[0] > shares[1] + 10
