@@ -7,6 +7,7 @@ In order: each imports only what stands before it.
     functions.py    functions from outside: what users register, and each use of one with its types
     row.py          one row of the operation tables
     derivatives.py  derivatives of operations, as entries of their rows
+    composed.py     derivatives of functions that are made of several rows
     llvm_text.py    LLVM IR of operations, as entries of their rows
     references.py   what the operations mean where NumPy leaves it open
     words.py        which small types are multiplied several at a time, and summed in 32 bits

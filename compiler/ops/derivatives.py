@@ -46,8 +46,10 @@ def _scaled(b: Build[T], g: T, factor: float) -> T:
 
 
 def of_abs(b: Build[T], g: T, y: T, x: T) -> T:
-    """d|x| = sign(x) dx"""
-    return _times(b, g, b.op("sign", x))
+    """d|x| = dx where x > 0, -dx where x < 0"""
+    zero = b.const(0, x)
+    below = b.op("where", b.op("lt", x, zero), b.op("neg", g), b.const(0, g))
+    return b.op("where", b.op("lt", zero, x), g, below)
 
 
 def of_sqrt(b: Build[T], g: T, y: T, x: T) -> T:
@@ -149,8 +151,8 @@ def of_silu(b: Build[T], g: T, y: T, x: T) -> T:
 
 
 def of_relu(b: Build[T], g: T, y: T, x: T) -> T:
-    """d relu(x) = dx where relu(x) > 0, else 0"""
-    return b.op("where", b.op("lt", b.const(0, y), y), g, b.const(0, g))
+    """d relu(x) = dx but where relu(x) <= 0"""
+    return b.op("where", b.op("le", y, b.const(0, y)), b.const(0, g), g)
 
 
 def of_gelu(b: Build[T], g: T, y: T, x: T) -> T:
@@ -213,20 +215,20 @@ def of_exponent(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:
     return _times(b, g, b.op("where", is_flat, nothing, b.op("mul", y, b.op("log", safe))))
 
 
-def _shared(b: Build[T], g: T, is_it: T, is_tie: T) -> T:
-    """All of `g` where it is this operand, half where it is both."""
-    half = b.op("where", is_tie, _scaled(b, g, 0.5), b.const(0, g))
-    return b.op("where", is_it, g, half)
+def _shared(b: Build[T], g: T, is_other: T, is_tie: T) -> T:
+    """Nothing where it is the other operand, half where it is both; all where one is NaN."""
+    part = b.op("where", is_tie, _scaled(b, g, 0.5), g)
+    return b.op("where", is_other, b.const(0, g), part)
 
 
 def of_greater_first(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:
-    """d max(a, b) = da where a > b, half where they are equal"""
-    return _shared(b, g, b.op("lt", x2, x1), b.op("eq", x1, x2))
+    """d max(a, b) = da but where a < b, half where they are equal"""
+    return _shared(b, g, b.op("lt", x1, x2), b.op("eq", x1, x2))
 
 
 def of_greater_second(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:
-    """d max(a, b) = db where b > a, half where they are equal"""
-    return _shared(b, g, b.op("lt", x1, x2), b.op("eq", x1, x2))
+    """d max(a, b) = db but where b < a, half where they are equal"""
+    return _shared(b, g, b.op("lt", x2, x1), b.op("eq", x1, x2))
 
 
 def of_hypot_first(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:
@@ -290,7 +292,7 @@ def of_product(b: Folds[T], g: T, y: T, x: T) -> T:
     rest = b.op("where", is_zero, one, x)
     others = b.op("fdiv", b.fold("prod", rest), rest)
     alone = b.op("eq", zeros, b.op("where", is_zero, one, nothing))
-    return _times(b, g, b.op("where", alone, others, nothing))
+    return _times(b, g, b.of_others(b.op("where", alone, others, nothing)))
 
 
 def of_extreme(b: Folds[T], g: T, y: T, x: T) -> T:

@@ -55,6 +55,14 @@ class Folds(Build[T], Protocol[T]):
         """The scan `name` along the axis, or one from its end."""
         ...
 
+    def of_others(self, value: T) -> T:
+        """`value`, the product of all other elements: as that it is differentiated again."""
+        ...
+
+    def number(self) -> T:
+        """The number of each element among those that are folded together, int32."""
+        ...
+
 
 class Instructions(Protocol):
     """The writer of LLVM IR for one operation, on `lanes` elements of `dtype` at once.

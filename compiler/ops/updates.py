@@ -20,15 +20,15 @@ class Update:
     """`combine` is the row of `ops.OPS` that joins old and new; None: the new one replaces it.
 
     `reduces`: the names of `scatter_reduce` for it. `passes` says whose changes pass on to the
-    result: those of all updates, of the last at a place, or of those that are there still as they
-    were; None: gradients cannot pass.
+    result: those of all updates, of the last at a place, of those that are there still as they
+    were, or of each times the others; None: gradients cannot pass.
     """
 
     name: str
     meaning: str
     combine: str | None
     reduces: tuple[str, ...] = ()
-    passes: Literal["all", "last", "kept"] | None = None
+    passes: Literal["all", "last", "kept", "factor"] | None = None
 
     @property
     def reduction(self) -> Reduction:
@@ -41,7 +41,8 @@ UPDATES: dict[str, Update] = {
     for row in (
         Update("replace", "the last update wins", None, (), "last"),
         Update("add", "added to the element", "add", ("add", "sum"), "all"),
-        Update("mul", "multiplied with the element", "mul", ("mul", "prod")),
+        Update("mul", "multiplied with the element", "mul", ("mul", "prod"),
+               "factor"),
         Update("max", "the greater of both; NaN if either is", "max", ("max", "amax"),
                "kept"),
         Update("min", "the lesser of both; NaN if either is", "min", ("min", "amin"),

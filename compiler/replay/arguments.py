@@ -13,7 +13,7 @@ import numpy as np
 from compiler.core.errors import JitError
 from compiler.core.node import substitute, toposort
 from compiler.device.buffers import held, new_buffer
-from compiler.graph.kinds.gradient import Wrt
+from compiler.graph.kinds.gradient import Recalled, Wrt
 from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.graph.words import short
@@ -98,7 +98,7 @@ def _leaf(value: Any) -> Any:
                 expected="tensors that are data",
                 hint="use the tensor from around the function, or compiler.grad inside it",
             )  # fmt: skip
-        return value if type(value.node) is Buffer else value.realize()
+        return value if type(value.node) is Buffer else _alone(value.realize())
     if isinstance(value, np.ndarray | np.generic):
         return Tensor(value)
     try:
@@ -108,6 +108,12 @@ def _leaf(value: Any) -> Any:
                        got=type(value).__name__, expected="tensors, arrays, numbers, and tuples, "
                        "lists and dicts of such; else what has a hash") from error  # fmt: skip
     return value
+
+
+def _alone(tensor: Tensor) -> Tensor:
+    """A tensor without the history that is kept beside its value."""
+    node = tensor.node
+    return tensor._new(node.sources[0]) if isinstance(node, Recalled) else tensor
 
 
 def _structure(value: Any) -> Hashable:

@@ -4,20 +4,35 @@ One method per binary and ternary row of `ops.OPS`. Operands broadcast and are p
 NumPy 2: a Python number takes the tensor's type, unless it is of a higher kind (bool, int, float).
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from compiler.core.errors import DataError, DTypeError
+from compiler.graph.kinds.gradient import ruled
+from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import TensorNode
-from compiler.tensors.apply import apply, compare, power, select, truth
+from compiler.ops import composed
+from compiler.tensors.apply import aligned, apply, compare, power, select, truth
 from compiler.tensors.division import floor_divide, floor_remainder
 from compiler.tensors.unary import Unary
-from compiler.tensors.value import Operand, TensorValue, common_type, operand_of, traced
+from compiler.tensors.value import (
+    Operand,
+    TensorValue,
+    broadcast_node,
+    common_type,
+    operand_of,
+    traced,
+)
 from compiler.tensors.variables import Variable
 
 Rounding: TypeAlias = Literal["trunc", "floor"] | None
 
+Rules: TypeAlias = tuple[Callable[..., Any] | None, ...]
+_CLIPPED: Rules = (composed.of_clipped, composed.of_low, composed.of_high)
+_RAISED: Rules = (composed.of_raised, composed.of_raising)
+_LOWERED: Rules = (composed.of_lowered, composed.of_lowering)
 _COMPARABLE = (TensorValue, Variable, np.ndarray, np.generic, bool, int, float, list, tuple)
 
 
@@ -181,8 +196,22 @@ class Binary(Unary):
 
     def clip(self, min: Operand | None = None, max: Operand | None = None) -> Self:
         """Limited to `min` … `max`, either may be None; `max` wins where they cross."""
-        low = self._same() if min is None else self._new(apply("max", "clip", self, min))
-        return low if max is None else self._new(apply("min", "clip", low, max))
+        return self._limited(min, max)
+
+    def _limited(
+        self, low: Operand | None, high: Operand | None, rules: Rules | None = None
+    ) -> Self:
+        """The limits as one function: at a bound the derivative is not that of two steps, whose
+        operands are equal there."""
+        made = self.node if low is None else apply("max", "clip", self, low)
+        made = made if high is None else apply("min", "clip", self._new(made), high)
+        bounds = [each for each in (low, high) if each is not None]
+        if not bounds or not made.dtype.is_float or isinstance(made, Weak):
+            return self._new(made) if bounds else self._same()
+        parts = [operand_of("clip", each) for each in (self, *bounds)]
+        operands = (broadcast_node(n, made.shape) for n in aligned("clip", parts, made.dtype))
+        usual = _CLIPPED if len(bounds) > 1 else _RAISED if high is None else _LOWERED
+        return self._new(ruled(made, rules or usual, *operands))
 
     def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Self:
         """The same as `clip`."""

@@ -6,8 +6,10 @@ The user's `//` rounds down and the user's `%` has the divisor's sign. Integer Ã
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, Scalar
+from compiler.graph.kinds.gradient import ruled
 from compiler.graph.nodes import TensorNode, const
 from compiler.graph.nodes import elementwise as op
+from compiler.ops import composed
 from compiler.tensors.apply import aligned
 from compiler.tensors.value import cast_to, common_type, operand_of
 
@@ -30,7 +32,8 @@ def floor_remainder(method: str, left: object, right: object) -> TensorNode:
         return moved
     zero = _number(0, a)
     signed = op("where", op("lt", b, zero), _number(-0.0, b), zero)
-    return cast_to(op("where", op("eq", rest, zero), signed, moved), dtype)
+    made = op("where", op("eq", rest, zero), signed, moved)
+    return cast_to(ruled(made, (composed.unchanged, composed.of_modulus), a, b), dtype)
 
 
 def _operands(method: str, left: object, right: object) -> tuple[TensorNode, TensorNode, DType]:

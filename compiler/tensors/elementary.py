@@ -5,12 +5,16 @@ Names and meanings are NumPy's or PyTorch's. What the table of operations has is
 """
 
 import math
-from typing import Self
+from collections.abc import Callable
+from typing import Any, Self
 
 from compiler.core.dtypes import Scalar, float_limits, int16, int32, int64, to_float
+from compiler.graph.kinds.gradient import ruled
+from compiler.graph.kinds.markers import Detach
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
+from compiler.ops import composed as rule
 from compiler.tensors.apply import common_shape
 from compiler.tensors.resampling import Resampling
 from compiler.tensors.shapes import Axes, axis_of
@@ -18,6 +22,7 @@ from compiler.tensors.value import Operand, as_node, broadcast_node, common_type
 
 _FAR = 2.0**28
 """Beyond it x and sqrt(x * x ± 1) are the same number; its square is one of every type."""
+_INSIDE = (rule.of_inside, None, None)
 _SAME_BITS = {16: int16, 32: int32, 64: int64}
 
 
@@ -29,6 +34,14 @@ class Elementary(Resampling):
 
     def _floating(self) -> Self:
         return self.cast(to_float(self.dtype))
+
+    def _ruled(self, rule: Callable[..., Any], x: Self, *others: Self) -> Self:
+        """This tensor as a function of `x`, whose derivative the rule is."""
+        rules = (rule, *(None for _ in others))
+        return self._new(ruled(self.node, rules, x.node, *(other.node for other in others)))
+
+    def _ruled_by_both(self, rules: tuple[Callable[..., Any], ...], x: Self, y: Self) -> Self:
+        return self._new(ruled(self.node, rules, x.node, y.node))
 
     def _paired(self, method: str, other: Operand, floating: bool = True) -> tuple[Self, Self]:
         """Both operands in their common type and shape."""
@@ -65,12 +78,14 @@ class Elementary(Resampling):
     def fmax(self, other: Operand) -> Self:
         """The greater of two elements; NaN only where both are."""
         first, second = self._paired("fmax", other, floating=False)
-        return first.isnan().where(second, second.isnan().where(first, first.maximum(second)))
+        made = first.isnan().where(second, second.isnan().where(first, first.maximum(second)))
+        return made._ruled_by_both((rule.of_fmax_first, rule.of_fmax_second), first, second)
 
     def fmin(self, other: Operand) -> Self:
         """The lesser of two elements; NaN only where both are."""
         first, second = self._paired("fmin", other, floating=False)
-        return first.isnan().where(second, second.isnan().where(first, first.minimum(second)))
+        made = first.isnan().where(second, second.isnan().where(first, first.minimum(second)))
+        return made._ruled_by_both((rule.of_fmin_first, rule.of_fmin_second), first, second)
 
     def lerp(self, end: Operand, weight: Operand) -> Self:
         """self + weight * (end - self); from the other end where weight is ½ or more, so that
@@ -106,7 +121,9 @@ class Elementary(Resampling):
     def logaddexp(self, other: Operand) -> Self:
         """log(exp(x) + exp(y)) without overflow."""
         first, second = self._paired("logaddexp", other)
-        return self._new(_log_of_sum(first.node, second.node))
+        made = self._new(_log_of_sum(first.node, second.node))
+        rules = rule.of_logaddexp_first, rule.of_logaddexp_second
+        return made._ruled_by_both(rules, first, second)
 
     def logcumsumexp(self, axis: int = 0, *, dim: int | None = None) -> Self:
         """log of the sums of exp(x) up to each element, without overflow (PyTorch's)."""
@@ -127,7 +144,7 @@ class Elementary(Resampling):
         # log(u) x / (u - 1) corrects the rounding of u = 1 + x; log(u) x alone would overflow.
         corrected = x.div(u.sub(1)).mul(u.log())
         is_plain = u.eq(1).logical_or(u.eq(math.inf))
-        return is_plain.where(x, corrected)
+        return is_plain.where(x, corrected)._ruled(rule.of_log1p, x)
 
     def expm1(self) -> Self:
         """exp(x) - 1, accurate where x is small."""
@@ -136,19 +153,22 @@ class Elementary(Resampling):
         # (u - 1) x / log(u) corrects the rounding of u = exp(x), as long as u - 1 is not -1.
         corrected = u.sub(1).mul(x).div(u.log())
         is_far = x.abs().gt(1)
-        return u.eq(1).where(x, is_far.where(u.sub(1), corrected))
+        made = u.eq(1).where(x, is_far.where(u.sub(1), corrected))
+        return made._ruled(rule.of_expm1, x)
 
     def sinh(self) -> Self:
         """Hyperbolic sine."""
         x = self._floating()
         grown = x.abs().expm1()
         value = grown.add(grown.div(grown.add(1))).div(2.0)
-        return x.abs().gt(20).where(x._half_of_exp(), value).copysign(x)
+        made = x.abs().gt(20).where(x._half_of_exp(), value).copysign(x)
+        return made._ruled(rule.of_sinh, x)
 
     def cosh(self) -> Self:
         """Hyperbolic cosine."""
-        half = self._floating()._half_of_exp()
-        return half.add(half.reciprocal().mul(0.25))
+        x = self._floating()
+        half = x._half_of_exp()
+        return half.add(half.reciprocal().mul(0.25))._ruled(rule.of_cosh, x)
 
     def asinh(self) -> Self:
         """Inverse hyperbolic sine."""
@@ -156,7 +176,8 @@ class Elementary(Resampling):
         size = x.cast(x.dtype.accumulator).abs()
         square = size.square()
         near = size.add(square.div(square.add(1).sqrt().add(1))).log1p()
-        return size.gt(_FAR).where(size._log_of_double(), near).cast(x.dtype).copysign(x)
+        made = size.gt(_FAR).where(size._log_of_double(), near).cast(x.dtype).copysign(x)
+        return made._ruled(rule.of_asinh, x)
 
     def acosh(self) -> Self:
         """Inverse hyperbolic cosine; NaN below 1."""
@@ -165,14 +186,15 @@ class Elementary(Resampling):
         more = wide.sub(1)
         near = more.add(more.mul(wide.add(1)).sqrt()).log1p()
         value = wide.gt(_FAR).where(wide._log_of_double(), near)
-        return wide.lt(1).where(math.nan, value).cast(x.dtype)
+        made = wide.lt(1).where(math.nan, value)
+        return made._ruled(rule.of_acosh, wide).cast(x.dtype)
 
     def atanh(self) -> Self:
         """Inverse hyperbolic tangent; NaN outside of -1 … 1."""
         x = self._floating()
         size = x.cast(x.dtype.accumulator).abs()
         value = size.add(size).div(size.neg().add(1)).log1p().mul(0.5)
-        return value.cast(x.dtype).copysign(x)
+        return value.cast(x.dtype).copysign(x)._ruled(rule.of_atanh, x)
 
     def _log_of_double(self) -> Self:
         """log(2 x) where 2 x may be no number."""
@@ -224,20 +246,21 @@ class Elementary(Resampling):
     def leaky_relu(self, slope: float = 0.01) -> Self:
         """x where it is positive, else slope * x."""
         x = self._floating()
-        return x.lt(0).where(x.mul(slope), x)
+        return x.gt(0).where(x, x.mul(slope))
 
     def elu(self, alpha: float = 1.0) -> Self:
         """x where it is positive, else alpha * (exp(x) - 1)."""
         x = self._floating()
-        return x.lt(0).where(x.minimum(0).expm1().mul(alpha), x)
+        made = x.lt(0).where(x.minimum(0).expm1().mul(alpha), x)
+        return made._ruled(rule.of_elu, x, x._new(const(alpha, x.dtype, x.shape)))
 
     def relu6(self) -> Self:
         """Limited to 0 … 6."""
-        return self.clip(0, 6)
+        return self._limited(0, 6, _INSIDE)
 
     def hardtanh(self, low: float = -1.0, high: float = 1.0) -> Self:
         """Limited to `low` … `high`."""
-        return self.clip(low, high)
+        return self._limited(low, high, _INSIDE)
 
     def softsign(self) -> Self:
         """x / (1 + |x|)."""
@@ -271,12 +294,15 @@ def _running_log_of_sums(node: TensorNode, axis: int) -> TensorNode:
     divided by exp of a smaller maximum, so it is multiplied by exp of their difference, at most 1.
     Every step is kept in memory: computed where it is read, it would double the code of the next.
     """
+    if not node.size:
+        return node
     zero, extent = const(0, node.dtype, node.shape), node.shape[axis]
     distances = [1 << step for step in range((extent - 1).bit_length())]
     greatest = Scan((node,), "max", axis)
     infinite = const(math.inf, node.dtype, node.shape)
     is_infinite = elementwise("eq", elementwise("abs", greatest), infinite)
-    base = Contiguous((elementwise("where", is_infinite, zero, greatest),))  # inf - inf is NaN
+    chosen = elementwise("where", is_infinite, zero, greatest)  # inf - inf is NaN
+    base = Contiguous((Detach((chosen,)),))  # the result is the same whatever is subtracted
     total: TensorNode = elementwise("exp", elementwise("sub", node, base))
     for distance in distances:
         fall = elementwise("sub", shifted(base, axis, distance, 0), base)

@@ -284,11 +284,17 @@ def is_grad_enabled() -> bool:
     return state.after is not _without_history
 
 
+def _is_of_another_leaf(tensor: TensorValue) -> bool:
+    """Whether a tensor is in the memory of another one, which requires gradients."""
+    return any(leaf.node is tensor.node and leaf is not tensor for leaf in list(LEAVES.values()))
+
+
 def _without_history(result: Any) -> Any:
     """The results of a call, with gradients stopped."""
     if isinstance(result, TensorValue):
         node = result.node
-        if node.dtype.is_float and not isinstance(node, Const | Detach) and not is_stored(node):
+        is_other = not is_stored(node) or _is_of_another_leaf(result)
+        if node.dtype.is_float and not isinstance(node, Const | Detach) and is_other:
             result.node = Detach((node,))
             live.note(result)
     elif isinstance(result, list | tuple):

@@ -73,7 +73,22 @@ def _published(
             _made[value] = _Made(node, {number: _writes.get(number, 0) for number in read})
 
 
+def _beside(before: TensorNode, value: TensorNode) -> TensorNode:
+    """The value; where it is the memory of what it was computed from, as that of a detached tensor
+    is, with how it came about: another tensor in the same memory has another history."""
+    if (not LEAVES and not _marked) or not isinstance(value, Buffer) or not before.dtype.is_float:
+        return value
+    if value is before or isinstance(before, Recalled) or live.storage(before) is not None:
+        return value
+    order = toposort([before])
+    if value not in order:
+        return value
+    is_known = leaves_in(order) or any(n in _made or isinstance(n, Wrt) for n in order)
+    return Recalled((value, before)) if is_known else value
+
+
 live.observers.append(_published)
+live.histories.append(_beside)
 
 
 def is_remembered(node: TensorNode) -> bool:

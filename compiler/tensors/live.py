@@ -45,6 +45,8 @@ class _Run:
 
 observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
 """Functions that are told of what was computed: the nodes, their values, the buffers written."""
+histories: list[Callable[[TensorNode, TensorNode], TensorNode]] = []
+"""Functions from a node and its value to what a tensor holds from then on."""
 _running: list[_Run] = []
 _ended = threading.Condition(LOCK)
 
@@ -149,6 +151,8 @@ def publish(tensors: list[Any], nodes: list[TensorNode], values: list[TensorNode
                 continue
             if buffer_under(before) is None:
                 tensor._recipe = before
+            for history in histories:
+                value = history(before, value)
             tensor.node = value
             note(tensor)
         for observer in observers:

@@ -8,11 +8,12 @@ from typing import Literal, Self, TypeAlias, TypeVar
 from compiler.core.errors import AxisError, DataError, DTypeError, ShapeError
 from compiler.device.buffers import data
 from compiler.graph.nodes import Buffer
+from compiler.ops.composed import of_probability, of_target
 from compiler.tensors import watching
 from compiler.tensors.apply import apply
 from compiler.tensors.layers import Layers
 from compiler.tensors.shapes import written
-from compiler.tensors.value import Operand, traced
+from compiler.tensors.value import Operand, broadcast_node, traced
 from compiler.tensors.variables import refuse_symbolic
 
 Fold: TypeAlias = Literal["mean", "sum", "none"]
@@ -153,8 +154,10 @@ class Losses(Layers):
         goal = self._same_shape(name, target)
         x = self._as_wide()
         yes, no = (log.maximum(-100) for log in (x.log(), x.neg().log1p()))
-        loss = yes.mul(goal).add(no.mul(goal.neg().add(1)))
-        return loss.neg().cast(self._statistic_type())._folded(name, reduction)
+        loss = yes.mul(goal).add(no.mul(goal.neg().add(1))).neg()
+        wide = self._new(broadcast_node(goal.cast(x.dtype).node, x.shape))
+        loss = loss._ruled_by_both((of_probability, of_target), x, wide)
+        return loss.cast(self._statistic_type())._folded(name, reduction)
 
     def binary_cross_entropy_with_logits(self, target: Operand, reduction: Fold = "mean") -> Self:
         """`binary_cross_entropy` of sigmoid(x), without overflow."""

@@ -5,6 +5,7 @@ Integers are computed in float64, float16 in float32 and rounded once at the end
 
 from typing import Self
 
+from compiler.graph.kinds.markers import Detach
 from compiler.tensors.reductions import Reductions, refuse_empty
 from compiler.tensors.shapes import Axes, axes_of
 from compiler.tensors.value import traced
@@ -40,7 +41,7 @@ class Normalizations(Reductions):
         x = self._as_wide()
         greatest = x.max(axes, keepdim=True)
         # An infinite maximum cannot be subtracted: inf - inf is NaN.
-        shift = greatest.isfinite().where(greatest, 0.0)
+        shift = greatest.isfinite().where(greatest, 0.0)._detached()
         result = x.sub(shift).exp().sum(axes, keepdim=True).log().add(shift)
         kept = result if keepdim else result.squeeze(axes)
         return kept.cast(self._statistic_type())
@@ -56,3 +57,6 @@ class Normalizations(Reductions):
     def _centred(self, axes: tuple[int, ...]) -> Self:
         """The distance from the greatest element."""
         return self.sub(self.max(axes, keepdim=True))
+
+    def _detached(self) -> Self:
+        return self._new(Detach((self.node,)))

@@ -12,10 +12,14 @@ from typing import Literal, Self, overload
 import numpy as np
 
 from compiler.core.errors import ShapeError
+from compiler.graph.kinds.gradient import ruled
 from compiler.graph.nodes import Pairs, Reduce, Shape, TensorNode
+from compiler.ops.composed import of_first_extreme
 from compiler.tensors.shapes import written
 from compiler.tensors.value import reshaped, traced
 from compiler.tensors.windows import Borders, Numbers, Windows, borders_of, numbers_of
+
+_FIRST = (of_first_extreme,)
 
 
 def reach_over(
@@ -23,9 +27,7 @@ def reach_over(
 ) -> tuple[int, ...]:
     """How far the last window of `ceil_mode` reaches over the end of each axis."""
     over = []
-    for n, size, step, gap, (before, after) in zip(
-        image, sizes, steps, gaps, borders, strict=True
-    ):
+    for n, size, step, gap, (before, after) in zip(image, sizes, steps, gaps, borders, strict=True):
         whole, reach = n + before + after, gap * (size - 1) + 1
         last = -(-(whole - reach) // step) * step
         last -= step if last >= n + before else 0
@@ -179,7 +181,8 @@ class Pooling(Windows):
 
     def _pooled(self, op: str, node: TensorNode, axes: int) -> Self:
         rank = len(node.shape)
-        folded = Reduce((node,), op, tuple(range(rank - axes, rank)))
+        folded: TensorNode = Reduce((node,), op, tuple(range(rank - axes, rank)))
+        folded = ruled(folded, _FIRST, node) if op == "max" else folded
         return self._new(reshaped(folded, node.shape[:-axes]))
 
     def _in_image(
@@ -229,27 +232,33 @@ class Pooling(Windows):
         return total
 
     def _adapted(self, name: str, axes: int, size: Numbers, is_mean: bool) -> Self:
-        """Axis by axis, as both fold in any order."""
+        """Axis by axis, as both fold in any order; from the last one, so that of equal elements the
+        first of a part is found."""
         self._around(name, 0, axes)
         made: Self = self
-        for axis, count in zip(range(-axes, 0), numbers_of(name, size, axes, 1), strict=True):
+        counts = numbers_of(name, size, axes, 1)
+        for axis, count in reversed([*zip(range(-axes, 0), counts, strict=True)]):
             made = made._in_parts(axis, count, is_mean)
         return made
 
     def _in_parts(self, axis: int, count: int, is_mean: bool) -> Self:
         """One axis folded into `count` parts."""
         n, place = self.shape[axis], self.ndim + axis
-        fold = "mean" if is_mean else "max"
         if n % count == 0:
             cut = self.reshape(*self.shape[:place], count, n // count, *self.shape[place + 1 :])
-            folded: Self = getattr(cut, fold)(place + 1)
-            return folded
+            return cut._folded_at(place + 1, is_mean, keepdim=False)
         ends = [(i * n // count, -(-(i + 1) * n // count)) for i in range(count)]
         parts: Sequence[Self] = [
-            getattr(self._part(place, low, high), fold)(place, keepdim=True)
+            self._part(place, low, high)._folded_at(place, is_mean, keepdim=True)
             for low, high in ends
         ]
         return parts[0].cat(*parts[1:], dim=place) if parts[1:] else parts[0]
+
+    def _folded_at(self, axis: int, is_mean: bool, keepdim: bool) -> Self:
+        if is_mean:
+            return self.mean(axis, keepdim)
+        folded = self._new(ruled(Reduce((self.node,), "max", (axis,)), _FIRST, self.node))
+        return folded if keepdim else folded.squeeze(axis)
 
 
 def _counts(

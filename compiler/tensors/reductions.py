@@ -10,8 +10,10 @@ from typing import Self
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, bool_, float64, int64, uint64
 from compiler.core.errors import AxisError, ShapeError
+from compiler.graph.kinds.gradient import ruled
 from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, elementwise
 from compiler.graph.words import short
+from compiler.ops.composed import of_root
 from compiler.tensors.apply import apply
 from compiler.tensors.shapes import Axes, axes_of, axis_of, is_of_number, one_of, written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
@@ -152,7 +154,8 @@ class Reductions(Writing):
         """Square root of `var`; mind the default of `correction`."""
         axes = self._axes("std", axis, dim)
         variance = self._as_wide()._variance(axes, keepdim, correction)
-        return variance.sqrt().cast(self._statistic_type())
+        root = ruled(variance.sqrt().node, (of_root,), variance.node)
+        return self._new(root).cast(self._statistic_type())
 
     def _as_wide(self) -> Self:
         return self.cast(wide(self.dtype))

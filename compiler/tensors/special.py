@@ -10,6 +10,9 @@ from typing import Self
 
 from compiler.core.dtypes import DType, float32, float64, uint8, uint16, uint32, uint64
 from compiler.core.errors import DTypeError
+from compiler.graph.nodes import TensorNode
+from compiler.ops import composed as rule
+from compiler.ops.row import Build
 from compiler.tensors.elementary import Elementary
 from compiler.tensors.value import traced
 
@@ -53,7 +56,8 @@ class Special(Elementary):
     def erfc(self) -> Self:
         """1 - erf(x), accurate where it is near 0."""
         x = self._floating()
-        return x._wider()._erfc().cast(x.dtype)
+        wide = x._wider()
+        return wide._erfc()._ruled(rule.of_erfc, wide).cast(x.dtype)
 
     def erfinv(self) -> Self:
         """The number whose erf this is: infinite for -1 and 1, NaN outside of them."""
@@ -66,7 +70,8 @@ class Special(Elementary):
         if inner.dtype == float64:
             made = made._refined(inner)
         made = inner.abs().eq(1).where(inner.mul(math.inf), made)
-        return inner.eq(0).where(inner, made).cast(x.dtype)
+        made = inner.eq(0).where(inner, made)
+        return made._ruled(rule.of_erfinv, inner).cast(x.dtype)
 
     def lgamma(self) -> Self:
         """log |Γ(x)|: infinite for 0 and negative whole numbers; within 1e-14 or as much of it."""
@@ -77,19 +82,24 @@ class Special(Elementary):
         turn = wide.sub(wide.round()).mul(math.pi).sin().abs()  # |sin πx|
         value = is_left.where(turn.log().neg().add(math.log(math.pi)).sub(value), value)
         value = wide.eq(1).bitwise_or(wide.eq(2)).where(0, value)
-        return wide.isinf().where(math.inf, value).cast(x.dtype)
+        value = wide.isinf().where(math.inf, value)
+        return value._ruled(_of_lgamma, wide).cast(x.dtype)
 
     def digamma(self) -> Self:
         """The derivative of log Γ(x): NaN for negative whole numbers, infinite for 0."""
         x = self._floating()
-        wide = x._wider()
-        is_left = wide.lt(0.5)
+        return x._wider()._digamma().cast(x.dtype)
+
+    def _digamma(self) -> Self:
+        wide, is_left = self, self.lt(0.5)
         value = is_left.where(wide.neg().add(1), wide)._derivative_of_log_gamma()
         part = wide.sub(wide.round())
-        turned = value.sub(part.mul(math.pi).tan().reciprocal().mul(math.pi))
+        # The other branch has a pole where this one is taken: its derivative would be 0 times inf.
+        inside = is_left.where(part, 0.25)
+        turned = value.sub(inside.mul(math.pi).tan().reciprocal().mul(math.pi))
         value = is_left.where(turned, value)
         value = part.eq(0).bitwise_and(wide.lt(0)).where(math.nan, value)
-        return wide.eq(0).where(wide.reciprocal().neg(), value).cast(x.dtype)
+        return wide.eq(0).where(wide.reciprocal().neg(), value)
 
     def cbrt(self) -> Self:
         """The cube root, of the sign of the element."""
@@ -99,7 +109,8 @@ class Special(Elementary):
         root = size.log2().div(3.0).exp2()
         root = root.sub(root.sub(size.div(root.mul(root))).div(3.0))
         is_plain = size.eq(0).bitwise_or(size.isfinite().logical_not())
-        return is_plain.where(wide, root.copysign(wide)).cast(x.dtype)
+        made = is_plain.where(wide, root.copysign(wide))
+        return made._ruled(rule.of_cbrt, wide).cast(x.dtype)
 
     def popcount(self) -> Self:
         """How many bits are set, in the type of the tensor."""
@@ -170,6 +181,13 @@ class Special(Elementary):
         for more in range(1, _SHIFT):
             total = total.add(self.add(more).reciprocal())
         return is_small.where(value.sub(total), value)
+
+
+def _of_lgamma(b: Build[TensorNode], g: TensorNode, y: TensorNode, x: TensorNode) -> TensorNode:
+    """d log |Γ(x)| = digamma(x) dx"""
+    made = Special.__new__(Special)
+    made.node = x
+    return b.op("mul", g, made._digamma().node)
 
 
 def _every_other(dtype: DType, width: int) -> int:

@@ -24,6 +24,7 @@ from compiler.core.origin import user_call
 from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number, less, lowest, product, quotient, total
 from compiler.graph.extents import binding, part_of, symbolic, two_values
+from compiler.graph.kinds.gradient import Recalled
 from compiler.graph.kinds.markers import Weak
 from compiler.graph.kinds.placement import Multi
 from compiler.graph.kinds.shaping import cast_to, value_of
@@ -377,7 +378,7 @@ def _laid_out(array: Array, shape: Shape) -> Array:
 
 def buffer_under(node: TensorNode) -> Buffer | None:
     """The Buffer that holds the value of a node, if one does."""
-    while isinstance(node, Prefix):
+    while isinstance(node, Prefix | Recalled):
         node = node.sources[0]
     return node if isinstance(node, Buffer) else None
 
@@ -391,7 +392,9 @@ def is_realized(node: TensorNode) -> bool:
 
 def is_bound(node: TensorNode) -> bool:
     """Whether each variable of a node over a Buffer has a value."""
-    while isinstance(node, Prefix) and all(isinstance(each, Bind) for each in node.sources[1:]):
+    while isinstance(node, Recalled) or (
+        isinstance(node, Prefix) and all(isinstance(each, Bind) for each in node.sources[1:])
+    ):
         node = node.sources[0]
     return not isinstance(node, Prefix)
 
@@ -402,7 +405,10 @@ def array_of(node: TensorNode) -> Array:
     Raises `DataError` where a variable is not bound.
     """
     lengths: dict[int, int] = {}
-    while isinstance(node, Prefix):
+    while isinstance(node, Prefix | Recalled):
+        if isinstance(node, Recalled):
+            node = node.sources[0]
+            continue
         binds = binds_in(node)
         if any(each.name not in binds for each in node.extent.variables):
             names = " and ".join(e.name for e in node.extents if e)

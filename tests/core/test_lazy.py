@@ -34,10 +34,10 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 107, {"numpy"}),
-        (GRAPHS, 107, {"numpy"}),
-        (f"{GRAPHS}\nx.numpy()", 342, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 342, {"numpy", "llvmlite"}),
+        ("from compiler import Tensor", 108, {"numpy"}),
+        (GRAPHS, 108, {"numpy"}),
+        (f"{GRAPHS}\nx.numpy()", 343, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 343, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

@@ -64,9 +64,7 @@ def test_updates(name: str) -> None:
     x, u = generator.uniform(-2, 2, (4, 2)), generator.uniform(-2, 2, (3, 2))
     rows = Tensor(np.array([[1, 1], [3, 1], [1, 9]])).node  # one place twice, one outside
     columns = Tensor(np.array([[0, 1], [0, 1], [0, 0]])).node
-    assert_gradients(
-        lambda x, u: Tensor._of(Scatter((x.node, u.node, rows, columns), name)), x, u
-    )
+    assert_gradients(lambda x, u: Tensor._of(Scatter((x.node, u.node, rows, columns), name)), x, u)
 
 
 # --- kinks and ties: PyTorch's values -------------------------------------------------------
@@ -84,7 +82,7 @@ def test_kinks() -> None:
     assert slope(x.sign() + x.floor(), x).tolist() == [0, 0, 0]
     root = Tensor(np.array([0.0, 4.0]))
     assert slope(root.sqrt(), root).tolist() == [np.inf, 0.25]
-    assert slope(x ** 0, x).tolist() == [0, 0, 0]
+    assert slope(x**0, x).tolist() == [0, 0, 0]
     assert slope(Tensor(np.zeros(1)) ** x[1:2], x).tolist() == [0, 0, 0]
 
 
@@ -105,3 +103,14 @@ def test_what_was_not_chosen_gets_nothing() -> None:
     y, z = Tensor(np.array([np.nan, 1.0])), Tensor(np.array([1.0, 2.0]))
     assert slope((z > 1.5).where(y, z), z).tolist() == [1, 0]
     assert slope((z > 1.5).where(z, y * z), y).tolist() == [1, 0]
+
+
+def test_factors_at_one_place() -> None:
+    """`scatter_reduce` by "prod": each gets the product of the others, of zeros too."""
+    x, u = np.array([1.5, 0.0, 3.0]), np.array([2.0, 0.0, -3.0, 0.5, 0.0])
+    places = np.array([0, 0, 2, 1, 0])
+    for zeros in ((), (1,), (1, 4)):
+        values_of = u + 1.0
+        values_of[list(zeros)] = 0
+        assert_gradients(lambda x, u: x.scatter_reduce(0, places, u, "prod"), x, values_of,
+                         orders=1)  # fmt: skip

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -177,3 +178,50 @@ def test_a_result_that_was_computed_has_a_gradient() -> None:
     h = (x * x).realize()
     with pytest.raises(GradientError, match="nothing leads from input 0"):
         h.sum().gradient(x)
+
+
+LOOKED_AT: dict[str, tuple[Any, list[float]]] = {
+    "detached": (lambda w: w.detach(), [1, 2]),
+    "detached of another shape": (lambda w: w.reshape(1, 2).detach().reshape(2), [1, 2]),
+    "detached of what was computed": (lambda w: (w * 1).detach(), [1, 2]),
+    "the same": (lambda w: w.reshape(2), [2, 4]),
+    "the same in another shape": (lambda w: w.reshape(2, 1)[:, 0], [2, 4]),
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_one_memory_with_two_histories(name: str) -> None:
+    """What is in the memory of a tensor may have another history than that."""
+    other, wanted = LOOKED_AT[name]
+    w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    d = other(w)
+    assert d.numpy().tolist() == [1, 2]
+    (d * w).sum().backward()
+    assert w.grad is not None and w.grad.numpy().tolist() == wanted
+    w.assign(w.detach() * 3)
+    assert d.numpy().tolist() == [1, 2] and w.numpy().tolist() == [3, 6]
+    d.assign(np.array([5.0, 5.0]))
+    assert d.numpy().tolist() == [5, 5] and w.numpy().tolist() == [3, 6]
+    assert compiler.jit(lambda x: x * 2)(w.detach()).numpy().tolist() == [6, 12]
+
+
+def test_no_grad_around_a_view() -> None:
+    w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    with compiler.no_grad():
+        d = w.reshape(2)
+    d.numpy()
+    (d * w).sum().backward()
+    assert w.grad is not None and w.grad.numpy().tolist() == [1, 2]
+
+
+def test_an_argument_that_is_looked_at_under_another_name() -> None:
+    def f(x: Tensor) -> Tensor:
+        y = x.reshape(2)
+        y.numpy()
+        return (y * y).sum()
+
+    x = np.array([1.0, 2.0])
+    assert compiler.grad(f)(x).numpy().tolist() == [2, 4]
+    y, pull = compiler.vjp(lambda x: x.sum(), Tensor(2.0))
+    y.numpy()
+    assert pull(3.0)[0].item() == 3

@@ -1,14 +1,23 @@
 """Derivatives of operations on elements, of casts, reductions and scans."""
 
+import math
 from dataclasses import dataclass
 
-from compiler.core.dtypes import Scalar, int64
+from compiler.core.dtypes import Scalar, int32, int64
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
 from compiler.graph.kinds.effects import Scatter
-from compiler.graph.kinds.gradient import Recalled, Wrt
+from compiler.graph.kinds.gradient import Recalled, Ruled, Wrt
 from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Later, Unroll, Weak
 from compiler.graph.kinds.scan import Scan
-from compiler.graph.kinds.shaping import broadcast_node, cast_to, counting, like, places_along
+from compiler.graph.kinds.shaping import (
+    broadcast_node,
+    cast_to,
+    counting,
+    like,
+    permuted,
+    places_along,
+    reshaped,
+)
 from compiler.graph.nodes import (
     Cast,
     Contiguous,
@@ -141,6 +150,49 @@ class _Folds(NodeBuild):
         turned = Scan((Flip((node,), self.axes),), name, self.axes[0])
         return Flip((turned,), self.axes)
 
+    def of_others(self, value: TensorNode) -> TensorNode:
+        """`value`, whose own derivative is that of all other elements, multiplied for each: it is
+        not computed unless that is taken, where two of them may be 0."""
+        if self.x.extents:
+            return value
+        kept = tuple(axis for axis in range(len(self.x.shape)) if axis not in self.axes)
+        order = (*kept, *self.axes)
+        shape = tuple(self.x.shape[axis] for axis in order)
+        count = math.prod(self.x.shape[axis] for axis in self.axes)
+        rows = math.prod(shape) // count
+        flat = reshaped(permuted(self.x, order), (rows, 1, count))
+        square = (rows, count, count)
+        is_own = elementwise("eq", counting(square, 1), counting(square, 2))
+        one = const(1, self.x.dtype, square)
+        without = elementwise("where", is_own, one, broadcast_node(flat, square))
+        made = reshaped(Reduce((without,), "prod", (2,)), shape)
+        back = tuple(sorted(range(len(order)), key=order.__getitem__))
+        return Recalled((value, permuted(made, back)))
+
+    def number(self) -> TensorNode:
+        """The number of each element among those that are folded together."""
+        made: TensorNode = const(0, int32, self.x.shape)
+        count = 1
+        for axis in reversed(self.axes):
+            along = cast_to(counting(self.x.shape, axis), int32)
+            steps = const(count, int32, self.x.shape)
+            made = elementwise("add", made, elementwise("mul", along, steps))
+            count *= self.x.shape[axis]
+        return like(made, self.x)
+
+
+@derivative_of(Ruled)
+def ruled_derivative(node: Ruled, g: TensorNode) -> Cotangents:
+    """as its rules say"""
+    value, *operands = node.sources
+    build: NodeBuild = BUILD
+    y: TensorNode = node
+    if isinstance(value, Reduce):
+        build = _Folds(operands[0], value.axes)
+        g, y = build.spread(g), build.spread(node)
+    shares = (rule and rule(build, g, y, *operands) for rule in node.rules)
+    return None, *shares
+
 
 @derivative_of(Reduce)
 def reduce_derivative(node: Reduce, g: TensorNode) -> Cotangents:
@@ -167,9 +219,8 @@ def _kept_derivative(node: Scan, g: TensorNode) -> TensorNode:
     """Of running extremes each goes to where it was met, the last place of equal ones."""
     (x,) = node.sources
     places = counting(x.shape, node.axis)
-    is_new = elementwise("eq", x, node)
+    is_new = elementwise("or", elementwise("eq", x, node), elementwise("ne", x, x))
     last = elementwise("where", is_new, places, const(0, int64, x.shape))
     where = Scan((last,), "max", node.axis)
     start = const(0, x.dtype, x.shape)
     return Scatter((start, g, *places_along(where, node.axis)), "add")
-

@@ -47,7 +47,36 @@ def scatter_derivative(node: Scatter, g: TensorNode) -> Cotangents:
         kept = Scatter((g, zeros, *positions), "replace")
         won = _is_last(x, updates, positions)
         return kept, elementwise("where", won, Index((g, *positions)), zeros), *others
-    return *_of_extremes(node, g), *others
+    made = _of_factors(node, g) if passes == "factor" else _of_extremes(node, g)
+    return *made, *others
+
+
+def _of_factors(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
+    """Each gets its cotangent times the other factors: where one of them is 0, that one only."""
+    x, updates, *positions = node.sources
+    parts = [_without_zeros(each) for each in (x, updates)]
+    first, rest = (rest for _, rest in parts)
+    zeros = [elementwise("where", it, *(const(n, x.dtype, it.shape) for n in (1, 0)))
+             for it, _ in parts]  # fmt: skip
+    product = Scatter((first, rest, *positions), "mul")
+    count = Scatter((*zeros, *positions), "add")
+    made = []
+    for each, own, other_zeros, here in (
+        (zeros[0], first, count, product),
+        (zeros[1], rest, Index((count, *positions)), Index((product, *positions))),
+    ):
+        is_alone = elementwise("eq", each, other_zeros)
+        others = elementwise("fdiv", here, own)
+        cotangent = g if each is zeros[0] else Index((g, *positions))
+        share = elementwise("mul", cotangent, others)
+        made.append(elementwise("where", is_alone, share, const(0, x.dtype, own.shape)))
+    return made[0], made[1]
+
+
+def _without_zeros(node: TensorNode) -> tuple[TensorNode, TensorNode]:
+    """Where it is 0, and `node` with 1 there."""
+    is_zero = elementwise("eq", node, const(0, node.dtype, node.shape))
+    return is_zero, elementwise("where", is_zero, const(1, node.dtype, node.shape), node)
 
 
 def _is_last(x: TensorNode, updates: TensorNode, positions: list[TensorNode]) -> TensorNode:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.gradient import Ruled
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Elementwise, Reduce, TensorNode
@@ -53,6 +54,8 @@ def described(node: TensorNode) -> Any:
         return type(node).derivative
     if isinstance(node, Elementwise):
         return OPS[node.op].derivative or (rule_for(node),)
+    if isinstance(node, Ruled):
+        return tuple(rule for rule in node.rules if rule is not None)
     if isinstance(node, Reduce):
         return REDUCTIONS[node.op].derivative
     return rule_for(node)

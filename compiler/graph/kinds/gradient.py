@@ -6,15 +6,16 @@
          | Recalled(x, made)                x, which was computed earlier, as `made` says
          | Checkpoint(y, x…, p…; count)     y, of which the way back computes again what is between
                                             it and the first `count` others
+         | Ruled(y, x…; rules)              y, of elements of the x, which changes as the rules say
 
 The first `pending` sources of a Backward are values that the sweep has yet to pass, sources before
 users, then what the result changes by for a change of each, its cotangent. `differentiate` takes
 the last of them, gives its operands their shares, and so on, until only the x are left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from compiler.graph.extents import Extents
 from compiler.graph.kinds.composite import Array, Composite, Problem
 from compiler.graph.kinds.markers import Detach, Later
 from compiler.graph.kinds.placement import Unique
-from compiler.graph.nodes import Shape, TensorNode
+from compiler.graph.nodes import Reduce, Shape, TensorNode
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -207,6 +208,55 @@ class Checkpoint(Composite):
     def describe(self) -> str:
         """How many inputs."""
         return f"of {self.count}"
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Ruled(Composite):
+    """`sources[0]`, a function of the others: for each of them a rule of `ops/composed.py`, or None
+    where nothing goes there. A reduction has one operand, and the rule of one."""
+
+    operands: ClassVar[int | None] = None
+    colour: ClassVar[str] = "control"
+    _extents = rules.kept
+    rules: tuple[Callable[..., Any] | None, ...]
+
+    def own_problem(self) -> Problem | None:
+        """Not a rule for each operand; operands that are not like the value they lead to."""
+        value, *operands = self.sources
+        if len(operands) != len(self.rules):
+            return Problem("there is not a rule for each operand", len(self.rules), len(operands))
+        if isinstance(value, Reduce):
+            return None if value.sources == (*operands,) else Problem(
+                "a rule is of another reduction", len(operands), "its operand")  # fmt: skip
+        for each in operands:
+            got, expected = ((it.shape, it.dtype.name) for it in (each, value))
+            if got != expected:
+                return Problem("an operand is not like its value", got, expected)
+        return None
+
+    def reference(self, values: list[Array]) -> Array:
+        """The value."""
+        return values[0]
+
+    def expansion(self) -> TensorNode:
+        """ruled(y, x) = y"""
+        return self.sources[0]
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether the value is one."""
+        return isinstance(self.sources[0], Reduce)
+
+    def describe(self) -> str:
+        """What the first rule is called."""
+        return next((rule.__name__ for rule in self.rules if rule is not None), "")
+
+
+def ruled(
+    value: TensorNode, rules: Sequence[Callable[..., Any] | None], *operands: TensorNode
+) -> TensorNode:
+    """`value`, which changes with each operand as its rule says; of integers just the value."""
+    return Ruled((value, *operands), tuple(rules)) if value.dtype.is_float else value
 
 
 def needed_for(

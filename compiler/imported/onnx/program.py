@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import is_floating
 from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
 from compiler.core.origin import user_call
@@ -75,6 +76,8 @@ class OnnxProgram:
             each.name: Value(array_of(each, f"initializer {each.name}", folder), name=each.name)
             for each in model.graph.initializer
         }
+        self._made: dict[str, Tensor] = {}
+        """The parameters that were asked for."""
         self.inputs = {
             each.name: _described(each) for each in model.graph.input
             if each.name not in self._constants
@@ -104,11 +107,25 @@ class OnnxProgram:
             raise DataError("OnnxProgram", "an input is missing", got=", ".join(given) or "none",
                             expected=", ".join(missing))  # fmt: skip
         known: dict[str, Value] = dict(self._constants)
+        known.update((name, Value(given=each, name=name)) for name, each in self._made.items())
         for name, (dtype, shape) in self.inputs.items():
             known[name] = Value(given=_input(name, given[name], dtype, shape, self.variables))
         self._bound = _given_values(known[name].tensor for name in self.inputs)
         made = self._walk(self._graph, known)
         return dict(zip(self.outputs, [value.tensor for value in made], strict=True))
+
+    @property
+    def parameters(self) -> dict[str, Tensor]:
+        """The constants of the model that are floats, by name, in memory of their own.
+
+        From then on calls read them there, so they may learn; before, what hangs on constants
+        alone is computed while a call is read.
+        """
+        for name, value in self._constants.items():
+            array = value.array
+            if name not in self._made and array is not None and is_floating(array.dtype):
+                self._made[name] = Tensor(array.copy(), name=name)
+        return dict(self._made)
 
     def _version(self, domain: str) -> int:
         return self._versions.get("" if domain in OWN else domain, 1)

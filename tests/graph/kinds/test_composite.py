@@ -22,7 +22,7 @@ from compiler.graph.kinds.by_hand import (
     Wmma,
 )
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Recalled, Wrt
+from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Recalled, Ruled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.markers import Later, Placeholder, Weak
@@ -31,6 +31,7 @@ from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
 from compiler.graph.verify import verify
 from compiler.graph.words import describe_argument, kind, operation
+from compiler.ops.composed import of_log1p
 from compiler.program.compilation import Compilation
 from compiler.settings.options import Options
 from tests.evaluate import ENGINES, NUMPYS, assert_same, samples
@@ -145,6 +146,9 @@ CASES: dict[str, Case] = {
     "recalled": (lambda x, y, t: Recalled((x, g.op("max", x, x))), lambda a, b: a),
     "checkpoint": (lambda x, y, t: Checkpoint((g.op("max", x, x), x), 1), lambda a, b: a),
     "later": (lambda x, y, t: Later((x, g.op("max", y, y))), lambda a, b: a),
+    "ruled": (lambda x, y, t: Ruled((g.op("max", x, x), x), (of_log1p,)), lambda a, b: a),
+    "ruled reduction": (lambda x, y, t: Ruled((g.reduce(x, "max", (1,)), x), (of_log1p,)),
+                        lambda a, b: a.max(1, keepdims=True)),
     "weak": (lambda x, y, t: Weak((g.shrink(x, ((0, 1), (0, 1))),)), lambda a, b: a[:1, :1]),
     "noop": (lambda x, y, t: g.noop(x), lambda a, b: a),
     "noop alone": (lambda x, y, t: g.noop(), lambda a, b: np.array(False)),
@@ -219,6 +223,7 @@ S = Buffer((), 4, (), dtypes.float32, "s")
 B = Buffer((), 5, (3, 4), dtypes.bool_, "b")
 P = Param((), 1, (3, 4), dtypes.float32)
 ROW = Strided((3, 4), (4, 1))
+
 
 @pytest.mark.parametrize(
     ("node", "printed", "colour"),

@@ -1,0 +1,16 @@
+"""Derivatives of first and second order, forwards and in reverse, are those that JAX has."""
+
+import pytest
+
+pytest.importorskip("jax")
+
+from tests.gradients import elements, folds, moves, products
+from tests.gradients.case import Case, check
+
+CASES = [*elements.CASES, *folds.CASES, *moves.CASES, *products.CASES]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_derivatives(case: Case, dtype: str) -> None:
+    check(case, dtype)
