@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from compiler import array_api, custom, data, nn, optim
     from compiler.ask.bisect import Bisection, bisect
     from compiler.ask.check_passes import check_passes
+    from compiler.ask.first_nan import first_nan
     from compiler.ask.why_not import WhyNot, why_not
     from compiler.core.dtypes import (
         DType,
@@ -129,7 +130,7 @@ __all__ = [
     "OnnxProgram", "Options", "PassError", "Passes", "RecompiledWarning", "ShapeError", "SizeError",
     "Strided", "Tensor", "TorchProgram", "Variable", "WhyNot", "array_api", "bfloat16", "bisect",
     "blockwise", "bool_", "cache_clear", "cache_info", "calibrate", "check_passes", "checkpoint",
-    "cluster", "compile", "custom", "data", "default_dtype", "effect", "float4_e2m1fn",
+    "cluster", "compile", "custom", "data", "default_dtype", "effect", "first_nan", "float4_e2m1fn",
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
     "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch", "get_default_dtype",
     "grad", "int2", "int4", "int8", "int16", "int32", "int64", "is_constant", "is_grad_enabled",
@@ -155,6 +156,7 @@ _PLACES = {
     "compiler.ask.bisect": "bisect Bisection",
     "compiler.ask.check_passes": "check_passes",
     "compiler.program.effect": "effect",
+    "compiler.ask.first_nan": "first_nan",
     "compiler.ask.why_not": "why_not WhyNot",
     "compiler.core.dtypes":
         "bfloat16 bool_ default_dtype DType float16 float32 float4_e2m1fn float64 float8_e4m3fn "

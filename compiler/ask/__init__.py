@@ -25,4 +25,5 @@ In order: each imports only what stands before it.
     module_trace.py     one module followed through every stage
     seen.py             what a value inside a kernel was, over all the times that it was computed
     values.py           the value of every node of a program, for a person to look at
+    first_nan.py        where values stop being numbers
 """

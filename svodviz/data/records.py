@@ -244,6 +244,10 @@ class Statistics(TypedDict):
 
     nan: Position
     inf: Position
+    zeros: NotRequired[Position]
+    """How many are 0."""
+    bars: NotRequired[list[Position]]
+    """How many elements are in each of equal parts of what is between the ends."""
     min: NotRequired[str]
     max: NotRequired[str]
     mean: NotRequired[str]
@@ -261,6 +265,8 @@ class Head(TypedDict):
 class Value(Head, Statistics):
     """A preview of an array."""
 
+    began: NotRequired[str]
+    """Of one that has NaN: the entity of the value where that began."""
     picture: NotRequired[list[Annotated[str, "pattern ^([0-9a-f]{2}|xx)*$"]]]
     """Grey levels of rows."""
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from svodviz.data.records import Head, Statistics, Value
 
 ELEMENTS, SIDE = 8, 24
+BARS = 24
+"""Parts of a histogram: as wide as the picture."""
 Array = np.ndarray[Any, Any]
 
 
@@ -53,8 +55,20 @@ def _statistics(numbers: Array) -> "Statistics":
         least, greatest = numbers.min(), numbers.max()
     return {
         "min": _text(least), "max": _text(greatest), "mean": _mean(numbers),
-        "nan": nan, "inf": inf,
+        "nan": nan, "inf": inf, "zeros": int(np.count_nonzero(numbers == 0)),
+        **_bars(numbers, least, greatest),
     }  # fmt: skip
+
+
+def _bars(numbers: Array, least: Any, greatest: Any) -> "Statistics":
+    """How many elements are in each part of what is between the ends; nothing of one value."""
+    if numbers.dtype.kind == "b" or least == greatest:
+        return {}  # type: ignore[typeddict-item]
+    wide = numbers.reshape(-1).astype(np.float64)
+    half = float(greatest) / 2 - float(least) / 2  # all of it may be no float64
+    places = (wide / 2 - float(least) / 2) / half * BARS
+    counts = np.bincount(np.clip(places.astype(np.int64), 0, BARS - 1), minlength=BARS)
+    return {"bars": counts.tolist()}  # type: ignore[typeddict-item]
 
 
 def preview_seen(seen: "Seen") -> "Value":

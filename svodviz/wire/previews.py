@@ -44,14 +44,34 @@ def previews(
             found[str(number)] = preview(value)
     else:
         _note_large(compilation, rows, found, notes)
+    beginnings = _beginnings(compilation) if any(it["nan"] for it in found.values()) else {}
+    for entity, shown in found.items():
+        if shown["nan"] and (began := beginnings.get(names[int(entity)])):
+            shown["began"] = began
     return found
 
 
 @request("value")
 def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> "records.Value | None":
     """The preview of one node's value; null where it has none."""
-    value = explorer.compilation.values(str(arguments["entity"]))
-    return None if value is None else preview(value)
+    entity = str(arguments["entity"])
+    value = explorer.compilation.values(entity)
+    if value is None:
+        return None
+    shown = preview(value)
+    began = _beginnings(explorer.compilation).get(entity) if shown["nan"] else None
+    if began:
+        shown["began"] = began
+    return shown
+
+
+def _beginnings(compilation: "Compilation") -> dict[str, str]:
+    """For each entity of the optimised graph whose value has NaN, where that began."""
+    from compiler.ask.first_nan import began
+
+    graph = compilation.optimized_graph
+    found = began(graph.nodes, lambda node: compilation.values(graph.entity(node)))
+    return {graph.entity(node): graph.entity(first) for node, first in found.items()}
 
 
 def _drawn(stages: "Sequence[records.Stage]") -> "list[records.NodeRow]":

@@ -189,6 +189,8 @@ export interface Stage {
 export interface Statistics {
   nan: Position;
   inf: Position;
+  zeros?: Position;
+  bars?: Position[];
   min?: string;
   max?: string;
   mean?: string;
@@ -204,6 +206,7 @@ export interface Head {
 
 /** A preview of an array */
 export interface Value extends Head, Statistics {
+  began?: string;
   picture?: string[];
 }
 

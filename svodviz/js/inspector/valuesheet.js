@@ -1,7 +1,7 @@
 // The value of the selection, or of what it comes from where it has none of its own.
 
 import { h } from "../kit/dom.js";
-import { picture } from "../kit/valuepicture.js";
+import { bars, picture } from "../kit/valuepicture.js";
 
 const WITH_VALUES = ["graph", "kernels"]; // stages of which Python knows each node's value
 const asked = new WeakMap(); // what Python was asked for already, by model
@@ -58,10 +58,11 @@ function knownSection(inspector, entity) {
     return unseen ? inspector.section("Value", h("p", { class: "note" }, unseen)) : null;
   }
   const value = model.values[from];
-  const odd = [["NaN", value.nan], ["infinite", value.inf]].filter(([, number]) => number);
+  const odd = [["zeros", value.zeros], ["NaN", value.nan], ["infinite", value.inf]]
+    .filter(([, number]) => number);
   const facts = [
     ...["min", "max", "mean"].filter((name) => name in value).map((name) => [name, value[name]]),
-    ...odd.map(([name, number]) => [name, `${number} of ${value.size}`]),
+    ...odd.map(([name, number]) => [name, share(number, value.size)]),
     ["first", value.first.join("  ") + (value.size > value.first.length ? "  …" : "")],
     !value.shape && ["computed", `${value.size.toLocaleString("en")} elements, one iteration ` +
       "after the other, on the inputs given"],
@@ -72,6 +73,26 @@ function knownSection(inspector, entity) {
     from !== entity && h("p", { class: "hint" }, "That of what it comes from:"),
     from !== entity && inspector.links([inspector.link(from)]),
     value.picture && picture(value),
+    value.bars && bars(value),
     inspector.facts(facts),
+    nanSection(inspector, from, value),
   );
+}
+
+/** How many of how many, and their share. Pure. */
+export function share(number, size) {
+  const percent = (100 * number) / size;
+  const shown = percent < 0.1 ? "below 0.1" : percent.toFixed(percent < 10 ? 1 : 0);
+  return `${number.toLocaleString("en")} of ${size.toLocaleString("en")}, ${shown} %`;
+}
+
+/** From a value that has NaN the way back to where that began. */
+function nanSection(inspector, entity, value) {
+  const began = value.began && inspector.store.model.entity(value.began);
+  if (!value.began || began === undefined || began < 0) return null;
+  if (began === entity) {
+    return h("p", { class: "note" }, "NaN begins here: nothing that it is computed from has one.");
+  }
+  return h("div", {}, h("p", { class: "hint" }, "Its NaN began at:"),
+    inspector.links([inspector.link(began)]));
 }

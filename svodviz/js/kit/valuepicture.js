@@ -1,6 +1,6 @@
 // An array of values as a small picture.
 
-import { h } from "./dom.js";
+import { h, s } from "./dom.js";
 
 /** The array as grey levels, odd values crossed out. */
 export function picture(value) {
@@ -20,6 +20,22 @@ export function picture(value) {
     pen.fillRect(x, y, 1, 1);
   }));
   return h("figure", { class: "value" }, canvas, h("figcaption", {}, caption(value)));
+}
+
+/** How many elements are in each of equal parts between the ends, higher where more are. */
+export function bars(value) {
+  const most = Math.max(...value.bars);
+  const [width, height] = [9, 44];
+  const rows = value.bars.map((count, place) => {
+    const tall = count && Math.max(1, Math.round((height * count) / most));
+    return s("rect", { x: place * width, y: height - tall, width: width - 1, height: tall });
+  });
+  const whole = value.bars.length * width;
+  const words = `${value.min} to ${value.max}, at most ${most.toLocaleString("en")} in a bar`;
+  return h("figure", { class: "histogram" },
+    s("svg", { class: "value-bars", width: whole, height, viewBox: `0 0 ${whole} ${height}`,
+      role: "img", "aria-label": `histogram of values from ${words}` }, ...rows),
+    h("figcaption", {}, words));
 }
 
 function caption(value) {

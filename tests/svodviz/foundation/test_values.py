@@ -53,3 +53,15 @@ def test_floats_at_the_ends_of_their_type() -> None:
     facts = preview(np.array([end, -end, end, end]))
     assert facts["mean"] == f"{end / 2:.5g}"
     assert facts["picture"] == ["ff00ffff"]
+
+
+def test_zeros_are_counted_and_bars_add_up() -> None:
+    facts = preview(np.array([0.0, -0.0, 1.0, 24.0, np.nan, np.inf]))
+    assert facts["zeros"] == 2
+    assert len(facts["bars"]) == 24 and sum(facts["bars"]) == 4
+    assert facts["bars"][0] == 2 and facts["bars"][1] == 1 and facts["bars"][-1] == 1
+    end = np.finfo(np.float64).max
+    assert preview(np.array([-end, 0.0, end]))["bars"][::12] == [1, 1]
+    assert "bars" not in preview(np.full(3, 7.0)) and "bars" not in preview(np.array([True, False]))
+    ends = np.iinfo(np.int64)
+    assert sum(preview(np.array([ends.min, 0, ends.max]))["bars"]) == 3

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler import Compilation, Tensor, compile
+from compiler import Compilation, Tensor, compile, first_nan
 from svodviz.foundation.requests import respond
 from svodviz.foundation.values import preview
 from svodviz.widget.explorer import Explorer
@@ -85,3 +85,36 @@ def test_a_page_asks_for_a_value_that_it_was_not_given(
         page.evaluate(select, {"stage": "graph", "selected": chosen})
         assert page.locator(".inspector figure.value").count() == 1
     explorer.close()
+
+
+def nan_program() -> Compilation:
+    x = Tensor(np.array([[1.0, -2.0, 0.0], [4.0, 0.0, 9.0]]), name="x")
+    return compile((x.sqrt() + 1) * x)
+
+
+def test_where_a_nan_began_is_in_the_preview() -> None:
+    made = nan_program()
+    first = first_nan(made).beginnings[0].entity
+    entity = next(str(it.entity) for it in made.optimized_graph.lines if " mul " in it.text)
+    answered = asked(made, entity)["result"]
+    assert answered["nan"] == 1 and answered["began"] == first
+    told = [value["began"] for value in wire(made)["values"].values() if "began" in value]
+    assert told and set(told) == {first}
+
+
+@pytest.mark.browser
+def test_the_inspector_leads_back_to_the_first_nan(chromium: Any, tmp_path: Path) -> None:
+    explorer = Explorer(nan_program())
+    lines = explorer.compilation.optimized_graph.lines
+    last = next(str(it.entity) for it in lines if " mul " in it.text)
+    first = next(str(it.entity) for it in lines if " sqrt " in it.text)
+    with answered_page(explorer, chromium, tmp_path) as page:
+        page.evaluate("(it) => window.svodviz.model.set('state', it)",
+                      {"stage": "graph", "selected": last})
+        page.wait_for_selector(".inspector .histogram rect")
+        words = page.locator(".inspector").inner_text()
+        assert "Its NaN began at" in words and "1 of 6, 17 %" in words and "zeros" in words
+        page.locator(".inspector .hint:has-text('Its NaN began') ~ * button").first.click()
+        page.wait_for_function(
+            "(it) => window.svodviz.model.get('state').selected === it", arg=first)
+        assert "NaN begins here" in page.locator(".inspector").inner_text()
