@@ -34,7 +34,14 @@ from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Buffer, Const, TensorNode, const
 from compiler.graph.words import operation, short
 from compiler.tensors import live, watching
-from compiler.tensors.history import LEAVES, begin_marking, is_remembered, leaves_in, remembered
+from compiler.tensors.history import (
+    CHANGES,
+    LEAVES,
+    begin_marking,
+    is_remembered,
+    leaves_in,
+    remembered,
+)
 from compiler.tensors.placement import Placement
 from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
 
@@ -70,6 +77,7 @@ class Gradients(Placement):
         from others that require gradients does so already, and collects none; see `retain_grad`.
         Raises `DTypeError` where elements are no floats.
         """
+        CHANGES[0] += 1
         if not flag:
             LEAVES.pop(self._number, None)
             return self
@@ -82,6 +90,7 @@ class Gradients(Placement):
     def retain_grad(self) -> Self:
         """`backward` collects its gradient, too, though it was computed from others."""
         _refuse_integers("retain_grad", self.node)
+        CHANGES[0] += 1
         LEAVES[self._number] = self
         return self
 

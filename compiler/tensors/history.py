@@ -22,6 +22,10 @@ LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 """Tensors that collect gradients, by their number, in the order in which they began to."""
 
 
+CHANGES = [0]
+"""How often a tensor began, or stopped, to collect gradients."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Made:
     """The graph that made a value, and how often each buffer that it reads was written before."""
