@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compiler.core.errors import DataError, GradientError, ShapeError, located
-from compiler.core.origin import user_call
+from compiler.core.origin import caller, user_call
 from compiler.graph.nodes import Const, TensorNode
 from compiler.graph.words import short
 from compiler.tensor import Tensor
@@ -57,7 +57,8 @@ def value_and_grad(
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
         if any(not 0 <= number < len(args) for number in numbers):
             raise DataError("grad", "there is no such argument", got=f"argnums {argnums}",
-                            expected=f"0 to {len(args) - 1}, arguments by place")  # fmt: skip
+                            expected=f"0 to {len(args) - 1}, arguments by place",
+                            origin=caller("grad"))  # fmt: skip
         wanted = tuple(args[number] for number in numbers)
         inputs = _inputs("grad", wanted)
         again = dict(zip(numbers, trees.like(wanted, list(inputs)), strict=True))
@@ -67,7 +68,7 @@ def value_and_grad(
             got = short(result.node) if isinstance(result, Tensor) else type(result).__name__
             raise GradientError("grad", "the function gives no single element", got=got,
                                 expected="a tensor of 1 element", hint="sum() or mean() it, or use "
-                                "vjp(f, …)")  # fmt: skip
+                                "vjp(f, …)", origin=caller("grad"))  # fmt: skip
         slopes = _pulled([result], [result._new(ones_for(result.node))], inputs)
         arranged = trees.like(wanted, slopes)
         return whole, arranged[0] if isinstance(argnums, int) else arranged
@@ -181,12 +182,12 @@ def _tangents(method: str, given: Any, like: Sequence[Tensor]) -> list[Tensor]:
     found = [Tensor(each) for each in trees.flat(given)]
     if len(found) != len(like):
         raise GradientError(method, "there is a change for each tensor", got=str(len(found)),
-                            expected=str(len(like)))  # fmt: skip
+                            expected=str(len(like)), origin=caller(method))  # fmt: skip
     made = []
     for each, other in zip(found, like, strict=True):
         if each.shape != other.shape:
             raise ShapeError(method, "a change is like its tensor", got=short(each.node),
-                             expected=short(other.node))  # fmt: skip
+                             expected=short(other.node), origin=caller(method))  # fmt: skip
         made.append(each.cast(other.dtype))
     return made
 

@@ -73,7 +73,7 @@ def test_forward_mode_leaves_nothing_of_the_sweep() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(GradientError, match="no single element"):
+    with pytest.raises(GradientError, match=r"(?s)no single element.*test_differentiation.py"):
         compiler.grad(lambda x: x * 2)(X)
     with pytest.raises(GradientError, match="gradients are of floats"):
         compiler.grad(lambda x: x.sum())(np.arange(3))

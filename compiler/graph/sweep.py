@@ -19,7 +19,7 @@ from compiler.core.trace import Match, Provenance
 from compiler.graph.derivatives import elements, memory, movement, placement, rules, together
 from compiler.graph.derivatives.loops import loop_derivative
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Ruled, needed_for
+from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, changed_by, needed_for
 from compiler.graph.kinds.kernel import Kernel
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.shaping import like
@@ -145,7 +145,7 @@ def check_way(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None
         elif any(source in way for source in node.sources):
             if why := rules.why_none(node):
                 refuse(node, why)
-            reached.update(node.sources[1:] if isinstance(node, Ruled) else node.sources)
+            reached.update(changed_by(node))
 
 
 def _nothing(x: TensorNode) -> TensorNode:

@@ -18,6 +18,10 @@ SHOWN = 8
 """As many differences are listed."""
 
 
+CHANGES = [0]
+"""How often an attribute of any module was set: what was captured with one looks whether it was."""
+
+
 class Module:
     """Base of layers and networks: write `__init__` and `forward`, then call it.
 
@@ -30,6 +34,14 @@ class Module:
 
     training: bool = True
     """Whether it learns: dropout drops, batches are normalised by their own statistics."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        CHANGES[0] += 1
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        CHANGES[0] += 1
+        object.__delattr__(self, name)
 
     def forward(self, *inputs: Any, **given: Any) -> Any:
         """What it computes."""

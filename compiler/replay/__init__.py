@@ -3,6 +3,7 @@
 In order: each imports only what stands before it.
 
     arguments.py  what a call is given: tensors, numbers that may change, and what is fixed
+    surroundings.py  what stands around a function in Python
     program.py    one capture: a compiled program, and what each of its inputs is
     function.py   a function with its captures
 """

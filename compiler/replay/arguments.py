@@ -4,6 +4,7 @@ A tensor, or an array, is known by its shape, type, place and variables; a numbe
 it was another one in a call that is equal otherwise: from then on it is data. All else is fixed.
 """
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,8 @@ class Call:
                 parts.append((node.shape, node.dtype, node.devices, node.extents, same))
             elif place in moving:
                 parts.append((type(leaf), "moves"))
+            elif leaf == 0 and isinstance(leaf, float):
+                parts.append((float, math.copysign(1, leaf), 0.0))  # -0.0 is equal to 0.0
             else:
                 parts.append((type(leaf), leaf))
         return tuple(parts)

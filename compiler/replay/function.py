@@ -19,12 +19,17 @@ from compiler.core import forking
 from compiler.core.errors import DataError, JitError, located
 from compiler.replay import arguments
 from compiler.replay.arguments import Call
-from compiler.replay.program import USUAL, Captured
+from compiler.replay.program import ANOTHER, USUAL, Captured
 from compiler.settings.options import Options
 from compiler.tensors import watching
 
 KEPT = 64
 """Captures of one function, least recently used first out."""
+
+
+VARIANTS = 4
+"""Captures of one signature that differ in what stood around the function, as a network that
+learns and one that does not; the last one is tried first."""
 
 
 class JitInfo(NamedTuple):
@@ -44,8 +49,11 @@ class JitFunction:
     arranged, and everything else by value. A Python number is part of it until it was another one
     in a call that is equal otherwise; from then on it is data, unless the function decides by it.
     A tensor from around the function is read where it is; one that the function assigns is written
-    in place. Random numbers are new in each call. What the function does besides (print, count in
-    Python) it does when it is captured, and then no more: a step counter is a tensor.
+    in place. What stands around it in Python (globals, closures, attributes, lists, whether a
+    network learns) is looked at before each call, as `surroundings.py` tells; where it is another
+    now, the function is captured again. Random numbers are new in each call. What the function
+    does besides (print, count in Python) it does when it is captured, and then no more: a step
+    counter is a tensor.
 
     A `grad` that the function sets and uses to assign tensors is None afterwards; one that it only
     sets is there. Raises `JitError` where it asks for values, and for arguments that share memory
@@ -61,7 +69,7 @@ class JitFunction:
         self.static = _static(function, static)
         self.options = options or USUAL
         self._lock = forking.lock()
-        self._kept: OrderedDict[Hashable, Captured] = OrderedDict()
+        self._kept: OrderedDict[Hashable, list[Captured]] = OrderedDict()
         self._moving: dict[Hashable, frozenset[int]] = {}
         self._numbers: dict[Hashable, tuple[Any, ...]] = {}
         self._fixed: set[Hashable] = set()
@@ -90,7 +98,8 @@ class JitFunction:
 
     def cache_info(self) -> JitInfo:
         """How often it was captured and replayed, and why captured."""
-        return JitInfo(self._captures, self._replays, len(self._kept), dict(self._reasons))
+        kept = sum(map(len, self._kept.values()))
+        return JitInfo(self._captures, self._replays, kept, dict(self._reasons))
 
     def cache_clear(self) -> None:
         """Forget all captures; counts stay."""
@@ -104,18 +113,22 @@ class JitFunction:
         if numbers:
             moving = self._moving_in(call, kind)
             key = call.key(moving)
-        found = self._kept.get(key)
-        if found is not None:
-            why = found.stale()
-            if not why:
+        why = ""
+        known = self._kept.get(key, [])
+        for each in tuple(known):
+            now = each.stale()
+            if not now:
                 self._kept.move_to_end(key)
-                return found
-        else:
-            why = "another signature" if self._kept else "the first call"
+                return each
+            why = why or now
+            if now.startswith(ANOTHER):
+                known.remove(each)
+        why = why or ("another signature" if self._captures else "the first call")
         made = self._capture(call, kind, moving)
         self._captures += 1
         self._reasons[why] = self._reasons.get(why, 0) + 1
-        self._kept[call.key(made.moving)] = made
+        variants = self._kept.setdefault(call.key(made.moving), [])
+        variants[:] = [made, *variants[: VARIANTS - 1]]
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return made
@@ -145,7 +158,7 @@ class JitFunction:
     def __repr__(self) -> str:
         name = getattr(self.function, "__qualname__", repr(self.function))
         why = ", ".join(f"{count} × {reason}" for reason, count in self._reasons.items())
-        kernels = [captured.kernels for captured in self._kept.values()]
+        kernels = [each.kernels for variants in self._kept.values() for each in variants]
         return (
             f"jit({name}): {self._captures} captures ({why or 'none yet'}), "
             f"{self._replays} calls; items {kernels}"

@@ -5,6 +5,7 @@
     random     key and counters of random numbers, new in each call
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from compiler.core.errors import JitError
 from compiler.core.lazy import loading
 from compiler.core.node import toposort
+from compiler.core.origin import caller
 from compiler.device.allocator import address_of
 from compiler.device.buffers import data as data_of
 from compiler.device.buffers import held
@@ -22,6 +24,7 @@ from compiler.graph.kinds.gradient import Gradient
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
 from compiler.replay.arguments import Call, StandIn, buffers_of, stand_in, values_of
+from compiler.replay.surroundings import around, collecting
 from compiler.run import plans, sharding
 from compiler.run.bindings import hold
 from compiler.settings.options import Options
@@ -32,6 +35,7 @@ from compiler.tensors.value import TensorValue, next_number
 from compiler.tensors.variables import is_realized
 
 USUAL = Options()
+ANOTHER = "a tensor from around it is another now"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,8 +115,15 @@ class Captured:
     def __init__(self, function: Callable[..., Any], call: Call, moving: frozenset[int],
                  options: Options = USUAL) -> None:  # fmt: skip
         self.moving = moving
+        first = next_number()
         given = [stand_in(leaf, place in moving) for place, leaf in enumerate(call.leaves)]
+        self._given = given
+        before = around(function, _objects(call))
         self.traced = traced(function, call, given)
+        written = before.written()
+        whole = around(function, _objects(call)) if written else before
+        self._refuse_kept(whole.tensors, first)
+        self._around = around(function, _objects(call), written) if written else before
         self.options = options
         self._whole = sharding.in_shards(self.traced.roots)
         self._each = sharding.flat(self._whole)
@@ -130,9 +141,9 @@ class Captured:
             address_of(it) if isinstance(it, np.ndarray) else 0 for it in self._arrays
         ]
         self._written = {self._buffers[n].unique for n in self.structure.written_inputs}
-        self._state = [
-            (tensor, tensor.node) for tensor in self.traced.assigned
-        ]
+        self._state = self._read_from_around({id(each.value) for each in given}, first)
+        self._collecting = history.CHANGES[0], collecting(t for t, _ in self._state)
+        self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
         is_one = _is_tensor(self.traced.result) and not self.traced.graded
         self._is_plain = is_one and self._whole[0] is self._each[0]
@@ -143,13 +154,44 @@ class Captured:
         """How many items a call runs."""
         return len(self.structure.items)
 
+    def _refuse_kept(self, tensors: Sequence[Any], first: int) -> None:
+        """Raise `JitError` where a tensor that the function made of its arguments stays outside."""
+        own = {buffer for each in self._given for buffer in each.buffers}
+        own |= {b for key, start, _ in self.traced.drawn for b in (key, start)}
+        for each in tensors:
+            if each._number >= first and not own.isdisjoint(toposort([each.node])):
+                raise JitError(
+                    "jit", "a tensor that the function made stays outside of it",
+                    got=short(each.node), expected="tensors that it returns, or assigns to others",
+                    hint="kept.assign(new) writes in place, where kept was there before",
+                    origin=each.node.origin,
+                )  # fmt: skip
+
+    def _read_from_around(self, given: set[int], first: int) -> list[tuple[Any, TensorNode]]:
+        """The tensors from around the function that it reads or assigns, and what they hold."""
+        order = set(toposort(self.traced.roots))
+        numbers = {each.unique for each in order if isinstance(each, Buffer)}
+        read = {
+            id(t): t for t in (*READERS.of(numbers), *self._around.tensors)
+            if t.node in order and t._number < first and id(t) not in given
+        }  # fmt: skip
+        read |= {id(tensor): tensor for tensor in self.traced.assigned}
+        return [(tensor, tensor.node) for tensor in read.values()]
+
     def stale(self) -> str:
         """Why the program serves no longer; "" while it does."""
+        if why := self._around.changed():
+            return why
         for tensor, node in self._state:
             if tensor.node is not node:
                 tensor.realize()
                 if tensor.node is not node:
-                    return f"a tensor that it assigns is another now: {short(tensor.node)}"
+                    return f"{ANOTHER}: {short(tensor.node)}"
+        changes, before = self._collecting
+        if changes != history.CHANGES[0]:
+            if before != collecting(tensor for tensor, _ in self._state):
+                return "other tensors require gradients"
+            self._collecting = history.CHANGES[0], before
         return ""
 
     def run(self, call: Call) -> Any:
@@ -160,7 +202,7 @@ class Captured:
             data[number] = array
             addresses[number] = address_of(array) if isinstance(array, np.ndarray) else 0
         if self._written:
-            self._refuse_aliases(addresses)
+            self._refuse_aliases(data)
             self._before_writing()
         for key, first, count in self.traced.drawn:
             for buffer, word in zip((key, first), GENERATOR.take(count), strict=True):
@@ -170,15 +212,14 @@ class Captured:
         history.written_now(self._written)
         return self._arranged(flat, values)
 
-    def _refuse_aliases(self, addresses: Sequence[int]) -> None:
+    def _refuse_aliases(self, data: Sequence[Any]) -> None:
         """Memory that is written is one input only."""
-        written = {addresses[number] for number in self._is_written}
-        for number, at in enumerate(addresses):
-            if at in written and number not in self._is_written:
+        for number, _, _ in self._arguments:
+            if self._fixed.meets(data, number, number in self._is_written):
                 raise JitError(
                     "jit", "an argument shares memory with what the function writes",
                     got=short(self._buffers[number]), expected="memory of its own",
-                    hint="clone() it",
+                    hint="clone() it", origin=caller("jit"),
                 )  # fmt: skip
 
     def _before_writing(self) -> None:
@@ -220,6 +261,41 @@ class Captured:
         with loading():
             from compiler.program.compilation import Compilation
         return Compilation(list(self._each), self.options, "jit")
+
+
+class _Intervals:
+    """Where the inputs are that no argument gives."""
+
+    def __init__(self, arrays: Sequence[Any], written: Sequence[int]) -> None:
+        known = [(*_interval(a), n) for n, a in enumerate(arrays) if isinstance(a, np.ndarray)]
+        self.written = sorted(each for each in known if each[2] in set(written))
+        self.begins = [begin for begin, _, _ in self.written]
+        self.read = [each for each in known if each[2] not in set(written)]
+        self.are_written = frozenset(written)
+
+    def meets(self, data: Sequence[Any], number: int, is_written: bool) -> bool:
+        """Whether an argument meets other memory that is written; one that is written, any."""
+        if not isinstance(data[number], np.ndarray):
+            return False
+        begin, end = _interval(data[number])
+        place = bisect_left(self.begins, end)  # what is written does not meet each other
+        if place and self.written[place - 1][1] > begin:
+            return True
+        others = [(*_interval(a), n) for n, a in enumerate(data)
+                  if n != number and isinstance(a, np.ndarray)
+                  and (is_written or n in self.are_written)] if is_written else ()  # fmt: skip
+        return any(low < end and begin < high for low, high, _ in others)
+
+
+def _interval(array: Any) -> tuple[int, int]:
+    """Where a flat array begins and ends."""
+    begin = address_of(array)
+    return begin, begin + array.nbytes
+
+
+def _objects(call: Call) -> tuple[Any, ...]:
+    """The arguments that are neither tensors nor numbers."""
+    return tuple(leaf for leaf in call.leaves if not isinstance(leaf, TensorValue))
 
 
 def _is_tensor(each: object) -> bool:

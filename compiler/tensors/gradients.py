@@ -19,14 +19,29 @@ from compiler.core.errors import DTypeError, GradientError, ShapeError
 from compiler.core.node import substitute, toposort
 from compiler.core.origin import state
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Wrt, needed_for
+from compiler.graph.kinds.gradient import (
+    Backward,
+    Checkpoint,
+    Gradient,
+    Wrt,
+    changed_by,
+    needed_for,
+    reached,
+)
 from compiler.graph.kinds.markers import Detach
 from compiler.graph.kinds.placement import Multi, Unique
 from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Buffer, Const, TensorNode, const
-from compiler.graph.words import short
+from compiler.graph.words import operation, short
 from compiler.tensors import live, watching
-from compiler.tensors.history import LEAVES, begin_marking, is_remembered, leaves_in, remembered
+from compiler.tensors.history import (
+    CHANGES,
+    LEAVES,
+    begin_marking,
+    is_remembered,
+    leaves_in,
+    remembered,
+)
 from compiler.tensors.placement import Placement
 from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
 
@@ -62,6 +77,7 @@ class Gradients(Placement):
         from others that require gradients does so already, and collects none; see `retain_grad`.
         Raises `DTypeError` where elements are no floats.
         """
+        CHANGES[0] += 1
         if not flag:
             LEAVES.pop(self._number, None)
             return self
@@ -74,6 +90,7 @@ class Gradients(Placement):
     def retain_grad(self) -> Self:
         """`backward` collects its gradient, too, though it was computed from others."""
         _refuse_integers("retain_grad", self.node)
+        CHANGES[0] += 1
         LEAVES[self._number] = self
         return self
 
@@ -115,13 +132,7 @@ class Gradients(Placement):
         what are no floats, `ShapeError` for a gradient of another shape.
         """
         root, seed = self._root("backward", gradient)
-        leaves = leaves_in(toposort([root]))
-        if not leaves:
-            raise GradientError(
-                "backward", "nothing that requires a gradient led to this tensor",
-                got=short(self.node), expected="a tensor computed from one that requires_grad",
-                hint="w.requires_grad_() before it is used",
-            )  # fmt: skip
+        leaves = _leaves_of(root)
         found = swept([root], [seed], [leaf.node for leaf in leaves])
         for leaf, node in zip(leaves, found, strict=True):
             made = leaf._new(node if create_graph else Detach((node,)))
@@ -183,6 +194,39 @@ class Gradients(Placement):
             self.node = self.clone().node
             live.note(self)
             realized(self)
+
+
+def _leaves_of(root: TensorNode) -> list[Any]:
+    """The tensors that collect gradients with which the root changes; `GradientError` for none."""
+    order = toposort([root])
+    leaves = leaves_in(order)
+    wanted = frozenset(leaf.node for leaf in leaves) | _written_since(order)
+    way = needed_for(order, wanted)
+    found = reached(root, way)
+    if gone := (found & wanted) - {leaf.node for leaf in leaves}:
+        raise GradientError(
+            "backward", "what requires gradients was written since this tensor came about",
+            got=short(gone.pop()), expected="the values that it is computed from",
+            hint="take the gradient before assign(…) or x[…] = … writes them",
+        )  # fmt: skip
+    if kept := [leaf for leaf in leaves if leaf.node in found]:
+        return kept
+    stops = [node for node in order if not changed_by(node) and way.intersection(node.sources)]
+    stop = stops[-1] if stops else None
+    at = f": {operation(stop)} at {stop.origin.address}" if stop and stop.origin else ""
+    raise GradientError(
+        "backward", "nothing that requires a gradient led to this tensor", got=short(root),
+        expected="a tensor computed from one that requires_grad",
+        hint=f"gradients stop at what is detached and at integers{at}" if stop
+        else "w.requires_grad_() before it is used",
+    )  # fmt: skip
+
+
+def _written_since(order: Sequence[TensorNode]) -> frozenset[TensorNode]:
+    """The memory among these of tensors that collect gradients, but hold something else now."""
+    nodes = frozenset(order)
+    held = ((leaf.node, live.storage(leaf.node)) for leaf in list(LEAVES.values()))
+    return frozenset(b for node, b in held if b is not None and b in nodes and node not in nodes)
 
 
 def realized(tensor: Any) -> None:

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.core.errors import GradientError
-from compiler.core.node import toposort
+from compiler.core.node import substitute, toposort
+from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.gradient import Recalled, Wrt
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.words import short
 from compiler.tensors import live
 
 LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 """Tensors that collect gradients, by their number, in the order in which they began to."""
+
+
+CHANGES = [0]
+"""How often a tensor began, or stopped, to collect gradients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +63,42 @@ def written_now(numbers: Iterable[int]) -> None:
 def _published(
     before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
 ) -> None:
-    """Values were computed: keep how, where gradients may be wanted, and what was written."""
+    """Values were computed: keep how, where gradients may be wanted, and what was written.
+
+    What collects gradients begins anew where it was assigned: how it was before is no history.
+    """
     if not LEAVES and not _marked:
         return
+    counts = {number: _writes.get(number, 0) for number in written}
     written_now(written)
+    held = {leaf.node for leaf in list(LEAVES.values())}
+    anew = {
+        node: value for node, value in zip(before, values, strict=True)
+        if isinstance(node, Assign) and value in held
+    }  # fmt: skip
     for node, value in zip(before, values, strict=True):
         if value is node or live.storage(node) is not None or not node.dtype.is_float:
             continue
-        order = toposort([node])
+        (recipe,) = substitute(Sink((node,)), anew).sources if anew else (node,)
+        order = toposort([recipe])
         if value in order:  # it is the memory of what it was computed from
             continue
         if leaves_in(order) or any(each in _made or isinstance(each, Wrt) for each in order):
             read = {each.unique for each in order if isinstance(each, Buffer)}
-            _made[value] = _Made(node, {number: _writes.get(number, 0) for number in read})
+            now = {number: _writes.get(number, 0) for number in read}
+            now |= {n: counts[n] for n in written & _read_before(node, frozenset(anew))}
+            _made[value] = _Made(recipe, now)
+
+
+def _read_before(node: TensorNode, ends: frozenset[TensorNode]) -> set[int]:
+    """The numbers of the buffers that are read as they were before the program wrote."""
+    found: set[int] = set()
+    for each in toposort([node], ends):
+        if each in ends:
+            continue
+        read = each.sources[1:] if isinstance(each, Assign) and not each.parts else each.sources
+        found |= {source.unique for source in read if isinstance(source, Buffer)}
+    return found
 
 
 def _beside(before: TensorNode, value: TensorNode) -> TensorNode:

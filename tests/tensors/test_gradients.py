@@ -225,3 +225,62 @@ def test_an_argument_that_is_looked_at_under_another_name() -> None:
     y, pull = compiler.vjp(lambda x: x.sum(), Tensor(2.0))
     y.numpy()
     assert pull(3.0)[0].item() == 3
+
+
+def test_gradients_stop_where_it_says() -> None:
+    """What is detached has no gradient, and a tensor that leads there only is refused."""
+    w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    with pytest.raises(GradientError, match=r"(?s)integers: detach at .*test_gradients.py"):
+        (w.detach() * 2).sum().backward()
+    with pytest.raises(GradientError, match="integers: cast at"):
+        w.cast("int64").cast("float64").sum().backward()
+    with compiler.no_grad():
+        y = w.sum()
+    with pytest.raises(GradientError, match="nothing that requires a gradient led"):
+        y.backward()
+    v = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    (w.detach() * v).sum().backward()
+    assert w.grad is None and v.grad is not None
+    assert not w.detach().requires_grad
+
+
+def test_written_before_anything_was_computed() -> None:
+    w, v = (Tensor(np.array([1.0, 2.0]), requires_grad=True) for _ in range(2))
+    y, z = (w * v).sum(), (w.detach() * v).sum()
+    w.assign(w.detach() + 1)
+    z.backward()
+    for _ in range(2):
+        with pytest.raises(GradientError, match=r"(?s)was written since.*test_gradients.py"):
+            y.backward()
+        w.realize()
+    assert v.grad is not None and v.grad.numpy().tolist() == [1, 2] and w.grad is None
+    y = (w * v).sum()
+    y.backward()
+    assert w.grad is not None and w.grad.numpy().tolist() == [1, 2]
+
+
+def test_a_function_without_a_derivative() -> None:
+    x = Tensor(np.array([1.0]), requires_grad=True)
+    y = x.bitcast("int64").bitcast("float64") * x
+    y.sum().backward()  # its bits are integers: no gradient goes there
+    assert x.grad is not None and x.grad.numpy().tolist() == [1]
+
+
+def test_learning_step_by_step_with_losses_looked_at() -> None:
+    """What an assignment that waits is computed with has the new value's history."""
+    w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    losses = []
+    for _ in range(4):
+        loss = (w * w).sum()
+        losses.append(loss.item())
+        w.grad = None
+        loss.backward()
+        assert w.grad is not None
+        w.assign(w - 0.25 * w.grad)
+    assert losses == [5, 1.25, 0.3125, 0.078125]
+    w.assign(w * 0 + 3)
+    y = (w * w).sum()
+    assert y.item() == 18
+    w.grad = None
+    y.backward()
+    assert w.grad is not None and w.grad.numpy().tolist() == [6, 6]

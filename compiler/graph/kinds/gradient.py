@@ -259,16 +259,30 @@ def ruled(
     return Ruled((value, *operands), tuple(rules)) if value.dtype.is_float else value
 
 
+def changed_by(node: TensorNode) -> Sequence[TensorNode]:
+    """The sources with whose changes a value changes: none of what is detached, or no float."""
+    if isinstance(node, Detach) or not (node.dtype.is_float or isinstance(node, Backward)):
+        return ()
+    return node.sources[1:] if isinstance(node, Recalled | Ruled) else node.sources
+
+
 def needed_for(
     order: Sequence[TensorNode], inputs: frozenset[TensorNode]
 ) -> frozenset[TensorNode]:
     """The values of `order`, sources before users, that change where one of the inputs does."""
     found: set[TensorNode] = set()
     for node in order:
-        if node in inputs:
-            found.add(node)
-        elif not (node.dtype.is_float or isinstance(node, Backward)) or isinstance(node, Detach):
-            continue
-        elif any(source in found for source in node.sources):
+        if node in inputs or any(source in found for source in changed_by(node)):
             found.add(node)
     return frozenset(found)
+
+
+def reached(root: TensorNode, way: frozenset[TensorNode]) -> set[TensorNode]:
+    """Those of `way`, as `needed_for` gives it, with whose changes the root changes."""
+    found = {root} & way
+    waiting = list(found)
+    while waiting:
+        new = {source for source in changed_by(waiting.pop()) if source in way} - found
+        found |= new
+        waiting += new
+    return found
