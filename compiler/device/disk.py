@@ -233,12 +233,22 @@ def _header(path: Path, text: bytes) -> dict[str, Any]:
     try:
         import json
 
-        header = json.loads(text)
+        header = json.loads(text, object_pairs_hook=lambda rows: _once(path, rows))
     except (ValueError, RecursionError) as error:
         _refuse(path, "the header is no JSON", str(error))
     if not isinstance(header, dict):
         _refuse(path, "the header is no JSON object", type(header).__name__)
     return header
+
+
+def _once(path: Path, rows: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Rows by name, each of which stands once: of two only one would be looked at."""
+    made = dict(rows)
+    if len(made) < len(rows):
+        names = [name for name, _ in rows]
+        twice = next(name for name in names if names.count(name) > 1)
+        _refuse(path, "a name stands twice in the header", twice, "each once")
+    return made
 
 
 def _entry(path: Path, name: str, row: Any, start: int) -> Entry:
