@@ -67,7 +67,8 @@ class Origin:
     `outer` is the line that called the function in which it is made, with those around that one:
     what two calls of a helper make is made at two places. Places that differ only in `call` are
     one: it numbers the public calls of a process in their order, and groups nodes in pictures.
-    `module` is the part of a model in which it is made.
+    `module` is the part of a model in which it is made, `back` the call that this one is the way
+    back of; 0 for what is none.
     """
 
     file: str
@@ -77,6 +78,7 @@ class Origin:
     function: str = field(default="", compare=False)
     call: int = field(default=0, compare=False)
     module: Module | None = None
+    back: int = field(default=0, compare=False)
     _hash: int = field(init=False, repr=False, compare=False)
     """Every table of nodes asks for it."""
 
@@ -229,7 +231,7 @@ def stated(method: str, place: Frame, module: Module | None) -> Origin:
 
 def derived(origin: Origin, method: str) -> Origin:
     """A new call, in which what `origin` made leads to more: on its line, as made by `method`."""
-    return replace(origin, method=method, call=next(_calls))
+    return replace(origin, method=method, call=next(_calls), back=origin.call)
 
 
 class no_origin:

@@ -25,6 +25,7 @@ In order: each imports only what stands before it.
     strides.py      how far apart in memory the elements of a value are, along each axis
     alike.py        what in a program is alike: calls, and iterations written in Python
     scopes.py       the public calls of a program and the functions around them, as a tree
+    partners.py     which nodes are the way back of which
     modules.py      the modules of a model, or a program's functions, as a tree
     printer.py      the printed form and the picture of a tensor graph
     reshard.py      other shards of the same value

@@ -24,6 +24,7 @@ from compiler.core.trace import Line, Numbering, Provenance, empty_graph
 from compiler.graph.extents import written
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Const, Param, Sink, TensorNode, Variable
+from compiler.graph.partners import Partners
 from compiler.graph.strides import strides
 from compiler.graph.words import describe_argument, kind, operation, short
 
@@ -46,6 +47,8 @@ class Graph(Stage):
     """For each node those of `parents` that only called the function in which it is made."""
     scopes: dict[TensorNode, int] = field(default_factory=dict)
     """For each node of a graph as written its scope, by position."""
+    partners: dict[TensorNode, Partners] = field(default_factory=dict)
+    """For each node the nodes of its way back, or those that it is the way back of."""
 
     @cached_property
     def nodes(self) -> list[TensorNode]:

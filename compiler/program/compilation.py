@@ -27,6 +27,7 @@ from compiler.findings.finding import Findings
 from compiler.graph.kinds.markers import Placeholder
 from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.partners import partners
 from compiler.graph.printer import Graph, origins_of
 from compiler.graph.scopes import Scopes, scopes_of
 from compiler.llvm.level import Level
@@ -139,6 +140,7 @@ class Compilation:
             numbers=self.provenance.numbers, parents=parents, places=places,
             modules={n: origins[n][0].inside for n in nodes if origins[n]},
             scopes=self.scopes.of if root is self.written else {},
+            partners=partners(nodes, self.provenance),
             callers={n: self.user_source.callers_of(lines[n]) for n in nodes},
         )  # fmt: skip
 
@@ -524,13 +526,12 @@ class Compilation:
         with loading():
             from compiler.ask.module_trace import module_trace, stages_to
 
-        stages = stages_to(to)
+        own = {"source": "user_source", "llvm": "source"}
         parts: dict[str, tuple[Stage, ...]] = {}
-        for name in stages:
-            found = self.user_source if name == "source" else getattr(
-                self, "source" if name == "llvm" else name)  # fmt: skip
+        for name in stages_to(to):
+            found = getattr(self, own.get(name, name))
             parts[name] = found if isinstance(found, tuple) else (found,)
-        return module_trace(self, module, stages, parts)
+        return module_trace(self, module, tuple(parts), parts)
 
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -578,8 +579,7 @@ class Compilation:
 
     def biography(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        whole = (self.modules, *self.stages, *self.optimized, *self.assembly)
-        return biography(entity, whole)
+        return biography(entity, (self.modules, *self.stages, *self.optimized, *self.assembly))
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
@@ -589,9 +589,9 @@ class Compilation:
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
-        plain = {k.body for k in self._kernels if k.choices.is_plain}
-        made, found = self._scheduled, (self.schedule, kernels, plain, self.collectives)
-        return summary(self.name, self.written, self._build.records, made, *found)
+        found = self.schedule, kernels, {k.body for k in self._kernels if k.choices.is_plain}
+        known = self.written, self._build.records, self._scheduled
+        return summary(self.name, *known, *found, self.collectives)
 
     def __repr__(self) -> str:
         return f"Compilation({printable(self.name)}, {len(self._scheduled.items)} items)"

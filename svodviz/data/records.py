@@ -67,6 +67,10 @@ class NodeRow(TypedDict):
     """The numbers of the program's lines that called the function in which it is made."""
     scope: NotRequired[Position]
     """The call that made it, in `scopes`."""
+    partners: NotRequired[list[Position]]
+    """The numbers of the graph's nodes that are its way back, or that it is the way back of."""
+    back: NotRequired[bool]
+    """Whether it is a part of a way back, and of nothing else."""
     strides: NotRequired[str]
     text: NotRequired[list[str]]
     """Of a block of instructions."""

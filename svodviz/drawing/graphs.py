@@ -115,7 +115,7 @@ def box_of(entity: str, attributes: Facts) -> Box:
 _WORDS = ("op", "kind", "argument", "dtype", "shape", "name", "group")
 _FACTS = (
     "cost", "critical", "slack", "start", "finish", "device", "variables", "module", "scope",
-    "callers",    "strides",
+    "callers", "partners", "back", "strides",
 )  # fmt: skip
 _NOTHING = (None, "")
 

@@ -96,6 +96,10 @@ def _tensor_graph(graph: "Picture", stage: "Graph") -> "Picture":
             facts["callers"] = [int(it.partition(":")[2]) for it in callers]
         if stage.scopes.get(node, -1) >= 0:
             facts["scope"] = stage.scopes[node]
+        if partners := stage.partners.get(node):
+            facts["partners"] = [stage.numbers[it] for it in partners.nodes]
+            if partners.is_back:
+                facts["back"] = True
     return graph
 
 

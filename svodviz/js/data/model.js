@@ -66,6 +66,9 @@ export class Model {
     this.texts = new Map();
     /** @type {Map<number, Place[]>} */
     this.nodesOf = new Map();
+    /** @type {Map<number, number[]>} for nodes of the graph those that are their way back, or of
+     * which they are */
+    this.partners = new Map();
     /** @type {Map<number, TextRow & {stage: string, index: number}>} */
     this.lineOf = new Map();
     /** @type {Map<number, Rewrite>} */
@@ -182,6 +185,9 @@ export class Model {
     scene.arrows = new Map();
     scene.nodes.forEach((row, node) => {
       if (this.isStretch(row.e)) row.holds = this.parents[row.e];
+      if (row.partners) {
+        this.partners.set(row.e, row.partners.map((it) => this.entity(`graph:${it}`)));
+      }
       if (!this.nodesOf.has(row.e)) this.nodesOf.set(row.e, []);
       this.nodesOf.get(row.e)?.push({ ...place, node, row });
     });

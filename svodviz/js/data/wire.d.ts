@@ -48,6 +48,8 @@ export interface NodeRow {
   module?: string;
   callers?: Position[];
   scope?: Position;
+  partners?: Position[];
+  back?: boolean;
   strides?: string;
   text?: string[];
 }

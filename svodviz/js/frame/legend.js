@@ -9,6 +9,7 @@ const MARKS = {
   changed: ["~", "reads differently"],
   replaced: ["⇢", "what took its place"],
   critical: ["◆", "critical: no slack"],
+  back: ["↺", "way back of a gradient"],
   slack: ["", "slack"],
   path: ["◆", "the end waited for it"],
   waits: ["", "waits"],

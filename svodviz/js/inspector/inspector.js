@@ -114,8 +114,19 @@ export class Inspector {
       this.words(entity),
       partSection(this, place),
       this.operands(entity, place),
+      this.partners(entity, row),
       this.rest(entity),
     ].flat();
+  }
+
+  /** The nodes of its way back where it has a gradient, or those that it is the way back of. */
+  partners(entity, row) {
+    const found = this.store.model.partners.get(entity);
+    if (!found) return null;
+    const more = found.length - LISTED;
+    return this.section(row?.back ? "Way back of" : "Its way back",
+      this.links(found.slice(0, LISTED).map((it) => this.link(it))),
+      more > 0 && h("p", { class: "more" }, `and ${more} more, lit in the graph`));
   }
 
   rest(entity) {

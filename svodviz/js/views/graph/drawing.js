@@ -13,10 +13,11 @@ export function nodeElement(it, model, cost, said = MARK_WORDS) {
   const shape = row.fold ? "stack" : model.shapes.get(row.kind) || "box";
   const words = [...row.label, said[mark], cost?.text,
     it.hidden ? `${it.hidden} neighbours not shown` : ""].filter(Boolean).join("\n");
-  const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : ""]
+  const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : "",
+    row.back ? "back" : ""]
     .filter(Boolean).join(" ");
   const sign = (mark && `${SIGNS[mark]}${it.rewrites ?? ""}`)
-    || (row.critical ? "◆" : "") || (it.hidden ? `+${it.hidden}` : "");
+    || (row.critical ? "◆" : "") || (row.back ? "↺" : "") || (it.hidden ? `+${it.hidden}` : "");
   const made = s(
     "g",
     {

@@ -456,7 +456,8 @@ export class GraphView {
     if (this.route?.paths) return lightRoute(this.route, nodeLayer, edgeLayer, numberLayer);
     const { selected, hovered, model } = this.store;
     const { byEntity } = this.picture;
-    const related = seenOf(model.related(selected), byEntity);
+    const alike = new Set([...model.related(selected), ...(model.partners.get(selected) ?? [])]);
+    const related = seenOf(alike, byEntity);
     const chosen = byEntity.get(selected);
     const focus = byEntity.get(hovered) ?? chosen;
     const near = this.picture.neighbours.get(focus) || { inputs: [], users: [] };
@@ -536,7 +537,8 @@ export class GraphView {
     return {
       kinds: new Set(nodes.map((it) => it.row.kind)),
       edges: edgeKinds(this.picture),
-      marks: new Set([...nodes.map((it) => it.mark || (it.row.critical ? "critical" : "")),
+      marks: new Set([...nodes.map((it) => it.mark
+        || (it.row.critical ? "critical" : it.row.back ? "back" : "")),
         this.replaced?.length ? "replaced" : ""]),
     };
   }
