@@ -14,7 +14,8 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
-from compiler.llvm import jit
+from compiler.core.dtypes import float64
+from compiler.llvm import jit, vectors
 from compiler.llvm.mathematics import BINARY, OPERATIONS, body, inline
 from compiler.llvm.mathematics.builder import FORMATS
 from compiler.llvm.mathematics.coefficients import POLYNOMIALS
@@ -390,3 +391,17 @@ def test_no_two_names_are_one_where_an_operation_ends_in_a_digit() -> None:
     found = compiler.compile(Tensor(x).gelu().sigmoid(), Options(cache=False)).run()[0]
     inner = x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
     np.testing.assert_allclose(found, 1 / (1 + np.exp(-inner)), rtol=1e-3, atol=1e-3)
+
+
+def test_a_table_and_elements_gathered_are_read_by_one_function() -> None:
+    writer = Writer()
+    t = "<4 x double>"
+    found = vectors.gather(writer, float64, 4, "%addresses", None, "%gathered")
+    inline(writer, "sin", "f64", 4, [found], "%result")
+    lines = [line.text for line in writer.lines]
+    text = "\n".join([
+        f"define {t} @apply(<4 x ptr> %addresses) {{", "entry:", *lines, f"  ret {t} %result", "}",
+        *writer.declarations,
+    ])  # fmt: skip
+    assert len([each for each in writer.declarations if "masked.gather.v4f64" in each]) == 1
+    llvm.parse_assembly(text).verify()

@@ -280,10 +280,10 @@ class Code:
         kind = self.type(element)
         callee = f"@llvm.masked.gather.v{self.lanes}{FLOATS[element].name}.v{self.lanes}p0"
         mask = self.constant(1, "i1")
-        aligned = f"{self.type('ptr')} align {FLOATS[element].width // 8}"
-        types = f"{aligned}, {self.type('i1')}, {kind}"
+        types = f"{self.type('ptr')}, i32, {self.type('i1')}, {kind}"  # as `vectors.gather` has it
         self.declared[f"declare {kind} {callee}({types})"] = None
-        operands = f"{aligned} {pointers.text}, {mask.typed}, {kind} poison"
+        width = FLOATS[element].width // 8
+        operands = f"{pointers.typed}, i32 {width}, {mask.typed}, {kind} poison"
         return self.emit(f"call {kind} {callee}({operands})", element)
 
     def note(self, comment: str) -> None:
