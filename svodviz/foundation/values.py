@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ELEMENTS, SIDE = 8, 24
 BARS = 24
 """Parts of a histogram: as wide as the picture."""
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""Half the distance of ends below which parts of it are no numbers any more."""
 Array = np.ndarray[Any, Any]
 
 
@@ -62,10 +64,10 @@ def _statistics(numbers: Array) -> "Statistics":
 
 def _bars(numbers: Array, least: Any, greatest: Any) -> "Statistics":
     """How many elements are in each part of what is between the ends; nothing of one value."""
-    if numbers.dtype.kind == "b" or least == greatest:
+    half = float(greatest) / 2 - float(least) / 2  # all of it may be no float64
+    if numbers.dtype.kind == "b" or half < SMALLEST:
         return {}  # type: ignore[typeddict-item]
     wide = numbers.reshape(-1).astype(np.float64)
-    half = float(greatest) / 2 - float(least) / 2  # all of it may be no float64
     places = (wide / 2 - float(least) / 2) / half * BARS
     counts = np.bincount(np.clip(places.astype(np.int64), 0, BARS - 1), minlength=BARS)
     return {"bars": counts.tolist()}  # type: ignore[typeddict-item]

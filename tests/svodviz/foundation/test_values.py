@@ -65,3 +65,5 @@ def test_zeros_are_counted_and_bars_add_up() -> None:
     assert "bars" not in preview(np.full(3, 7.0)) and "bars" not in preview(np.array([True, False]))
     ends = np.iinfo(np.int64)
     assert sum(preview(np.array([ends.min, 0, ends.max]))["bars"]) == 3
+    assert "bars" not in preview(np.array([0.0, 5e-324])) and "bars" not in preview(np.float16([]))
+    assert sum(preview(np.array([0, 6e-8], np.float16))["bars"]) == 2
