@@ -32,7 +32,7 @@ export function timeSection(inspector) {
 }
 
 /** One line with its share, and the kernel that most of it is spent in with what bounds that. */
-function lineTime(store, { entity, time, share, item }) {
+function lineTime(store, { entity, time, back, share, item }) {
   const { model } = store;
   const [, number] = entity < 0 ? [] : model.entities[entity].split(":");
   const text = model.lineOf.get(entity)?.text.trim();
@@ -46,6 +46,7 @@ function lineTime(store, { entity, time, share, item }) {
     button(item.title ?? item.name, showItem, { class: "entity-link time-kernel",
       title: "The kernel that takes most of it: when it runs, and why it takes so long" }),
     h("span", { class: "time-why" },
-      [nanoseconds(time), item.bound && `bound by ${BOUND[item.bound] ?? item.bound}`]
+      [nanoseconds(time), back > 0 && `${percent(back / time)} of it on the way back`,
+        item.bound && `bound by ${BOUND[item.bound] ?? item.bound}`]
         .filter(Boolean).join(", ")));
 }

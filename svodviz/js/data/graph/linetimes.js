@@ -8,6 +8,7 @@ import { partsOfWork } from "./shares.js";
  * @typedef {Object} LineTime
  * @property {number} entity of the line; -1: of no line of the program
  * @property {number} time nanoseconds
+ * @property {number} back nanoseconds of those for the way back of gradients
  * @property {number} share of the time of all items
  * @property {Item} item which spends most on the line
  */
@@ -25,38 +26,44 @@ export function lineTimes(model, timeOf) {
   const scene = units.at(-1)?.scene ?? units[0]?.scene;
   if (!model.schedule || !scene) return [];
   const parts = partsOfWork(model, scene);
-  const callers = new Map(scene.nodes.map((row) => [row.e, row.callers ?? []]));
-  /** @type {Map<number, {entity: number, time: number, most: number, item: Item}>} */
+  const rows = new Map(scene.nodes.map((row) => [row.e, row]));
+  /** @type {Map<number, {entity: number, time: number, back: number, most: number, item: Item}>} */
   const found = new Map();
   let whole = 0;
   model.schedule.items.forEach((item, position) => {
     whole += timeOf(item);
-    for (const [entity, part] of partsOfItem(model, callers, item, parts.get(position))) {
+    for (const [entity, [part, back]] of partsOfItem(model, rows, item, parts.get(position))) {
       const time = part * timeOf(item);
-      const row = found.get(entity) ?? { entity, time: 0, most: -1, item };
+      const row = found.get(entity) ?? { entity, time: 0, back: 0, most: -1, item };
       row.time += time;
+      row.back += back * timeOf(item);
       if (time > row.most) Object.assign(row, { most: time, item });
       found.set(entity, row);
     }
   });
   return [...found.values()].filter(({ time }) => time > 0).sort((a, b) => b.time - a.time)
-    .map(({ entity, time, item }) => ({ entity, time, share: time / whole, item }));
+    .map(({ entity, time, back, item }) => ({ entity, time, back, share: time / whole, item }));
 }
 
 /**
- * The part of one item's time that each line takes; they sum to 1.
- * @param {Model} model @param {Map<number, number[]>} callers @param {Item} item
+ * The part of one item's time that each line takes, and that of the way back in it; the parts sum
+ * to 1.
+ * @param {Model} model @param {Map<number, import("../wire.js").NodeRow>} rows @param {Item} item
  * @param {import("./shares.js").Parts | undefined} parts
  */
-function partsOfItem(model, callers, item, parts) {
-  /** @type {Map<number, number>} */
+function partsOfItem(model, rows, item, parts) {
+  /** @type {Map<number, [number, number]>} */
   const found = new Map();
   const nodes = parts ? [...parts].map(([node, [time]]) => /** @type {const} */ ([node, time]))
     : [/** @type {const} */ ([item.e, 1])];
   for (const [node, part] of nodes) {
-    const lines = parts ? linesOfNode(model, node, callers.get(node) ?? [])
-      : linesOfItem(model, item);
-    for (const line of lines) found.set(line, (found.get(line) ?? 0) + part / lines.length);
+    const row = rows.get(node);
+    const lines = parts ? linesOfNode(model, node, row?.callers ?? []) : linesOfItem(model, item);
+    for (const line of lines) {
+      const [time, back] = found.get(line) ?? [0, 0];
+      const own = part / lines.length;
+      found.set(line, [time + own, back + (row?.back ? own : 0)]);
+    }
   }
   return found;
 }

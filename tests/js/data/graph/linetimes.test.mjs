@@ -9,8 +9,8 @@ const ENTITIES = ["source:3", "source:4", "source:9", "graph:0", "graph:1", "gra
   "item:1"];
 
 /** Two items: the first computes graph:0 and, twice as much work, graph:1; the second nothing. */
-function model({ callers = [], ownLines = { 3: [0], 4: [1, 2], 5: [] } } = {}) {
-  const scene = { nodes: [{ e: 3, callers }, { e: 4, callers }, { e: 5 }], edges: [] };
+function model({ callers = [], ownLines = { 3: [0], 4: [1, 2], 5: [] }, back = false } = {}) {
+  const scene = { nodes: [{ e: 3, callers }, { e: 4, callers, back }, { e: 5 }], edges: [] };
   return {
     entities: ENTITIES, madeBy: new Map(), parents: ENTITIES.map((_, at) => ownLines[at] ?? []),
     stageById: new Map([["graph", { units: [{ scene }] }]]),
@@ -45,4 +45,11 @@ test("what comes from no line says so; what takes no time is not listed", () => 
     (it) => (it.e === 6 ? 90 : 0));
   assert.deepEqual(byLine(found), [[1, 60, 6], [-1, 30, 6]]);
   assert.deepEqual(lineTimes({ ...model(), schedule: null }, () => 1), []);
+});
+
+test("what a line takes on the way back is told apart", () => {
+  const found = lineTimes(model({ ownLines: { 3: [1], 4: [1] }, back: true }), (it) => it.ns);
+  const [line] = found.filter(({ entity }) => entity === 1);
+  assert.deepEqual([line.time, line.back], [90, 60]);
+  assert.ok(lineTimes(model(), (it) => it.ns).every(({ back }) => back === 0));
 });
