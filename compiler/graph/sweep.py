@@ -164,8 +164,8 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
     name = operation(node)
     if isinstance(node, Checkpoint):
         again, inputs = node.again(g)
-        found_again = zip(node.inputs, pulled_back(again, g, inputs), strict=True)
-        return found_again, name, "d checkpoint(f; x) = d f, of x after dy", Checkpoint.again
+        pulled = zip(node.inputs, pulled_back(again, g, inputs), strict=True)
+        return pulled, name, "d checkpoint(f; x) = d f, of x after dy", Checkpoint.again
     if (found := together.together(node, g)) is not None and found[0] in needed:
         value, share, function = found
         return [(value, share)], function.__name__, function.__doc__ or "", function
@@ -174,7 +174,7 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
         made = node.inlined() if isinstance(node, Kernel) else node.expansion()
         assert made is not None
         wanted = tuple(dict.fromkeys(s for s in node.sources if s in needed))
-        pulled = list(zip(wanted, pulled_back(made, g, wanted), strict=True))
+        pulled = zip(wanted, pulled_back(made, g, wanted), strict=True)
         return pulled, name, f"d {name}: that of its expansion", type(node).expansion
     described = rules.described(node)
     functions = described if isinstance(described, tuple) else (described,)

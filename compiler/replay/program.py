@@ -264,14 +264,12 @@ class Captured:
 
 
 class _Intervals:
-    """Where the inputs are that no argument gives."""
+    """Where the inputs are that are written and that no argument gives."""
 
     def __init__(self, arrays: Sequence[Any], written: Sequence[int]) -> None:
-        known = [(*_interval(a), n) for n, a in enumerate(arrays) if isinstance(a, np.ndarray)]
-        self.written = sorted(each for each in known if each[2] in set(written))
-        self.begins = [begin for begin, _, _ in self.written]
-        self.read = [each for each in known if each[2] not in set(written)]
-        self.are_written = frozenset(written)
+        known = (arrays[number] for number in written)
+        self.written = sorted(_interval(a) for a in known if isinstance(a, np.ndarray))
+        self.begins = [begin for begin, _ in self.written]
 
     def meets(self, data: Sequence[Any], number: int, is_written: bool) -> bool:
         """Whether an argument meets other memory that is written; one that is written, any."""
@@ -281,10 +279,11 @@ class _Intervals:
         place = bisect_left(self.begins, end)  # what is written does not meet each other
         if place and self.written[place - 1][1] > begin:
             return True
-        others = [(*_interval(a), n) for n, a in enumerate(data)
-                  if n != number and isinstance(a, np.ndarray)
-                  and (is_written or n in self.are_written)] if is_written else ()  # fmt: skip
-        return any(low < end and begin < high for low, high, _ in others)
+        if not is_written:
+            return False
+        others = (_interval(a) for n, a in enumerate(data)
+                  if n != number and isinstance(a, np.ndarray))  # fmt: skip
+        return any(low < end and begin < high for low, high in others)
 
 
 def _interval(array: Any) -> tuple[int, int]:

@@ -18,7 +18,6 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodT
 from typing import Any, TypeAlias
 
 from compiler.core import dtypes
-from compiler.core.lazy import loading
 from compiler.core.origin import state
 from compiler.tensors.history import LEAVES
 from compiler.tensors.value import TensorValue
@@ -96,7 +95,6 @@ class Surroundings:
                     return f"{name} changed"
             self.epoch = now
         return "" if self.mode == mode() else "a setting changed"
-
 
     def written(self) -> frozenset[Written]:
         """Where something else stands now."""
@@ -196,14 +194,9 @@ class _Walk:
         if _is_library(function):
             return
         self._code(function.__code__, function.__globals__)
-        cells = [
-            (name, cell)
-            for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (),
-                                  strict=True)
-        ]  # fmt: skip
-        if cells:
-            for name, cell in cells:
-                self._keep(where, _Cells([cell]), [name], cell)
+        names, cells = function.__code__.co_freevars, function.__closure__ or ()
+        for name, cell in zip(names, cells, strict=True):
+            self._keep(where, _Cells([cell]), [name], cell)
         for given in (function.__defaults__, function.__kwdefaults__):
             if given:
                 self.look(given, f"{where or function.__name__} defaults")
@@ -390,8 +383,7 @@ def _is_library(value: Any) -> bool:
 
 
 def _is_module_of_networks(value: Any) -> bool:
-    with loading():
-        module = sys.modules.get(f"{_OWN}.nn.module")
+    module = sys.modules.get(f"{_OWN}.nn.module")
     return module is not None and isinstance(value, module.Module)
 
 

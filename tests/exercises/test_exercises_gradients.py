@@ -8,23 +8,16 @@ import pytest
 import compiler
 from compiler import Options, Tensor
 from compiler.graph.derivatives import loops
-from tests.notebooks import cells_of
+from tests.notebooks import answer_to, cells_of
 
 NOTEBOOK = "13_gradients"
-
-
-def answer_to(number: int) -> str:
-    """The text of an answer."""
-    texts = [text for kind, text in cells_of(NOTEBOOK) if kind == "markdown"]
-    at = next(n for n, text in enumerate(texts) if f"**Exercise {number}.**" in text)
-    return next(text for text in texts[at:] if "<summary>Answer</summary>" in text)
 
 
 def test_the_third_derivative() -> None:
     names: dict[str, Any] = {"compiler": compiler, "np": np}
     code = next(text for kind, text in cells_of(NOTEBOOK) if kind == "code" and "def cube" in text)
     exec(code, names)
-    answer = answer_to(1)
+    answer = answer_to(NOTEBOOK, 1)
     line = answer.partition("`")[2].partition("`")[0]
     exec(line, names)
     assert str(names["third"](names["points"]).numpy()) in answer
@@ -41,6 +34,6 @@ def test_memory_of_longer_loops(monkeypatch: pytest.MonkeyPatch) -> None:
         assert plan.memory is not None
         return plan.memory.peak
 
-    assert "four times" in answer_to(2) and "about twice" in answer_to(2)
+    assert "four times" in answer_to(NOTEBOOK, 2) and "about twice" in answer_to(NOTEBOOK, 2)
     assert 3.5 < peak(128, 10_000) / peak(32, 10_000) < 4.1
     assert 1.5 < peak(128, 12) / peak(32, 6) < 2.5

@@ -4,16 +4,9 @@ import numpy as np
 
 import compiler
 from compiler import Tensor, jit, nn, optim
-from tests.notebooks import cells_of
+from tests.notebooks import answer_to
 
 NOTEBOOK = "14_training"
-
-
-def answer_to(number: int) -> str:
-    """The text of an answer."""
-    texts = [text for kind, text in cells_of(NOTEBOOK) if kind == "markdown"]
-    at = next(n for n, text in enumerate(texts) if f"**Exercise {number}.**" in text)
-    return next(text for text in texts[at:] if "<summary>Answer</summary>" in text)
 
 
 def test_another_rate_is_no_other_program() -> None:
@@ -33,7 +26,7 @@ def test_another_rate_is_no_other_program() -> None:
     rule.rate = 0.005
     step(np.ones((4, 3), "f"))
     assert step.cache_info().captures == 2
-    assert "`captures` stays 2" in answer_to(1)
+    assert "`captures` stays 2" in answer_to(NOTEBOOK, 1)
 
 
 def test_memory_is_least_in_the_middle() -> None:
@@ -52,4 +45,4 @@ def test_memory_is_least_in_the_middle() -> None:
 
     peaks = {size: peak(size) for size in (1, 4, 16)}
     assert peaks[4] < min(peaks[1], peaks[16]), peaks
-    assert "near the square root of 32" in answer_to(2)
+    assert "near the square root of 32" in answer_to(NOTEBOOK, 2)

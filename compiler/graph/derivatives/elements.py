@@ -13,6 +13,7 @@ from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
     counting,
+    inverse,
     like,
     permuted,
     places_along,
@@ -166,8 +167,7 @@ class _Folds(NodeBuild):
         one = const(1, self.x.dtype, square)
         without = elementwise("where", is_own, one, broadcast_node(flat, square))
         made = reshaped(Reduce((without,), "prod", (2,)), shape)
-        back = tuple(sorted(range(len(order)), key=order.__getitem__))
-        return Recalled((value, permuted(made, back)))
+        return Recalled((value, permuted(made, inverse(order))))
 
     def number(self) -> TensorNode:
         """The number of each element among those that are folded together."""

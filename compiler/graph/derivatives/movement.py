@@ -2,7 +2,7 @@
 
 from compiler.graph.derivatives.elements import summed
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
-from compiler.graph.kinds.shaping import counting, like, permuted, reshaped, zero_padded
+from compiler.graph.kinds.shaping import counting, inverse, like, permuted, reshaped, zero_padded
 from compiler.graph.nodes import (
     Expand,
     Flip,
@@ -26,8 +26,7 @@ def reshape_derivative(node: Reshape, g: TensorNode) -> Cotangents:
 @derivative_of(Permute)
 def permute_derivative(node: Permute, g: TensorNode) -> Cotangents:
     """d permute(x) = permute(dx)"""
-    order = tuple(sorted(range(len(node.order)), key=node.order.__getitem__))
-    return (permuted(g, order),)
+    return (permuted(g, inverse(node.order)),)
 
 
 @derivative_of(Expand)

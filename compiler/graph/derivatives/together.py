@@ -23,15 +23,12 @@ def together(node: TensorNode, g: TensorNode) -> Together | None:
     if not isinstance(node, Elementwise) or node.extents or not node.size:
         return None
     if node.op == "fdiv" and (powers := _is(node.sources[0], "exp")) is not None:
-        total = _repeated(node.sources[1])
-        is_own = isinstance(total, Reduce) and total.sources[0] is powers
-        if isinstance(total, Reduce) and is_own and total.op == "sum":
-            return _uncentred(powers.sources[0]), softmax(node, g, total), softmax
+        z = powers.sources[0]
+        if (total := _sum_of_powers(_repeated(node.sources[1]), z)) is not None:
+            return _uncentred(z), softmax(node, g, total), softmax
     if node.op == "sub" and (log := _is(_repeated(node.sources[1]), "log")) is not None:
-        z, total = node.sources[0], log.sources[0]
-        powers = _is(total.sources[0], "exp") if isinstance(total, Reduce) else None
-        is_own = powers is not None and powers.sources[0] is z
-        if isinstance(total, Reduce) and is_own and total.op == "sum":
+        z = node.sources[0]
+        if (total := _sum_of_powers(log.sources[0], z)) is not None:
             return _uncentred(z), log_softmax(node, g, total), log_softmax
     return None
 
@@ -60,6 +57,14 @@ def _is(node: TensorNode | None, op: str) -> Elementwise | None:
 def _repeated(node: TensorNode) -> TensorNode | None:
     """What is the same at all places along some axes."""
     return node.sources[0] if isinstance(node, Expand) else None
+
+
+def _sum_of_powers(node: TensorNode | None, z: TensorNode) -> Reduce | None:
+    """`node`, where it is a sum of exp(z)."""
+    if not isinstance(node, Reduce) or node.op != "sum":
+        return None
+    powers = _is(node.sources[0], "exp")
+    return node if powers is not None and powers.sources[0] is z else None
 
 
 def _uncentred(node: TensorNode) -> TensorNode:

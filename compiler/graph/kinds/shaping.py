@@ -34,6 +34,11 @@ def permuted(node: TensorNode, order: Shape) -> TensorNode:
     return node if order == tuple(range(len(order))) else nodes.Permute((node,), order)
 
 
+def inverse(order: Shape) -> Shape:
+    """The order that puts axes back which `order` moved."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
 def shrunk(node: TensorNode, bounds: Pairs) -> TensorNode:
     """The part [begin, end) of each axis."""
     whole = tuple((0, n) for n in node.shape)

@@ -2,6 +2,7 @@
 
 import { h } from "../kit/dom.js";
 import { bars, picture } from "../kit/valuepicture.js";
+import { percent } from "../kit/words.js";
 
 const WITH_VALUES = ["graph", "kernels"]; // stages of which Python knows each node's value
 const asked = new WeakMap(); // what Python was asked for already, by model
@@ -79,11 +80,10 @@ function knownSection(inspector, entity) {
   );
 }
 
-/** How many of how many, and their share. Pure. */
-export function share(number, size) {
-  const percent = (100 * number) / size;
-  const shown = percent < 0.1 ? "below 0.1" : percent.toFixed(percent < 10 ? 1 : 0);
-  return `${number.toLocaleString("en")} of ${size.toLocaleString("en")}, ${shown} %`;
+/** How many of how many, and their share. */
+function share(number, size) {
+  const [part, whole] = [number, size].map((it) => it.toLocaleString("en"));
+  return `${part} of ${whole}, ${percent(number / size)}`;
 }
 
 /** From a value that has NaN the way back to where that began. */
