@@ -1,13 +1,14 @@
-"""A step of training, ours beside PyTorch's and JAX's: `python -m benchmarks training`.
+"""A step of training, ours beside PyTorch's, JAX's and tinygrad's: `python -m benchmarks training`.
 
     ours.py   the networks of `compiler.nn`, a step captured by `compiler.jit`
     torch.py  the same in PyTorch, eager or by torch.compile
     jax.py    the same in JAX, jitted
+    tinygrad.py the same in tinygrad, by TinyJit
     worker.py a process of one of them, which runs steps when it is told to
     curve.py  the losses of the transformer beside PyTorch's from the same weights
     run.py    the command: processes in turns, so that a slow minute is everybody's
 """
 
 NETWORKS = ("mlp", "cnn", "transformer")
-PEERS = ("ours", "torch", "torch.compile", "jax")
+PEERS = ("ours", "torch", "torch.compile", "jax", "tinygrad")
 CHARACTERS, LENGTH, WIDTH, HEADS, LAYERS, BATCH = 109, 64, 128, 4, 4, 32

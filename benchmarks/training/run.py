@@ -1,29 +1,37 @@
 """`python -m benchmarks training [--networks a,b] [--peers x,y] [--python PATH]`: steps in turns.
 
-`--python` is an interpreter that has PyTorch and JAX; ours runs in this one.
+`--python` is an interpreter that has PyTorch, JAX and tinygrad; ours runs in this one.
 """
 
 import argparse
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.measuring import environment
 from benchmarks.training import NETWORKS, PEERS, curve
 
 ROOT = Path(__file__).resolve().parents[2]
+THREADS = 2
 STEPS = {"mlp": 200, "cnn": 40, "transformer": 10}
+"""Steps of a round, of a peer that takes no longer for them than `LONGEST`."""
+WARM = 4
+"""Steps before the first round: some peers compile in the first two or three."""
+LONGEST = 3.0
+"""Seconds."""
 
 
 class Process:
     """A peer that waits for what to do; None of a loss where it is not there."""
 
-    def __init__(self, python: str, peer: str, network: str) -> None:
+    def __init__(self, python: str, peer: str, network: str, folder: Path) -> None:
         command = [python, "-m", "benchmarks.training.worker", peer, network]
         pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
         self.inner = subprocess.Popen(command, cwd=ROOT, text=True, stdin=pipe, stdout=pipe,
-                                      stderr=nothing)  # fmt: skip
+                                      stderr=nothing, env=environment(folder, THREADS))  # fmt: skip
         assert self.inner.stdout is not None
         line = self.inner.stdout.readline()
         self.first = float(line) if line else None
@@ -32,7 +40,9 @@ class Process:
         self.losses = (0.0, 0.0)
 
     def run(self, count: int) -> None:
-        """So many steps."""
+        """So many steps, or fewer of one that takes long."""
+        if self.times:
+            count = max(1, min(count, int(LONGEST / self.times[-1])))
         assert self.inner.stdin is not None and self.inner.stdout is not None
         self.inner.stdin.write(f"{count}\n")
         self.inner.stdin.flush()
@@ -48,16 +58,22 @@ class Process:
 
 def measure(network: str, peers: Sequence[str], python: str, rounds: int) -> dict[str, Process]:
     """Each peer in turns, `rounds` times."""
-    made = {p: Process(sys.executable if p == "ours" else python, p, network) for p in peers}
-    there = {peer: process for peer, process in made.items() if process.first is not None}
-    for process in there.values():
-        process.run(STEPS[network] // 4 or 1)  # warm
-        process.times.clear()
-    for _ in range(rounds):
+    with tempfile.TemporaryDirectory() as caches:
+        made = {
+            peer: Process(
+                sys.executable if peer == "ours" else python, peer, network, Path(caches, peer)
+            )
+            for peer in peers
+        }
+        there = {peer: process for peer, process in made.items() if process.first is not None}
         for process in there.values():
-            process.run(STEPS[network])
-    for process in made.values():
-        process.end()
+            process.run(WARM)
+        for _ in range(rounds):
+            for process in there.values():
+                process.run(STEPS[network])
+        for process in made.values():
+            process.end()
+            del process.times[:1]
     return there
 
 
