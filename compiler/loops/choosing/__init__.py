@@ -13,6 +13,7 @@ In order: each imports only what stands before it.
     panels.py                 from how many uses on the columns that a tile reads are better copied
     choose_outer_products.py  choices for products of few rows, or of long sums
     product_plans.py          height, width and shares of the tiles of a product
+    rows_across.py            rows that lie across the sum: copied for a core, or the sum in lots
     choose_products.py        choices for sums of products
     choose_words.py           choices for sums of products of small types, several at once
     window_tiles.py           the tiles of a convolution that fit in registers

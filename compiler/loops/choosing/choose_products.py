@@ -7,15 +7,16 @@ each element of `rows` is read once for all its columns, each vector of `columns
 Which tile is `product_plans.py`'s to say.
 """
 
+import itertools
 import math
 
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import (
-    Accumulate,
     Choices,
     Dot,
     Pack,
     Parallelize,
+    Prefetch,
     Refused,
     Reorder,
     Row,
@@ -26,10 +27,9 @@ from compiler.loops.choices import (
 )
 from compiler.loops.choosing.accesses import Accesses, extents
 from compiler.loops.choosing.lanes import is_worth_threads, kept_on_one_core, lane_count, trip_count
-from compiler.loops.choosing.panels import share_of_place
 from compiler.loops.choosing.product_plans import Plan, Words, plans
 from compiler.loops.choosing.products import Product, product
-from compiler.loops.choosing.register_tiles import LINE
+from compiler.loops.choosing.rows_across import rows_across
 from compiler.loops.transforms import pack
 from compiler.loops.transforms.levels import obstacle
 from compiler.machines.model import MachineModel
@@ -66,17 +66,6 @@ WOVEN = 8
 """Rows whose elements, one after the other in memory, LLVM parts into as many vectors. 1000×3×3
 takes 2.8 µs with 0 and 1.35 with 4, 8 or 16; for more rows than 4 no difference was seen (EPYC,
 AVX2, 2026-11-23)."""
-LOT = 128
-"""Iterations of a lot of a long sum: xᵀ of 2048×512 by 2048×128 runs at 135, 162, 132 and 117
-GFLOP/s with 64, 128, 256 and 512, at 95 uncut (Emerald Rapids, AVX-512, two threads, 2026-11-26).
-"""
-LEAST_LOTS = 4
-"""Lots that are worth sums in scratch memory: 512×512×512, across, runs at 129 GFLOP/s uncut and
-109 so, 1024×512×128 at 71 and 100 (the same machine, one thread)."""
-FEW_PANELS = 4
-"""Panels for which rows are better read across: for more of them a transposed copy pays, which
-`judge` makes. 2048×512×512 runs at 141 GFLOP/s with a copy and at 126 in lots, 2048×512×128 at 88
-and 108 (the same machine, one thread)."""
 
 
 def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -103,7 +92,8 @@ def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
         words = "left to LLVM: the plain loops become vectors that take fewer cycles"
         seen_both = Number("plain loops by LLVM", plain, "cycles", "tiles of sums", took)
         return chosen([Refused("vectorize", Reason(words, seen_both))])
-    return chosen((*tiled(found, best, model), *on_one_core(seen, best, cores, model)))
+    made = tiled(found, best, model), _fetched(seen, found, best, model)
+    return chosen((*itertools.chain(*made), *on_one_core(seen, best, cores, model)))
 
 
 def on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
@@ -114,6 +104,27 @@ def on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> 
     fewest = Number("cycles for an iteration of the sum", plan.cycles, "cycles")
     few: list[Row] = [Refused("parallelize", Reason(words, fewest))]
     return kept_on_one_core(seen, model) or few
+
+
+def _fetched(seen: Accesses, found: Product, plan: Plan, model: MachineModel) -> list[Row]:
+    """What the tile after this one reads beside its sum, asked for when this one is stored: few
+    lines of each of several rows, which no processor fetches ahead."""
+    rows = plan.block if plan.split == "rows" else found.rows.extent
+    if rows < 2 * plan.height or found.is_open or _is_short(found):
+        return []
+    near, tile = model.cache_bytes[1], found.rows.name + ".1" * (plan.split == "rows")
+    beside: dict[int, int] = {}
+    for access in seen.loads:
+        is_matrix = access.step(found.columns) == 1 and bool(access.step(found.rows))
+        nbytes = access.argument.size * access.argument.element.itemsize
+        if is_matrix and access not in (found.panel, found.other) and nbytes > near:
+            beside[access.argument.slot] = nbytes
+    return [
+        Prefetch(slot, found.columns.name, f"{tile}.0", Reason(
+            "the next tile's elements, beside its sums, come while these are summed up",
+            Number("bytes of the operand", nbytes, "bytes", "level-2 cache", near),
+        )) for slot, nbytes in sorted(beside.items())
+    ]  # fmt: skip
 
 
 def _by_llvm(found: Product, lanes: int, model: MachineModel) -> float:
@@ -201,7 +212,8 @@ def tiled(
         aside += [r.name for r in found.folded]
     else:
         choices += _packed(found, plan, around, several)
-        choices += _in_lots(found, plan, around, model) if words is None and not steps else []
+        if words is None:
+            choices += rows_across(found, plan, around, bool(steps), model)
         choices += [] if words is None else _multiplied(found, words, around)
     aside += [f"{cut.axis}.{part}" for cut in steps for part in (1, 2)]
     choices += [Unroll(name, why) for name in aside]
@@ -290,26 +302,6 @@ def _together(found: Product, plan: Plan, model: MachineModel) -> int:
         (n for n in range(1, PIECE // piece + 1)
          if count % (n * cores) == 0 and n * nbytes <= model.cache_bytes[1] // 2), default=1
     )  # fmt: skip
-
-
-def _in_lots(found: Product, plan: Plan, around: list[str], model: MachineModel) -> list[Row]:
-    """The sum cut into lots, where rows lie across it and their lines would be thrown out before
-    the next tile of rows reads them: sums of all rows then wait in scratch memory."""
-    fold, of = found.folded[-1], found.other
-    if len(found.folded) > 1 or of.step(found.rows) != 1 or fold.extent < LEAST_LOTS * LOT:
-        return []
-    itemsize, count = of.argument.element.itemsize, found.columns.extent // plan.width
-    way = model.cache_bytes[1] // model.ways[1]
-    shared = share_of_place(fold.extent, abs(of.step(fold) or 0) * itemsize or LINE, LINE, way)
-    rows = plan.block if plan.split == "rows" else found.rows.extent
-    nbytes = rows * plan.width * found.panel.node.dtype.itemsize
-    half, quarter = model.ways[1] // 2, model.cache_bytes[1] // 4
-    if shared < half or nbytes > quarter or not 2 <= count <= FEW_PANELS:
-        return []
-    lines = Number("lines of rows that share a set", shared, "", "half its lines", half)
-    sums = Number("bytes of sums", nbytes, "bytes", "a quarter of the level-2 cache", quarter)
-    words = f"lots of {LOT}: so many lines of the rows stay near until the next tile reads them"
-    return [Accumulate(fold.name, LOT, around[-1], Reason(words, lines, sums))]
 
 
 def _copied(plan: Plan, several: int) -> Reason:

@@ -6,10 +6,10 @@ import pytest
 import compiler
 from compiler import Options, Tensor, Variable
 from compiler.core.reason import Reason
-from compiler.loops.choices import Accumulate, Choices, Pack, Parallelize, Tile, Unroll, text
+from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Unroll, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
-from compiler.loops.choosing.choose_products import LOT, products
+from compiler.loops.choosing.choose_products import products
 from compiler.machines.model import DEFAULT
 from tests.loops.transformed import assert_close, assert_same, body_of, on_machine, transform
 from tests.search.choosing import bodies, plain_loops
@@ -178,15 +178,3 @@ def test_two_of_a_variable_number_of_rows_are_never_side_by_side(n: int) -> None
     found = of_program(f"x0 = float32[n<={n}, 40]; x1 = float32[40, 200]; x0 @ x1")
     heights = [tile.size for tile in found.of(Tile) if tile.axis == "i0"]
     assert heights and 2 not in heights
-
-
-@pytest.mark.parametrize("sizes", [(512, 128, 2048), (512, 131, 1603), (256, 192, 4100)])
-def test_a_long_sum_across_its_rows_goes_in_lots(sizes: tuple[int, int, int]) -> None:
-    """As gradients of weights are: over all rows of a batch, with few columns."""
-    assert chosen("x.T @ w", *sizes).of(Accumulate)[0].rows == LOT
-    expected, found = on_machine("x.T @ w", *sizes, "auto")
-    np.testing.assert_allclose(found, expected, atol=1e-5 * sizes[2] ** 0.5)
-
-
-def test_a_long_sum_along_its_rows_does_not() -> None:
-    assert not chosen("x @ w.T", 512, 128, 2048).of(Accumulate)
