@@ -33,5 +33,6 @@ In order: each imports only what stands before it.
     shard_loops.py  a loop over values in shards becomes one loop over each device's shards
     shard.py        operations on values in shards become operations on each device's shard
     simplify.py     algebra that never changes a bit of the answer
+    reread.py       what is written in place is read where it was written
     two_stage.py    a long reduction with few results is cut into parts that cores can share
 """

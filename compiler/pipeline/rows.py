@@ -11,6 +11,7 @@ from compiler.graph.decompose import RULES as expansions
 from compiler.graph.decompose import decompose
 from compiler.graph.differentiate import differentiate
 from compiler.graph.merge import merge
+from compiler.graph.reread import reread
 from compiler.graph.shard import shard
 from compiler.graph.simplify import RULES as graph_rules
 from compiler.graph.simplify import simplify as simplify_graph
@@ -76,6 +77,9 @@ PIPELINE: tuple[Step, ...] = (
     Step("graph", "simplify", simplify_graph,
          "before two_stage: what is gone here is neither cut, scheduled nor compiled", True,
          needs=(MERGED,), rules=graph_rules.rules),
+    Step("graph", "reread", reread,
+         "after simplify: what is gone reads nothing; before hazards: a state needs no copy", True,
+         needs=(MERGED,)),
     Step("graph", "two_stage", two_stage,
          "last on the graph: simplify would make one reduction of two", True,
          needs=(MERGED, DECOMPOSED, SHARDED)),

@@ -37,7 +37,7 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("from compiler import Tensor", 108, {"numpy"}),
         (GRAPHS, 108, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 343, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 344, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 346, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

@@ -26,6 +26,7 @@ from compiler.graph.kinds.placement import multi
 from compiler.graph.merge import merge
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 from compiler.graph.printer import Graph
+from compiler.graph.reread import reread
 from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify
 from compiler.graph.two_stage import two_stage
@@ -126,6 +127,12 @@ def simplify_example() -> Texts:
     return graph_pass(
         simplify, graph.Sink((graph.Reshape((graph.Reshape((product,), (2, 2)),), (4,)),))
     )
+
+
+def reread_example() -> Texts:
+    mean = source("mean", 4)
+    new = elementwise("neg", mean)
+    return graph_pass(reread, graph.Sink((Assign((mean, new)), elementwise("exp", new))))
 
 
 def two_stage_example() -> Texts:
@@ -322,6 +329,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "decompose"): decompose_example,
     ("graph", "shard"): shard_example,
     ("graph", "simplify"): simplify_example,
+    ("graph", "reread"): reread_example,
     ("graph", "two_stage"): two_stage_example,
     ("schedule", "carry"): carry_example,
     ("schedule", "hazards"): hazards_example,
