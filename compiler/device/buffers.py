@@ -109,3 +109,19 @@ def held(node: Buffer) -> Data:
         raise InternalError("buffer", f"no data for buffer {node.unique} {node.name}".rstrip())
     _by_node[node] = array
     return array
+
+
+def sharing(node: Buffer) -> set[int]:
+    """The numbers of the other buffers that are in the same memory here, in part or in whole."""
+    memory = held(node)
+    if not isinstance(memory, np.ndarray):
+        return set()
+    begin = address_of(memory)
+    end, found = begin + memory.nbytes, set[int]()
+    for number, array in list(_by_number.items()):
+        if number == node.unique or not isinstance(array, np.ndarray):
+            continue
+        at = address_of(array)
+        if at < end and begin < at + array.nbytes:
+            found.add(number)
+    return found

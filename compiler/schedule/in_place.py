@@ -64,7 +64,7 @@ def _readers(
 ) -> set[TensorNode]:
     """The target, and what is computed from it for `value`, in its kernel."""
     found = {target}
-    for node in toposort([value], leaves=(target, *in_memory)):
+    for node in toposort([value], leaves={target, *in_memory}):
         if node not in in_memory and any(source in found for source in node.sources):
             found.add(node)
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from compiler.core.dtypes import DType, bool_
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.node import toposort
-from compiler.device.buffers import data
+from compiler.device.buffers import data, sharing
 from compiler.graph import nodes
 from compiler.graph.devices import is_disk
 from compiler.graph.extents import symbolic
@@ -21,6 +21,9 @@ from compiler.tensors.gathering import positions_of
 from compiler.tensors.indexing import Part
 from compiler.tensors.shapes import written
 from compiler.tensors.value import as_node, broadcast_node, operand_of, reshaped
+
+FEW = 256
+"""Nodes that are looked through sooner than all buffers that are alive. Not measured."""
 
 
 def value_for(operation: str, value: object, dtype: DType, shape: Shape) -> TensorNode:
@@ -143,9 +146,21 @@ def check_writable(operation: str, buffer: nodes.Buffer) -> None:
 def apart(value: TensorNode, buffer: nodes.Buffer) -> TensorNode:
     """`value`, computed in whole before `buffer` is written if it reads the same memory by another
     name."""
-    memory = data(buffer)
-    others = {
-        n for n in toposort([value]) if isinstance(n, nodes.Buffer) and n.unique != buffer.unique
-    }
-    is_shared = any(np.may_share_memory(memory, data(each)) for each in others)
+    order = _few(value)
+    others = sharing(buffer) if order is None else set[int]()
+    if order is None and not others:
+        return value  # as nearly always: a whole network need not be looked through
+    read = {n for n in order or toposort([value]) if isinstance(n, nodes.Buffer)}
+    read = {n for n in read if n.unique != buffer.unique}
+    is_shared = any(np.may_share_memory(data(buffer), data(each)) for each in read)
     return nodes.Contiguous((value,)) if is_shared else value
+
+
+def _few(value: TensorNode) -> set[TensorNode] | None:
+    """The nodes under `value`, itself among them; None where they are more than a few."""
+    found, stack = {value}, [value]
+    while stack and len(found) <= FEW:
+        new = set(stack.pop().sources) - found
+        found |= new
+        stack += new
+    return None if stack else found

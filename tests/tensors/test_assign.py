@@ -196,12 +196,18 @@ def test_memory_shared_with_numpy_is_shared() -> None:
     assert a.tolist() == view.tolist() == [9, 9, 9]
 
 
-def test_two_tensors_on_one_array() -> None:
-    """The value reads the very memory under another name: it is computed before."""
+@pytest.mark.parametrize("operations", [1, 300])
+def test_two_tensors_on_one_array(operations: int) -> None:
+    """The value reads the very memory under another name: it is computed before, in a network of
+    many nodes too."""
     a = np.arange(4.0)
-    x, y = Tensor(a), Tensor(a[:])
-    x.assign(y[::-1]).realize()
-    assert a.tolist() == [3, 2, 1, 0]
+    x, y = Tensor(a), Tensor(a[1:])
+    value = y
+    for _ in range(operations):
+        value = value + 1
+    x[1:] = value[::-1]
+    x.realize()
+    assert a.tolist() == [0, 3 + operations, 2 + operations, 1 + operations]
 
 
 def test_refused() -> None:
