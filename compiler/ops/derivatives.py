@@ -318,5 +318,5 @@ def of_running_product(b: Folds[T], g: T, y: T, x: T) -> T:
     rest = b.run("prod", b.op("where", is_first, one, x))
     at_first = b.run("sum", _times(b, g, rest), True)
     plain = b.run("sum", _times(b, g, y), True)
-    return b.op("where", is_first, at_first,
-                b.op("fdiv", plain, b.op("where", is_zero, one, x)))  # fmt: skip
+    others = b.op("fdiv", plain, b.op("where", is_zero, one, x))
+    return b.of_runs(b.op("where", is_first, at_first, others), g)

@@ -55,6 +55,10 @@ class Folds(Build[T], Protocol[T]):
         """The scan `name` along the axis, or one from its end."""
         ...
 
+    def of_runs(self, value: T, g: T) -> T:
+        """`value`, differentiated as the running products of all others, times `g`, summed up."""
+        ...
+
     def of_others(self, value: T) -> T:
         """`value`, the product of all other elements: as that it is differentiated again."""
         ...

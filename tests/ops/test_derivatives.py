@@ -55,7 +55,18 @@ def test_scans(name: str, axis: int) -> None:
 def test_products_with_zeros(method: str, zeros: tuple[int, ...]) -> None:
     x = np.array([1.5, -0.5, 2.0, 3.0])
     x[list(zeros)] = 0
-    assert_gradients(lambda x: getattr(x, method)(0), x, orders=1)
+    assert_gradients(lambda x: getattr(x, method)(0), x)
+    assert_gradients(lambda x: getattr(x, method)(1), x.reshape(2, 2))
+
+
+@pytest.mark.parametrize("method", ["prod", "cumprod"])
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3)], ids=str)
+def test_products_of_nothing(method: str, shape: tuple[int, ...]) -> None:
+    x = Tensor(np.zeros(shape))
+    y = getattr(x, method)(0)
+    first = y.sum().gradient(x)
+    second = (first * 2).sum().gradient(x)
+    assert first.numpy().shape == second.numpy().shape == shape
 
 
 @pytest.mark.parametrize("name", [row.name for row in UPDATES.values() if row.passes])

@@ -156,18 +156,45 @@ class _Folds(NodeBuild):
         not computed unless that is taken, where two of them may be 0."""
         if self.x.extents:
             return value
-        kept = tuple(axis for axis in range(len(self.x.shape)) if axis not in self.axes)
-        order = (*kept, *self.axes)
-        shape = tuple(self.x.shape[axis] for axis in order)
+        made = Reduce((self._without_own(),), "prod", (2,))
+        return Recalled((value, self._from_rows(made)))
+
+    def of_runs(self, value: TensorNode, g: TensorNode) -> TensorNode:
+        """The same of a scan: for each element the running products of all others, from its own
+        place on, times `g` and summed up."""
+        if self.x.extents:
+            return value
+        runs = Scan((self._without_own(),), "prod", 2)
+        nothing, square = const(0, self.x.dtype, runs.shape), runs.shape
+        given = broadcast_node(self._in_rows(g), square)
+        is_before = elementwise("lt", counting(square, 2), counting(square, 1))
+        moved = elementwise("where", is_before, nothing, elementwise("mul", given, runs))
+        return Recalled((value, self._from_rows(Reduce((moved,), "sum", (2,)))))
+
+    def _order(self) -> tuple[int, ...]:
+        """The axes, those that are folded last."""
+        kept = (axis for axis in range(len(self.x.shape)) if axis not in self.axes)
+        return (*kept, *self.axes)
+
+    def _in_rows(self, node: TensorNode) -> TensorNode:
+        """What is folded together in a row: [rows, 1, count]."""
         count = math.prod(self.x.shape[axis] for axis in self.axes)
-        rows = math.prod(shape) // count
-        flat = reshaped(permuted(self.x, order), (rows, 1, count))
-        square = (rows, count, count)
+        rows = self.x.size // count if count else 0
+        return reshaped(permuted(node, self._order()), (rows, 1, count))
+
+    def _from_rows(self, node: TensorNode) -> TensorNode:
+        """[rows, count, 1] in the shape of `x`."""
+        order = self._order()
+        made = reshaped(node, tuple(self.x.shape[axis] for axis in order))
+        return permuted(made, inverse(order))
+
+    def _without_own(self) -> TensorNode:
+        """For each element of a row that row, 1 in its own place: [rows, count, count]."""
+        flat = self._in_rows(self.x)
+        square = (flat.shape[0], flat.shape[2], flat.shape[2])
         is_own = elementwise("eq", counting(square, 1), counting(square, 2))
         one = const(1, self.x.dtype, square)
-        without = elementwise("where", is_own, one, broadcast_node(flat, square))
-        made = reshaped(Reduce((without,), "prod", (2,)), shape)
-        return Recalled((value, permuted(made, inverse(order))))
+        return elementwise("where", is_own, one, broadcast_node(flat, square))
 
     def number(self) -> TensorNode:
         """The number of each element among those that are folded together."""
