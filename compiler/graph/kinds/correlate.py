@@ -17,6 +17,7 @@ By the weights it is a correlation of the image with the result's change, steps 
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -156,13 +157,7 @@ class Correlate(Composite):
         w = turned(weight, self.groups)
         axes = [_phases(self, axis) for axis in range(len(self.steps))]
         made = [self._phase(g, w, each) for each in itertools.product(*axes)]
-        for axis in reversed(range(len(axes))):
-            count = len(axes[axis])
-            made = [
-                _interleaved(made[start : start + count], axis + 2)
-                for start in range(0, len(made), count)
-            ]
-        (whole,) = made
+        whole = _interleaved(made, tuple(map(len, axes)))
         return shrunk(whole, tuple((0, n) for n in x.shape))
 
     def _phase(self, g: TensorNode, w: TensorNode, axes: "tuple[_Phase, ...]") -> TensorNode:
@@ -193,10 +188,10 @@ class Correlate(Composite):
         return permuted(made, (1, 0, *range(2, len(g.shape))))
 
     def describe(self) -> str:
-        """`step (2,2) border 1+1 0+1 groups 2`, without what is usual."""
+        """`step (2,2) border 1:1 0:-1 groups 2`, without what is usual."""
         parts = [f"step {written(self.steps)}"] * (max(self.steps) > 1)
         parts += [f"gap {written(self.gaps)}"] * (max(self.gaps) > 1)
-        borders = " ".join(f"{before}+{behind}" for before, behind in self.borders)
+        borders = " ".join(f"{before}:{behind}" for before, behind in self.borders)
         parts += [f"border {borders}"] * any(map(any, self.borders))
         return " ".join(parts + [f"groups {self.groups}"] * (self.groups > 1))
 
@@ -265,10 +260,16 @@ def _every(node: TensorNode, axis: int, first: int, apart: int, count: int) -> T
     return reshaped(node, (*shape[:axis], count, *shape[axis + 1 :]))
 
 
-def _interleaved(parts: list[TensorNode], axis: int) -> TensorNode:
-    """The first elements of all parts along an axis, then the second ones, and so on."""
+def _interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
+    """Elements of all parts in turn along each of the last axes: so many parts for each of them,
+    those for the last one next to each other."""
     if len(parts) == 1:
         return parts[0]
-    before, n, after = parts[0].shape[:axis], parts[0].shape[axis], parts[0].shape[axis + 1 :]
-    each = tuple(reshaped(part, (*before, n, 1, *after)) for part in parts)
-    return reshaped(Cat(each, axis + 1), (*before, n * len(parts), *after))
+    shape, axes = parts[0].shape, len(counts)
+    lead, last = len(shape) - axes, len(shape)
+    joined = Cat(tuple(reshaped(part, (*shape, 1)) for part in parts), last)
+    apart = reshaped(joined, (*shape, *counts))
+    pairs = ((lead + axis, last + axis) for axis in range(axes))
+    apart = permuted(apart, (*range(lead), *itertools.chain.from_iterable(pairs)))
+    whole = (n * count for n, count in zip(shape[lead:], counts, strict=True))
+    return reshaped(apart, (*shape[:lead], *whole))
