@@ -26,10 +26,10 @@ import numpy as np
 from compiler.core.dtypes import DType
 from compiler.graph import nodes
 from compiler.graph.kinds.composite import Array, Composite, Problem, same_types, written
-from compiler.graph.kinds.joins import Cat
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
+    counting,
     permuted,
     reshaped,
     shrunk,
@@ -165,9 +165,7 @@ class Correlate(Composite):
         x = self.sources[0]
         if not all(axis.taps for axis in axes):
             return const(0, g.dtype, (*x.shape[:2], *(axis.count for axis in axes)))
-        for place, axis in enumerate(axes):
-            w = _every(w, place + 2, axis.first, axis.apart, axis.taps)
-        w = Flip((w,), tuple(range(2, len(w.shape))))
+        w = Flip((_taking_part(w, axes),), tuple(range(2, len(w.shape))))
         borders, gaps = tuple(axis.border for axis in axes), tuple(axis.gap for axis in axes)
         return Correlate((g, w), borders, (1,) * len(axes), gaps, self.groups)
 
@@ -246,18 +244,22 @@ def _within(node: TensorNode, borders: Pairs) -> TensorNode:
     return shrunk(wide, tuple((max(-a, 0), n - max(-b, 0)) for n, (a, b) in pairs))
 
 
-def _every(node: TensorNode, axis: int, first: int, apart: int, count: int) -> TensorNode:
-    """Of an axis `count` elements, `apart` from the `first` on."""
-    shape = node.shape
-    end = min(first + count * apart, shape[axis])
-    node = shrunk(node, tuple((first, end) if i == axis else (0, n) for i, n in enumerate(shape)))
-    if apart == 1:
-        return node
-    behind = count * apart - (end - first)
-    node = zero_padded(node, tuple((0, behind * (i == axis)) for i in range(len(shape))))
-    node = reshaped(node, (*shape[:axis], count, apart, *shape[axis + 1 :]))
-    node = shrunk(node, tuple((0, 1 if i == axis + 1 else n) for i, n in enumerate(node.shape)))
-    return reshaped(node, (*shape[:axis], count, *shape[axis + 1 :]))
+def _taking_part(weight: TensorNode, axes: "Sequence[_Phase]") -> TensorNode:
+    """Along each of the last axes the weights of a phase, every second, third, …"""
+    lead = weight.shape[: len(weight.shape) - len(axes)]
+    whole = tuple((0, n) for n in lead)
+    ends = (min(axis.first + axis.taps * axis.apart, n)
+            for axis, n in zip(axes, weight.shape[len(lead) :], strict=True))  # fmt: skip
+    bounds = tuple((axis.first, end) for axis, end in zip(axes, ends, strict=True))
+    node = shrunk(weight, (*whole, *bounds))
+    cut = tuple((axis.taps, axis.apart) for axis in axes)
+    behind = tuple((0, math.prod(pair) - (end - first))
+                   for pair, (first, end) in zip(cut, bounds, strict=True))  # fmt: skip
+    node = zero_padded(node, (*((0, 0) for _ in lead), *behind))
+    node = reshaped(node, (*lead, *itertools.chain.from_iterable(cut)))
+    ones = (((0, axis.taps), (0, 1)) for axis in axes)
+    node = shrunk(node, (*whole, *itertools.chain.from_iterable(ones)))
+    return reshaped(node, (*lead, *(axis.taps for axis in axes)))
 
 
 def _interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
@@ -266,10 +268,27 @@ def _interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
     if len(parts) == 1:
         return parts[0]
     shape, axes = parts[0].shape, len(counts)
-    lead, last = len(shape) - axes, len(shape)
-    joined = Cat(tuple(reshaped(part, (*shape, 1)) for part in parts), last)
-    apart = reshaped(joined, (*shape, *counts))
-    pairs = ((lead + axis, last + axis) for axis in range(axes))
-    apart = permuted(apart, (*range(lead), *itertools.chain.from_iterable(pairs)))
-    whole = (n * count for n, count in zip(shape[lead:], counts, strict=True))
-    return reshaped(apart, (*shape[:lead], *whole))
+    lead = shape[: len(shape) - axes]
+    pairs = [*zip(shape[len(lead) :], counts, strict=True)]
+    apart = (*lead, *itertools.chain.from_iterable((n, 1) for n, _ in pairs))
+    full = (*lead, *itertools.chain.from_iterable(pairs))
+    made = [broadcast_node(reshaped(_written_once(part), apart), full) for part in parts]
+    for axis in reversed(range(axes)):
+        places = counting(full, len(lead) + 2 * axis + 1)
+        starts = range(0, len(made), counts[axis])
+        made = [_in_turn(made[start : start + counts[axis]], places) for start in starts]
+    return reshaped(made[0], (*lead, *(n * count for n, count in pairs)))
+
+
+def _written_once(part: TensorNode) -> TensorNode:
+    """A part in memory, so that no element is summed where another part is taken."""
+    return part if isinstance(part, nodes.Const) else nodes.Contiguous((part,))
+
+
+def _in_turn(parts: Sequence[TensorNode], places: TensorNode) -> TensorNode:
+    """At each place the part of this number."""
+    made = parts[-1]
+    for number, part in reversed([*enumerate(parts[:-1], 1)]):
+        is_it = elementwise("lt", places, const(number, places.dtype, places.shape))
+        made = elementwise("where", is_it, part, made)
+    return made
