@@ -205,5 +205,5 @@ def _correlated(
     image = tuple(n + before + behind for n, (before, behind) in pairs)
     within_memory("pad", (*x.shape[:2], *image))
     check_fit(name, image, w.shape[2:], gaps)
-    refuse_symbolic("windows", x, [*range(2, len(x.shape))][::-1])
+    refuse_symbolic("windows", x, [*range(2, len(x.shape))])
     return checked(Correlate((x, w), borders, steps, gaps, groups), ShapeError)

@@ -26,7 +26,8 @@ def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> Tens
 
 def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
     """[…, h, w] as […, rows, columns, size of a window, its width]; so for any number of axes."""
-    refuse_symbolic("windows", node, [*range(-len(sizes), 0)][::-1])
+    rank = len(node.shape)
+    refuse_symbolic("windows", node, range(rank - len(sizes), rank))
     return sliding.windows_of_image(node, sizes, steps, gaps)
 
 
