@@ -10,20 +10,14 @@ from typing import Self
 
 from compiler.core.dtypes import DType
 from compiler.core.errors import ShapeError
-from compiler.graph.nodes import Flip, Pairs, Permute, Reduce, Shape, TensorNode, elementwise
+from compiler.graph.kinds.composite import checked
+from compiler.graph.kinds.correlate import Correlate, turned
+from compiler.graph.nodes import Flip, Pairs, Shape, TensorNode
 from compiler.tensors.pooling import Pooling
-from compiler.tensors.shapes import written
-from compiler.tensors.value import (
-    Operand,
-    as_node,
-    broadcast_node,
-    cast_to,
-    common_type,
-    operand_of,
-    reshaped,
-    traced,
-)
-from compiler.tensors.windows import Borders, Numbers, borders_of, numbers_of
+from compiler.tensors.shapes import within_memory, written
+from compiler.tensors.value import Operand, as_node, cast_to, common_type, operand_of, traced
+from compiler.tensors.variables import refuse_symbolic
+from compiler.tensors.windows import Borders, Numbers, borders_of, check_fit, numbers_of
 
 _NAMES = ("l", "h w", "d h w")
 
@@ -95,8 +89,8 @@ class Convolutions(Pooling):
         _check_channels(name, axes, x.shape, w.shape, groups)
         steps, gaps = numbers_of(name, stride, axes, 1), numbers_of(name, dilation, axes, 1)
         borders = _padding(name, padding, w.shape[2:], steps, gaps)
-        slid = self._new(x)._bordered(borders)._windows(name, w.shape[2:], steps, gaps)
-        return self._new(cast_to(_correlated(slid, w, groups), dtype))._biased(bias, axes)
+        summed = _correlated(name, x, w, borders, steps, gaps, groups)
+        return self._new(cast_to(summed, dtype))._biased(bias, axes)
 
     def _transposed(
         self, name: str, axes: int, weight: Operand, bias: Operand | None, stride: Numbers,
@@ -128,8 +122,9 @@ class Convolutions(Pooling):
             raise ShapeError(name, "the padding leaves nothing", got=str(padding),
                              expected="less than the image is large")  # fmt: skip
         image = image.shrink([None, None, *cut])
-        slid = image._windows(name, w.shape[2:], (1,) * axes, gaps)
-        return self._new(cast_to(_correlated(slid, w, groups), dtype))._biased(bias, axes)
+        none, every = ((0, 0),) * axes, (1,) * axes
+        summed = _correlated(name, image.node, w, none, every, gaps, groups)
+        return self._new(cast_to(summed, dtype))._biased(bias, axes)
 
     def _in_common(self, name: str, weight: Operand) -> tuple[TensorNode, TensorNode, DType]:
         """Image and weights in the type to sum in, and the type of the result."""
@@ -199,25 +194,16 @@ def _turned(name: str, axes: int, image: Shape, weight: TensorNode, groups: int)
             expected=f"(n, c, {', '.join(letters)}) with (c, o / groups, "
             f"{', '.join(f'k{letter}' for letter in letters)}), c divisible by groups",
         )  # fmt: skip
-    c, part, sizes = shape[0], shape[1], shape[2:]
-    node = reshaped(weight, (groups, c // groups, part, *sizes))
-    node = Permute((node,), (0, 2, 1, *range(3, 3 + axes)))
-    node = reshaped(node, (groups * part, c // groups, *sizes))
-    return Flip((node,), tuple(range(2, 2 + axes)))
+    return Flip((turned(weight, groups),), tuple(range(2, 2 + axes)))
 
 
-def _correlated(slid: TensorNode, weight: TensorNode, groups: int) -> TensorNode:
-    """[n, c, counts of windows …, their sizes …] times the weight, summed over channels and
-    windows."""
-    axes = (len(slid.shape) - 2) // 2
-    n, c = slid.shape[:2]
-    counts, sizes = slid.shape[2 : 2 + axes], slid.shape[2 + axes :]
-    o, part = weight.shape[0], c // groups
-    full = (n, groups, o // groups, *counts, part, *sizes)
-    x = reshaped(slid, (n, groups, 1, part, *counts, *sizes))
-    places = range(4, 4 + 2 * axes)
-    x = broadcast_node(Permute((x,), (0, 1, 2, *places[:axes], 3, *places[axes:])), full)
-    w = reshaped(weight, (1, groups, o // groups, *(1,) * axes, part, *sizes))
-    product = elementwise("mul", x, broadcast_node(w, full))
-    total = Reduce((product,), "sum", tuple(range(3 + axes, 4 + 2 * axes)))
-    return reshaped(total, (n, o, *counts))
+def _correlated(
+    name: str, x: TensorNode, w: TensorNode, borders: Pairs, steps: Shape, gaps: Shape, groups: int
+) -> TensorNode:
+    """The sums of products of the windows of [n, c, …] and the weights [o, c / groups, …]."""
+    pairs = zip(x.shape[2:], borders, strict=True)
+    image = tuple(n + before + behind for n, (before, behind) in pairs)
+    within_memory("pad", (*x.shape[:2], *image))
+    check_fit(name, image, w.shape[2:], gaps)
+    refuse_symbolic("windows", x, [*range(2, len(x.shape))])
+    return checked(Correlate((x, w), borders, steps, gaps, groups), ShapeError)

@@ -1,18 +1,14 @@
-"""Sliding windows over any number of axes, made of movement alone; `unfold`.
-
-A row of n elements, repeated and cut into rows of n + d, is shifted by d from row to row: row r
-starts at element r * d. So windows of k elements, d apart, are movement, and their index is
-r * d + t * s once it is simplified: nothing is copied.
-"""
+"""Sliding windows over any number of axes, as `graph/kinds/sliding.py` makes them; `unfold`."""
 
 from collections.abc import Sequence
 from typing import Self, TypeAlias
 
 from compiler.core.errors import ShapeError
-from compiler.graph.nodes import Expand, Pad, Pairs, Permute, Shape, Shrink, TensorNode
+from compiler.graph.kinds import sliding
+from compiler.graph.nodes import Pairs, Permute, Shape, TensorNode
 from compiler.tensors.products import Products
 from compiler.tensors.shapes import axes_of, written
-from compiler.tensors.value import reshaped, traced
+from compiler.tensors.value import traced
 from compiler.tensors.variables import refuse_symbolic
 
 Numbers: TypeAlias = int | Sequence[int]
@@ -25,39 +21,14 @@ _WORDS = {1: "one number", 2: "one number or two", 3: "one number or three"}
 def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> TensorNode:
     """`axis` replaced by two: [size, count], where [r, t] is element t * step + r * gap."""
     refuse_symbolic("windows", node, [axis])
-    shape, extent = node.shape, node.shape[axis]
-    before, after = shape[:axis], shape[axis + 1 :]
-    count = (extent - gap * (size - 1) - 1) // step + 1
-    copies = -(-size * (extent + gap) // extent)
-    node = reshaped(node, (*before, 1, extent, *after))
-    node = Expand((node,), (*before, copies, extent, *after))
-    node = reshaped(node, (*before, copies * extent, *after))
-    node = _first(node, axis, size * (extent + gap))
-    node = reshaped(node, (*before, size, extent + gap, *after))
-    span = (count - 1) * step + 1
-    node = _first(node, axis + 1, span)
-    if step == 1:
-        return node
-    widths = [(0, 0)] * len(node.shape)
-    widths[axis + 1] = (0, count * step - span)
-    node = Pad((node,), tuple(widths))
-    node = reshaped(node, (*before, size, count, step, *after))
-    return reshaped(_first(node, axis + 2, 1), (*before, size, count, *after))
-
-
-def _first(node: TensorNode, axis: int, count: int) -> TensorNode:
-    """The first `count` elements of `axis`."""
-    bounds = tuple((0, count if i == axis else n) for i, n in enumerate(node.shape))
-    return Shrink((node,), bounds)
+    return sliding.windows(node, axis, size, step, gap)
 
 
 def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
     """[…, h, w] as […, rows, columns, size of a window, its width]; so for any number of axes."""
-    lead = len(node.shape) - len(sizes)
-    for place in reversed(range(len(sizes))):
-        node = windows(node, lead + place, sizes[place], steps[place], gaps[place])
-    own = range(lead, len(node.shape))
-    return Permute((node,), (*range(lead), *own[1::2], *own[::2]))
+    rank = len(node.shape)
+    refuse_symbolic("windows", node, range(rank - len(sizes), rank))
+    return sliding.windows_of_image(node, sizes, steps, gaps)
 
 
 def numbers_of(operation: str, value: Numbers, axes: int, least: int) -> Shape:
@@ -85,6 +56,16 @@ def borders_of(operation: str, value: Borders, axes: int) -> Pairs:
     return tuple((before, after) for before, after in pairs)
 
 
+def check_fit(operation: str, image: Shape, sizes: Shape, gaps: Shape) -> None:
+    """`ShapeError` where no window fits into the image."""
+    reach = tuple(g * (k - 1) + 1 for g, k in zip(gaps, sizes, strict=True))
+    if len(image) < len(sizes) or any(r > n for r, n in zip(reach, image, strict=True)):
+        raise ShapeError(
+            operation, "the window is larger than the image",
+            got=f"{written(reach)} in {written(image)}", expected="a window that fits",
+        )  # fmt: skip
+
+
 @traced
 class Windows(Products):
     """Methods whose windows slide over a tensor."""
@@ -105,13 +86,7 @@ class Windows(Products):
 
     def _windows(self, operation: str, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
         """The windows of the last axes; `ShapeError` where none fits."""
-        reach = [g * (k - 1) + 1 for g, k in zip(gaps, sizes, strict=True)]
-        image = self.shape[-len(sizes) :]
-        if self.ndim < len(sizes) or any(r > n for r, n in zip(reach, image, strict=True)):
-            raise ShapeError(
-                operation, "the window is larger than the image",
-                got=f"{written(tuple(reach))} in {written(image)}", expected="a window that fits",
-            )  # fmt: skip
+        check_fit(operation, self.shape[-len(sizes) :], sizes, gaps)
         return windows_of_image(self.node, sizes, steps, gaps)
 
     def _bordered(self, borders: Pairs, least: bool = False) -> Self:

@@ -34,8 +34,8 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 108, {"numpy"}),
-        (GRAPHS, 108, {"numpy"}),
+        ("from compiler import Tensor", 110, {"numpy"}),
+        (GRAPHS, 110, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 343, {"numpy", "llvmlite"}),
         (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 346, {"numpy", "llvmlite"}),
     ],

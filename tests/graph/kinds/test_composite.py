@@ -22,6 +22,7 @@ from compiler.graph.kinds.by_hand import (
     Wmma,
 )
 from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.correlate import Correlate
 from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Recalled, Ruled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
@@ -81,6 +82,13 @@ def indexed(x: TensorNode) -> TensorNode:
 
 def joined(p: TensorNode, q: TensorNode) -> TensorNode:
     return g.cat(p, g.permute(q, (1, 0)))
+
+
+def correlated(a: Array, b: Array) -> Array:
+    """Windows of 3, every second, of images with a zero in front: [2, 3, 4] and [2, 4, 3]."""
+    slid = np.lib.stride_tricks.sliding_window_view(np.pad(a, [(0, 0), (0, 0), (1, 0)]), 3, 2)
+    made = np.einsum("nctr,ocr->not", slid[:, :, ::2], b[:, :3])
+    return np.asarray(made)
 
 
 def half(dtype: DType) -> DType:
@@ -188,6 +196,10 @@ def test_products(dtype: DType, engine: str) -> None:
             g.contract(g.shrink(x, ((0, 2), (0, 3), (0, 0))), g.shrink(z, ((0, 0), (0, 3), (0, 3))),
                        ((2, 0),)), np.zeros((2, 3, 3, 3), dtype.numpy),
         ),
+        "windows": (
+            Correlate((x, g.shrink(y, ((0, 2), (0, 3), (0, 3)))), ((1, 0),), (2,), (1,)),
+            correlated(a, b),
+        ),
         "unrolled": (g.unroll(g.contract(x, y, ((2, 1),), 1), 4), a @ b),
     }  # fmt: skip
     results = ENGINES[engine]([node for node, _ in nodes.values()])
@@ -221,6 +233,8 @@ Y = Buffer((), 2, (4, 3), dtypes.float32, "y")
 N = Buffer((), 3, (3, 4), dtypes.int32, "n")
 S = Buffer((), 4, (), dtypes.float32, "s")
 B = Buffer((), 5, (3, 4), dtypes.bool_, "b")
+IMAGE = Buffer((), 6, (2, 4, 5, 6), dtypes.float32, "i")
+W = Buffer((), 7, (6, 2, 3, 2), dtypes.float32, "w")
 P = Param((), 1, (3, 4), dtypes.float32)
 ROW = Strided((3, 4), (4, 1))
 
@@ -239,6 +253,9 @@ ROW = Strided((3, 4), (4, 1))
         (Cat((X, X), 1), "cat axis 1", "movement"),
         (Contract((X, Y), ((1, 0), (0, 1))), "contract 1·0 0·1", "reduce"),
         (Contract((X, X), (), 1), "contract batch 1", "reduce"),
+        (Correlate((IMAGE, W), ((1, 0), (0, -1)), (2, 1), (1, 3), 2),
+         "correlate step (2,1) gap (1,3) border 1:0 0:-1 groups 2", "reduce"),
+        (Correlate((IMAGE, W), ((0, 0),) * 2, (1, 1), (1, 1), 2), "correlate groups 2", "reduce"),
         (Gather((X, N), 1), "gather axis 1", "memory"),
         (ScatterAxis((N, X), 0, (5, 4)), "scatter_axis axis 0 (5,4)", "memory"),
         (g.detach(X), "detach ", "control"),
@@ -261,7 +278,8 @@ def test_every_kind_is_listed_and_tested() -> None:
     x, y = X, Y
     built = (build(x, y, dtypes.float32) for build, _ in CASES.values())
     tested = {type(node) for node in built}
-    apart = {VConst, Wmma, Contract, Placeholder}  # above, and in tests/test_placeholder.py
+    # above, and in tests/test_placeholder.py
+    apart = {VConst, Wmma, Contract, Correlate, Placeholder}
     assert listed == (tested | apart | {*BY_SWEEPS}) & listed
 
 

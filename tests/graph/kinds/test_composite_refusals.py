@@ -16,6 +16,7 @@ from compiler.graph.kinds.by_hand import (
     Wmma,
 )
 from compiler.graph.kinds.composite import Composite
+from compiler.graph.kinds.correlate import Correlate
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
@@ -31,6 +32,9 @@ S = Buffer((), 4, (), dtypes.float32, "s")
 B = Buffer((), 5, (3, 4), dtypes.bool_, "b")
 P = Param((), 1, (3, 4), dtypes.float32)
 ROW = Strided((3, 4), (4, 1))
+
+IMAGE = Buffer((), 6, (2, 4, 9), dtypes.float32, "i")
+W = Buffer((), 7, (6, 2, 3), dtypes.float32, "w")
 
 WRONG: tuple[tuple[Composite, str, str, str], ...] = (
     (View((X,), ()), "a shape tracker needs a view", "none", "1 or more"),
@@ -48,6 +52,16 @@ WRONG: tuple[tuple[Composite, str, str, str], ...] = (
      "elements 0 to 12", "inside 0 to 11"),
     (View((X,), (Strided((0, 2), (1, 1)), Strided((1,), (1,)))),
      "the view reaches outside its source", "elements 0 to 0", "nothing: the source is empty"),
+    (Correlate((IMAGE, X), ((0, 0),), (1,), (1,)), "the ranks do not fit", "ranks 3 and 2, 1 1 1",
+     "equal ranks, and entries for each axis"),
+    (Correlate((IMAGE, W), ((0, 0),), (1, 1), (1,)), "the ranks do not fit", "ranks 3 and 3, 1 2 1",
+     "equal ranks, and entries for each axis"),
+    (Correlate((IMAGE, W), ((0, 0),), (0,), (1,), 2), "a step, a gap or groups are below 1",
+     "(0,) (1,) 2", "1 or more"),
+    (Correlate((IMAGE, W), ((0, 0),), (1,), (1,)), "the channels do not fit",
+     "(2, 4, 9) and (6, 2, 3)", "channels of 1 groups"),
+    (Correlate((IMAGE, W), ((0, -2),), (1,), (4,), 2), "the window is larger than the image",
+     "(9,)", "at most (7,)"),
     (Valid((Y,), (ROW,), 12), "the operand has another shape", "(4, 3)", "(3, 4)"),
     (Valid((X,), (ROW,), 11), "the view reaches outside its source", "elements 0 to 11",
      "inside 0 to 10"),

@@ -1,0 +1,46 @@
+"""Sliding windows over any number of axes, made of movement alone.
+
+A row of n elements, repeated and cut into rows of n + d, is shifted by d from row to row: row r
+starts at element r * d. So windows of k elements, d apart, are movement, and their index is
+r * d + t * s once it is simplified: nothing is copied.
+"""
+
+from compiler.graph.kinds.shaping import reshaped
+from compiler.graph.nodes import Expand, Pad, Permute, Shape, Shrink, TensorNode
+
+
+def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> TensorNode:
+    """`axis` replaced by two: [size, count], where [r, t] is element t * step + r * gap."""
+    shape, extent = node.shape, node.shape[axis]
+    before, after = shape[:axis], shape[axis + 1 :]
+    count = (extent - gap * (size - 1) - 1) // step + 1
+    copies = -(-size * (extent + gap) // extent)
+    node = reshaped(node, (*before, 1, extent, *after))
+    node = Expand((node,), (*before, copies, extent, *after))
+    node = reshaped(node, (*before, copies * extent, *after))
+    node = _first(node, axis, size * (extent + gap))
+    node = reshaped(node, (*before, size, extent + gap, *after))
+    span = (count - 1) * step + 1
+    node = _first(node, axis + 1, span)
+    if step == 1:
+        return node
+    widths = [(0, 0)] * len(node.shape)
+    widths[axis + 1] = (0, count * step - span)
+    node = Pad((node,), tuple(widths))
+    node = reshaped(node, (*before, size, count, step, *after))
+    return reshaped(_first(node, axis + 2, 1), (*before, size, count, *after))
+
+
+def _first(node: TensorNode, axis: int, count: int) -> TensorNode:
+    """The first `count` elements of `axis`."""
+    bounds = tuple((0, count if i == axis else n) for i, n in enumerate(node.shape))
+    return Shrink((node,), bounds)
+
+
+def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
+    """[…, h, w] as […, rows, columns, size of a window, its width]; so for any number of axes."""
+    lead = len(node.shape) - len(sizes)
+    for place in reversed(range(len(sizes))):
+        node = windows(node, lead + place, sizes[place], steps[place], gaps[place])
+    own = range(lead, len(node.shape))
+    return Permute((node,), (*range(lead), *own[1::2], *own[::2]))
