@@ -188,7 +188,7 @@ def _around(origin: Origin) -> list[tuple[Frame | Module, str]]:
         innermost = caller.function if caller else ""
     names = [*(frame.function for frame in frames[1:]), innermost]
     functions = [(frame, name) for frame, name in zip(frames, names, strict=False) if name]
-    return [*functions, *((module, module.name) for module in modules)]
+    return [*functions, *((module, module.name) for module in modules if module.name)]
 
 
 class _Folding:
