@@ -24,7 +24,9 @@ from compiler.core.frames import Frame, Module
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
 from compiler.core.text import lines as in_lines
+from compiler.core.trace import Provenance
 from compiler.graph.alike import FEWEST, Signatures, count_of, fixed, runs
+from compiler.graph.kinds.gradient import Backward, Gradient
 from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Sink, TensorNode
 
 ScopeKind: TypeAlias = Literal[
@@ -65,6 +67,8 @@ class Scopes:
 
     rows: tuple[Scope, ...]
     of: dict[TensorNode, int]
+    sweeps: frozenset[int] = frozenset()
+    """The calls that asked for gradients, by their numbers."""
 
 
 @dataclass(slots=True, eq=False)
@@ -110,7 +114,8 @@ def scopes_of(root: Sink) -> Scopes:
     rows, of = _numbered(whole)
     _give_back(computing, order, of)
     _hold(order, rows, of, inputs)
-    return Scopes(tuple(rows), of)
+    asking = (n.origin for n in order if isinstance(n, Backward | Gradient))
+    return Scopes(tuple(rows), of, frozenset(it.call for it in asking if it))
 
 
 def _holds_all(part: Part) -> bool:
@@ -368,13 +373,23 @@ def _inputs(
 ) -> set[TensorNode]:
     """What the program begins with: the first operand of each call that reads nothing computed."""
     found: set[TensorNode] = set()
+    learned: set[TensorNode] = set()
     for nodes in computing:
         own = set(nodes)
+        if _is_aside(nodes[0]):  # what an optimiser writes is no input, nor is its state
+            learned.update(s for node in nodes for s in node.sources)
+            continue
         read = [s for node in nodes for s in node.sources if s not in own]
         if read and all(_is_leaf(s, unit, leaves) for s in read):
             base = next((b for s in read if (b := _base(s)) is not None), None)
             found |= {base} if base is not None else set()
-    return found
+    return found - learned
+
+
+def _is_aside(node: TensorNode) -> bool:
+    """Whether it was made in a part of a program that is in no model: by an optimiser."""
+    module = node.origin.module if node.origin else None
+    return module is not None and not module.chain()[0].name
 
 
 def _base(node: TensorNode) -> TensorNode | None:
@@ -408,16 +423,76 @@ def _give_back(
 
 
 def _hold(
-    order: list[TensorNode], rows: list[Scope], of: dict[TensorNode, int], inputs: set[TensorNode]
-) -> None:
-    """Give what computes nothing the scope of all that read it; inputs, and their views, none."""
+    order: list[TensorNode], rows: Sequence[Scope], of: dict[TensorNode, int],
+    inputs: set[TensorNode],
+) -> None:  # fmt: skip
+    """Give what computes nothing the scope of all that read it; inputs, and their views, none.
+
+    A parameter belongs to the layers that read it, whatever else does: gradients by it, its
+    optimiser.
+    """
+    near = _near(rows)
     around: dict[TensorNode, int] = {}
+    nearest: dict[TensorNode, int] = {}
     for node in reversed(order):
         if node not in of:
             of[node] = -1 if node in inputs else around.get(node, -1)
+        mine = of[node]
+        own = _ASIDE if isinstance(node, Backward | Gradient) else near[mine]
         for source in node.sources:
-            mine = of[node]
-            around[source] = _common(around[source], mine, rows) if source in around else mine
+            known = nearest.get(source, _ASIDE - 1)
+            if own > known:
+                around[source], nearest[source] = mine, own
+            elif own == known:
+                around[source] = _common(around[source], mine, rows)
+
+
+_ASIDE, _OUTSIDE, _IN_MODEL = range(3)
+
+
+def _near(rows: Sequence[Scope]) -> list[int]:
+    """How near each scope is to what a program computes: in a module of a model, outside, or in
+    what is done beside that, such as an optimiser's step. The last entry is of what is in none."""
+    found: list[int] = []
+    for row in rows:
+        if row.module is None:
+            found.append(found[row.parent] if row.parent >= 0 else _OUTSIDE)
+        else:
+            found.append(_IN_MODEL if row.module.chain()[0].name else _ASIDE)
+    return [*found, _OUTSIDE]
+
+
+def scopes_after(
+    before: Scopes, order: Sequence[TensorNode], provenance: Provenance[Origin]
+) -> dict[TensorNode, int]:
+    """The scopes of nodes that passes made: that of the call that each comes from; of the way back
+    of a call the same. What comes from several has that of most, else what is around all."""
+    rows = before.rows
+    calls = {row.result.origin.call: scope for scope, row in enumerate(rows)
+             if row.kind == "call" and row.result is not None and row.result.origin}  # fmt: skip
+    of: dict[TensorNode, int] = {}
+    for node in order:
+        if isinstance(node, Sink):
+            continue
+        if node in before.of:
+            of[node] = before.of[node]
+            continue
+        numbers = [it.back or it.call for it in provenance.of(node)]
+        apart = [it for it in numbers if it not in before.sweeps]  # not: gradients are wanted
+        known = Counter(calls[it] for it in apart or numbers if it in calls)
+        if known:
+            of[node] = min(known) if not node.sources else _most(known, rows)
+    _hold([node for node in order if not isinstance(node, Sink)], rows, of, set())
+    return of
+
+
+def _most(known: Counter[int], rows: Sequence[Scope]) -> int:
+    """The scope that comes most often; where several do, the one around them."""
+    most = max(known.values())
+    first, *others = (scope for scope, count in known.items() if count == most)
+    for scope in others:
+        first = _common(first, scope, rows)
+    return first
 
 
 def _common(a: int, b: int, rows: list[Scope]) -> int:
