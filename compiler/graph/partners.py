@@ -44,7 +44,7 @@ def partners(
     for node in places:
         origins = provenance.of(node)
         is_back = bool(origins) and all(it.back or it.call in sweeps for it in origins)
-        others = found.get(node, set()) - {node}
-        if others or is_back:
-            made[node] = Partners(tuple(sorted(others, key=places.__getitem__)), is_back)
+        known = found.get(node, set()) - {node}
+        if known or is_back:
+            made[node] = Partners(tuple(sorted(known, key=places.__getitem__)), is_back)
     return made

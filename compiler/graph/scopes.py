@@ -8,6 +8,7 @@
     encoder                    module      a part of a model: what its author called it
       layer.0
         linear                 call        the nodes of one operator of the model
+    AdamW                      optimizer   a step of learning, which is a part of no model
 
 A scope holds what was made between two moments, so no path leads out of it and back. What is read
 but not computed (weights, constants) is held by the scope of those that read it; the first operand
@@ -30,7 +31,7 @@ from compiler.graph.kinds.gradient import Backward, Gradient
 from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Sink, TensorNode
 
 ScopeKind: TypeAlias = Literal[
-    "call", "function", "module", "repeat", "iteration", "rest", "lines"
+    "call", "function", "module", "optimizer", "repeat", "iteration", "rest", "lines"
 ]  # fmt: skip
 Place: TypeAlias = tuple[str, int]
 MOST_CHILDREN = 16
@@ -176,7 +177,8 @@ def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
 def _opened(key: Frame | Module, name: str, origin: Origin) -> Part:
     """The part of a function's call or of a module, whose first call is made at `origin`."""
     if isinstance(key, Module):
-        return Part("module", name, ((origin.file, origin.line),), key=key)
+        kind: ScopeKind = "module" if key.chain()[0].name else "optimizer"
+        return Part(kind, name, ((origin.file, origin.line),), key=key)
     return Part("function", name, ((key.file, key.line),), key=key)
 
 
@@ -320,7 +322,8 @@ def _chunked(parts: list[Part]) -> list[Part]:
     then so many that it is enough. Modules are known by their names, not by lines."""
     if len(parts) > MOST_CHILDREN and all(part.kind != "module" for part in parts):
         lines = itertools.groupby(parts, key=lambda part: part.places[0])
-        parts = [_lines_part(list(piece)) for _, piece in lines]
+        pieces = [list(piece) for _, piece in lines]
+        parts = [_lines_part(piece) for piece in pieces] if len(pieces) > 1 else parts
     while len(parts) > MOST_CHILDREN:
         size = -(-len(parts) // _CHUNKS)
         pieces = [parts[start : start + size] for start in range(0, len(parts), size)]
@@ -458,7 +461,7 @@ def _near(rows: Sequence[Scope]) -> list[int]:
         if row.module is None:
             found.append(found[row.parent] if row.parent >= 0 else _OUTSIDE)
         else:
-            found.append(_IN_MODEL if row.module.chain()[0].name else _ASIDE)
+            found.append(_ASIDE if row.kind == "optimizer" else _IN_MODEL)
     return [*found, _OUTSIDE]
 
 
@@ -466,14 +469,18 @@ def scopes_after(
     before: Scopes, order: Sequence[TensorNode], provenance: Provenance[Origin]
 ) -> dict[TensorNode, int]:
     """The scopes of nodes that passes made: that of the call that each comes from; of the way back
-    of a call the same. What comes from several has that of most, else what is around all."""
+    of a call the same. What comes from several has that of most, else what is around all; what only
+    constants lead to that of the first."""
     rows = before.rows
     calls = {row.result.origin.call: scope for scope, row in enumerate(rows)
              if row.kind == "call" and row.result is not None and row.result.origin}  # fmt: skip
     of: dict[TensorNode, int] = {}
+    constants: set[TensorNode] = set()
     for node in order:
         if isinstance(node, Sink):
             continue
+        if not isinstance(node, Buffer | Param) and constants.issuperset(node.sources):
+            constants.add(node)
         if node in before.of:
             of[node] = before.of[node]
             continue
@@ -481,7 +488,7 @@ def scopes_after(
         apart = [it for it in numbers if it not in before.sweeps]  # not: gradients are wanted
         known = Counter(calls[it] for it in apart or numbers if it in calls)
         if known:
-            of[node] = min(known) if not node.sources else _most(known, rows)
+            of[node] = min(known) if node in constants else _most(known, rows)
     _hold([node for node in order if not isinstance(node, Sink)], rows, of, set())
     return of
 
@@ -495,7 +502,7 @@ def _most(known: Counter[int], rows: Sequence[Scope]) -> int:
     return first
 
 
-def _common(a: int, b: int, rows: list[Scope]) -> int:
+def _common(a: int, b: int, rows: Sequence[Scope]) -> int:
     """The innermost scope that holds both."""
     while a != b:  # the scope around another comes before it
         if a > b:
