@@ -192,7 +192,8 @@ export function scopeWords(model, group, rows) {
     return { title, detail: `${each} → ${type}`, kind: "loop", isCall: false };
   }
   const text = lines.length === 1 && kind === "lines" ? sourceText(model, lines[0]) : "";
-  return { title: plain + mark, detail: text || `${operators} → ${type}`, kind: colour, isCall: false };
+  const detail = text || `${operators} → ${type}`;
+  return { title: plain + mark, detail, kind: colour, isCall: false };
 }
 
 const PLAIN = new Set(["buffer", "const", "movement", "cast"]);
