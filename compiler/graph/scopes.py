@@ -475,18 +475,23 @@ def scopes_after(
     calls = {row.result.origin.call: scope for scope, row in enumerate(rows)
              if row.kind == "call" and row.result is not None and row.result.origin}  # fmt: skip
     of: dict[TensorNode, int] = {}
+    numbers = provenance.numbers
+    read = {numbers[node]: scope for node, scope in before.of.items() if isinstance(node, Buffer)}
     constants: set[TensorNode] = set()
     for node in order:
         if isinstance(node, Sink):
+            continue
+        if isinstance(node, Buffer) and numbers[node] in read:  # the same data, of no line
+            of[node] = read[numbers[node]]
             continue
         if not isinstance(node, Buffer | Param) and constants.issuperset(node.sources):
             constants.add(node)
         if node in before.of:
             of[node] = before.of[node]
             continue
-        numbers = [it.back or it.call for it in provenance.of(node)]
-        apart = [it for it in numbers if it not in before.sweeps]  # not: gradients are wanted
-        known = Counter(calls[it] for it in apart or numbers if it in calls)
+        made = [it.back or it.call for it in provenance.of(node)]
+        apart = [it for it in made if it not in before.sweeps]  # not: gradients are wanted
+        known = Counter(calls[it] for it in apart or made if it in calls)
         if known:
             of[node] = min(known) if node in constants else _most(known, rows)
     _hold([node for node in order if not isinstance(node, Sink)], rows, of, set())

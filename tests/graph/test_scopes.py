@@ -277,6 +277,13 @@ def test_after_passes_the_way_back_has_the_scope_of_its_call() -> None:
     assert all(graph.scopes[it] >= 0 for it in alone)
 
 
+def test_after_passes_inputs_stand_in_no_scope() -> None:
+    made = compile(fft(tensor(16, name="x")))
+    graph = made.optimized_graph
+    loose = [node for node in graph.nodes if graph.scopes.get(node, -1) < 0]
+    assert [it.name for it in loose if isinstance(it, Buffer)] == ["x"]
+
+
 def module_around(found: Scopes, scope: int) -> int:
     while scope >= 0 and found.rows[scope].module is None:
         scope = found.rows[scope].parent
