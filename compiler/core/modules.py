@@ -5,7 +5,8 @@
             with called_at("linear", [Line("model.py", 12, "Layer.forward")]):
                 y = x.linear(w, b)                         … and come from line 12 of model.py
 
-The outermost module is the model, which stands in no path: this one is `encoder.layer.0`. An
+The outermost module is the model, which stands in no path: this one is `encoder.layer.0`. What is
+a part of no model, as an optimiser's step, stands in one without a name. An
 importer opens the modules of each node anew: equal names in one place are one module. Tensor code
 may use `in_module`, too: its modules then take the place of the functions inside of them.
 """

@@ -132,9 +132,11 @@ def modules_of(nodes: Iterable[TensorNode]) -> Modules:
     # Data may be from an earlier call of a model: what is computed says the order.
     known = [(not n.sources, n.origin.call, n.origin) for n in nodes if n.origin is not None]
     made = [origin for *_, origin in sorted(known, key=lambda it: it[:2])]
-    is_model = any(it.module is not None for it in made)
+    chains = {it.module: it.module.chain() for it in made if it.module is not None}
     # By their names: what two calls of one model share was made by the first.
-    has_several = len({it.module.chain()[0].name for it in made if it.module is not None}) > 1
+    models = {model.name for model, *_ in chains.values() if model.name}
+    has_several = len(models) > 1
+    is_model = has_several or any(inner for model, *inner in chains.values() if model.name)
     tree = _Branch(WHOLE, "", ())
     for origin in made:
         path = _path(origin, is_model=is_model, has_several=has_several)
@@ -152,7 +154,7 @@ def _path(origin: Origin, *, is_model: bool, has_several: bool) -> Path:
     if not is_model:
         return tuple(origin.inside.split("/")) if origin.inside else ()
     chain = origin.module.chain() if origin.module is not None else ()
-    return tuple(it.name for it in (chain if has_several else chain[1:]))
+    return tuple(it.name for it in (chain if has_several else chain[1:]) if it.name)
 
 
 def _kinds(origin: Origin, count: int) -> Sequence[str]:

@@ -2,10 +2,11 @@
 
 A step of a sweep makes nodes on the line of the call that it passes back through, and their origin
 says which call that was (`core/origin.py`). All nodes of a call have all nodes of its way back as
-partners, and the other way round; what passes made one of, may be both.
+partners, and the other way round; what passes made one of, may be both. What the call itself made
+that asked for gradients is a part of the way back, of no call.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from compiler.core.origin import Origin
@@ -22,9 +23,11 @@ class Partners:
 
 
 def partners(
-    nodes: Iterable[TensorNode], provenance: Provenance[Origin]
-) -> dict[TensorNode, Partners]:
-    """For each node its partners, in the order of `nodes`; those without are left out."""
+    nodes: Iterable[TensorNode], provenance: Provenance[Origin],
+    sweeps: Container[int] = frozenset(),
+) -> dict[TensorNode, Partners]:  # fmt: skip
+    """For each node its partners, in the order of `nodes`; those without are left out, but for
+    parts of a way back. `sweeps` are the calls that asked for gradients."""
     calls: dict[int, list[TensorNode]] = {}
     back: dict[int, list[TensorNode]] = {}
     places = {node: place for place, node in enumerate(nodes)}
@@ -37,10 +40,11 @@ def partners(
         for own, others in ((calls[call], back[call]), (back[call], calls[call])):
             for node in own:
                 found.setdefault(node, set()).update(others)
-    return {
-        node: Partners(
-            tuple(sorted(found[node] - {node}, key=places.__getitem__)),
-            all(origin.back for origin in provenance.of(node)),
-        )
-        for node in places if found.get(node, set()) - {node}
-    }  # fmt: skip
+    made: dict[TensorNode, Partners] = {}
+    for node in places:
+        origins = provenance.of(node)
+        is_back = bool(origins) and all(it.back or it.call in sweeps for it in origins)
+        known = found.get(node, set()) - {node}
+        if known or is_back:
+            made[node] = Partners(tuple(sorted(known, key=places.__getitem__)), is_back)
+    return made

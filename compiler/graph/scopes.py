@@ -8,6 +8,7 @@
     encoder                    module      a part of a model: what its author called it
       layer.0
         linear                 call        the nodes of one operator of the model
+    AdamW                      optimizer   a step of learning, which is a part of no model
 
 A scope holds what was made between two moments, so no path leads out of it and back. What is read
 but not computed (weights, constants) is held by the scope of those that read it; the first operand
@@ -24,11 +25,13 @@ from compiler.core.frames import Frame, Module
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
 from compiler.core.text import lines as in_lines
+from compiler.core.trace import Provenance
 from compiler.graph.alike import FEWEST, Signatures, count_of, fixed, runs
+from compiler.graph.kinds.gradient import Backward, Gradient
 from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Sink, TensorNode
 
 ScopeKind: TypeAlias = Literal[
-    "call", "function", "module", "repeat", "iteration", "rest", "lines"
+    "call", "function", "module", "optimizer", "repeat", "iteration", "rest", "lines"
 ]  # fmt: skip
 Place: TypeAlias = tuple[str, int]
 MOST_CHILDREN = 16
@@ -65,6 +68,8 @@ class Scopes:
 
     rows: tuple[Scope, ...]
     of: dict[TensorNode, int]
+    sweeps: frozenset[int] = frozenset()
+    """The calls that asked for gradients, by their numbers."""
 
 
 @dataclass(slots=True, eq=False)
@@ -110,7 +115,8 @@ def scopes_of(root: Sink) -> Scopes:
     rows, of = _numbered(whole)
     _give_back(computing, order, of)
     _hold(order, rows, of, inputs)
-    return Scopes(tuple(rows), of)
+    asking = (n.origin for n in order if isinstance(n, Backward | Gradient))
+    return Scopes(tuple(rows), of, frozenset(it.call for it in asking if it))
 
 
 def _holds_all(part: Part) -> bool:
@@ -171,7 +177,8 @@ def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
 def _opened(key: Frame | Module, name: str, origin: Origin) -> Part:
     """The part of a function's call or of a module, whose first call is made at `origin`."""
     if isinstance(key, Module):
-        return Part("module", name, ((origin.file, origin.line),), key=key)
+        kind: ScopeKind = "module" if key.chain()[0].name else "optimizer"
+        return Part(kind, name, ((origin.file, origin.line),), key=key)
     return Part("function", name, ((key.file, key.line),), key=key)
 
 
@@ -188,7 +195,7 @@ def _around(origin: Origin) -> list[tuple[Frame | Module, str]]:
         innermost = caller.function if caller else ""
     names = [*(frame.function for frame in frames[1:]), innermost]
     functions = [(frame, name) for frame, name in zip(frames, names, strict=False) if name]
-    return [*functions, *((module, module.name) for module in modules)]
+    return [*functions, *((module, module.name) for module in modules if module.name)]
 
 
 class _Folding:
@@ -315,7 +322,8 @@ def _chunked(parts: list[Part]) -> list[Part]:
     then so many that it is enough. Modules are known by their names, not by lines."""
     if len(parts) > MOST_CHILDREN and all(part.kind != "module" for part in parts):
         lines = itertools.groupby(parts, key=lambda part: part.places[0])
-        parts = [_lines_part(list(piece)) for _, piece in lines]
+        pieces = [list(piece) for _, piece in lines]
+        parts = [_lines_part(piece) for piece in pieces] if len(pieces) > 1 else parts
     while len(parts) > MOST_CHILDREN:
         size = -(-len(parts) // _CHUNKS)
         pieces = [parts[start : start + size] for start in range(0, len(parts), size)]
@@ -368,13 +376,23 @@ def _inputs(
 ) -> set[TensorNode]:
     """What the program begins with: the first operand of each call that reads nothing computed."""
     found: set[TensorNode] = set()
+    learned: set[TensorNode] = set()
     for nodes in computing:
         own = set(nodes)
+        if _is_aside(nodes[0]):  # what an optimiser writes is no input, nor is its state
+            learned.update(s for node in nodes for s in node.sources)
+            continue
         read = [s for node in nodes for s in node.sources if s not in own]
         if read and all(_is_leaf(s, unit, leaves) for s in read):
             base = next((b for s in read if (b := _base(s)) is not None), None)
             found |= {base} if base is not None else set()
-    return found
+    return found - learned
+
+
+def _is_aside(node: TensorNode) -> bool:
+    """Whether it was made in a part of a program that is in no model: by an optimiser."""
+    module = node.origin.module if node.origin else None
+    return module is not None and not module.chain()[0].name
 
 
 def _base(node: TensorNode) -> TensorNode | None:
@@ -408,19 +426,88 @@ def _give_back(
 
 
 def _hold(
-    order: list[TensorNode], rows: list[Scope], of: dict[TensorNode, int], inputs: set[TensorNode]
-) -> None:
-    """Give what computes nothing the scope of all that read it; inputs, and their views, none."""
+    order: list[TensorNode], rows: Sequence[Scope], of: dict[TensorNode, int],
+    inputs: set[TensorNode],
+) -> None:  # fmt: skip
+    """Give what computes nothing the scope of all that read it; inputs, and their views, none.
+
+    A parameter belongs to the layers that read it, whatever else does: gradients by it, its
+    optimiser.
+    """
+    near = _near(rows)
     around: dict[TensorNode, int] = {}
+    nearest: dict[TensorNode, int] = {}
     for node in reversed(order):
         if node not in of:
             of[node] = -1 if node in inputs else around.get(node, -1)
+        mine = of[node]
+        own = _ASIDE if isinstance(node, Backward | Gradient) else near[mine]
         for source in node.sources:
-            mine = of[node]
-            around[source] = _common(around[source], mine, rows) if source in around else mine
+            known = nearest.get(source, _ASIDE - 1)
+            if own > known:
+                around[source], nearest[source] = mine, own
+            elif own == known:
+                around[source] = _common(around[source], mine, rows)
 
 
-def _common(a: int, b: int, rows: list[Scope]) -> int:
+_ASIDE, _OUTSIDE, _IN_MODEL = range(3)
+
+
+def _near(rows: Sequence[Scope]) -> list[int]:
+    """How near each scope is to what a program computes: in a module of a model, outside, or in
+    what is done beside that, such as an optimiser's step. The last entry is of what is in none."""
+    found: list[int] = []
+    for row in rows:
+        if row.module is None:
+            found.append(found[row.parent] if row.parent >= 0 else _OUTSIDE)
+        else:
+            found.append(_ASIDE if row.kind == "optimizer" else _IN_MODEL)
+    return [*found, _OUTSIDE]
+
+
+def scopes_after(
+    before: Scopes, order: Sequence[TensorNode], provenance: Provenance[Origin]
+) -> dict[TensorNode, int]:
+    """The scopes of nodes that passes made: that of the call that each comes from; of the way back
+    of a call the same. What comes from several has that of most, else what is around all; what only
+    constants lead to that of the first."""
+    rows = before.rows
+    calls = {row.result.origin.call: scope for scope, row in enumerate(rows)
+             if row.kind == "call" and row.result is not None and row.result.origin}  # fmt: skip
+    of: dict[TensorNode, int] = {}
+    numbers = provenance.numbers
+    read = {numbers[node]: scope for node, scope in before.of.items() if isinstance(node, Buffer)}
+    constants: set[TensorNode] = set()
+    for node in order:
+        if isinstance(node, Sink):
+            continue
+        if isinstance(node, Buffer) and numbers[node] in read:  # the same data, of no line
+            of[node] = read[numbers[node]]
+            continue
+        if not isinstance(node, Buffer | Param) and constants.issuperset(node.sources):
+            constants.add(node)
+        if node in before.of:
+            of[node] = before.of[node]
+            continue
+        made = [it.back or it.call for it in provenance.of(node)]
+        apart = [it for it in made if it not in before.sweeps]  # not: gradients are wanted
+        known = Counter(calls[it] for it in apart or made if it in calls)
+        if known:
+            of[node] = min(known) if node in constants else _most(known, rows)
+    _hold([node for node in order if not isinstance(node, Sink)], rows, of, set())
+    return of
+
+
+def _most(known: Counter[int], rows: Sequence[Scope]) -> int:
+    """The scope that comes most often; where several do, the one around them."""
+    most = max(known.values())
+    first, *others = (scope for scope, count in known.items() if count == most)
+    for scope in others:
+        first = _common(first, scope, rows)
+    return first
+
+
+def _common(a: int, b: int, rows: Sequence[Scope]) -> int:
     """The innermost scope that holds both."""
     while a != b:  # the scope around another comes before it
         if a > b:

@@ -9,6 +9,7 @@ Layouts, names of parameters and initial values are PyTorch's, so that its weigh
 
 In order: each imports only what stands before it.
 
+    running.py         which module is running, by its name in the model
     module.py          tensors and modules by name; what is saved and loaded
     initial.py         initial values of parameters
     linear.py          products, tables of vectors, elements left out

@@ -10,16 +10,14 @@ from typing import Any, Self
 
 from compiler.core.errors import DataError
 from compiler.graph.words import short
+from compiler.nn import running
+from compiler.nn.running import CHANGES as CHANGES
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
 from compiler.tensors.history import LEAVES
 
 SHOWN = 8
 """As many differences are listed."""
-
-
-CHANGES = [0]
-"""How often an attribute of any module was set: what was captured with one looks whether it was."""
 
 
 class Module:
@@ -49,7 +47,7 @@ class Module:
                         expected="a method forward(self, …)")  # fmt: skip
 
     def __call__(self, *inputs: Any, **given: Any) -> Any:
-        return self.forward(*inputs, **given)
+        return running.run(self, _inside, inputs, given)
 
     def named_tensors(self) -> Iterator[tuple[str, Tensor]]:
         """Its tensors and those of its modules, with their names."""
@@ -142,6 +140,20 @@ def _named(module: Module) -> Iterator[tuple[str, Any]]:
         found = [(f"{prefix}{name}", each) for name, each in inside]
         yield from ((name, each) for name, each in found if isinstance(each, Tensor | Module))
         open_parts += [(f"{name}.", each) for name, each in reversed(found)]
+
+
+def _inside(module: Module) -> Iterator[tuple[str, Module]]:
+    """The modules in a module and its lists, tuples and dicts, but in no other module, by name."""
+    open_parts: list[tuple[str, Any]] = [*reversed(vars(module).items())]
+    while open_parts:
+        name, value = open_parts.pop()
+        match value:
+            case Module():
+                yield name, value
+            case list() | tuple():
+                open_parts += [(f"{name}.{n}", each) for n, each in enumerate(value)][::-1]
+            case Mapping():
+                open_parts += [(f"{name}.{key}", each) for key, each in value.items()][::-1]
 
 
 @no_grad()

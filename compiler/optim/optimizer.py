@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compiler.core.errors import DataError, located
+from compiler.core.modules import in_module
 from compiler.nn import initial
 from compiler.nn.module import load_state
 from compiler.tensor import Tensor
@@ -104,6 +105,11 @@ class Optimizer:
     @no_grad()
     def step(self) -> None:
         """Write all parameters that have a gradient, in place, as one program."""
+        name = type(self).__name__
+        with in_module("", name, kinds=("", name)):  # a part of the program that is in no model
+            self._step()
+
+    def _step(self) -> None:
         count = self.count + 1
         written: list[Tensor] = []
         kept = iter(self.kept)

@@ -29,7 +29,7 @@ from compiler.graph.kinds.repeat import inside, with_iterations
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.partners import partners
 from compiler.graph.printer import Graph, origins_of
-from compiler.graph.scopes import Scopes, scopes_of
+from compiler.graph.scopes import Scopes, scopes_after, scopes_of
 from compiler.llvm.level import Level
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source, renamed
@@ -139,8 +139,8 @@ class Compilation:
             title=title, name=title, seconds=self.seconds["graph"], root=root,
             numbers=self.provenance.numbers, parents=parents, places=places,
             modules={n: origins[n][0].inside for n in nodes if origins[n]},
-            scopes=self.scopes.of if root is self.written else {},
-            partners=partners(nodes, self.provenance),
+            scopes=scopes_after(self.scopes, nodes, self.provenance),
+            partners=partners(nodes, self.provenance, self.scopes.sweeps),
             callers={n: self.user_source.callers_of(lines[n]) for n in nodes},
         )  # fmt: skip
 

@@ -77,8 +77,8 @@ class NodeRow(TypedDict):
 
 
 ScopeRow: TypeAlias = tuple[
-    Literal["call", "function", "module", "repeat", "iteration", "rest", "lines"], str, Perhaps,
-    list[Position], Position, Perhaps,
+    Literal["call", "function", "module", "optimizer", "repeat", "iteration", "rest", "lines"],
+    str, Perhaps, list[Position], Position, Perhaps,
 ]  # fmt: skip
 """A public call, or what holds several: kind, name, the scope around it, its lines, how many
 iterations it repeats, and the node that it gives."""

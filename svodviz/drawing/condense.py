@@ -3,7 +3,8 @@
     before   100,000 nodes
     after    at most `STRETCHES` nodes "layers 120 … 179", with what is in each, and edges between
 
-A stretch descends from all nodes in it: a line that shows one of them is linked to its stretch.
+A stretch descends from all nodes in it: a line that shows one of them is linked to its stretch. One
+that is mostly the way back of a gradient is marked as such, and says how much of it is.
 """
 
 from collections import Counter
@@ -57,7 +58,7 @@ def _stretches(layers: list[list[int]], most: int) -> list[tuple[int, list[int]]
 
 def _facts(
     first: int, nodes: list[int], layers: list[list[int]], facts: list[Facts]
-) -> dict[str, str]:
+) -> dict[str, object]:
     count, last = 0, first
     while count < len(nodes):
         count += len(layers[last])
@@ -65,10 +66,13 @@ def _facts(
     kinds = Counter(str(it.get("kind", "")) for it in facts)
     ops = Counter(str(it.get("op", "")) for it in facts).most_common(2)
     words = ", ".join(f"{op} ×{number:,}" for op, number in ops)
+    back = sum(bool(it.get("back")) for it in facts)
+    words += f", {back:,} on the way back" if back else ""
     return {
         "op": f"layers {first:,} … {last - 1:,}" if last - 1 > first else f"layer {first:,}",
         "kind": kinds.most_common(1)[0][0],
         "dtype": "",
         "shape": f"{counted(len(nodes), 'node')}: {words}",
         "name": "", "argument": "", "group": "",
+        **({"back": True} if 2 * back > len(nodes) else {}),
     }  # fmt: skip

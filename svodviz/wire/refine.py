@@ -97,7 +97,8 @@ def _tensor_graph(graph: "Picture", stage: "Graph") -> "Picture":
         if stage.scopes.get(node, -1) >= 0:
             facts["scope"] = stage.scopes[node]
         if partners := stage.partners.get(node):
-            facts["partners"] = [stage.numbers[it] for it in partners.nodes]
+            if partners.nodes:
+                facts["partners"] = [stage.numbers[it] for it in partners.nodes]
             if partners.is_back:
                 facts["back"] = True
     return graph

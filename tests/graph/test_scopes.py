@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from compiler import Tensor, compile
+from compiler import Compilation, Tensor, compile, jit, nn, optim
 from compiler.core.modules import Line, called_at, in_module
 from compiler.graph.alike import runs
 from compiler.graph.nodes import Buffer, Sink
@@ -222,3 +222,87 @@ def test_many_modules_are_taken_together_by_their_names() -> None:
     assert outline(found, depth=2)[:2] == ["encoder", "  layer.0 … layer.2"]
     lines = [row for row in found.rows if row.kind == "lines"]
     assert len(lines) <= MOST_CHILDREN and lines[-1].name == "layer.27 … layer.29"
+
+
+class Learner(nn.Module):
+    """Two layers, the second of which is used twice."""
+
+    def __init__(self) -> None:
+        self.first, self.last = nn.Linear(8, 8), nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.last(self.last(self.first(x).relu()).relu())
+
+
+def step_of_learning() -> Compilation:
+    model = Learner()
+    rule = optim.AdamW(model.parameters(), 1e-3)
+
+    @jit
+    def step(x: Tensor) -> Tensor:
+        loss = model(x).square().mean()
+        loss.backward()
+        rule.step()
+        rule.zero_grad()
+        return loss
+
+    x = tensor(4, 8, name="x")
+    step(x)
+    made = step.compilation(x)
+    assert isinstance(made, Compilation)
+    return made
+
+
+def test_in_a_step_of_learning_only_inputs_and_results_are_loose() -> None:
+    made = step_of_learning()
+    for graph in (made.graph, made.optimized_graph):
+        loose = [n for n in graph.nodes if graph.scopes.get(n, -1) < 0 and not isinstance(n, Sink)]
+        assert [n.shape for n in loose] == [(4, 8)], "no parameter, no state of the optimiser"
+    kinds = Counter(row.kind for row in made.scopes.rows)
+    assert kinds["optimizer"] == 1 and kinds["module"] >= 4
+    (rule,) = (at for at, row in enumerate(made.scopes.rows) if row.kind == "optimizer")
+    assert made.scopes.rows[rule].name == "AdamW" and made.scopes.rows[rule].parent == -1
+
+
+def test_after_passes_the_way_back_has_the_scope_of_its_call() -> None:
+    made = step_of_learning()
+    graph, rows = made.optimized_graph, made.scopes.rows
+    paths = Counter(
+        rows[at].module.path if rows[at].module else ""  # type: ignore[union-attr]
+        for node, it in graph.partners.items() if it.is_back
+        for at in [module_around(made.scopes, graph.scopes[node])] if at >= 0
+    )  # fmt: skip
+    assert paths["first"] > 0 and paths["last"] > 0 and "AdamW" not in paths
+    alone = [node for node, it in graph.partners.items() if not it.is_back]
+    assert all(graph.scopes[it] >= 0 for it in alone)
+
+
+def test_after_passes_inputs_stand_in_no_scope() -> None:
+    made = compile(fft(tensor(16, name="x")))
+    graph = made.optimized_graph
+    loose = [node for node in graph.nodes if graph.scopes.get(node, -1) < 0]
+    assert [it.name for it in loose if isinstance(it, Buffer)] == ["x"]
+
+
+def module_around(found: Scopes, scope: int) -> int:
+    while scope >= 0 and found.rows[scope].module is None:
+        scope = found.rows[scope].parent
+    return scope
+
+
+def test_a_weight_belongs_to_its_layer_whoever_else_reads_it() -> None:
+    made = step_of_learning()
+    graph, rows = made.graph, made.scopes.rows
+    weights = [n for n in graph.nodes if isinstance(n, Buffer) and n.shape == (8, 8)]
+    homes = Counter(
+        rows[at].name for it in weights
+        for at in [module_around(made.scopes, graph.scopes[it])] if at >= 0
+    )  # fmt: skip
+    assert homes == {"first": 1, "Learner": 1, "AdamW": 4}, "that of two runs is around both"
+
+
+def test_a_program_without_calls_of_gradients_asks_for_none() -> None:
+    x = tensor(4, name="x")
+    assert scopes(x.exp() + 1).sweeps == frozenset()
+    y = x.requires_grad_()
+    assert len(scopes(y.exp().sum().gradient(y)).sweeps) == 1

@@ -83,6 +83,8 @@ export class Model {
     this.itemsByEntity = null;
     /** @type {Map<number, number> | null} kept by what groups nodes */
     this.scopeByEntity = null;
+    /** @type {Map<number, boolean> | null} kept by what groups nodes */
+    this.backs = null;
     /** @type {number[] | null} kept by what groups nodes */
     this.callCounts = null;
     /** @type {string[] | null} the groups that graph and passes begin with, open */

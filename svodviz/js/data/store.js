@@ -45,8 +45,9 @@ export class Store {
     this.views = new Map();
     this.measured = new Measured(model, this.requests);
     this.measured.onChange(() => this.set({}));
-    // Who brings a model sees its modules first.
-    const first = model.stages.find((it) => it.id === (model.modules ? "modules" : "graph"));
+    // Who brings a model sees its modules first; of a step of learning the way and the way back.
+    const opening = model.modules && !model.partners.size ? "modules" : "graph";
+    const first = model.stages.find((it) => it.id === opening);
     /** @type {State} what suits the program, whatever was saved */
     this.start = {
       stage: first?.id ?? "graph", unit: 0, view: first?.view ?? "", selected: "", path: "",

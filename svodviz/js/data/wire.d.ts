@@ -58,7 +58,7 @@ export interface NodeRow {
  * A public call, or what holds several: kind, name, the scope around it, its lines, how many
  * iterations it repeats, and the node that it gives
  */
-export type ScopeRow = ["call" | "function" | "module" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position, Perhaps];
+export type ScopeRow = ["call" | "function" | "module" | "optimizer" | "repeat" | "iteration" | "rest" | "lines", string, Perhaps, Position[], Position, Perhaps];
 
 /**
  * A kernel that a module has a part in: its name, the items that serve the module, the module's

@@ -166,6 +166,7 @@ class Explorer {
     this.bar.fit();
     if (this.pane.firstChild !== this.view.root) this.pane.replaceChildren(this.view.root);
     this.view.show();
+    this.inspector.look(this.view === this.views.graph ? this.views.graph.picture : null);
     if (this.searchField.value) this.search();
     this.updateStatus();
   }

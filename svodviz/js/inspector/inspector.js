@@ -5,6 +5,7 @@ import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
 import { rove } from "../kit/roving.js";
 import { languageOf } from "../kit/tokens.js";
 import { findingSection } from "./findingsheet.js";
+import { groupSections } from "./groupsheet.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
@@ -22,6 +23,7 @@ export class Inspector {
   /** @param store @param {HTMLElement} first what stands before the selection, whatever that is */
   constructor(store, first) {
     this.store = store;
+    this.picture = null;
     this.sheet = h("div", { class: "inspector-sheet" });
     this.body = h("div", {
       class: "inspector-body", tabindex: "0", role: "group",
@@ -41,15 +43,23 @@ export class Inspector {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
     const version = `${this.store.measured.version} ${this.store.model.edition}`;
-    const key = `${selected} ${state.stage} ${selected < 0 ? [part, state.view] : ""} ${version}`;
+    const group = groupSections(this, this.picture, selected);
+    const key = `${selected} ${state.stage} ${selected < 0 ? [part, state.view] : ""} ${version} ${
+      group ? this.picture.key : ""}`;
     if (key === this.key) return;
     this.key = key;
-    const parts = selected < 0 ? this.overview() : this.sections(selected);
+    const parts = selected < 0 ? this.overview() : [...group ?? [], ...this.sections(selected)];
     this.sheet.replaceChildren(...parts.flat().filter(Boolean));
     const isChosen = selected >= 0 && selected !== this.chosen;
     this.chosen = selected;
     // What changed last is in view: the selection, or what stands before it.
     this.body.scrollTop = isChosen ? this.sheet.offsetTop : 0;
+  }
+
+  /** Takes in what the graph view draws: there the selection may be a folded group. */
+  look(picture) {
+    this.picture = picture;
+    this.update();
   }
 
   overview() {

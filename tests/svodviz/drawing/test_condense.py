@@ -40,3 +40,14 @@ def test_wide_layers_and_cycles_are_taken() -> None:
     assert len(condensed(wide, "s ")) == 2
     cycle = nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")])
     assert len(condensed(cycle, "s ")) <= 3
+
+
+def test_stretches_of_the_way_back_are_marked() -> None:
+    graph = nx.DiGraph()
+    for number in range(10):
+        graph.add_node(f"graph:{number}", op="mul", kind="elementwise", back=number >= 4)
+    nx.add_path(graph, list(graph))
+    made = [facts for _, facts in condensed(graph, "s ").nodes(data=True)]
+    assert [bool(it.get("back")) for it in made] == [False] * 4 + [True] * 6
+    assert made[0]["shape"] == "1 node: mul ×1"
+    assert made[9]["shape"] == "1 node: mul ×1, 1 on the way back"

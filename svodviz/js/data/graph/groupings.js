@@ -3,6 +3,7 @@
 import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./folding.js";
 import { inherited } from "./inherited.js";
 import { BUDGETS, openWithin, SCOPED, scopeGroups, scopeOf, scopeWords } from "./scopes.js";
+import { withTwins } from "./twins.js";
 
 /**
  * @typedef {import("../model.js").Model} Model
@@ -98,7 +99,7 @@ export function lookOf(model, scene, stage, { folding, open }, isReadable = () =
     /** @type {import("./drawn.js").Look} */
     const look = { by, groups, open, words: (group, rows) => scopeWords(model, group, rows) };
     if (folding || open.length) return look;
-    model.opened ??= firstOpen(model, look, scene.nodes.length, isReadable);
+    model.opened ??= withTwins(firstOpen(model, look, scene.nodes.length, isReadable));
     return { ...look, open: model.opened };
   }
   return {

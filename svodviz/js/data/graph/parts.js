@@ -6,6 +6,7 @@ import { arrange, routeAlone } from "./arrange.js";
 import { census, constantsOf, framedBy, groupsOf } from "./folding.js";
 import { linksOf, partsOf, withNeighbours } from "./folding.js";
 import { commonest } from "./inherited.js";
+import { isMostlyBack } from "./twins.js";
 
 /**
  * @typedef {import("./folding.js").Group} Group
@@ -44,7 +45,8 @@ export function layOutParts(scene, look) {
   const { parts, partOf, all } = firstOf(scene.nodes.length, groups, new Set(open), shown);
   const rows = parts.map((part) => rowOf(scene, part, groups[part.group], look));
   const found = linksOf(scene.edges, parts, partOf);
-  const { firm, loose } = splitShared(scene, found.slice(0, MOST_LINKS), parts);
+  const { firm, loose } = splitShared(scene, found.slice(0, MOST_LINKS), parts,
+    look.groups && !only ? rows : []);
   const cut = wordsOfCut([all, MOST_BOXES, "boxes"], [found.length, MOST_LINKS, "edges"]);
   const made = arrange(rows.map((row) => [row.w, row.h]), firm, parts.map((it) => it.frame),
     { parentOf: (frame) => framedBy(groups, groups[frame].parent ?? -1), across: look.across });
@@ -111,19 +113,29 @@ export function partAt({ groups, parts, boxes }, position) {
 /**
  * Links that places depend on, and others: what many use (a constant) stands above its first user,
  * and its edges to the others show only with a selection. So do those of constants in a group: the
- * first of equal iterations has what all of them read.
+ * first of equal iterations has what all of them read; and those of parameters to what reads them
+ * beside the layer that has them, such as an optimiser. So does what the way back keeps of the way
+ * forward, where it follows from something of the way back as well.
  * @param {Graph} scene @param {Link[]} links @param {Part[]} parts
+ * @param {NodeRow[]} rows of the parts, where it counts whether they are of the way back
  */
-function splitShared(scene, links, parts) {
+function splitShared(scene, links, parts, rows) {
   const isConstant = scene.constants ??= constantsOf(scene.nodes, scene.edges);
   const hasInputs = new Set(links.map((link) => link.to));
+  const isBack = rows.map((row) => Boolean(row.back));
+  const followed = new Set(links.filter(({ from, to }) => from !== to && isBack[from])
+    .map((link) => link.to));
+  const computed = new Set(scene.edges.map(([, to]) => to));
+  /** @param {number} node */
+  const isHeld = (node) => isConstant[node] || !computed.has(node);
   /** @type {Map<number, number>} */
   const counts = new Map();
   links.forEach(({ from }) => counts.set(from, (counts.get(from) ?? 0) + 1));
   const seen = new Set();
-  const flags = links.map(({ from, edges }) => {
-    if (parts[from].group >= 0 && edges.every((edge) => isConstant[scene.edges[edge][0]])) {
-      return parts[from].nodes.some((node) => !isConstant[node]);
+  const flags = links.map(({ from, to, edges }) => {
+    if (isBack[to] && !isBack[from] && followed.has(to)) return true;
+    if (parts[from].group >= 0 && edges.every((edge) => isHeld(scene.edges[edge][0]))) {
+      return parts[from].nodes.some((node) => !isHeld(node));
     }
     const users = counts.get(from) ?? 0;
     const isShared = parts[from].group < 0 && !hasInputs.has(from) && users > SHARED;
@@ -178,6 +190,7 @@ function rowOf(scene, { nodes, group }, found, look) {
     e: last.e, op: title, kind: words?.kind ?? commonest(rows.map((row) => row.kind), last.kind),
     label: [title, detail], w: widthOf(title, detail, look.room ?? 0), h: 48, fold: found.name,
     critical: rows.some((row) => row.critical),
+    ...(found.isBack || isMostlyBack(rows) ? { back: true } : {}),
   };
 }
 

@@ -3,6 +3,7 @@
 
 import { counted } from "../../kit/words.js";
 import { commonest, inherited } from "./inherited.js";
+import { BACK, isBack, pairsOf, twinName } from "./twins.js";
 
 /**
  * @typedef {import("../model.js").Model} Model
@@ -13,13 +14,14 @@ import { commonest, inherited } from "./inherited.js";
 
 /** @type {Record<string, string[]>} the kinds of scopes that each way of folding makes groups of */
 export const SCOPED = {
-  path: ["call", "function", "module", "repeat", "iteration", "rest", "lines"],
+  path: ["call", "function", "module", "optimizer", "repeat", "iteration", "rest", "lines"],
   call: ["call"],
   repeat: ["repeat", "iteration", "rest"],
 };
 // Boxes that a graph opens with at most, where they can be read; less is tried where they cannot.
 export const BUDGETS = [40, 28, 20, 14, 10, 6];
 const SOME = 16; // boxes up to which functions open: what they are called says more
+const NAMED = 20; // the same for modules, which their author gave names
 const FEW = 4; // boxes up to which a repetition opens, too
 const FRAMELESS = ["lines"]; // what holds neighbours only so that they are not too many
 
@@ -29,26 +31,32 @@ const FRAMELESS = ["lines"]; // what holds neighbours only so that they are not 
  * @returns {Group[]}
  */
 export function scopeGroups(model, scene, folding) {
-  const innermost = scene.nodes.map((row) => scopeOf(model, row));
-  /** @type {Map<number, number[]>} */
-  const nodes = new Map();
-  innermost.forEach((first, node) => {
-    for (let scope = first; scope >= 0; scope = model.scopes[scope][2]) {
-      if (!nodes.has(scope)) nodes.set(scope, []);
-      nodes.get(scope)?.push(node);
+  /** @type {Map<string, {scope: number, isBack: boolean, nodes: number[]}>} */
+  const found = new Map();
+  scene.nodes.forEach((row, node) => {
+    const back = isBack(model, row);
+    for (let scope = scopeOf(model, row); scope >= 0; scope = model.scopes[scope][2]) {
+      const name = nameOf(scope, back);
+      const group = found.get(name) ?? { scope, isBack: back, nodes: [] };
+      found.set(name, group);
+      group.nodes.push(node);
     }
   });
-  const kept = [...nodes.keys()].sort((a, b) => a - b)
-    .filter((scope) => SCOPED[folding].includes(model.scopes[scope][0]));
-  const position = new Map(kept.map((scope, i) => [scope, i]));
-  return kept.map((scope) => {
-    const [kind, name, first] = model.scopes[scope];
+  const kept = [...found].filter(([, { scope }]) =>
+    SCOPED[folding].includes(model.scopes[scope][0]))
+    .sort(([, a], [, b]) => a.scope - b.scope || Number(a.isBack) - Number(b.isBack));
+  const position = new Map(kept.map(([name], i) => [name, i]));
+  return kept.map(([name, { scope, isBack: back, nodes }]) => {
+    const [kind, key, first] = model.scopes[scope];
     let parent = first;
-    while (parent >= 0 && !position.has(parent)) parent = model.scopes[parent][2];
-    return { name: `scope ${scope}`, key: name, nodes: nodes.get(scope) ?? [], scope,
-      parent: position.get(parent) ?? -1, isFrameless: FRAMELESS.includes(kind) };
+    while (parent >= 0 && !position.has(nameOf(parent, back))) parent = model.scopes[parent][2];
+    return { name, key: back ? key + BACK : key, nodes, scope, isBack: back,
+      parent: position.get(nameOf(parent, back)) ?? -1, isFrameless: FRAMELESS.includes(kind) };
   });
 }
+
+/** @param {number} scope @param {boolean} back */
+const nameOf = (scope, back) => `scope ${scope}${back ? BACK : ""}`;
 
 /**
  * The call in which a node was made, or the scope that holds it; -1 for none.
@@ -62,18 +70,22 @@ export function scopeOf(model, row) {
 }
 
 /** @param {Model} model */
-const rowsOfGraph = (model) => model.stageById.get("graph")?.units[0]?.scene?.nodes ?? [];
+const rowsOfGraph = (model) =>
+  (model.stageById.get("graph")?.units ?? []).flatMap((unit) => unit.scene?.nodes ?? []);
 
 /**
  * The groups that are open at first, from the outside in: neighbours that were only taken together
- * as long as boxes are few enough to be read, functions and repetitions where there are fewer.
+ * as long as boxes are few enough to be read, functions and repetitions where there are fewer. What
+ * is forward and its way back open together, and count as one: who has read the one knows both.
  * @param {Model} model @param {Group[]} groups @param {number} count of nodes @param {number} most
  * @returns {string[]} names
  */
 export function openWithin(model, groups, count, most) {
   const { inner, own, loose } = contentsOf(groups, count);
+  const pairs = pairsOf(groups);
   const outermost = groups.flatMap((group, i) => ((group.parent ?? -1) < 0 ? [i] : []));
   let boxes = outermost.length + loose;
+  let read = boxes - outermost.filter((it) => pairs[it][1] < it).length;
   const open = new Set();
   /** @param {number} group */
   const kindOf = (group) => model.scopes[groups[group].scope ?? 0][0];
@@ -81,18 +93,33 @@ export function openWithin(model, groups, count, most) {
     const visible = [...outermost];
     for (const group of visible) {
       const kind = kindOf(group);
-      const limit = Math.min(most, kind === "lines" ? most : SOME);
-      const after = boxes + inner[group].length + own[group] - 1;
-      const isOpened = !open.has(group) && kinds.includes(kind) && after <= limit
-        && (kind !== "repeat" || boxes <= FEW);
-      if (isOpened) {
-        boxes = after;
-        open.add(group);
+      if (!open.has(group) && kinds.includes(kind) && (kind !== "repeat" || boxes <= FEW)) {
+        const [more, moreRead] = gainOf(pairs[group], pairs, inner, own);
+        const limit = kind === "lines" ? most : kind === "module" ? NAMED : SOME;
+        if (boxes + more <= most && read + moreRead <= limit) {
+          boxes += more;
+          read += moreRead;
+          pairs[group].forEach((it) => open.add(it));
+        }
       }
       if (open.has(group)) visible.push(...inner[group]);
     }
   }
   return groups.flatMap(({ name }, i) => (open.has(i) ? [name] : []));
+}
+
+/**
+ * How many boxes more there are where groups are open, and how many more that are not the other
+ * direction of one.
+ * @param {number[]} opened @param {number[][]} pairs @param {number[][]} inner of each group
+ * @param {number[]} own how many nodes stand in each group alone
+ */
+function gainOf(opened, pairs, inner, own) {
+  const groups = opened.flatMap((it) => inner[it]);
+  const nodes = opened.reduce((sum, it) => sum + own[it], 0);
+  const known = new Set(groups);
+  const twins = groups.filter((it) => pairs[it][1] < it && known.has(pairs[it][1])).length;
+  return [groups.length + nodes - opened.length, groups.length - twins + nodes - 1];
 }
 
 /**
@@ -116,14 +143,26 @@ function contentsOf(groups, count) {
 }
 
 /**
- * The names of what opens with a group: the first iteration with its repetition.
+ * The names of what opens with a group: its other direction, and with a repetition the first
+ * iteration.
  * @param {Group[]} groups @param {Model} model @param {string} name
  */
 export function openedWith(model, groups, name) {
+  const twin = twinName(name);
+  const names = groups.some((group) => group.name === twin) ? [name, twin] : [name];
+  return names.flatMap((it) => [it, ...firstIn(model, groups, it)]);
+}
+
+/**
+ * @param {Model} model @param {Group[]} groups @param {string} name
+ * @returns {string[]}
+ */
+function firstIn(model, groups, name) {
   const at = groups.findIndex((group) => group.name === name);
   const [kind] = at < 0 ? [""] : model.scopes[groups[at].scope ?? 0];
   const first = kind === "repeat" ? groups.find((group) => group.parent === at) : undefined;
-  return first && model.scopes[first.scope ?? 0][0] !== "call" ? [name, first.name] : [name];
+  const isOpened = first && model.scopes[first.scope ?? 0][0] !== "call";
+  return isOpened ? [first.name] : [];
 }
 
 /**
@@ -133,25 +172,28 @@ export function openedWith(model, groups, name) {
  */
 export function scopeWords(model, group, rows) {
   const scope = group.scope ?? 0;
-  const [kind, name, , lines, count, result] = model.scopes[scope];
+  const [kind, plain, , lines, count, result] = model.scopes[scope];
+  const mark = group.isBack ? BACK : "";
   // Views of the result that only others read are drawn with it: they are not what it gives.
   const last = rows.find((row) => row.e === result) ?? rows[rows.length - 1];
   const type = `${last.dtype ?? ""}${last.shape ?? ""}`;
   const calls = callsIn(model)[scope];
-  const operators = counted(calls, "operator");
+  const operators = group.isBack ? counted(rows.length, "node") : counted(calls, "operator");
   const colour = commonest(rows.map((row) => row.kind).filter((it) => !PLAIN.has(it)), "")
     || last.kind;
   if (kind === "call") {
-    const title = `${name} ${last.name ?? ""}`.trim();
+    const title = `${plain} ${last.name ?? ""}`.trim() + mark;
     return { title, detail: type, kind: mainKind(rows), isCall: true };
   }
   if (kind === "repeat") {
-    const each = calls % count ? operators : `${counted(calls / count, "operator")} each`;
-    const title = `${name} × ${count}`;
+    const each = calls % count || group.isBack ? operators
+      : `${counted(calls / count, "operator")} each`;
+    const title = `${plain} × ${count}${mark}`;
     return { title, detail: `${each} → ${type}`, kind: "loop", isCall: false };
   }
   const text = lines.length === 1 && kind === "lines" ? sourceText(model, lines[0]) : "";
-  return { title: name, detail: text || `${operators} → ${type}`, kind: colour, isCall: false };
+  const detail = text || `${operators} → ${type}`;
+  return { title: plain + mark, detail, kind: colour, isCall: false };
 }
 
 const PLAIN = new Set(["buffer", "const", "movement", "cast"]);

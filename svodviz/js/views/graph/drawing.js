@@ -1,5 +1,6 @@
 // Nodes, edges and frames of the graph as SVG; from far away, all of it as boxes on a canvas.
 
+import { BACK, backWords } from "../../data/graph/twins.js";
 import { s } from "../../kit/dom.js";
 import { inner, outline } from "../../kit/geometry.js";
 
@@ -11,7 +12,7 @@ const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
 export function nodeElement(it, model, cost, said = MARK_WORDS) {
   const { row, mark } = it;
   const shape = row.fold ? "stack" : model.shapes.get(row.kind) || "box";
-  const words = [...row.label, said[mark], cost?.text,
+  const words = [...row.label, row.fold && backWords(it.members), said[mark], cost?.text,
     it.hidden ? `${it.hidden} neighbours not shown` : ""].filter(Boolean).join("\n");
   const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : "",
     row.back ? "back" : ""]
@@ -94,7 +95,7 @@ export function number(edge) {
 
 /** The frame around the nodes of one group. */
 export function groupFrame([label, x, y, width, height]) {
-  return s("g", { class: "group" },
+  return s("g", { class: label.includes(`${BACK}: `) ? "group back" : "group" },
     s("rect", { x, y, width, height, rx: 6 }), s("title", {}, label));
 }
 

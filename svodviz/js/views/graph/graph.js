@@ -5,6 +5,7 @@ import { overlayOn } from "../../data/graph/overlay.js";
 import { filmScene, passPicture } from "../../data/graph/passpicture.js";
 import { stagePicture } from "../../data/graph/picture.js";
 import { openedWith, SCOPED } from "../../data/graph/scopes.js";
+import { partnersIn } from "../../data/graph/twins.js";
 import { matches, termsOf } from "../../data/query.js";
 import { button, count, counted, duration, h, s } from "../../kit/dom.js";
 import { Camera, crowded, fit, holds, READABLE, touches, union } from "../../kit/geometry.js";
@@ -186,8 +187,9 @@ export class GraphView {
     const found = this.picture?.byEntity.get(store.selected);
     if (!found?.group) return;
     const open = this.opened;
-    if (open.includes(found.group)) this.openGroups(open.filter((it) => it !== found.group));
-    else this.openGroups([...open, ...openedWith(store.model, this.groups, found.group)]);
+    const both = openedWith(store.model, this.groups, found.group);
+    if (open.includes(found.group)) this.openGroups(open.filter((it) => !both.includes(it)));
+    else this.openGroups([...open, ...both.filter((it) => !open.includes(it))]);
   }
 
   /** Says which groups are open: from then on by name, no more as suits the program. */
@@ -456,10 +458,10 @@ export class GraphView {
     if (this.route?.paths) return lightRoute(this.route, nodeLayer, edgeLayer, numberLayer);
     const { selected, hovered, model } = this.store;
     const { byEntity } = this.picture;
-    const alike = new Set([...model.related(selected), ...(model.partners.get(selected) ?? [])]);
-    const related = seenOf(alike, byEntity);
     const chosen = byEntity.get(selected);
     const focus = byEntity.get(hovered) ?? chosen;
+    const partners = [chosen, focus].flatMap((it) => [...partnersIn(model, this.picture, it)]);
+    const related = new Set([...seenOf(model.related(selected), byEntity), ...partners]);
     const near = this.picture.neighbours.get(focus) || { inputs: [], users: [] };
     const close = new Set([...near.inputs, ...near.users]);
     const around = new Set([focus, ...near.inputs.map((edge) => edge.from),
@@ -526,9 +528,11 @@ export class GraphView {
   foldedWords() {
     const folded = this.picture.nodes.filter((it) => it.row.fold);
     const inside = folded.reduce((sum, it) => sum + it.members.length, 0);
-    const loose = this.picture.edges.filter((it) => it.isLoose).length;
+    const loose = this.picture.edges.filter((it) => it.isLoose);
+    const what = loose.some(({ from, to }) => to.row.back && !from.row.back)
+      ? "what the way back keeps and of shared inputs" : "shared inputs";
     return (inside ? `, ${count(inside)} folded into ${counted(folded.length, "group")}` : "")
-      + (loose ? `, ${counted(loose, "edge")} of shared inputs only with a selection` : "");
+      + (loose.length ? `, ${counted(loose.length, "edge")} of ${what} only with a selection` : "");
   }
 
   /** Kinds and marks that the picture has, for the legend. */

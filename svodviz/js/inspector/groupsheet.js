@@ -1,0 +1,42 @@
+// The inspector's sections on a folded group: what is in it, and the group of the other direction.
+
+import { inGroup } from "../data/graph/parts.js";
+import { backWords, partnersIn } from "../data/graph/twins.js";
+import { button, h } from "../kit/dom.js";
+
+const LISTED = 8; // partners: a choice
+
+/**
+ * The sections of the folded group that a picture shows for the selection; null where that is a
+ * node in it which was selected elsewhere.
+ */
+export function groupSections(inspector, picture, entity) {
+  const node = picture?.byEntity.get(entity);
+  if (!node?.row.fold || node.row.e !== entity || node.members.length < 2) return null;
+  return [
+    h("div", { class: "inspector-head", "data-kind": node.row.kind },
+      h("span", { class: "swatch", "aria-hidden": "true" }),
+      h("h3", {}, node.row.label[0]),
+      h("p", { class: "entity" }, node.row.label[1] ?? "")),
+    inspector.facts([["holds", inGroup(node.members)], ["of these", backWords(node.members)]]
+      .filter(([, words]) => words)),
+    partners(inspector, picture, node),
+    h("p", { class: "hint" }, "The last node in it:"),
+  ];
+}
+
+/** One click to the group, or the nodes, of the other direction. */
+function partners(inspector, picture, node) {
+  const { store } = inspector;
+  const found = [...partnersIn(store.model, picture, node)];
+  if (!found.length) return null;
+  const more = found.length - LISTED;
+  return inspector.section(node.row.back ? "Way back of" : "Its way back",
+    inspector.links(found.slice(0, LISTED).map(({ row }) =>
+      button(row.label[0], () => store.select(row.e), {
+        class: "entity-link",
+        onmouseenter: () => store.hover(row.e),
+        onmouseleave: () => store.hover(-1),
+      }))),
+    more > 0 && h("p", { class: "more" }, `and ${more} more, lit in the graph`));
+}
