@@ -37,7 +37,7 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("from compiler import Tensor", 110, {"numpy"}),
         (GRAPHS, 110, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 343, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 346, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 348, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )
