@@ -19,7 +19,7 @@ from compiler.core.dtypes import Scalar
 from compiler.core.trace import Match, Provenance
 from compiler.graph.kinds import by_hand
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.correlate import Correlate
+from compiler.graph.kinds.correlate import Correlate, Spread
 from compiler.graph.kinds.gradient import Checkpoint, Recalled, Ruled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
@@ -42,7 +42,7 @@ from compiler.ops.table import OPS
 
 EXPANDED: tuple[type[Composite], ...] = (
     by_hand.BufferView, View, by_hand.Valid, by_hand.VConst, by_hand.Gep, by_hand.Vectorize,
-    by_hand.Wmma, Cat, Contract, Correlate, Gather, by_hand.ScatterAxis, Detach,
+    by_hand.Wmma, Cat, Contract, Correlate, Spread, Gather, by_hand.ScatterAxis, Detach,
     ContiguousBackward, Wrt, Recalled, Checkpoint, Ruled, Weak,
     by_hand.Noop, Unroll, Placeholder,
 )  # fmt: skip

@@ -11,8 +11,8 @@ from typing import Self
 from compiler.core.dtypes import DType
 from compiler.core.errors import ShapeError
 from compiler.graph.kinds.composite import checked
-from compiler.graph.kinds.correlate import Correlate, turned
-from compiler.graph.nodes import Flip, Pairs, Shape, TensorNode
+from compiler.graph.kinds.correlate import Correlate, Spread
+from compiler.graph.nodes import Pairs, Shape, TensorNode
 from compiler.tensors.pooling import Pooling
 from compiler.tensors.shapes import within_memory, written
 from compiler.tensors.value import Operand, as_node, cast_to, common_type, operand_of, traced
@@ -96,35 +96,29 @@ class Convolutions(Pooling):
         self, name: str, axes: int, weight: Operand, bias: Operand | None, stride: Numbers,
         padding: Borders, output_padding: Numbers, groups: int, dilation: Numbers,
     ) -> Self:  # fmt: skip
-        """The correlation, with weights turned round, of an image with zeros between elements."""
+        """Each element spread by the weights."""
         if self.ndim == axes + 1:
             image = self.unsqueeze(0)
             made = image._transposed(name, axes, weight, bias, stride, padding, output_padding,
                                      groups, dilation)  # fmt: skip
             return made.squeeze(0)
         x, w, dtype = self._in_common(name, weight)
-        w = _turned(name, axes, x.shape, w, groups)
+        _check_transposed(name, axes, x.shape, w.shape, groups)
         steps, gaps = numbers_of(name, stride, axes, 1), numbers_of(name, dilation, axes, 1)
         behind = numbers_of(name, output_padding, axes, 0)
         borders = borders_of(name, padding, axes)
-        image = self._new(x)
-        for axis, step in enumerate(steps):
-            image = image._apart(axis + 2, step)
-        reach = [gap * (size - 1) for gap, size in zip(gaps, w.shape[2:], strict=True)]
-        widths = [
-            (r - before, r - after + more)
-            for r, (before, after), more in zip(reach, borders, behind, strict=True)
-        ]
-        image = image._bordered(tuple((max(a, 0), max(b, 0)) for a, b in widths))
-        cut = [(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, image.shape[2:],
-                                                                strict=True)]  # fmt: skip
-        if any(low >= high for low, high in cut):
+        less = tuple((a, b - more) for (a, b), more in zip(borders, behind, strict=True))
+        spans = [gap * (size - 1) + 1 for gap, size in zip(gaps, w.shape[2:], strict=True)]
+        wanted = tuple(
+            (n - 1) * step + span - a - b
+            for n, step, span, (a, b) in zip(x.shape[2:], steps, spans, less, strict=True)
+        )
+        if any(n < 1 for n in wanted):
             raise ShapeError(name, "the padding leaves nothing", got=str(padding),
                              expected="less than the image is large")  # fmt: skip
-        image = image.shrink([None, None, *cut])
-        none, every = ((0, 0),) * axes, (1,) * axes
-        summed = _correlated(name, image.node, w, none, every, gaps, groups)
-        return self._new(cast_to(summed, dtype))._biased(bias, axes)
+        refuse_symbolic("windows", x, range(2, len(x.shape)))
+        spread = checked(Spread((x, w), less, steps, gaps, groups, wanted), ShapeError)
+        return self._new(cast_to(spread, dtype))._biased(bias, axes)
 
     def _in_common(self, name: str, weight: Operand) -> tuple[TensorNode, TensorNode, DType]:
         """Image and weights in the type to sum in, and the type of the result."""
@@ -138,17 +132,6 @@ class Convolutions(Pooling):
         if bias is None:
             return self._same()
         return self.add(self._lift(bias).reshape(1, -1, *(1,) * axes))
-
-    def _apart(self, axis: int, step: int) -> Self:
-        """The elements of an axis `step` apart, with zeros between them."""
-        n, shape = self.shape[axis], self.shape
-        if step == 1 or n < 2:
-            return self._same()
-        cut = self.reshape(*shape[: axis + 1], 1, *shape[axis + 1 :])
-        widths = [(0, 0)] * cut.ndim
-        widths[axis + 1] = (0, step - 1)
-        joined = cut.pad(widths).reshape(*shape[:axis], n * step, *shape[axis + 1 :])
-        return joined._part(axis, 0, (n - 1) * step + 1)
 
 
 def _padding(
@@ -182,19 +165,17 @@ def _check_channels(name: str, axes: int, image: Shape, weight: Shape, groups: i
     )  # fmt: skip
 
 
-def _turned(name: str, axes: int, image: Shape, weight: TensorNode, groups: int) -> TensorNode:
-    """Weights [c, o / groups, …] as [o, c / groups, …], each axis of a window the other way."""
-    shape = weight.shape
-    is_rank = len(image) == len(shape) == axes + 2
-    if not (is_rank and groups > 0 and image[1] == shape[0] and shape[0] % groups == 0):
-        letters = _NAMES[axes - 1].split()
-        raise ShapeError(
-            name, "the channels do not fit",
-            got=f"{written(image)} with weight {written(shape)}, groups {groups}",
-            expected=f"(n, c, {', '.join(letters)}) with (c, o / groups, "
-            f"{', '.join(f'k{letter}' for letter in letters)}), c divisible by groups",
-        )  # fmt: skip
-    return Flip((turned(weight, groups),), tuple(range(2, 2 + axes)))
+def _check_transposed(name: str, axes: int, image: Shape, weight: Shape, groups: int) -> None:
+    is_rank = len(image) == len(weight) == axes + 2
+    if is_rank and groups > 0 and image[1] == weight[0] and weight[0] % groups == 0:
+        return
+    letters = _NAMES[axes - 1].split()
+    raise ShapeError(
+        name, "the channels do not fit",
+        got=f"{written(image)} with weight {written(weight)}, groups {groups}",
+        expected=f"(n, c, {', '.join(letters)}) with (c, o / groups, "
+        f"{', '.join(f'k{letter}' for letter in letters)}), c divisible by groups",
+    )  # fmt: skip
 
 
 def _correlated(

@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     sliding.py    windows over any number of axes, made of movement alone
     scan.py       a reduction that keeps what it has after each element
     joins.py      kinds that bring tensors together
+    phases.py     what is spread, a correlation for each remainder of a position by the step
     correlate.py  sums of products of windows and weights
     markers.py    kinds that compute nothing
     placement.py  nodes that say where a value is

@@ -1,35 +1,35 @@
 """Correlation: what convolutions of networks compute, and what both of their gradients are.
 
     node = Correlate(x, w; borders, steps, gaps, groups)
+         | Spread(y, w; borders, steps, gaps, groups, image)
 
     y[n, o, t…] = Σ c r…  x[n, c, t·step + r·gap - before, …] · w[o, c, r…]
+    x[n, c, t·step + r·gap - before, …] += y[n, o, t…] · w[o, c, r…]    for all o, t, r
 
 The image is [n, c, …], weights are [o, c / groups, …]. `borders` has a pair for each axis, how many
 zeros stand before and behind it; of a negative number elements are cut off. Windows begin `steps`
 apart, their elements are `gaps` apart.
 
-Written as one node, so that its derivative is made of such nodes: by way of windows the change of
-an image would be a sum of windows that overlap, which are written to memory one by one. By the
-image it is a correlation of the result's change with the weights turned round; where windows begin
-`step` apart, one for each remainder of a position by `step`, as other weights take part in each.
-By the weights it is a correlation of the image with the result's change, steps for gaps.
+Written as nodes, so that their derivatives are such nodes: by way of windows the change of an image
+would be a sum of windows that overlap, which are written to memory one by one. By the image the
+change is spread, by the weights it is a correlation of the image with the result's change, steps
+for gaps.
 """
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from compiler.core.dtypes import DType
 from compiler.graph import nodes
 from compiler.graph.kinds.composite import Array, Composite, Problem, same_types, written
+from compiler.graph.kinds.phases import Phase, apart, interleaved, phases, taking_part
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,
-    counting,
     permuted,
     reshaped,
     shrunk,
@@ -38,8 +38,15 @@ from compiler.graph.kinds.shaping import (
 from compiler.graph.kinds.sliding import windows_of_image
 from compiler.graph.nodes import Flip, Pairs, Shape, TensorNode, const, elementwise
 
+LEAST_WORK = 1 << 23
+"""Multiply-adds by zeros from which phases are worth their kernels. Of 16 channels by 8 of 8², 4×4,
+half a million of them, phases take 0.64 ms of one core and zeros 0.25; of 64 by 32 of 8 × 16², 4×4,
+2.6 and 7.6 (EPYC, AVX2, 2026-11-27)."""
 MOST_PHASES = 16
-"""Remainders by the steps of all axes for which there is a correlation each. Not measured."""
+"""Remainders by the steps for which there is a correlation each; half as many where windows do not
+overlap. The change of 8 images of 3 channels by 64² by 96 windows of 4×4 side by side takes 3.2 ms
+of one core with 16 phases and 1.7 by windows, of 32 channels by 32² by 64 of 2×2, 1.3 with 4 and
+2.6, of one channel by 32 of 3×3, 1.8 and 1.5 (EPYC, AVX2, 2026-11-27)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -136,96 +143,180 @@ class Correlate(Composite):
 
     @property
     def has_derivative(self) -> bool:
-        """Not where an extent is variable or 0, and not where each element of a window has one
-        thing to add, so that windows are as good: one channel for many results, windows that do
-        not overlap; nor of so many remainders by the steps that each is small."""
+        """Not where an extent is variable or 0; nor where windows are as good, as few of them add
+        to an element: one channel for many results, many remainders by the steps."""
         x, w = self.sources
         if x.extents or w.extents or not (x.size and w.size):
             return False
         is_one = w.shape[1] == 1 and w.shape[0] > self.groups
         pairs = zip(self._spans(), self.steps, strict=True)
-        is_apart = max(self.steps) > 1 and all(span <= step for span, step in pairs)
-        return not (is_one or is_apart or math.prod(self.steps) > MOST_PHASES)
+        is_apart = all(span <= step for span, step in pairs)
+        return not is_one and math.prod(self.steps) <= MOST_PHASES // (1 + is_apart)
 
     def derivative(self, g: TensorNode) -> list[TensorNode]:
-        """dx = dy correlated with w turned round; dw = x correlated with dy"""
-        return [self._by_image(g), self._by_weights(g)]
-
-    def _by_image(self, g: TensorNode) -> TensorNode:
-        """For each remainder of a position by the steps a correlation, side by side."""
-        x, weight = self.sources
-        w = turned(weight, self.groups)
-        axes = [_phases(self, axis) for axis in range(len(self.steps))]
-        made = [self._phase(g, w, each) for each in itertools.product(*axes)]
-        whole = _interleaved(made, tuple(map(len, axes)))
-        return shrunk(whole, tuple((0, n) for n in x.shape))
-
-    def _phase(self, g: TensorNode, w: TensorNode, axes: "tuple[_Phase, ...]") -> TensorNode:
-        """The elements of one remainder along each axis; 0 where no weight takes part."""
-        x = self.sources[0]
-        if not all(axis.taps for axis in axes):
-            return const(0, g.dtype, (*x.shape[:2], *(axis.count for axis in axes)))
-        w = Flip((_taking_part(w, axes),), tuple(range(2, len(w.shape))))
-        borders, gaps = tuple(axis.border for axis in axes), tuple(axis.gap for axis in axes)
-        return Correlate((g, w), borders, (1,) * len(axes), gaps, self.groups)
-
-    def _by_weights(self, g: TensorNode) -> TensorNode:
-        """The channels of a group are images, images and groups are channels."""
-        x, weight = self.sources
-        n, c, o, groups = x.shape[0], x.shape[1], weight.shape[0], self.groups
-        lead = (n, groups, c // groups)
-        image = permuted(reshaped(x, (*lead, *x.shape[2:])), (2, 1, 0, *range(3, len(x.shape) + 1)))
-        image = reshaped(image, (c // groups, groups * n, *x.shape[2:]))
-        change = reshaped(g, (n, groups, o // groups, *g.shape[2:]))
-        change = permuted(change, (1, 2, 0, *range(3, len(g.shape) + 1)))
-        change = reshaped(change, (o, n, *g.shape[2:]))
-        read = zip(self._bordered(), self._spans(), self.steps, strict=True)
-        left = ((extent - span) % step for extent, span, step in read)
-        borders = tuple((a, b - more) for (a, b), more in zip(self.borders, left, strict=True))
-        made = Correlate((image, change), borders, self.gaps, self.steps, groups)
-        return permuted(made, (1, 0, *range(2, len(g.shape))))
+        """dx = dy spread by w; dw = x correlated with dy"""
+        x, w = self.sources
+        given = self.borders, self.steps, self.gaps, self.groups
+        return [Spread((g, w), *given, x.shape[2:]), _by_weights(x, g, w.shape, *given)]
 
     def describe(self) -> str:
         """`step (2,2) border 1:1 0:-1 groups 2`, without what is usual."""
-        parts = [f"step {written(self.steps)}"] * (max(self.steps) > 1)
-        parts += [f"gap {written(self.gaps)}"] * (max(self.gaps) > 1)
-        borders = " ".join(f"{before}:{behind}" for before, behind in self.borders)
-        parts += [f"border {borders}"] * any(map(any, self.borders))
-        return " ".join(parts + [f"groups {self.groups}"] * (self.groups > 1))
+        return _described(self.borders, self.steps, self.gaps, self.groups)
 
 
-@dataclass(frozen=True, slots=True)
-class _Phase:
-    """Along an axis the positions of one remainder by the step: which weights take part, `apart`
-    from the `first` on, and the windows of the result's change that they meet."""
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
+class Spread(Composite):
+    """Each element of [n, o, t…] adds the weights [o, c / groups, r…] times itself, `steps` apart,
+    to [n, c, …] of these extents: what a correlation's image changes by. Where windows begin `step`
+    apart it is one correlation for each remainder of a position by `step`, as other weights take
+    part in each. Floats of 16 bits are multiplied and summed in float32."""
 
-    count: int
-    first: int
-    apart: int
-    taps: int
-    gap: int
-    border: tuple[int, int]
+    operands: ClassVar[int | None] = 2
+    colour: ClassVar[str] = "reduce"
+    borders: Pairs
+    steps: Shape
+    gaps: Shape
+    groups: int
+    image: Shape
+
+    def result(self) -> tuple[Shape, DType]:
+        """[n, c, …]: the image that a correlation reads."""
+        x, w = self.sources
+        return (x.shape[0], w.shape[1] * self.groups, *self.image), x.dtype
+
+    def own_problem(self) -> Problem | None:
+        """What no correlation would make of such an image."""
+        x, w = self.sources
+        shape = (x.shape[0], *w.shape[1:2], *self.image)
+        if len(w.shape) != len(x.shape) or len(shape) != len(x.shape):
+            got = f"ranks {len(x.shape)} and {len(w.shape)}, {len(self.image)} extents"
+            return Problem("the ranks do not fit", got, "equal ranks, and an extent for each axis")
+        made = self._correlated(const(0, x.dtype, (shape[0], shape[1] * self.groups, *self.image)))
+        if problem := made.problem():
+            return problem
+        fits = x.shape[:2] == made.shape[:2] and all(
+            0 < n <= most for n, most in zip(x.shape[2:], made.shape[2:], strict=True)
+        )
+        return None if fits else Problem("the image is too small", self.image, "all windows")
+
+    def _correlated(self, image: TensorNode) -> "Correlate":
+        return Correlate((image, self.sources[1]), self.borders, self.steps, self.gaps, self.groups)
+
+    def reference(self, values: list[Array]) -> Array:
+        """Tap by tap, each added to every step-th element."""
+        x, w = (value.astype(self.dtype.accumulator.numpy) for value in values)
+        n, groups, part = len(x), self.groups, w.shape[1]
+        pairs = [*zip(self.image, self.borders, strict=True)]
+        whole = (n + max(a, 0) + max(b, 0) for n, (a, b) in pairs)
+        made = np.zeros((n, groups, part, *whole), x.dtype)
+        x = x.reshape(n, groups, -1, *x.shape[2:])
+        w = w.reshape(groups, -1, *w.shape[1:])
+        for tap in itertools.product(*map(range, w.shape[3:])):
+            along = tuple(
+                slice(max(-a, 0) + t * g, max(-a, 0) + t * g + (m - 1) * s + 1, s)
+                for t, g, m, s, (a, _) in zip(
+                    tap, self.gaps, x.shape[3:], self.steps, self.borders, strict=True
+                )
+            )
+            weight: tuple[Any, ...] = (*(slice(None),) * 3, *tap)
+            share = np.einsum("ngo...,goc->ngc...", x, w[weight])
+            made[:, :, :, *along] += share
+        inside = (slice(max(a, 0), max(a, 0) + n) for n, (a, _) in pairs)
+        made = made[:, :, :, *inside]
+        return made.reshape(n, groups * part, *self.image).astype(self.dtype.numpy)
+
+    def expansion(self) -> TensorNode:
+        """spread(x, w) = x, with zeros between, correlated with w turned round; or in phases"""
+        w = turned(self.sources[1], self.groups)
+        return self._in_phases(w) if self._is_in_phases() else self._by_zeros_between(w)
+
+    def _is_in_phases(self) -> bool:
+        """Not of so many remainders by the steps that each is small, nor where all is."""
+        x, w = self.sources
+        work = math.prod(self.shape) * w.shape[0] // self.groups * math.prod(w.shape[2:])
+        is_fixed = not (x.extents or w.extents)
+        return is_fixed and math.prod(self.steps) <= MOST_PHASES and work >= LEAST_WORK
+
+    def _by_zeros_between(self, w: TensorNode) -> TensorNode:
+        """One correlation, of elements `steps` apart."""
+        x, axes = self.sources[0], len(self.steps)
+        for axis, step in enumerate(self.steps):
+            x = apart(x, axis + 2, step)
+        w = Flip((w,), tuple(range(2, 2 + axes)))
+        given = zip(self.image, x.shape[2:], self.borders, self.gaps, w.shape[2:], strict=True)
+        reaches = ((n, m, a, gap * (size - 1)) for n, m, (a, _), gap, size in given)
+        borders = tuple((reach - a, n + a - m) for n, m, a, reach in reaches)
+        return Correlate((x, w), borders, (1,) * axes, self.gaps, self.groups)
+
+    def _in_phases(self, w: TensorNode) -> TensorNode:
+        """A correlation for each remainder of a position by the steps, side by side."""
+        x, weight = self.sources
+        axes = [phases(*each) for each in zip(
+            self.image, weight.shape[2:], x.shape[2:], self.steps, self.gaps,
+            (before for before, _ in self.borders), strict=True
+        )]  # fmt: skip
+        made = [self._phase(w, each) for each in itertools.product(*axes)]
+        whole = interleaved(made, tuple(map(len, axes)))
+        return shrunk(whole, tuple((0, n) for n in self.shape))
+
+    def _phase(self, w: TensorNode, axes: tuple[Phase, ...]) -> TensorNode:
+        """The elements of one remainder along each axis; 0 where no weight takes part."""
+        if not all(axis.taps for axis in axes):
+            return const(0, self.dtype, (*self.shape[:2], *(axis.count for axis in axes)))
+        w = Flip((taking_part(w, axes),), tuple(range(2, len(w.shape))))
+        borders, gaps = tuple(axis.border for axis in axes), tuple(axis.gap for axis in axes)
+        return Correlate((self.sources[0], w), borders, (1,) * len(axes), gaps, self.groups)
+
+    @property
+    def has_derivative(self) -> bool:
+        """Not where an extent is variable or 0."""
+        x, w = self.sources
+        return not (x.extents or w.extents) and bool(x.size and w.size)
+
+    def derivative(self, g: TensorNode) -> list[TensorNode]:
+        """dx = dy correlated with w; dw = dy correlated with x"""
+        x, w = self.sources
+        by_elements = shrunk(self._correlated(g), tuple((0, n) for n in x.shape))
+        given = self.borders, self.steps, self.gaps, self.groups
+        return [by_elements, _by_weights(g, x, w.shape, *given)]
+
+    def describe(self) -> str:
+        """`step (2,2) border 1:1 0:-1 groups 2`, without what is usual."""
+        return _described(self.borders, self.steps, self.gaps, self.groups)
 
 
-def _phases(node: Correlate, axis: int) -> list[_Phase]:
-    """Every remainder by the step of an axis, those of all elements of the image.
+def _described(borders: Pairs, steps: Shape, gaps: Shape, groups: int) -> str:
+    parts = [f"step {written(steps)}"] * (max(steps) > 1)
+    parts += [f"gap {written(gaps)}"] * (max(gaps) > 1)
+    pairs = " ".join(f"{before}:{behind}" for before, behind in borders)
+    parts += [f"border {pairs}"] * any(map(any, borders))
+    return " ".join(parts + [f"groups {groups}"] * (groups > 1))
 
-    Position j + before = t·step + r·gap for every second, third, … of the r, or for none.
-    """
-    x, weight = node.sources
-    step, gap, (before, _) = node.steps[axis], node.gaps[axis], node.borders[axis]
-    n, size, m = x.shape[2 + axis], weight.shape[2 + axis], node.shape[2 + axis]
-    both = math.gcd(step, gap)
-    apart, between, count = step // both, gap // both, -(-n // step)
-    made = []
-    for place in range(before, before + min(step, n)):
-        first = next((r for r in range(min(apart, size)) if (place - r * gap) % step == 0), size)
-        taps = -(-(size - first) // apart)
-        reach = (taps - 1) * between
-        front = reach - (place - first * gap) // step
-        border = (front, count + reach - m - front)
-        made.append(_Phase(count, first, apart, taps, between, border))
-    return made
+
+def _by_weights(
+    x: TensorNode, g: TensorNode, weight: Shape, borders: Pairs, steps: Shape, gaps: Shape,
+    groups: int,
+) -> TensorNode:  # fmt: skip
+    """What the weights of a correlation of `x` change by, where its result changes by `g`: the
+    channels of a group are images, images and groups are channels."""
+    n, c, o = x.shape[0], x.shape[1], weight[0]
+    rank = len(x.shape)
+    image = reshaped(x, (n, groups, c // groups, *x.shape[2:]))
+    image = permuted(image, (2, 1, 0, *range(3, rank + 1)))
+    image = reshaped(image, (c // groups, groups * n, *x.shape[2:]))
+    change = reshaped(g, (n, groups, o // groups, *g.shape[2:]))
+    change = permuted(change, (1, 2, 0, *range(3, rank + 1)))
+    change = reshaped(change, (o, n, *g.shape[2:]))
+    read = (
+        (m - 1) * step + gap * (size - 1) + 1
+        for m, step, gap, size in zip(g.shape[2:], steps, gaps, weight[2:], strict=True)
+    )
+    exact = tuple(
+        (before, end - before - extent)
+        for extent, (before, _), end in zip(x.shape[2:], borders, read, strict=True)
+    )
+    made = Correlate((image, change), exact, gaps, steps, groups)
+    return permuted(made, (1, 0, *range(2, rank)))
 
 
 def turned(weight: TensorNode, groups: int) -> TensorNode:
@@ -242,53 +333,3 @@ def _within(node: TensorNode, borders: Pairs) -> TensorNode:
     wide = zero_padded(node, (*lead, *((max(a, 0), max(b, 0)) for a, b in borders)))
     pairs = zip(wide.shape, (*lead, *borders), strict=True)
     return shrunk(wide, tuple((max(-a, 0), n - max(-b, 0)) for n, (a, b) in pairs))
-
-
-def _taking_part(weight: TensorNode, axes: "Sequence[_Phase]") -> TensorNode:
-    """Along each of the last axes the weights of a phase, every second, third, …"""
-    lead = weight.shape[: len(weight.shape) - len(axes)]
-    whole = tuple((0, n) for n in lead)
-    ends = (min(axis.first + axis.taps * axis.apart, n)
-            for axis, n in zip(axes, weight.shape[len(lead) :], strict=True))  # fmt: skip
-    bounds = tuple((axis.first, end) for axis, end in zip(axes, ends, strict=True))
-    node = shrunk(weight, (*whole, *bounds))
-    cut = tuple((axis.taps, axis.apart) for axis in axes)
-    behind = tuple((0, math.prod(pair) - (end - first))
-                   for pair, (first, end) in zip(cut, bounds, strict=True))  # fmt: skip
-    node = zero_padded(node, (*((0, 0) for _ in lead), *behind))
-    node = reshaped(node, (*lead, *itertools.chain.from_iterable(cut)))
-    ones = (((0, axis.taps), (0, 1)) for axis in axes)
-    node = shrunk(node, (*whole, *itertools.chain.from_iterable(ones)))
-    return reshaped(node, (*lead, *(axis.taps for axis in axes)))
-
-
-def _interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
-    """Elements of all parts in turn along each of the last axes: so many parts for each of them,
-    those for the last one next to each other."""
-    if len(parts) == 1:
-        return parts[0]
-    shape, axes = parts[0].shape, len(counts)
-    lead = shape[: len(shape) - axes]
-    pairs = [*zip(shape[len(lead) :], counts, strict=True)]
-    apart = (*lead, *itertools.chain.from_iterable((n, 1) for n, _ in pairs))
-    full = (*lead, *itertools.chain.from_iterable(pairs))
-    made = [broadcast_node(reshaped(_written_once(part), apart), full) for part in parts]
-    for axis in reversed(range(axes)):
-        places = counting(full, len(lead) + 2 * axis + 1)
-        starts = range(0, len(made), counts[axis])
-        made = [_in_turn(made[start : start + counts[axis]], places) for start in starts]
-    return reshaped(made[0], (*lead, *(n * count for n, count in pairs)))
-
-
-def _written_once(part: TensorNode) -> TensorNode:
-    """A part in memory, so that no element is summed where another part is taken."""
-    return part if isinstance(part, nodes.Const) else nodes.Contiguous((part,))
-
-
-def _in_turn(parts: Sequence[TensorNode], places: TensorNode) -> TensorNode:
-    """At each place the part of this number."""
-    made = parts[-1]
-    for number, part in reversed([*enumerate(parts[:-1], 1)]):
-        is_it = elementwise("lt", places, const(number, places.dtype, places.shape))
-        made = elementwise("where", is_it, part, made)
-    return made

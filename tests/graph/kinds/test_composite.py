@@ -22,7 +22,7 @@ from compiler.graph.kinds.by_hand import (
     Wmma,
 )
 from compiler.graph.kinds.composite import Composite
-from compiler.graph.kinds.correlate import Correlate
+from compiler.graph.kinds.correlate import Correlate, Spread
 from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Recalled, Ruled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
@@ -89,6 +89,14 @@ def correlated(a: Array, b: Array) -> Array:
     slid = np.lib.stride_tricks.sliding_window_view(np.pad(a, [(0, 0), (0, 0), (1, 0)]), 3, 2)
     made = np.einsum("nctr,ocr->not", slid[:, :, ::2], b[:, :3])
     return np.asarray(made)
+
+
+def spread(a: Array, c: Array) -> Array:
+    """Two channels of [2, 4], each element [3, 3] times itself, two apart; the last is cut off."""
+    made = np.zeros((2, 3, 9), a.dtype)
+    for t in range(4):
+        made[:, :, 2 * t : 2 * t + 3] += np.einsum("no,ocr->ncr", a[:, :2, t], c)
+    return made[:, :, :8]
 
 
 def half(dtype: DType) -> DType:
@@ -200,6 +208,10 @@ def test_products(dtype: DType, engine: str) -> None:
             Correlate((x, g.shrink(y, ((0, 2), (0, 3), (0, 3)))), ((1, 0),), (2,), (1,)),
             correlated(a, b),
         ),
+        "spread": (
+            Spread((g.shrink(x, ((0, 2), (0, 2), (0, 4))), z), ((0, 1),), (2,), (1,), 1, (8,)),
+            spread(a, c),
+        ),
         "unrolled": (g.unroll(g.contract(x, y, ((2, 1),), 1), 4), a @ b),
     }  # fmt: skip
     results = ENGINES[engine]([node for node, _ in nodes.values()])
@@ -256,6 +268,8 @@ ROW = Strided((3, 4), (4, 1))
         (Correlate((IMAGE, W), ((1, 0), (0, -1)), (2, 1), (1, 3), 2),
          "correlate step (2,1) gap (1,3) border 1:0 0:-1 groups 2", "reduce"),
         (Correlate((IMAGE, W), ((0, 0),) * 2, (1, 1), (1, 1), 2), "correlate groups 2", "reduce"),
+        (Spread((IMAGE, g.permute(W, (1, 0, 2, 3))), ((0, 0),) * 2, (1, 2), (1, 1), 2, (7, 12)),
+         "spread step (1,2) groups 2", "reduce"),
         (Gather((X, N), 1), "gather axis 1", "memory"),
         (ScatterAxis((N, X), 0, (5, 4)), "scatter_axis axis 0 (5,4)", "memory"),
         (g.detach(X), "detach ", "control"),
@@ -279,7 +293,7 @@ def test_every_kind_is_listed_and_tested() -> None:
     built = (build(x, y, dtypes.float32) for build, _ in CASES.values())
     tested = {type(node) for node in built}
     # above, and in tests/test_placeholder.py
-    apart = {VConst, Wmma, Contract, Correlate, Placeholder}
+    apart = {VConst, Wmma, Contract, Correlate, Spread, Placeholder}
     assert listed == (tested | apart | {*BY_SWEEPS}) & listed
 
 

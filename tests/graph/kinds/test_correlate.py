@@ -2,6 +2,7 @@
 tap by tap, against differences, and against what windows give."""
 
 import itertools
+import math
 from typing import Any
 from unittest import mock
 
@@ -13,8 +14,9 @@ from compiler import Tensor, Variable
 from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.graph.differentiate import differentiated
-from compiler.graph.kinds.correlate import MOST_PHASES, Correlate
-from compiler.graph.nodes import Buffer, Expand, TensorNode
+from compiler.graph.kinds import correlate
+from compiler.graph.kinds.correlate import LEAST_WORK, MOST_PHASES, Correlate, Spread
+from compiler.graph.nodes import Buffer, TensorNode
 from tests.differences import assert_gradients, values
 from tests.evaluate import ENGINES, assert_same, every_engine
 
@@ -45,6 +47,7 @@ def changes(x: Array, w: Array, g: Array, borders: Any, steps: Any, gaps: Any, g
     return by_image[(slice(None), slice(None), *inside)], by_weights
 
 
+BOTH = (Correlate, Spread)
 Case = tuple[tuple[int, ...], tuple[int, ...], Any, Any, Any, int]
 CASES: dict[str, Case] = {
     "1d": ((2, 4, 9), (6, 4, 3), ((1, 1),), (1,), (1,), 1),
@@ -62,6 +65,7 @@ CASES: dict[str, Case] = {
     "1 × 1": ((2, 3, 5, 4), (4, 3, 1, 1), ((0, 0), (0, 0)), (1, 1), (1, 1), 1),
     "1 × 1, step": ((2, 3, 5, 4), (4, 3, 1, 1), ((0, 0), (0, 0)), (2, 2), (1, 1), 1),
     "side by side": ((2, 3, 7, 8), (4, 3, 2, 3), ((0, 0), (0, 0)), (2, 3), (1, 1), 1),
+    "many side by side": ((1, 2, 7, 8), (3, 2, 3, 2), ((0, 0), (0, 0)), (3, 3), (1, 1), 1),
     "no weight for some": ((1, 2, 9, 9), (2, 2, 2, 2), ((0, 0), (0, 0)), (1, 3), (1, 3), 1),
     "a border larger than windows": ((1, 2, 3, 2), (2, 2, 2, 2), ((3, 4), (4, 0)), (1, 2),
                                      (1, 1), 1),
@@ -96,9 +100,11 @@ def convolved(x: Tensor, w: Tensor, case: Case) -> Tensor:
     return result
 
 
+@pytest.mark.parametrize("least", [0, LEAST_WORK], ids=["in phases", "zeros between"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @every_engine
-def test_derivatives(engine: str, dtype: str) -> None:
+def test_derivatives(engine: str, dtype: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(correlate, "LEAST_WORK", least)
     slopes: list[TensorNode] = []
     expected: list[tuple[str, Array]] = []
     for name, case in CASES.items():
@@ -113,7 +119,10 @@ def test_derivatives(engine: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_two_orders_are_what_differences_say(name: str) -> None:
+def test_two_orders_are_what_differences_say(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(correlate, "LEAST_WORK", 0)
     case = SMALL[name]
     x, w = made(case[0]), made(case[1])
     assert_gradients(lambda a, b: convolved(a, b, case), x, w, rtol=1e-4)
@@ -145,10 +154,10 @@ def correlation(case: Case) -> Correlate:
 
 def test_windows_stay_where_they_are_as_good() -> None:
     left = {name for name, case in CASES.items() if not correlation(case).has_derivative}
-    assert left == {"one for many", "1 × 1, step", "side by side"}
+    assert left == {"one for many", "many side by side"}
     step = MOST_PHASES + 1
-    case = (1, 2, 2 * step + 1), (2, 2, step + 1), ((0, 0),), (step,), (1,), 1
-    assert not correlation(case).has_derivative
+    assert not correlation(((1, 2, 3 * step), (2, 2, step + 1), ((0, 0),), (step,), (1,), 1)
+                           ).has_derivative  # fmt: skip
     assert not correlation(((0, 2, 4), (2, 2, 3), *CASES["1d"][2:])).has_derivative
 
 
@@ -158,15 +167,31 @@ def slopes_of(case: Case) -> list[TensorNode]:
         x, w, gradient=Tensor.ones(*correlation(case).shape))])  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "count"), [("2d", 1), ("1d step", 2), ("2d steps", 6)])
-def test_a_correlation_for_each_remainder(name: str, count: int) -> None:
-    by_image, by_weights = slopes_of(CASES[name])
-    found = [n for n in toposort([by_image]) if isinstance(n, Correlate)]
-    assert len(found) == count
-    assert sum(isinstance(n, Correlate) for n in toposort([by_weights])) == 1
-    repeated = [n for n in toposort([by_image]) if isinstance(n, Expand) and n.dtype.is_float]
-    assert len(repeated) == (count if count > 1 else 0)
-    assert not any(isinstance(n, Expand) for n in toposort([by_weights]))
+def test_a_derivative_is_one_node_of_the_other_kind() -> None:
+    by_image, by_weights = slopes_of(CASES["2d steps"])
+    assert [type(n) for n in toposort([by_image]) if isinstance(n, BOTH)] == [Spread]
+    assert [type(n) for n in toposort([by_weights]) if isinstance(n, BOTH)] == [Correlate]
+
+
+@pytest.mark.parametrize(("steps", "count"), [((1, 1), 1), ((1, 2), 2), ((3, 2), 6), ((4, 5), 1)])
+def test_a_correlation_for_each_remainder_where_there_is_work(
+    steps: tuple[int, int], count: int
+) -> None:
+    few = math.prod(steps) <= MOST_PHASES
+    y = Buffer((), 0, (8, 64, 40, 40), dtypes.float32, "y")
+    w = Buffer((), 1, (64, 32, 5, 5), dtypes.float32, "w")
+    image = tuple(39 * step + 5 for step in steps)
+    made = Spread((y, w), ((0, 0),) * 2, steps, (1, 1), 1, image)
+    found = [n for n in toposort([made.expansion()]) if isinstance(n, Correlate)]
+    assert len(found) == (count if few else 1)
+
+
+def test_little_work_is_one_correlation_with_zeros_between() -> None:
+    by_image, _ = slopes_of(CASES["2d steps"])
+    (spread,) = (n for n in toposort([by_image]) if isinstance(n, Spread))
+    assert math.prod(spread.shape) * 4 * 12 < LEAST_WORK
+    found = [n for n in toposort([spread.expansion()]) if isinstance(n, Correlate)]
+    assert len(found) == 1 and found[0].steps == (1, 1)
 
 
 def test_no_windows_are_in_memory() -> None:
