@@ -141,7 +141,7 @@ def test_the_table_of_modules_has_a_step_of_learning() -> None:
     made = step.compilation(tensor())
     rows = [row.path for row in made.modules.rows]
     assert "blocks.0.norms.1" in rows and "SGD" in rows and "heads.a" in rows
-    names = {row.name for row in made.scopes.rows if row.kind == "module"}
+    names = {row.name for row in made.scopes.rows if row.module}
     assert {"Net", "blocks.0", "blocks.1", "heads.a", "SGD"} <= names
 
 

@@ -5,6 +5,7 @@ import { backWords, partnersIn } from "../data/graph/twins.js";
 import { button, h } from "../kit/dom.js";
 
 const LISTED = 8; // partners: a choice
+const ROOM = 120; // columns for what is in it: the words break
 
 /**
  * The sections of the folded group that a picture shows for the selection; null where that is a
@@ -18,7 +19,7 @@ export function groupSections(inspector, picture, entity) {
       h("span", { class: "swatch", "aria-hidden": "true" }),
       h("h3", {}, node.row.label[0]),
       h("p", { class: "entity" }, node.row.label[1] ?? "")),
-    inspector.facts([["holds", inGroup(node.members)], ["of these", backWords(node.members)]]
+    inspector.facts([["holds", inGroup(node.members, ROOM)], ["of these", backWords(node.members)]]
       .filter(([, words]) => words)),
     partners(inspector, picture, node),
     h("p", { class: "hint" }, "The last node in it:"),
