@@ -159,7 +159,10 @@ class _Judged:
         if len(inside) == 1:
             return None
         whole = self._whole(body_of(root, self.realized))
-        is_mixed = _has_several_sums(inside) or _is_under_gate(inside)
+        is_mixed = (
+            _has_several_sums(inside) or _is_under_gate(inside)
+            or (whole.is_plain and any(map(_is_product, inside)))
+        )  # fmt: skip
         if whole.ns < LEAST_NS or not (whole.is_far or is_mixed):
             return None
         apart: dict[TensorNode, tuple[float, float]] = {}
@@ -253,7 +256,7 @@ def _is_under_gate(order: Sequence[TensorNode]) -> bool:
     return any(isinstance(node, Reduce) and node in gated for node in order)
 
 
-def _is_product(node: Reduce) -> bool:
+def _is_product(node: TensorNode) -> bool:
     """Whether `node` is a sum of products of which an operand is read again along some axis."""
     return any(
         isinstance(each, Expand) for operand in _operands(node) for each in _movement(operand)

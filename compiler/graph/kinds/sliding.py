@@ -2,7 +2,8 @@
 
 A row of n elements, repeated and cut into rows of n + d, is shifted by d from row to row: row r
 starts at element r * d. So windows of k elements, d apart, are movement, and their index is
-r * d + t * s once it is simplified: nothing is copied.
+r * d + t * s once it is simplified: nothing is copied. Windows that do not overlap are just a cut
+of the axis, so that what is summed up on the way back is one element.
 """
 
 from compiler.graph.kinds.shaping import reshaped
@@ -14,6 +15,8 @@ def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> Tens
     shape, extent = node.shape, node.shape[axis]
     before, after = shape[:axis], shape[axis + 1 :]
     count = (extent - gap * (size - 1) - 1) // step + 1
+    if gap == 1 and size <= step and (size == step or count * step <= extent):
+        return _side_by_side(node, axis, size, step, count)
     copies = -(-size * (extent + gap) // extent)
     node = reshaped(node, (*before, 1, extent, *after))
     node = Expand((node,), (*before, copies, extent, *after))
@@ -29,6 +32,16 @@ def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> Tens
     node = Pad((node,), tuple(widths))
     node = reshaped(node, (*before, size, count, step, *after))
     return reshaped(_first(node, axis + 2, 1), (*before, size, count, *after))
+
+
+def _side_by_side(node: TensorNode, axis: int, size: int, step: int, count: int) -> TensorNode:
+    """The same of windows that do not overlap."""
+    shape = node.shape
+    node = _first(node, axis, count * step)
+    node = reshaped(node, (*shape[:axis], count, step, *shape[axis + 1 :]))
+    places = list(range(len(node.shape)))
+    places[axis : axis + 2] = axis + 1, axis
+    return Permute((_first(node, axis + 1, size),), tuple(places))
 
 
 def _first(node: TensorNode, axis: int, count: int) -> TensorNode:
