@@ -58,6 +58,9 @@ UNROLLED = 16
 """Trips of inner loops that LLVM unrolls away: an estimate for bodies of every size. LLVM 22.1
 writes out a sum of 96 elements, and one of exponentials up to 8, but not 16 (EPYC, AVX2,
 2026-11-23)."""
+LANES = 4
+"""Iterations of a loop that LLVM makes lanes of, at least. A kernel of a max pool's way back whose
+innermost loop had two took five times what two lanes would (EPYC, AVX2, 2026-11-27)."""
 WAIT = 9
 """Simple operations outside vectors in the time that a scan waits for its last one: 1 ns in the
 default model. 1,000,000 sums, one after the other, take 0.95 to 1.0 ms (EPYC, AVX2, two busy cores,
@@ -156,7 +159,7 @@ class _Count:
         is_ordered = any(isinstance(i, Update | Scan) for i in items)
         is_gated = any(isinstance(i, Load | Store) and i.gate is not None for i in items)
         is_vector = vector is not None or (
-            is_inner and lane is not None and lane.extent > 1 and not self.has_lanes
+            is_inner and lane is not None and lane.extent >= LANES and not self.has_lanes
             and not is_gated and not is_ordered
             and all(a.is_contiguous for a in accesses)
         )  # fmt: skip
@@ -165,16 +168,17 @@ class _Count:
         axis = None if lane is None else lane.number
         shared = next(((r.tasks, r.extent) for r in path if r.level == "core"), (1, 1))
         return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared,
-                       waits=self._waits(items, path))  # fmt: skip
+                       waits=self._waits(items, path, is_vector))  # fmt: skip
 
-    def _waits(self, items: list[Item], path: Path) -> int:
+    def _waits(self, items: list[Item], path: Path, is_vector: bool) -> int:
         """Folds of floats that each wait for the last one: of lanes and unrolled ranges each has
-        its own, and LLVM takes as many as it needs where it finds lanes. Loops as short as those
+        its own, and LLVM takes as many as it needs where it finds lanes. Folds as short as those
         that it unrolls begin before others have ended."""
-        is_fold = any(isinstance(it, Fold) and it.reduce.dtype.is_float for it in items)
-        if not is_fold or not self.has_lanes or not path or path[-1].extent <= UNROLLED:
+        folds = [it.reduce for it in items if isinstance(it, Fold) and it.reduce.dtype.is_float]
+        if not folds or (is_vector and not self.has_lanes):
             return 0
-        return math.prod(r.extent for r in path)
+        steps = max(math.prod(r.extent for r in path if r in fold.ranges) for fold in folds)
+        return math.prod(r.extent for r in path) if steps > UNROLLED else 0
 
     def _operations(self, item: Item) -> list[Operation]:
         """The operations of an item; addresses are free but for divisions."""
