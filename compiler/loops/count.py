@@ -168,17 +168,16 @@ class _Count:
         axis = None if lane is None else lane.number
         shared = next(((r.tasks, r.extent) for r in path if r.level == "core"), (1, 1))
         return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared,
-                       waits=self._waits(items, path, is_vector))  # fmt: skip
+                       waits=self._waits(items, path))  # fmt: skip
 
-    def _waits(self, items: list[Item], path: Path, is_vector: bool) -> int:
+    def _waits(self, items: list[Item], path: Path) -> int:
         """Folds of floats that each wait for the last one: of lanes and unrolled ranges each has
-        its own, and LLVM takes as many as it needs where it finds lanes. Folds as short as those
+        its own, and LLVM takes as many as it needs where it finds lanes. Loops as short as those
         that it unrolls begin before others have ended."""
-        folds = [it.reduce for it in items if isinstance(it, Fold) and it.reduce.dtype.is_float]
-        if not folds or (is_vector and not self.has_lanes):
+        is_fold = any(isinstance(it, Fold) and it.reduce.dtype.is_float for it in items)
+        if not is_fold or not self.has_lanes or not path or path[-1].extent <= UNROLLED:
             return 0
-        steps = max(math.prod(r.extent for r in path if r in fold.ranges) for fold in folds)
-        return math.prod(r.extent for r in path) if steps > UNROLLED else 0
+        return math.prod(r.extent for r in path)
 
     def _operations(self, item: Item) -> list[Operation]:
         """The operations of an item; addresses are free but for divisions."""
