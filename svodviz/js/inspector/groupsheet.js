@@ -18,7 +18,7 @@ export function groupSections(inspector, picture, entity) {
     h("div", { class: "inspector-head", "data-kind": node.row.kind },
       h("span", { class: "swatch", "aria-hidden": "true" }),
       h("h3", {}, node.row.label[0]),
-      h("p", { class: "entity" }, node.row.label[1] ?? "")),
+      h("p", { class: "type" }, node.row.label[1] ?? "")),
     inspector.facts([["holds", inGroup(node.members, ROOM)], ["of these", backWords(node.members)]]
       .filter(([, words]) => words)),
     partners(inspector, picture, node),
