@@ -108,7 +108,7 @@ class Correlate(Composite):
         """NumPy's windows, and einsum over them."""
         x, w = (value.astype(self.dtype.accumulator.numpy) for value in values)
         if not w.size:
-            return np.zeros((len(x), *self.shape[1:]), self.dtype.numpy)
+            return np.zeros((len(x), len(w), *self.shape[2:]), self.dtype.numpy)
         x = np.pad(x, [(0, 0), (0, 0), *((max(a, 0), max(b, 0)) for a, b in self.borders)])
         pairs = zip(x.shape[2:], self.borders, strict=True)
         kept = (slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in pairs)
@@ -121,7 +121,8 @@ class Correlate(Composite):
         w = w.reshape(groups, len(w) // groups, *w.shape[1:])
         places, taps = range(4, 4 + axes), range(4 + axes, 4 + 2 * axes)
         made = np.einsum(slid, [0, 1, 2, *places, *taps], w, [1, 3, 2, *taps], [0, 1, 3, *places])
-        return np.asarray(made).reshape(len(x), *self.shape[1:]).astype(self.dtype.numpy)
+        channels = (len(x), made.shape[1] * made.shape[2], *made.shape[3:])
+        return np.asarray(made).reshape(channels).astype(self.dtype.numpy)
 
     def expansion(self) -> TensorNode:
         """correlate(x, w) = sum over channels and taps of windows(x) * w"""
