@@ -180,3 +180,19 @@ def test_the_reader_of_a_part_that_takes_too_long_is_not_estimated() -> None:
 
     assert judge(root, parts, Options(), halves) is parts
     assert sum(held) == 2 * sum(asked) > 0, "a part that takes less has its reader estimated"
+
+
+def test_sums_that_are_spread_are_cut_from_what_spreads_them() -> None:
+    """As on the way back of a convolution behind a max pool: the loops of both would be plain,
+    which are estimated as not far from vectors."""
+    random = np.random.default_rng(0)
+    shapes = (64, 32, 4, 4), (64, 32, 3, 3), (64, 64, 4, 4)
+    x, w, g = (Tensor(random.standard_normal(shape).astype(np.float32)) for shape in shapes)
+    is_it = Tensor(random.random((64, 32, 4, 4, 2, 2)) < 0.25)
+    image = (x.conv2d(w, padding=1) * g).sum().gradient(x)
+    squares = image.reshape(64, 32, 4, 4, 1, 1).expand(64, 32, 4, 4, 2, 2)
+    options = Options(machine="x86-avx2", cache=False)
+    program = compiler.compile(is_it.where(squares, 0), options)
+    assert any("loops of one kernel" in str(d.numbers) for d in program.decisions)
+    summing = [each for each in program.loops if "reduction" in str(each)]
+    assert summing and not any(program.choices[each.name].is_plain for each in summing)
