@@ -17,7 +17,7 @@ import { withTwins } from "./twins.js";
  * @type {[string, string][]}
  */
 export const FOLDINGS = [
-  ["path", "call stack"], ["call", "operator"], ["repeat", "repetition"],
+  ["path", "modules and calls"], ["call", "operator"], ["repeat", "repetition"],
   ["line", "source line"], ["module", "function of the program"], ["kernel", "kernel"],
   ["pass", "pass that made it"], ["depth", "depth"],
 ];
