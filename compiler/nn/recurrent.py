@@ -1,4 +1,7 @@
-"""Long short-term memory and gated recurrent units over sequences, written out step by step."""
+"""Long short-term memory and gated recurrent units over sequences, written out step by step.
+
+The batch comes first, unless `batch_first` is false, as it is in PyTorch where nothing is said.
+"""
 
 from typing import Any, ClassVar
 
@@ -12,9 +15,9 @@ class _Recurrent(Module):
 
     def __init__(
         self, inputs: int, hidden: int, layers: int = 1, bias: bool = True,
-        dtype: object = initial.FLOAT,
+        dtype: object = initial.FLOAT, batch_first: bool = True,
     ) -> None:  # fmt: skip
-        self.hidden, self.layers = hidden, layers
+        self.hidden, self.layers, self.batch_first = hidden, layers, batch_first
         rows = self.gates * hidden
         for layer in range(layers):
             width = hidden if layer else inputs
@@ -27,12 +30,14 @@ class _Recurrent(Module):
     def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
         """The hidden states [n, l, hidden] of the last layer, and the last state of each layer.
 
-        x is [n, l, inputs]; `state` is what an earlier call gave, zeros where it is None.
+        x is [n, l, inputs], or [l, n, inputs] where not `batch_first`, and so is what comes out;
+        `state` is what an earlier call gave, zeros where it is None.
         """
+        x = x if self.batch_first else x.permute(1, 0, 2)
         states = [self._zeros(x) if state is None else state[n] for n in range(self.layers)]
         for layer in range(self.layers):
             x, states[layer] = self._layer(x, layer, states[layer])
-        return x, states
+        return x if self.batch_first else x.permute(1, 0, 2), states
 
     def _layer(self, x: Tensor, layer: int, state: Any) -> tuple[Tensor, Any]:
         own = vars(self)

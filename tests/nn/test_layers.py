@@ -1,6 +1,7 @@
 """Layers against NumPy, gradients of each against central differences."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -136,3 +137,14 @@ def test_what_does_not_fit() -> None:
     ):
         with pytest.raises((DataError, ShapeError), match=words):
             make()
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_the_batch_comes_first_or_second(kind: type[nn.Module]) -> None:
+    made: Any = kind
+    first, second = made(3, 4, 2), made(3, 4, 2, batch_first=False)
+    second.load_state_dict(first.state_dict())
+    x = Tensor(np.random.default_rng(0).standard_normal((5, 2, 3)).astype("float32"))
+    expected, _ = first(x)
+    got, _ = second(x.permute(1, 0, 2))
+    np.testing.assert_allclose(got.numpy(), expected.numpy().transpose(1, 0, 2), rtol=1e-6)
