@@ -100,14 +100,16 @@ def convolved(x: Tensor, w: Tensor, case: Case) -> Tensor:
     return result
 
 
-@pytest.mark.parametrize("least", [0, LEAST_WORK], ids=["in phases", "zeros between"])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(("dtype", "least"), [("f4", 0), ("f8", LEAST_WORK)],
+                         ids=["in phases", "zeros between"])  # fmt: skip
 @every_engine
 def test_derivatives(engine: str, dtype: str, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(correlate, "LEAST_WORK", least)
     slopes: list[TensorNode] = []
     expected: list[tuple[str, Array]] = []
     for name, case in CASES.items():
+        if not least and max(case[3]) == 1:
+            continue  # without steps there are no phases
         x, w = made(case[0], dtype), made(case[1], dtype)
         given = Tensor(x), Tensor(w)
         y = convolved(*given, case)
