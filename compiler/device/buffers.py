@@ -111,17 +111,15 @@ def held(node: Buffer) -> Data:
     return array
 
 
-def sharing(node: Buffer) -> set[int]:
-    """The numbers of the other buffers that are in the same memory here, in part or in whole."""
+def is_shared(node: Buffer) -> bool:
+    """Whether another buffer is in the same memory here, in part or in whole."""
     memory = held(node)
     if not isinstance(memory, np.ndarray):
-        return set()
+        return False
+    others = (array for number, array in list(_by_number.items()) if number != node.unique)
     begin = address_of(memory)
-    end, found = begin + memory.nbytes, set[int]()
-    for number, array in list(_by_number.items()):
-        if number == node.unique or not isinstance(array, np.ndarray):
-            continue
-        at = address_of(array)
-        if at < end and begin < at + array.nbytes:
-            found.add(number)
-    return found
+    end = begin + memory.nbytes
+    return any(
+        address_of(each) < end and begin < address_of(each) + each.nbytes
+        for each in others if isinstance(each, np.ndarray)
+    )  # fmt: skip

@@ -103,7 +103,7 @@ class Convolutions(Pooling):
                                      groups, dilation)  # fmt: skip
             return made.squeeze(0)
         x, w, dtype = self._in_common(name, weight)
-        _check_transposed(name, axes, x.shape, w.shape, groups)
+        _check_channels(name, axes, x.shape, w.shape, groups, is_transposed=True)
         steps, gaps = numbers_of(name, stride, axes, 1), numbers_of(name, dilation, axes, 1)
         behind = numbers_of(name, output_padding, axes, 0)
         borders = borders_of(name, padding, axes)
@@ -151,30 +151,21 @@ def _padding(
     return tuple((n // 2, n - n // 2) for n in more)
 
 
-def _check_channels(name: str, axes: int, image: Shape, weight: Shape, groups: int) -> None:
+def _check_channels(
+    name: str, axes: int, image: Shape, weight: Shape, groups: int, is_transposed: bool = False
+) -> None:
+    """Of a transpose the rows of the weights are the image's channels, not the result's."""
     is_rank = len(image) == len(weight) == axes + 2
     is_whole = is_rank and groups > 0 and weight[0] % groups == 0
-    if is_whole and image[1] == weight[1] * groups:
+    if is_whole and image[1] == (weight[0] if is_transposed else weight[1] * groups):
         return
     letters = _NAMES[axes - 1].split()
+    rows, columns = ("c", "o") if is_transposed else ("o", "c")
     raise ShapeError(
         name, "the channels do not fit",
         got=f"{written(image)} with weight {written(weight)}, groups {groups}",
-        expected=f"(n, c, {', '.join(letters)}) with (o, c / groups, "
-        f"{', '.join(f'k{letter}' for letter in letters)}), o divisible by groups",
-    )  # fmt: skip
-
-
-def _check_transposed(name: str, axes: int, image: Shape, weight: Shape, groups: int) -> None:
-    is_rank = len(image) == len(weight) == axes + 2
-    if is_rank and groups > 0 and image[1] == weight[0] and weight[0] % groups == 0:
-        return
-    letters = _NAMES[axes - 1].split()
-    raise ShapeError(
-        name, "the channels do not fit",
-        got=f"{written(image)} with weight {written(weight)}, groups {groups}",
-        expected=f"(n, c, {', '.join(letters)}) with (c, o / groups, "
-        f"{', '.join(f'k{letter}' for letter in letters)}), c divisible by groups",
+        expected=f"(n, c, {', '.join(letters)}) with ({rows}, {columns} / groups, "
+        f"{', '.join(f'k{letter}' for letter in letters)}), {rows} divisible by groups",
     )  # fmt: skip
 
 

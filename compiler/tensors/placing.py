@@ -11,7 +11,7 @@ import numpy as np
 from compiler.core.dtypes import DType, bool_
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.node import toposort
-from compiler.device.buffers import data, sharing
+from compiler.device.buffers import data, is_shared
 from compiler.graph import nodes
 from compiler.graph.devices import is_disk
 from compiler.graph.extents import symbolic
@@ -146,21 +146,21 @@ def check_writable(operation: str, buffer: nodes.Buffer) -> None:
 def apart(value: TensorNode, buffer: nodes.Buffer) -> TensorNode:
     """`value`, computed in whole before `buffer` is written if it reads the same memory by another
     name."""
-    order = _few(value)
-    others = sharing(buffer) if order is None else set[int]()
-    if order is None and not others:
+    if _is_large(value) and not is_shared(buffer):
         return value  # as nearly always: a whole network need not be looked through
-    read = {n for n in order or toposort([value]) if isinstance(n, nodes.Buffer)}
-    read = {n for n in read if n.unique != buffer.unique}
-    is_shared = any(np.may_share_memory(data(buffer), data(each)) for each in read)
-    return nodes.Contiguous((value,)) if is_shared else value
+    memory = data(buffer)
+    others = {
+        n for n in toposort([value]) if isinstance(n, nodes.Buffer) and n.unique != buffer.unique
+    }
+    is_read = any(np.may_share_memory(memory, data(each)) for each in others)
+    return nodes.Contiguous((value,)) if is_read else value
 
 
-def _few(value: TensorNode) -> set[TensorNode] | None:
-    """The nodes under `value`, itself among them; None where they are more than a few."""
+def _is_large(value: TensorNode) -> bool:
+    """Whether more than a few nodes are under `value`."""
     found, stack = {value}, [value]
     while stack and len(found) <= FEW:
         new = set(stack.pop().sources) - found
         found |= new
         stack += new
-    return None if stack else found
+    return bool(stack)

@@ -7,7 +7,6 @@ each element of `rows` is read once for all its columns, each vector of `columns
 Which tile is `product_plans.py`'s to say.
 """
 
-import itertools
 import math
 
 from compiler.core.reason import Number, Reason
@@ -92,8 +91,9 @@ def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
         words = "left to LLVM: the plain loops become vectors that take fewer cycles"
         seen_both = Number("plain loops by LLVM", plain, "cycles", "tiles of sums", took)
         return chosen([Refused("vectorize", Reason(words, seen_both))])
-    made = tiled(found, best, model), _fetched(seen, found, best, model)
-    return chosen((*itertools.chain(*made), *on_one_core(seen, best, cores, model)))
+    fetched = _fetched(seen, found, best, model)
+    alone = on_one_core(seen, best, cores, model)
+    return chosen((*tiled(found, best, model), *fetched, *alone))
 
 
 def on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
@@ -212,9 +212,10 @@ def tiled(
         aside += [r.name for r in found.folded]
     else:
         choices += _packed(found, plan, around, several)
-        if words is None:
-            choices += rows_across(found, plan, around, bool(steps), model)
-        choices += [] if words is None else _multiplied(found, words, around)
+        choices += (
+            rows_across(found, plan, around, bool(steps), model) if words is None
+            else _multiplied(found, words, around)
+        )  # fmt: skip
     aside += [f"{cut.axis}.{part}" for cut in steps for part in (1, 2)]
     choices += [Unroll(name, why) for name in aside]
     choices += [Vectorize(name, why) for name in lanes]
@@ -275,7 +276,7 @@ def _multiplied(found: Product, words: Words, around: list[str]) -> list[Row]:
         return made
     moving = {r.name for r in (found.rows, *found.outside) if found.other.step(r)}
     outside = [each for each in around if each.removesuffix(".0") in moving]
-    along = found.rows.name if found.other.argument is found.panel.argument else ""
+    along = found.told_by(found.rows)
     why = Reason("words of rows are laid out one after the other")
     at = outside[-1] if outside else ""
     return [Pack(found.other.argument.slot, at, why, along=along), *made]
@@ -326,7 +327,7 @@ def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list
         return [Refused("pack", Reason(words, most))]
     words = f"read by {uses} tiles of rows, from end to end; {worth.because}"
     why = Reason(words, *limit, *worth.because.numbers)
-    along = found.columns.name if found.other.argument is found.panel.argument else ""
+    along = found.told_by(found.columns)
     panel, (count, left) = f"{found.columns.name}.0", divmod(found.columns.extent, plan.width)
     outside = [name for name in around if name != panel]
     is_one = count // several + (plan.tail == "mask" and left > 0) <= 1

@@ -44,6 +44,11 @@ class Product:
         """Whether the panel is read one element after the other along the columns."""
         return self.panel.step(self.columns) == 1
 
+    def told_by(self, axis: Range) -> str:
+        """The axis that tells reads of one operand from those of the other, where both are of one
+        argument, as in `a @ a`; "" elsewhere."""
+        return axis.name if self.other.argument is self.panel.argument else ""
+
     @property
     def long_from(self) -> int:
         """The trip count from which the sum is long beside the rows and the columns."""

@@ -62,9 +62,8 @@ def _copied(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
         Number("panels that read them", panels, "", "worth a copy from", LEAST_PANELS),
         Number("bytes of rows", nbytes, "bytes", "half the level-2 cache", near),
     )
-    is_same = operand.argument is found.panel.argument
-    along = found.rows.name if is_same else ""
-    return [Pack(operand.argument.slot, f"{found.rows.name}.0", why, along=along)]
+    at, along = f"{found.rows.name}.0", found.told_by(found.rows)
+    return [Pack(operand.argument.slot, at, why, along=along)]
 
 
 def _in_lots(found: Product, plan: Plan, around: list[str], model: MachineModel) -> list[Row]:

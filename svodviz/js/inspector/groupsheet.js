@@ -8,12 +8,16 @@ const LISTED = 8; // partners: a choice
 const ROOM = 120; // columns for what is in it: the words break
 
 /**
- * The sections of the folded group that a picture shows for the selection; null where that is a
- * node in it which was selected elsewhere.
+ * The folded group that a picture shows for the selection; null where that is a node in it which
+ * was selected elsewhere.
  */
-export function groupSections(inspector, picture, entity) {
+export function groupAt(picture, entity) {
   const node = picture?.byEntity.get(entity);
-  if (!node?.row.fold || node.row.e !== entity || node.members.length < 2) return null;
+  return node?.row.fold && node.row.e === entity && node.members.length > 1 ? node : null;
+}
+
+/** The sections of a folded group. */
+export function groupSections(inspector, picture, node) {
   return [
     h("div", { class: "inspector-head", "data-kind": node.row.kind },
       h("span", { class: "swatch", "aria-hidden": "true" }),

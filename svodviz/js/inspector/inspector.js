@@ -5,7 +5,7 @@ import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
 import { rove } from "../kit/roving.js";
 import { languageOf } from "../kit/tokens.js";
 import { findingSection } from "./findingsheet.js";
-import { groupSections } from "./groupsheet.js";
+import { groupAt, groupSections } from "./groupsheet.js";
 import { scheduleSections } from "./itemsheet.js";
 import { kernelOf, kernelOnScreen, kernelSections } from "./kernelsheet.js";
 import { isTold, matchedPart } from "./matched.js";
@@ -43,12 +43,13 @@ export class Inspector {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
     const version = `${this.store.measured.version} ${this.store.model.edition}`;
-    const group = groupSections(this, this.picture, selected);
+    const group = groupAt(this.picture, selected);
     const key = `${selected} ${state.stage} ${selected < 0 ? [part, state.view] : ""} ${version} ${
       group ? this.picture.key : ""}`;
     if (key === this.key) return;
     this.key = key;
-    const parts = selected < 0 ? this.overview() : [...group ?? [], ...this.sections(selected)];
+    const head = group ? groupSections(this, this.picture, group) : [];
+    const parts = selected < 0 ? this.overview() : [...head, ...this.sections(selected)];
     this.sheet.replaceChildren(...parts.flat().filter(Boolean));
     const isChosen = selected >= 0 && selected !== this.chosen;
     this.chosen = selected;
