@@ -2,8 +2,10 @@
 
 In order: each imports only what stands before it.
 
-    arguments.py  what a call is given: tensors, numbers that may change, and what is fixed
+    arguments.py     what a call is given: tensors, numbers that may change, and what is fixed
     surroundings.py  what stands around a function in Python
-    program.py    one capture: a compiled program, and what each of its inputs is
-    function.py   a function with its captures
+    results.py       what a call gives back
+    launch.py        what runs the program of a call
+    program.py       one capture: a compiled program, and what each of its inputs is
+    function.py      a function with its captures
 """

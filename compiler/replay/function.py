@@ -49,11 +49,11 @@ class JitFunction:
     arranged, and everything else by value. A Python number is part of it until it was another one
     in a call that is equal otherwise; from then on it is data, unless the function decides by it.
     A tensor from around the function is read where it is; one that the function assigns is written
-    in place. What stands around it in Python (globals, closures, attributes, lists, whether a
-    network learns) is looked at before each call, as `surroundings.py` tells; where it is another
-    now, the function is captured again. Random numbers are new in each call. What the function
-    does besides (print, count in Python) it does when it is captured, and then no more: a step
-    counter is a tensor.
+    in place. What it returns of these and of its arguments is the very tensor. What stands around
+    it in Python (globals, closures, attributes, lists, whether a network learns) is looked at
+    before each call, as `surroundings.py` tells; where it is another now, the function is captured
+    again. Random numbers are new in each call. What the function does besides (print, count in
+    Python) it does when it is captured, and then no more: a step counter is a tensor.
 
     A `grad` that the function sets and uses to assign tensors is None afterwards; one that it only
     sets is there. Raises `JitError` where it asks for values, and for arguments that share memory
@@ -82,9 +82,10 @@ class JitFunction:
 
     def __call__(self, *args: Any, **given: Any) -> Any:
         """The result of the function, computed."""
-        if watching.current() or arguments.is_differentiated((args, given)):
+        call = arguments.in_memory(args, given)
+        if watching.current() or (call is None and arguments.is_differentiated((args, given))):
             return self.function(*args, **given)  # a part of what is captured, or differentiated
-        call = arguments.read(args, given, self.static)
+        call = call or arguments.read(args, given, self.static)
         with self._lock:
             captured = self._captured(call)
             self._replays += 1
@@ -107,10 +108,9 @@ class JitFunction:
             self._kept.clear()
 
     def _captured(self, call: Call) -> Captured:
-        numbers = call.numbers()
-        kind = key = call.key(frozenset(numbers))
+        kind = key = call.key(frozenset(call.numbers))
         moving = frozenset[int]()
-        if numbers:
+        if call.numbers:
             moving = self._moving_in(call, kind)
             key = call.key(moving)
         why = ""
@@ -137,11 +137,11 @@ class JitFunction:
         """The places of numbers that were others in calls of the same kind."""
         if kind in self._fixed:
             return frozenset()
-        now = tuple(call.leaves[place] for place in call.numbers())
+        now = tuple(call.leaves[place] for place in call.numbers)
         before = self._numbers.setdefault(kind, now)
         moved = self._moving.get(kind, frozenset())
         if before != now:
-            pairs = zip(call.numbers(), before, now, strict=True)
+            pairs = zip(call.numbers, before, now, strict=True)
             moved |= {place for place, old, new in pairs if old != new}
             self._moving[kind] = moved
         return moved

@@ -24,9 +24,11 @@ from compiler.graph.kinds.gradient import Gradient
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
 from compiler.replay.arguments import Call, StandIn, buffers_of, stand_in, values_of
+from compiler.replay.launch import Launch
+from compiler.replay.results import Argument, results_of
 from compiler.replay.surroundings import around, collecting
 from compiler.run import plans, sharding
-from compiler.run.bindings import hold
+from compiler.run.native import Changed
 from compiler.settings.options import Options
 from compiler.tensors import history, live, trees, watching
 from compiler.tensors.random import GENERATOR
@@ -43,10 +45,10 @@ class Traced:
     """What a call of the function led to."""
 
     result: Any
-    """What it returned, arranged as it was: the class of a tensor in its place. A tensor would be
-    computed before what it reads is written."""
+    """What it returned, arranged as it was: the class of a new tensor in its place, which would be
+    computed before what it reads is written; an `Argument` for what it was given."""
     returned: tuple[TensorNode, ...]
-    """The tensors in that."""
+    """The new tensors in that."""
     assigned: tuple[Any, ...]
     """Tensors from around it that it assigned; the nodes are what they get."""
     nodes: tuple[TensorNode, ...]
@@ -71,7 +73,7 @@ def traced(function: Callable[..., Any], call: Call, given: Sequence[StandIn]) -
         with watching.watched(next_number()) as watch:
             try:
                 result = function(*args, **keywords)
-                found = _found(result, watch)
+                found = _found(result, watch, given)
             finally:
                 watch.undo()
         late = _not_in_memory(found, watch)
@@ -80,8 +82,13 @@ def traced(function: Callable[..., Any], call: Call, given: Sequence[StandIn]) -
         late[0].realize(*late[1:])
 
 
-def _found(result: Any, watch: watching.Watch) -> Traced:
-    returned = tuple(e.node for e in trees.flat(result) if isinstance(e, TensorValue))
+def _found(result: Any, watch: watching.Watch, given: Sequence[StandIn]) -> Traced:
+    arguments = {id(each.value): place for place, each in enumerate(given)}
+    leaves = trees.flat(result)
+    new = {
+        id(each): each for each in leaves
+        if isinstance(each, TensorValue) and each._number >= watch.first
+    }
     assigned = tuple(tensor for tensor, _ in watch.assigned.values())
     nodes = tuple(tensor.node for tensor in assigned)
     is_used = any(isinstance(node, Gradient) for node in toposort(nodes))
@@ -90,7 +97,11 @@ def _found(result: Any, watch: watching.Watch) -> Traced:
         now = getattr(tensor, "_grad", None)
         if now is not before:
             graded.append((tensor, None if now is None or is_used else now.node))
-    places = [type(e) if isinstance(e, TensorValue) else e for e in trees.flat(result)]
+    places = [
+        type(e) if id(e) in new else Argument(arguments[id(e)]) if id(e) in arguments else e
+        for e in leaves
+    ]
+    returned = tuple(e.node for e in leaves if id(e) in new)
     shown = trees.like(result, places)
     return Traced(shown, returned, assigned, nodes, tuple(graded), tuple(watch.drawn))
 
@@ -145,9 +156,13 @@ class Captured:
         self._collecting = history.CHANGES[0], collecting(t for t, _ in self._state)
         self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
-        is_one = _is_tensor(self.traced.result) and not self.traced.graded
-        self._is_plain = is_one and self._whole[0] is self._each[0]
         self._is_written = frozenset(self.structure.written_inputs)
+        self._own = frozenset(id(tensor) for tensor, _ in self._state)
+        self._results = results_of(
+            self.traced.result, self._whole, len(self.traced.nodes), self.traced.graded,
+            self.structure,
+        )  # fmt: skip
+        self._launch = Launch.of(self.structure, self._addresses, self._results.wanted)
 
     @property
     def kernels(self) -> int:
@@ -196,11 +211,11 @@ class Captured:
 
     def run(self, call: Call) -> Any:
         """The result for other arguments of the same signature; state is written in place."""
-        data, addresses = list(self._arrays), list(self._addresses)
+        data = list(self._arrays)
+        changed: Changed = {}
         for number, place, part in self._arguments:
-            array = _data(call.leaves[place], part)
-            data[number] = array
-            addresses[number] = address_of(array) if isinstance(array, np.ndarray) else 0
+            data[number] = array = _data(call.leaves[place], part)
+            changed[number] = address_of(array) if isinstance(array, np.ndarray) else 0
         if self._written:
             self._refuse_aliases(data)
             self._before_writing()
@@ -208,9 +223,9 @@ class Captured:
             for buffer, word in zip((key, first), GENERATOR.take(count), strict=True):
                 self._random[buffer].fill(word)
         values = values_of(call.leaves) if self._has_variables else {}
-        flat = plans.run(self.structure, data, values, addresses)
+        flat = self._launch.run(data, values, changed)
         history.written_now(self._written)
-        return self._arranged(flat, values)
+        return self._results.arranged(flat, values, call.leaves)
 
     def _refuse_aliases(self, data: Sequence[Any]) -> None:
         """Memory that is written is one input only."""
@@ -225,8 +240,9 @@ class Captured:
     def _before_writing(self) -> None:
         """Other tensors keep their values: what is made of those that will be overwritten is
         computed, and what is in the same memory gets its own."""
-        own = {id(tensor) for tensor, _ in self._state}
-        others = [tensor for tensor in READERS.of(self._written) if id(tensor) not in own]
+        if READERS.are_all(self._written, self._own):
+            return
+        others = [t for t in READERS.of(self._written) if id(t) not in self._own]
         waiting = [tensor for tensor in others if not is_realized(tensor.node)]
         if waiting:
             waiting[0].realize(*waiting[1:])
@@ -234,27 +250,6 @@ class Captured:
             if isinstance(tensor.node, Buffer) and tensor.node.unique in self._written:
                 tensor.node = tensor.clone().realize().node
                 live.note(tensor)
-
-    def _arranged(self, flat: Sequence[Any], values: dict[str, int]) -> Any:
-        known: dict[Any, Buffer] = {}
-        if self._is_plain:
-            result = self.traced.result
-            place = self.structure.devices[0]
-            return result._of(hold(flat[0], self._each[0], values, place, known))
-        rows = zip(flat, self._each, self.structure.devices, strict=True)
-        made = sharding.regrouped(
-            self._whole, [hold(value, node, values, where, known) for value, node, where in rows]
-        )
-        count = len(self.traced.returned)
-        rest = iter(made[count + len(self.traced.nodes) :])
-        for tensor, node in self.traced.graded:
-            tensor._grad = None if node is None else tensor._new(next(rest))
-        results = iter(made[:count])
-        leaves = [
-            each._of(next(results)) if _is_tensor(each) else each
-            for each in trees.flat(self.traced.result)
-        ]
-        return trees.like(self.traced.result, leaves)
 
     def compilation(self) -> Any:
         """The program with all its stages, for `explore`."""
@@ -295,10 +290,6 @@ def _interval(array: Any) -> tuple[int, int]:
 def _objects(call: Call) -> tuple[Any, ...]:
     """The arguments that are neither tensors nor numbers."""
     return tuple(leaf for leaf in call.leaves if not isinstance(leaf, TensorValue))
-
-
-def _is_tensor(each: object) -> bool:
-    return isinstance(each, type) and issubclass(each, TensorValue)
 
 
 def _places(

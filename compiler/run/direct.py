@@ -107,14 +107,14 @@ def direct_of(
                for place, buffer in enumerate(feed.buffers)],
         own=[*own, *[0] * len(made)],
         needed=frozenset(number for number, address in enumerate(own) if not address),
-        makers=[(number, _maker(buffer, wanted.get(buffer), native))
+        makers=[(number, maker_of(buffer, native, wanted.get(buffer)))
                 for number, buffer in enumerate(made, len(own))],
         results=None if results == tuple(range(len(made))) else results,
     )  # fmt: skip
 
 
-def _maker(buffer: Buffer, shape: Shape | None, native: NativePlan) -> Maker:
-    """What makes memory for a result, or for what lies between."""
-    if shape is None or buffer.nbytes > SMALL or buffer in native.streamed:
+def maker_of(buffer: Buffer, native: NativePlan, shape: Shape | None = None) -> Maker:
+    """What makes memory for a buffer that a run has to itself, flat or of a shape."""
+    if buffer.nbytes > SMALL or buffer in native.streamed:
         return maker(buffer, shape)
-    return cpu.MEMORY.small_maker(shape, buffer.dtype)
+    return cpu.MEMORY.small_maker((buffer.size,) if shape is None else shape, buffer.dtype)

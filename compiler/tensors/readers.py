@@ -10,6 +10,8 @@ out when it is met.
 """
 
 import weakref
+from collections.abc import Container, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 from compiler.core import forking, garbage
@@ -111,6 +113,15 @@ class Readers:
             _prune(order, [tensor.node for tensor in found.values()])
             return sorted(found.values(), key=lambda tensor: int(tensor._number))
 
+    def are_all(self, numbers: Iterable[int], known: Container[int]) -> bool:
+        """Whether all tensors that need one of these buffers are among the `known`, which are told
+        by their `id`: what `of` finds, in a tenth of the time, or False where it is not sure."""
+        with LOCK:
+            self._is_asked = True
+            self._look()
+            named = self._named
+            return all(_is_held_by(named[n], known) for n in numbers if n in named)
+
     def _make_room(self) -> None:
         if self._is_asked:
             self._look()
@@ -125,7 +136,7 @@ class Readers:
         self._is_looking = True
         try:
             new = self._new[:]
-            with garbage.put_off():
+            with garbage.put_off() if len(new) > _FEW else nullcontext():
                 self._new[: len(new)] = [each for each in new if self._is_without_node(each)]
             self._most_new = max(2 * len(self._new), MOST_NEW)
             self._forget_buffers()
@@ -186,6 +197,20 @@ def _set(node: TensorNode, known: Known | None) -> None:
 def _held(node: TensorNode) -> list[Any]:
     """The tensors that hold a node."""
     return [tensor for tensor in node.known.tensors.all() if tensor.node is node]
+
+
+def _is_held_by(buffers: Alive, known: Container[int]) -> bool:
+    """Whether nothing reads these nodes of one buffer, and only these tensors hold one."""
+    for reference in buffers._references:
+        if (node := reference()) is None:
+            continue
+        if len(node.known.readers) and node.known.readers.all():
+            return False
+        for held in node.known.tensors._references:
+            tensor = held()
+            if tensor is not None and id(tensor) not in known and tensor.node is node:
+                return False
+    return True
 
 
 def _prune(order: list[TensorNode], needed: list[TensorNode]) -> None:

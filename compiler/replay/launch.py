@@ -1,0 +1,65 @@
+"""What runs the program of a call: one foreign call with as little before it as there can be, where
+machine code does all of it; else the general way.
+
+The addresses of what stands around a function are those of the call before; an argument's, and
+those of new memory, are told anew.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from compiler.device import cpu
+from compiler.device.allocator import Maker
+from compiler.run import plans
+from compiler.run.direct import maker_of
+from compiler.run.native import Changed
+from compiler.run.plans import Structure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Launch:
+    """See the module docstring."""
+
+    structure: Structure
+    own: list[int]
+    """The address of each input, and of each block; 0 for those of arguments and for blocks."""
+    wanted: tuple[int, ...]
+    """The numbers of the results that are asked for."""
+    direct: Callable[[list[int], Changed], None] | None
+    makers: Sequence[tuple[int, Maker]]
+    """What is made in a direct call, by its number in `own`."""
+    places: tuple[int, ...]
+    """For each of `wanted` its number there."""
+
+    @classmethod
+    def of(cls, structure: Structure, addresses: Sequence[int], wanted: tuple[int, ...]) -> Self:
+        """That of a program whose inputs are at `addresses`, 0 where a call tells."""
+        numbers = {buffer: number for number, buffer in enumerate(structure.inputs)}
+        blocks = structure.native.blocks
+        makers = []
+        for block in blocks:
+            numbers[block.buffer] = number = len(numbers)
+            makers.append((number, maker_of(block.buffer, structure.native)))
+        own = [*addresses, *[0] * len(blocks)]
+        results = [structure.results[number] for number in wanted]
+        direct = structure.native.direct if set(results) <= numbers.keys() else None
+        places = tuple(numbers[buffer] for buffer in results) if direct else ()
+        return cls(structure, own, wanted, direct, makers, places)
+
+    def run(
+        self, data: list[Any], values: Mapping[str, int], changed: Changed
+    ) -> list[Any]:
+        """The memory of each result that is asked for. `data` has a flat array for each input,
+        `changed` the address of each that is an argument."""
+        if self.direct is None or values or cpu.MEMORY.budget is not None:
+            addresses = self.own[: len(data)]
+            for number, address in changed.items():
+                addresses[number] = address
+            found = plans.run(self.structure, data, values, addresses)
+            return [found[number] for number in self.wanted]
+        for number, make in self.makers:
+            array, changed[number] = make()
+            data.append(array)
+        self.direct(self.own, changed)
+        return [data[place] for place in self.places]
