@@ -20,6 +20,7 @@ In order: each imports only what stands before it.
     findings/    what a program could do better: rules, each with its numbers and what to write
     tensors/     what users write, in layers by noun: each file adds methods to the one before it
     tensor.py    `Tensor`, what users write
+    roots.py     packages whose names are loaded when somebody first asks for them
     custom.py    functions of your own in a tensor program
     differentiation.py  derivatives of functions of tensors
     array_api/   the array API standard's functions, on tensors
@@ -30,7 +31,6 @@ In order: each imports only what stands before it.
     nn/          layers of networks
     optim/       optimisers
     data/        batches for training, and how far it is
-    roots.py     packages whose names are loaded when somebody first asks for them
     playground/  the playground: one kernel with choices of one's own, tried, timed
 """
 

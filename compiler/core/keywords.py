@@ -11,7 +11,7 @@ It says which of the names that exist was meant (`nearest`).
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -25,25 +25,39 @@ Args: TypeAlias = tuple[Any, ...]
 
 SYNONYMS = (
     ("axis", "dim", "axes", "dims"),
+    ("affine", "elementwise_affine"),
+    ("axes", "axis", "dims", "order"),
     ("axis1", "dim1"),
     ("axis2", "dim2"),
-    ("axes", "axis", "dims", "order"),
+    ("channels", "num_features", "num_channels"),
     ("classes", "num_classes"),
     ("correction", "ddof"),
     ("count", "num", "steps", "chunks"),
     ("counts", "repeats", "reps"),
+    ("decay", "weight_decay"),
     ("diagonal", "offset", "k"),
     ("end", "end_dim"),
     ("first", "axis1", "dim0"),
+    ("groups", "num_groups"),
+    ("heads", "num_heads"),
+    ("hidden", "hidden_size"),
     ("index", "indices"),
+    ("inputs", "in_features", "in_channels", "input_size"),
     ("keepdim", "keepdims"),
+    ("layers", "num_layers"),
     ("max", "a_max"),
+    ("most", "max_norm", "clip_value"),
     ("min", "a_min"),
-    ("order", "axes", "dims"),
     ("ord", "p"),
+    ("order", "axes", "dims"),
     ("other", "b"),
+    ("outputs", "out_features", "out_channels"),
+    ("padding", "padding_idx"),
+    ("parameters", "params"),
+    ("rate", "lr", "learning_rate"),
+    ("rows", "num_embeddings"),
     ("second", "axis2", "dim1"),
-    ("shape", "size", "newshape", "sizes"),
+    ("shape", "size", "newshape", "sizes", "normalized_shape"),
     ("shifts", "shift"),
     ("size", "kernel_size"),
     ("sizes", "split_size_or_sections", "split_size"),
@@ -53,6 +67,7 @@ SYNONYMS = (
     ("to", "destination"),
     ("value", "fill_value"),
     ("values", "v"),
+    ("width", "embedding_dim", "embed_dim", "normalized_shape"),
 )
 """Names under which NumPy and PyTorch have one and the same argument."""
 
@@ -67,6 +82,14 @@ MEANT = {
     "where": "mask.where(x, 0) takes 0 elsewhere",
 }
 """How to say here what arguments of other libraries say."""
+
+def own_name(name: str, names: Sequence[str]) -> str:
+    """`name`, or its only synonym among `names`."""
+    if name in names:
+        return name
+    rows = [row for row in SYNONYMS if name in row]
+    return next((each for row in rows for each in row if each in names), name)
+
 
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""
@@ -118,6 +141,26 @@ def program_call(function: Callable[P, R]) -> Callable[P, R]:
     return located(wrapper)
 
 
+def constructor(function: Callable[P, None]) -> Callable[P, None]:
+    """Decorate the `__init__` of a class: its arguments may have the names that PyTorch gives
+    them, and what misfits has a page that names the class."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **given: P.kwargs) -> None:
+        call = Call(type(args[0]).__name__, signature)
+        try:
+            if given:
+                args, given = call.checked(args, given)  # type: ignore[assignment]
+            function(*args, **given)
+        except TypeError as error:
+            if _is_from_inside(error):
+                raise
+            raise call.misfit(args, given, str(error)) from None
+
+    return located(wrapper)
+
+
 def _is_from_inside(error: TypeError) -> bool:
     """Whether the function called raised it, and not the call itself."""
     trace = error.__traceback__
@@ -151,7 +194,7 @@ class Call:
         found: dict[str, Any] = {}
         names: dict[str, str] = {}
         for name, value in given.items():
-            known = self._own_name(name)
+            known = own_name(name, self.names)
             if known in found:
                 raise self._twice(names[known], name, found[known], value)
             found[known], names[known] = value, name
@@ -165,16 +208,9 @@ class Call:
             args = args if several is None else (*args, several)
         return args, found
 
-    def _own_name(self, name: str) -> str:
-        """`name`, or its only synonym among the names of the operation."""
-        if name in self.names:
-            return name
-        rows = [row for row in SYNONYMS if name in row]
-        return next((each for row in rows for each in row if each in self.names), name)
-
     def misfit(self, args: Args, given: Mapping[str, Any], words: str) -> DataError:
         """The page for arguments that do not fit; `words` is what Python says of them."""
-        named = {self._own_name(name): name for name in given}
+        named = {own_name(name, self.names): name for name in given}
         unknown = [name for own, name in named.items() if own not in self.names]
         if unknown:
             name = unknown[0]

@@ -1,6 +1,7 @@
 """Attention with several heads (Vaswani et al., "Attention is all you need", 2017)."""
 
 from compiler.core.errors import ShapeError
+from compiler.core.keywords import constructor
 from compiler.nn import initial
 from compiler.nn.linear import Linear
 from compiler.nn.module import Module
@@ -13,6 +14,7 @@ class MultiheadAttention(Module):
     `in_proj_weight` [3 width, width] has the rows of queries, keys and values, in this order.
     """
 
+    @constructor
     def __init__(
         self, width: int, heads: int, bias: bool = True, dtype: object = initial.FLOAT
     ) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from compiler.core.errors import DataError
+from compiler.core.keywords import constructor
 from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
@@ -43,6 +44,7 @@ class _Convolution(Module):
 
 
 class _Straight(_Convolution):
+    @constructor
     def __init__(
         self, inputs: int, outputs: int, size: Numbers, stride: Numbers = 1,
         padding: Any = 0, dilation: Numbers = 1, groups: int = 1, bias: bool = True,
@@ -55,6 +57,7 @@ class _Straight(_Convolution):
 class _Transposed(_Convolution):
     is_transposed = True
 
+    @constructor
     def __init__(
         self, inputs: int, outputs: int, size: Numbers, stride: Numbers = 1, padding: Any = 0,
         output_padding: Numbers = 0, groups: int = 1, bias: bool = True, dilation: Numbers = 1,

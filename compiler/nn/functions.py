@@ -1,7 +1,8 @@
 """Activations and losses as functions: methods of tensors under the names that networks use."""
 
-from typing import Any
+from typing import Any, Literal
 
+from compiler.core.keywords import public
 from compiler.tensor import Tensor
 from compiler.tensors.losses import Fold
 
@@ -11,9 +12,9 @@ def relu(x: Tensor) -> Tensor:
     return x.relu()
 
 
-def gelu(x: Tensor) -> Tensor:
-    """x times the normal distribution of x, in its tanh form."""
-    return x.gelu()
+def gelu(x: Tensor, approximate: Literal["tanh", "none"] = "tanh") -> Tensor:
+    """x times the normal distribution of x, in its tanh form, or by erf with "none"."""
+    return x.gelu(approximate)
 
 
 def silu(x: Tensor) -> Tensor:
@@ -31,6 +32,7 @@ def tanh(x: Tensor) -> Tensor:
     return x.tanh()
 
 
+@public
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
     """exp(x), divided by its sum along an axis."""
     return x.softmax(axis)

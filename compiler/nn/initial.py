@@ -4,6 +4,7 @@ Kaiming-uniform with a = sqrt(5), as PyTorch's layers begin: within ± 1 / sqrt(
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,11 @@ FLOAT = "float32"
 FEW = 1 << 16
 """Elements of a parameter that is drawn without a program: one would be compiled for each shape,
 which takes 30 ms; NumPy draws so many in 8 ms (EPYC, Zen 4, 2026-11-26)."""
+
+
+def Parameter(data: Any, requires_grad: bool = True) -> Tensor:
+    """A tensor of these data that collects gradients, unless it is told not to."""
+    return Tensor(data).detach().clone().requires_grad_(requires_grad)
 
 
 def uniform(shape: tuple[int, ...], inputs: int, dtype: object = FLOAT) -> Tensor:

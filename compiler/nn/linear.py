@@ -1,6 +1,7 @@
 """Products, tables of vectors, elements left out."""
 
 from compiler.core.errors import DataError
+from compiler.core.keywords import constructor
 from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
@@ -10,6 +11,7 @@ from compiler.tensors.gradients import no_grad
 class Linear(Module):
     """x @ weightᵀ + bias: [..., inputs] to [..., outputs]; `weight` is [outputs, inputs]."""
 
+    @constructor
     def __init__(
         self, inputs: int, outputs: int, bias: bool = True, dtype: object = initial.FLOAT
     ) -> None:
@@ -28,6 +30,7 @@ class Embedding(Module):
     The row `padding` begins as 0 and collects no gradient.
     """
 
+    @constructor
     def __init__(
         self, rows: int, width: int, padding: int | None = None, dtype: object = initial.FLOAT
     ) -> None:
@@ -49,9 +52,13 @@ class Embedding(Module):
 
 
 class Dropout(Module):
-    """Each element 0 with probability `p`, else divided by 1 - p, while it learns."""
+    """Each element 0 with probability `p`, else divided by 1 - p, while it learns.
 
-    def __init__(self, p: float = 0.5) -> None:
+    `inplace` is there for programs that give it: what memory is written is the compiler's choice.
+    """
+
+    @constructor
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= p <= 1:
             raise DataError("Dropout", "no such probability", got=repr(p), expected="0 to 1")
         self.p = p

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from compiler.core.errors import ShapeError
+from compiler.core.keywords import constructor
 from compiler.graph.words import short
 from compiler.nn import initial
 from compiler.nn.module import Module
@@ -15,6 +16,7 @@ class LayerNorm(Module):
     """The last axes, of `shape`, less their mean, divided by their deviation; times `weight`, plus
     `bias`, both of that shape."""
 
+    @constructor
     def __init__(
         self, shape: int | Sequence[int], eps: float = 1e-5, affine: bool = True,
         bias: bool = True, dtype: object = initial.FLOAT,
@@ -34,6 +36,7 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """x / sqrt(mean of x² + eps) over the last axis, times `weight` [width]."""
 
+    @constructor
     def __init__(self, width: int, eps: float = 1e-6, dtype: object = initial.FLOAT) -> None:
         self.eps = eps
         self.weight = initial.full((width,), 1.0, dtype)
@@ -46,6 +49,7 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """[n, channels, …] with the channels of each of `groups` normalised together."""
 
+    @constructor
     def __init__(
         self, groups: int, channels: int, eps: float = 1e-5, affine: bool = True,
         dtype: object = initial.FLOAT,
@@ -62,6 +66,7 @@ class GroupNorm(Module):
 class _BatchNorm(Module):
     ranks: ClassVar[tuple[int, ...]]
 
+    @constructor
     def __init__(
         self, channels: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
         dtype: object = initial.FLOAT,

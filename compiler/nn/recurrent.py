@@ -5,6 +5,7 @@ The batch comes first, unless `batch_first` is false, as it is in PyTorch where 
 
 from typing import Any, ClassVar
 
+from compiler.core.keywords import constructor
 from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
@@ -13,6 +14,7 @@ from compiler.tensor import Tensor
 class _Recurrent(Module):
     gates: ClassVar[int]
 
+    @constructor
     def __init__(
         self, inputs: int, hidden: int, layers: int = 1, bias: bool = True,
         dtype: object = initial.FLOAT, batch_first: bool = True,

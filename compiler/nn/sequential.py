@@ -1,4 +1,4 @@
-"""Modules and functions one after the other."""
+"""Modules and functions one after the other; lists and dicts of modules."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -45,3 +45,12 @@ class Sequential(Module):
             for place, part in enumerate(self.parts)
         ]  # fmt: skip
         return "\n".join(["Sequential", *lines])
+
+
+class ModuleList(list[Any]):
+    """A list, whose modules belong to the one that has it as an attribute: any list does that, and
+    this one has PyTorch's name."""
+
+
+class ModuleDict(dict[str, Any]):
+    """A dict, likewise."""

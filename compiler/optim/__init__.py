@@ -17,6 +17,7 @@ In order: each imports only what stands before it.
     clipping.py   gradients made smaller
 """
 
+from compiler import roots
 from compiler.optim.adam import Adam as Adam
 from compiler.optim.adam import AdamW as AdamW
 from compiler.optim.clipping import clip_grad_norm as clip_grad_norm
@@ -29,3 +30,5 @@ from compiler.optim.schedules import exponential as exponential
 from compiler.optim.schedules import one_cycle as one_cycle
 from compiler.optim.schedules import steps as steps
 from compiler.optim.schedules import warmup as warmup
+
+__getattr__, __dir__ = roots.names(__name__, {}, [name for name in globals() if name[0] != "_"])

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from compiler.core.errors import DataError
+from compiler.core.keywords import constructor
 from compiler.optim.optimizer import Optimizer
 from compiler.tensor import Tensor
 
@@ -16,6 +17,7 @@ class Adam(Optimizer):
     decays_apart: ClassVar[bool] = False
     """Whether decay is apart from the gradient."""
 
+    @constructor
     def __init__(
         self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 0.0,
@@ -49,6 +51,7 @@ class AdamW(Adam):
 
     decays_apart = True
 
+    @constructor
     def __init__(
         self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 1e-2,

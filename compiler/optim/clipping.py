@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from compiler.core.errors import located
+from compiler.core.keywords import public
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
 
 
-@located
+@public
 @no_grad()
 def clip_grad_norm(parameters: Iterable[Tensor], most: float) -> Tensor:
     """Scale all gradients together so that the root of the sum of their squares is at most `most`;
@@ -23,7 +23,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], most: float) -> Tensor:
     return norm
 
 
-@located
+@public
 @no_grad()
 def clip_grad_value(parameters: Iterable[Tensor], most: float) -> None:
     """Limit each element of each gradient to ± `most`."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from compiler.core.errors import DataError
+from compiler.core.keywords import constructor
 from compiler.optim.optimizer import Optimizer
 from compiler.tensor import Tensor
 
@@ -12,6 +13,7 @@ class SGD(Optimizer):
     """p - rate * d: d is the gradient plus `decay` times p; with `momentum` m a velocity
     v = m v + (1 - dampening) d that begins as d, or with `nesterov` d + m v."""
 
+    @constructor
     def __init__(
         self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
         momentum: float = 0.0, dampening: float = 0.0, decay: float = 0.0, nesterov: bool = False,

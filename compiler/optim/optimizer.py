@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compiler.core.errors import DataError, located
+from compiler.core.keywords import own_name
 from compiler.core.modules import in_module
 from compiler.nn import initial
 from compiler.nn.module import load_state
@@ -53,7 +54,7 @@ class Optimizer:
         for row in rows:
             own = list(row["params"])
             self._check(own, met)
-            rest = {name: value for name, value in row.items() if name != "params"}
+            rest = {own_name(n, [*options]): value for n, value in row.items() if n != "params"}
             if unknown := rest.keys() - options.keys():
                 raise self._refusal("there is no such option", ", ".join(sorted(unknown)),
                                     ", ".join(options))  # fmt: skip

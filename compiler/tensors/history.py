@@ -14,6 +14,7 @@ from compiler.core.errors import GradientError
 from compiler.core.node import substitute, toposort
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.gradient import Recalled, Wrt
+from compiler.graph.kinds.markers import Detach
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.words import short
 from compiler.tensors import live
@@ -65,29 +66,45 @@ def _published(
 ) -> None:
     """Values were computed: keep how, where gradients may be wanted, and what was written.
 
-    What collects gradients begins anew where it was assigned: how it was before is no history.
+    What collects gradients begins anew where it was assigned: how it was before is no history. Nor
+    is it of what no gradient goes through, as running means.
     """
     if not LEAVES and not _marked:
         return
     counts = {number: _writes.get(number, 0) for number in written}
     written_now(written)
     held = {leaf.node for leaf in list(LEAVES.values())}
+    wanted = _with_history(toposort(before), held)
     anew = {
         node: value for node, value in zip(before, values, strict=True)
-        if isinstance(node, Assign) and value in held
+        if isinstance(node, Assign) and (value in held or node not in wanted)
     }  # fmt: skip
     for node, value in zip(before, values, strict=True):
         if value is node or live.storage(node) is not None or not node.dtype.is_float:
+            continue
+        if node not in wanted:
             continue
         (recipe,) = substitute(Sink((node,)), anew).sources if anew else (node,)
         order = toposort([recipe])
         if value in order:  # it is the memory of what it was computed from
             continue
-        if leaves_in(order) or any(each in _made or isinstance(each, Wrt) for each in order):
+        if _with_history(order, held):
             read = {each.unique for each in order if isinstance(each, Buffer)}
             now = {number: _writes.get(number, 0) for number in read}
             now |= {n: counts[n] for n in written & _read_before(node, frozenset(anew))}
             _made[value] = _Made(recipe, now)
+
+
+def _with_history(order: Sequence[TensorNode], held: set[TensorNode]) -> set[TensorNode]:
+    """The nodes of `order` that gradients go through, from those that leaves hold on."""
+    found: set[TensorNode] = set()
+    for node in order:
+        if isinstance(node, Detach):
+            continue
+        is_begin = node in held or node in _made or isinstance(node, Wrt)
+        if is_begin or not found.isdisjoint(node.sources):
+            found.add(node)
+    return found
 
 
 def _read_before(node: TensorNode, ends: frozenset[TensorNode]) -> set[int]:

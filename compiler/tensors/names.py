@@ -6,6 +6,7 @@ page with the spelling of `INSTEAD`, or with the nearest name: an `AttributeErro
 
 from collections.abc import Sequence
 from functools import cache
+from inspect import getattr_static
 from typing import Any
 
 from compiler.core.errors import NameMistake
@@ -76,6 +77,19 @@ _MODULES = {
         "autograd": "x.backward(), x.gradient(w) or compiler.grad(f)",
         "load": "Tensor.load(path)",
     },
+    "compiler.nn": {
+        "functional": "nn.relu(x), nn.cross_entropy(x, y), …, or x.relu()",
+        "init": "nn.Parameter(Tensor.uniform(…)), or Tensor.randn(…)",
+        "utils": "compiler.optim.clip_grad_norm(parameters, most)",
+    },
+    "compiler.optim": {
+        "lr_scheduler": "optim.Schedule(optimizer, optim.cosine(1000))",
+        "StepLR": "optim.Schedule(optimizer, optim.steps(30))",
+        "ExponentialLR": "optim.Schedule(optimizer, optim.exponential(0.9))",
+        "CosineAnnealingLR": "optim.Schedule(optimizer, optim.cosine(1000))",
+        "OneCycleLR": "optim.Schedule(optimizer, optim.one_cycle(1000))",
+        "clip_grad_norm_": "optim.clip_grad_norm(parameters, most)",
+    },
     "svodviz": {
         **dict.fromkeys(("Tensor", "compile", "prepare", "Options"), "from compiler import {}"),
         "show": "svodviz.explore(x)",
@@ -89,8 +103,10 @@ def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> 
     """The error for a name that a package does not have."""
     instead = _MODULES[module].get(name, "").format(name)
     hint = f"write {instead}" if instead else nearest(name, known)
-    if not hint and hasattr(tensor, SAME.get(name, name)):
-        hint = f"write x.{SAME.get(name, name)}(...): it is a method of tensors"
+    own = SAME.get(name, name)
+    if not hint and hasattr(tensor, own):
+        is_of_class = isinstance(getattr_static(tensor, own, None), classmethod | staticmethod)
+        hint = f"write {'Tensor' if is_of_class else 'x'}.{own}(...): it is a method of tensors"
     return _mistake(module, name, f"a name of {module}: dir({module}) has them all", hint)
 
 

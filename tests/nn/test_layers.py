@@ -148,3 +148,24 @@ def test_the_batch_comes_first_or_second(kind: type[nn.Module]) -> None:
     expected, _ = first(x)
     got, _ = second(x.permute(1, 0, 2))
     np.testing.assert_allclose(got.numpy(), expected.numpy().transpose(1, 0, 2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("is_looked_at", [True, False])
+def test_a_value_by_running_means_that_was_looked_at_has_gradients(is_looked_at: bool) -> None:
+    """The means still wait to be written when it is computed."""
+    norm, found = nn.BatchNorm1d(3), []
+    x = np.random.default_rng(4).standard_normal((8, 3)).astype("f")
+    norm(Tensor(x, requires_grad=True)).sum().backward()
+    norm.zero_grad()
+    norm.eval()
+    given = Tensor(x, requires_grad=True)
+    y = norm(given)
+    if is_looked_at:
+        found.append(y.numpy())
+    (y * Tensor(x)).sum().backward()
+    assert given.grad is not None and norm.weight is not None and norm.weight.grad is not None
+    spread = np.sqrt(0.9 + 0.1 * x.var(0, ddof=1) + 1e-5)
+    np.testing.assert_allclose(given.grad.numpy(), x / spread, rtol=1e-5)
+    scaled = (x - 0.1 * x.mean(0)) / spread
+    np.testing.assert_allclose(norm.weight.grad.numpy(), (scaled * x).sum(0), rtol=1e-4)
+    np.testing.assert_allclose(y.numpy(), scaled, rtol=1e-4, atol=1e-6)
