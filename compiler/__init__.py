@@ -118,6 +118,7 @@ if TYPE_CHECKING:
     from compiler.run.recompiled import RecompiledWarning
     from compiler.settings.options import Options
     from compiler.tensor import Tensor
+    from compiler.tensors.files import load_tensors as load
     from compiler.tensors.files import save_tensors as save
     from compiler.tensors.gradients import is_grad_enabled, no_grad
     from compiler.tensors.repeat import repeat
@@ -134,8 +135,8 @@ __all__ = [
     "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
     "float16", "float32", "float64", "from_jax", "from_onnx", "from_torch", "get_default_dtype",
     "grad", "int2", "int4", "int8", "int16", "int32", "int64", "is_constant", "is_grad_enabled",
-    "jit", "jvp", "local_cluster", "machine", "nn", "no_grad", "optim", "prepare", "repeat", "rule",
-    "save", "set_default_dtype", "simulate", "uint2", "uint4", "uint8", "uint16", "uint32",
+    "jit", "jvp", "load", "local_cluster", "machine", "nn", "no_grad", "optim", "prepare", "repeat",
+    "rule", "save", "set_default_dtype", "simulate", "uint2", "uint4", "uint8", "uint16", "uint32",
     "uint64", "value_and_grad", "vjp", "why_not",
 ]  # fmt: skip
 
@@ -180,6 +181,7 @@ _PLACES = {
     "compiler.run.execution_plan": "cache_clear cache_info CacheInfo ExecutionPlan prepare",
     "compiler.run.recompiled": "RecompiledWarning",
     "compiler.tensor": "Tensor",
+    "compiler.tensors.files:load_tensors": "load",
     "compiler.tensors.files:save_tensors": "save",
     "compiler.differentiation": "checkpoint grad jvp value_and_grad vjp",
     "compiler.tensors.gradients": "is_grad_enabled no_grad",

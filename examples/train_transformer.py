@@ -39,7 +39,7 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[n, l, width], each place by those before it."""
-        x = x + self.attention(self.first_norm(x), is_causal=True)
+        x = x + self.attention(self.first_norm(x), is_causal=True)[0]
         return x + self.narrow(self.wide(self.second_norm(x)).gelu())
 
 

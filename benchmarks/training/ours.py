@@ -34,7 +34,7 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[n, l, width]."""
-        x = x + self.attention(self.norms[0](x), is_causal=True)
+        x = x + self.attention(self.norms[0](x), is_causal=True)[0]
         return x + self.narrow(self.wide(self.norms[1](x)).gelu())
 
 

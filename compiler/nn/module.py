@@ -92,10 +92,20 @@ class Module:
                 tensor.requires_grad_(flag)
         return self
 
-    def zero_grad(self) -> None:
-        """Forget the gradients that were collected."""
+    def register_buffer(self, name: str, value: Tensor | None, persistent: bool = True) -> None:
+        """The same as `self.name = value`: a tensor that requires no gradient is saved, and is no
+        parameter. Raises `DataError` where it is not to be saved."""
+        if not persistent:
+            raise DataError(
+                "register_buffer", "a tensor of a module is saved with it", got="persistent=False",
+                expected="True", hint="keep what is not saved where no module looks: in a closure",
+            )  # fmt: skip
+        setattr(self, name, value)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients that were collected, or make them 0."""
         for tensor in self.parameters():
-            tensor.grad = None
+            tensor.grad = None if set_to_none or tensor.grad is None else tensor.grad.zeros_like()
 
     def state_dict(self) -> dict[str, Tensor]:
         """All its tensors by name: `compiler.save("model.safetensors", model.state_dict())`."""

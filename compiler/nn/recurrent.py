@@ -30,16 +30,26 @@ class _Recurrent(Module):
                 own[name] = initial.uniform((rows,), hidden, dtype) if bias else None
 
     def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        """The hidden states [n, l, hidden] of the last layer, and the last state of each layer.
+        """The hidden states [n, l, hidden] of the last layer, and the last state of all layers.
 
         x is [n, l, inputs], or [l, n, inputs] where not `batch_first`, and so is what comes out;
         `state` is what an earlier call gave, zeros where it is None.
         """
         x = x if self.batch_first else x.permute(1, 0, 2)
-        states = [self._zeros(x) if state is None else state[n] for n in range(self.layers)]
+        states = []
         for layer in range(self.layers):
-            x, states[layer] = self._layer(x, layer, states[layer])
-        return x if self.batch_first else x.permute(1, 0, 2), states
+            first = self._zeros(x) if state is None else self._of_layer(state, layer)
+            x, last = self._layer(x, layer, first)
+            states.append(last)
+        return x if self.batch_first else x.permute(1, 0, 2), self._of_layers(states)
+
+    def _of_layer(self, state: Any, layer: int) -> Any:
+        """The state of one layer."""
+        return state[layer]
+
+    def _of_layers(self, states: list[Any]) -> Any:
+        """The states of all layers."""
+        return states[0].stack(*states[1:])
 
     def _layer(self, x: Tensor, layer: int, state: Any) -> tuple[Tensor, Any]:
         own = vars(self)
@@ -62,9 +72,17 @@ class _Recurrent(Module):
 
 
 class LSTM(_Recurrent):
-    """[n, l, inputs] to [n, l, hidden]; a layer's state is (hidden, cell), [n, hidden] each."""
+    """[n, l, inputs] to [n, l, hidden]; the state is (hidden, cell), [layers, n, hidden] each."""
 
     gates = 4
+
+    def _of_layer(self, state: Any, layer: int) -> Any:
+        hidden, cell = state
+        return hidden[layer], cell[layer]
+
+    def _of_layers(self, states: list[Any]) -> Any:
+        hidden, cell = zip(*states, strict=True)
+        return super()._of_layers(list(hidden)), super()._of_layers(list(cell))
 
     def _zeros(self, x: Tensor) -> Any:
         made = Tensor.zeros(x.shape[0], self.hidden, dtype=x.dtype)
@@ -75,7 +93,7 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """[n, l, inputs] to [n, l, hidden]; the state of a layer is [n, hidden]."""
+    """[n, l, inputs] to [n, l, hidden]; the state is [layers, n, hidden]."""
 
     gates = 3
 

@@ -126,11 +126,11 @@ class Optimizer:
         if written:
             self.count.assign(count).realize(*written)
 
-    def zero_grad(self) -> None:
-        """Forget the gradients that were collected."""
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients that were collected, or make them 0."""
         for group in self.groups:
             for p in group.parameters:
-                p.grad = None
+                p.grad = None if set_to_none or p.grad is None else p.grad.zeros_like()
 
     def state_dict(self) -> dict[str, Tensor]:
         """The rates, the count of steps and all that is kept, by name."""

@@ -70,6 +70,31 @@ class Gradients(Placement):
     def requires_grad(self, flag: bool) -> None:
         self.requires_grad_(flag)
 
+    def __iadd__(self, other: Operand) -> Self:  # type: ignore[misc]
+        return self._in_place("add", other)
+
+    def __isub__(self, other: Operand) -> Self:  # type: ignore[misc]
+        return self._in_place("sub", other)
+
+    def __imul__(self, other: Operand) -> Self:  # type: ignore[misc]
+        return self._in_place("mul", other)
+
+    def __itruediv__(self, other: Operand) -> Self:
+        return self._in_place("div", other)
+
+    def _in_place(self, name: str, other: Operand) -> Self:
+        """`x -= y`: a new tensor, unless x collects gradients, which a new one would not."""
+        made: Self = getattr(self, name)(other)
+        if self._number not in LEAVES:
+            return made
+        if is_grad_enabled():
+            raise GradientError(
+                name, "a tensor that collects gradients is changed where it stands",
+                got=short(self.node), expected="with compiler.no_grad(): around it",
+                hint="x = x - y makes a new tensor, which collects none",
+            )  # fmt: skip
+        return self.assign(made)
+
     def requires_grad_(self, flag: bool = True) -> Self:
         """`backward` collects its gradient in `grad` from now on, or no more; returns the tensor.
 
@@ -309,7 +334,10 @@ def _refuse_integers(method: str, node: TensorNode) -> None:
 
 
 class no_grad(ContextDecorator):
-    """What is computed inside has no history: gradients stop there. A function may be decorated."""
+    """What is computed inside has no history: gradients stop there. A function may be decorated.
+
+    A tensor that collects gradients is written in place by `w -= 0.1 * w.grad` in it.
+    """
 
     def _recreate_cm(self) -> "no_grad":
         return no_grad()  # calls of a decorated function may overlap

@@ -32,7 +32,8 @@ INSTEAD = {
     "byte": 'x.cast("uint8")',
     "char": 'x.cast("int8")', "choose": "mask.where(yes, no), or x.gather(axis, index)",
     "compress": "x.masked_select(mask)", "copy": "x.clone()", "copy_": "x.assign(value)",
-    "data": "x.numpy()", "det": "np.linalg.det(x.numpy())", "dim": "x.ndim",
+    "data": "x.detach(), or x.assign(value) to write it",
+    "det": "np.linalg.det(x.numpy())", "dim": "x.ndim",
     "dstack": "a.stack(b, dim=2)", "dump": 'x.save("x.npy")', "eig": "np.linalg.eig(x.numpy())",
     "element_size": "x.dtype.itemsize", "empty": "Tensor.zeros(shape)",
     "empty_like": "x.zeros_like()", "expand_as": "x.expand(other.shape)",
@@ -75,7 +76,6 @@ _MODULES = {
         "default_type": "compiler.set_default_dtype(dtype)",
         "explore": "svodviz.explore(x)",
         "autograd": "x.backward(), x.gradient(w) or compiler.grad(f)",
-        "load": "Tensor.load(path)",
     },
     "compiler.nn": {
         "functional": "nn.relu(x), nn.cross_entropy(x, y), …, or x.relu()",

@@ -64,7 +64,8 @@ class Writing(Indexing):
         that still need the old one are computed before it is overwritten. But memory shared with
         NumPy is shared: an array given to `Tensor`, or got by `numpy()`, changes. A program that
         `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it
-        makes a new tensor. Refused are memory that is read-only, and files (`DataError`).
+        makes a new tensor, but for one that collects gradients (`no_grad`). Refused are memory
+        that is read-only, and files (`DataError`).
         """
         self._assign("assign", value_for("assign", value, self.dtype, self.shape))
         return self

@@ -27,7 +27,7 @@ CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "group norm": (lambda: nn.GroupNorm(2, 4, dtype=F8), (2, 4, 3)),
     "batch norm": (lambda: nn.BatchNorm1d(3, dtype=F8), (4, 3)),
     "batch norm 2d": (lambda: nn.BatchNorm2d(2, dtype=F8), (2, 2, 2, 2)),
-    "attention": (lambda: nn.MultiheadAttention(4, 2, dtype=F8), (2, 3, 4)),
+    "attention": (lambda: Last(nn.MultiheadAttention(4, 2, dtype=F8)), (2, 3, 4)),
     "lstm": (lambda: Last(nn.LSTM(3, 2, 2, dtype=F8)), (2, 3, 3)),
     "gru": (lambda: Last(nn.GRU(3, 2, dtype=F8)), (1, 3, 3)),
     "sequential": (lambda: nn.Sequential(nn.Linear(3, 4, dtype=F8), nn.gelu,
@@ -36,7 +36,7 @@ CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
 
 
 class Last(nn.Module):
-    """The outputs of a recurrent layer."""
+    """The first of what a layer gives: its outputs."""
 
     def __init__(self, inner: nn.Module) -> None:
         self.inner = inner
@@ -97,11 +97,14 @@ def test_values() -> None:
     assert table.weight.grad is not None
     assert table.weight.grad.numpy().sum(1).tolist() == [0, 3, 0, 0, 0]
     look = nn.MultiheadAttention(4, 2)
-    seen = look(Tensor(x[None]), is_causal=True)
-    first = look(Tensor(x[None, :1]))
+    seen, weights = look(Tensor(x[None]), is_causal=True)
+    first, _ = look(Tensor(x[None, :1]))
     np.testing.assert_allclose(seen.numpy()[:, 0], first.numpy()[:, 0], rtol=1e-5)
-    across = look(Tensor(x[None]), Tensor(x[None]), mask=Tensor(np.ones((2, 2), bool)))
-    np.testing.assert_allclose(across.numpy(), look(Tensor(x[None])).numpy(), rtol=1e-5)
+    assert weights.numpy()[0, 0].tolist() == [1, 0]
+    across, none = look(Tensor(x[None]), Tensor(x[None]), need_weights=False,
+                        attn_mask=Tensor(np.zeros((2, 2), bool)))  # fmt: skip
+    assert none is None
+    np.testing.assert_allclose(across.numpy(), look(Tensor(x[None]))[0].numpy(), rtol=1e-5)
 
 
 def test_batches_are_followed_and_used_later() -> None:
@@ -169,3 +172,35 @@ def test_a_value_by_running_means_that_was_looked_at_has_gradients(is_looked_at:
     scaled = (x - 0.1 * x.mean(0)) / spread
     np.testing.assert_allclose(norm.weight.grad.numpy(), (scaled * x).sum(0), rtol=1e-4)
     np.testing.assert_allclose(y.numpy(), scaled, rtol=1e-4, atol=1e-6)
+
+
+def test_keys_that_are_masked_are_not_looked_at() -> None:
+    look = nn.MultiheadAttention(4, 2)
+    numbers = np.random.default_rng(6)
+    x, s = (numbers.standard_normal((2, n, 4)).astype("f") for n in (3, 5))
+    hidden = np.zeros((2, 5), bool)
+    hidden[:, 3:] = True
+    got, weights = look(Tensor(x), Tensor(s), Tensor(s), key_padding_mask=Tensor(hidden))
+    expected, _ = look(Tensor(x), Tensor(s[:, :3]))
+    np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+    assert weights is not None and not weights.numpy()[:, :, 3:].any()
+    np.testing.assert_allclose(weights.numpy().sum(-1), 1, rtol=1e-5)
+    added = np.where(hidden, -np.inf, 0)[0] + np.zeros((3, 1), "f")
+    by_pairs, _ = look(Tensor(x), Tensor(s), attn_mask=Tensor(added.astype("f")))
+    np.testing.assert_allclose(by_pairs.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_a_sequence_in_two_parts_is_one(kind: type[nn.Module]) -> None:
+    made: Any = kind
+    layer = made(3, 4, 2)
+    x = np.random.default_rng(1).standard_normal((2, 6, 3)).astype("f")
+    whole, last = layer(Tensor(x))
+    first, between = layer(Tensor(x[:, :4]))
+    second, again = layer(Tensor(x[:, 4:]), between)
+    both = np.concatenate([first.numpy(), second.numpy()], 1)
+    np.testing.assert_allclose(both, whole.numpy(), rtol=1e-5, atol=1e-6)
+    pairs = zip(last, again, strict=True) if kind is nn.LSTM else [(last, again)]
+    for expected, got in pairs:
+        assert expected.shape == (2, 2, 4)  # layers, batch, hidden
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)

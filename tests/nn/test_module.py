@@ -79,3 +79,32 @@ def test_every_difference_is_told_and_nothing_is_written() -> None:
                   "norm.bias is f64[2], not f32[2]"):  # fmt: skip
         assert words in str(found.value)
     np.testing.assert_array_equal(net.layers[0].weight.numpy(), before)
+
+
+def test_buffers_and_gradients_that_begin_at_zero() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("scale", Tensor(np.full(2, 3.0, "float32")))
+            self.inner = nn.Linear(2, 2)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.inner(x) * self.scale
+
+    net = Scaled()
+    assert "scale" in net.state_dict() and len(net.parameters()) == 2
+    net(Tensor(np.ones((1, 2), "float32"))).sum().backward()
+    net.zero_grad(set_to_none=False)
+    grads = [p.grad.numpy() for p in net.parameters() if p.grad is not None]
+    assert len(grads) == 2 and not any(grad.any() for grad in grads)
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+    with pytest.raises(DataError, match="saved with it"):
+        net.register_buffer("other", Tensor(np.ones(1)), persistent=False)
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    first, second = nn.Linear(3, 2), nn.Linear(3, 2)
+    compiler.save(tmp_path / "model.safetensors", first.state_dict())
+    second.load_state_dict(compiler.load(tmp_path / "model.safetensors"))
+    np.testing.assert_array_equal(first.weight.numpy(), second.weight.numpy())

@@ -117,21 +117,42 @@ def test_recurrent(name: str, bias: bool) -> None:
     ty.square().sum().backward()
     close(x.grad, tx.grad)
     same_gradients(own, other)
-    for layer in range(2):
-        parts = state[layer] if name == "LSTM" else (state[layer],)
-        for part, theirs in zip(parts, last if name == "LSTM" else (last,), strict=True):
-            close(part, theirs[layer])
+    pairs = zip(state, last, strict=True) if name == "LSTM" else [(state, last)]
+    for part, their in pairs:
+        close(part, their)
+    again, other_again = own(x, state)[0], other(tx, last)[0]
+    close(again, other_again)
 
 
-@pytest.mark.parametrize("is_causal", [True, False])
-def test_attention(is_causal: bool) -> None:
-    own, other = nn.MultiheadAttention(8, 2), tn.MultiheadAttention(8, 2, batch_first=True)
+MASKS: dict[str, dict[str, Any]] = {
+    "none": {}, "causal": {"is_causal": True, "attn_mask": np.triu(np.ones((5, 5), bool), 1)},
+    "pairs": {"attn_mask": np.eye(5, dtype=bool)},
+    "added": {"attn_mask": array(5, 5, seed=9)}, "of heads": {"attn_mask": array(4, 5, 5, seed=8)},
+    "keys": {"key_padding_mask": np.array([[False] * 4 + [True], [True] + [False] * 4])},
+    "both": {"key_padding_mask": np.array([[False] * 5, [False] * 3 + [True] * 2]),
+             "attn_mask": np.triu(np.ones((5, 5), bool), 1)},
+    "each head": {"average_attn_weights": False}, "no weights": {"need_weights": False},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("name", MASKS)
+def test_attention(name: str, batch_first: bool) -> None:
+    own = nn.MultiheadAttention(8, 2, batch_first=batch_first)
+    other = tn.MultiheadAttention(8, 2, batch_first=batch_first)
     loaded(own, other)
-    x, tx = Tensor(array(2, 5, 8), requires_grad=True), torch.from_numpy(array(2, 5, 8))
+    shape = (2, 5, 8) if batch_first else (5, 2, 8)
+    x, tx = Tensor(array(*shape), requires_grad=True), torch.from_numpy(array(*shape))
     tx.requires_grad_()
-    mask = tn.Transformer.generate_square_subsequent_mask(5) if is_causal else None
-    y, (ty, _) = own(x, is_causal=is_causal), other(tx, tx, tx, attn_mask=mask)
+    masks = MASKS[name]
+    given = {n: Tensor(m) if isinstance(m, np.ndarray) else m for n, m in masks.items()}
+    theirs = {n: torch.tensor(m) if isinstance(m, np.ndarray) else m for n, m in masks.items()}
+    y, weights = own(x, x, x, **given)
+    ty, their = other(tx, tx, tx, **theirs)
     close(y, ty)
+    assert (weights is None) == (their is None)
+    if weights is not None:
+        close(weights, their)
     y.square().sum().backward()
     ty.square().sum().backward()
     close(x.grad, tx.grad)

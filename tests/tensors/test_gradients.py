@@ -284,3 +284,35 @@ def test_learning_step_by_step_with_losses_looked_at() -> None:
     w.grad = None
     y.backward()
     assert w.grad is not None and w.grad.numpy().tolist() == [6, 6]
+
+
+def test_a_leaf_is_written_in_place_without_a_history() -> None:
+    w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    same = w
+    for _ in range(3):
+        (w * w).sum().backward()
+        with compiler.no_grad():
+            w -= 0.25 * w.grad
+        w.grad = None
+    assert w is same and w.requires_grad
+    assert w.numpy().tolist() == [0.125, 0.25]
+    with compiler.no_grad():
+        w += 1
+        w *= 2
+        w /= 3
+    np.testing.assert_allclose(w.numpy(), [0.75, 2.5 / 3])
+    assert w is same
+
+
+def test_a_leaf_is_not_written_in_place_with_one() -> None:
+    w = Tensor(np.ones(2), requires_grad=True)
+    with pytest.raises(GradientError, match="changed where it stands") as caught:
+        w -= 1.0
+    assert "no_grad" in str(caught.value)
+    y = w * 2
+    before = y
+    y += 1  # no leaf: another tensor, as ever
+    assert before is not y and before.numpy().tolist() == [2, 2] and y.requires_grad
+    plain = other = Tensor(np.ones(2))
+    plain += 1
+    assert other.numpy().tolist() == [1, 1]
