@@ -1,14 +1,22 @@
-"""Answers one question to LLVM and ends: the program of the process that `apart.py` starts.
+"""Answers questions to LLVM: the program of the processes that `apart.py` starts.
 
-The question is JSON on standard input, the answer JSON on standard output; what LLVM prints of
-its passes goes to standard error.
+    main()     one question, as JSON on standard input; the answer is JSON on standard output, and
+               what LLVM prints of its passes goes to standard error
+    serve()    questions line by line, each answered by a child of its own made by `fork`, which has
+               loaded LLVM already: {"code", "answer", "printed"}, what the child ended with
 """
 
 import base64
 import json
+import os
+import select
+import signal
 import sys
+import tempfile
+import time
+import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 import llvmlite.binding as llvm
 
@@ -115,3 +123,73 @@ def main() -> None:
     """Answers the question."""
     question = json.load(sys.stdin)
     json.dump(JOBS[question["job"]](question), sys.stdout)
+
+
+IDLE = 60.0
+"""Seconds without a question after which nobody is waited for any more."""
+TOO_LONG = "too long"
+"""What a child is said to have ended with that took longer than was allowed."""
+
+
+def serve() -> None:
+    """Answers questions until there are none; each says what seconds it may take."""
+    asked = sys.stdin.fileno()  # not what buffers it: select would not see what is there
+    while select.select([asked], [], [], IDLE)[0]:
+        line = _line(asked)
+        if not line:
+            return
+        question = json.loads(line)
+        with tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as printed:
+            child = os.fork()
+            if not child:
+                _answered(question, answer, printed)
+            code = _end_of(child, question["seconds"])
+            texts = [_content(each) for each in (answer, printed)]
+        print(json.dumps({"code": code, "answer": texts[0], "printed": texts[1]}), flush=True)
+
+
+def _line(asked: int) -> bytes:
+    """The next line; empty at the end."""
+    parts: list[bytes] = []
+    while not parts or not parts[-1].endswith(b"\n"):
+        part = os.read(asked, 1 << 20)
+        if not part:
+            return b""
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _answered(question: dict[str, Any], answer: IO[bytes], printed: IO[bytes]) -> None:
+    """Answers in this process, and ends it."""
+    try:
+        os.dup2(answer.fileno(), 1)
+        os.dup2(printed.fileno(), 2)
+        json.dump(JOBS[question["job"]](question), sys.stdout)
+        sys.stdout.flush()
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+
+
+def _end_of(child: int, seconds: float) -> int | str:
+    """What a child ends with, which is ended where it takes longer."""
+    end = time.monotonic() + seconds
+    pause = 0.0005
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return TOO_LONG
+        time.sleep(pause)
+        pause = min(2 * pause, 0.01)
+
+
+def _content(file: IO[bytes]) -> str:
+    """What was written to a file by whoever has it open, too."""
+    file.seek(0)
+    return file.read().decode(errors="replace")

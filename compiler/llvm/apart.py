@@ -1,7 +1,11 @@
 """Questions to LLVM in a process of its own: for what cannot be undone or survived in this one.
 
 What LLVM prints of its passes cannot be switched off again, and a machine that cannot do what a
-program needs makes LLVM end the process. So a new one is started for each question: `answer.py`.
+program needs makes LLVM end the process. So each question has a new one: `answer.py`.
+
+To load Python and LLVM takes 0.34 s, several times what most questions take. So where there is
+`fork` one process has them loaded, which a child of it is made of for each question; it ends when
+it was not asked for a minute. Whoever asks while it is busy, or where it ended, starts a process.
 
     question   {"job": "passes", "text", "level": [number, passes], "options": [option]}
                {"job": "assembly", "texts": [text], "levels": [[number, passes]],
@@ -12,27 +16,35 @@ program needs makes LLVM end the process. So a new one is started for each quest
                what LLVM printed
 """
 
+import atexit
+import contextlib
 import json
+import os
+import select
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from compiler.core import isolated
+from compiler.core import forking, isolated
 from compiler.core.errors import InternalError
 
+TOO_LONG = "too long"
+"""As in `answer.py`, which this process does not load."""
 SECONDS_ALLOWED = 120.0
 """A choice, no measurement: five times the slowest kernel seen, 25 s (2026-11-23, 64 lanes of bytes
 that change places)."""
+MARGIN = 10.0
+"""Seconds that the process which makes others may take longer than they. Not measured."""
 # The package is found where this one is, whatever the environment says; an empty module stands for
 # it, because its own loads all of the compiler, which takes several times as long as the work.
 _PROGRAM = f"""\
 import sys, types
 package = sys.modules["compiler"] = types.ModuleType("compiler")
 package.__path__ = [{str(Path(__file__).resolve().parents[1])!r}]
-from compiler.llvm.answer import main
-main()
+from compiler.llvm.answer import main, serve
 """
 
 
@@ -49,20 +61,98 @@ def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
 
     Raises `InternalError`, with LLVM's last words, where it ended the process or took too long.
     """
+    found = _SERVER.ask(question, seconds) or _alone(question, seconds)
+    if found.code == TOO_LONG:
+        raise InternalError("llvm", f"LLVM took more than {seconds:.0f} seconds")
+    if found.code:
+        raise InternalError("llvm", "LLVM ended the process", got=_last_words(found.printed))
+    return Answer(json.loads(found.answer), found.printed)
+
+
+class _Ended(NamedTuple):
+    """How a process ended that was to answer: its code, the answer as JSON, what was printed."""
+
+    code: int | str
+    answer: str
+    printed: str
+
+
+def _alone(question: dict[str, Any], seconds: float) -> _Ended:
+    """The answer of a process that is started for it."""
     # LLVM prints in pieces of some ten bytes: a pipe would wake this process for each of them.
     with tempfile.TemporaryFile() as printed:
         try:
             done = subprocess.run(
-                isolated.command(_PROGRAM), input=json.dumps(question).encode(),
+                isolated.command(_PROGRAM + "main()"), input=json.dumps(question).encode(),
                 stdout=subprocess.PIPE, stderr=printed, timeout=seconds, check=False,
             )  # fmt: skip
-        except subprocess.TimeoutExpired as error:
-            raise InternalError("llvm", f"LLVM took more than {seconds:.0f} seconds") from error
+        except subprocess.TimeoutExpired:
+            return _Ended(TOO_LONG, "", "")
         printed.seek(0)
         text = printed.read().decode(errors="replace")
-    if done.returncode:
-        raise InternalError("llvm", "LLVM ended the process", got=_last_words(text))
-    return Answer(json.loads(done.stdout), text)
+    return _Ended(done.returncode, done.stdout.decode(), text)
+
+
+class _Server:
+    """The process whose children answer, if there is one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, question: dict[str, Any], seconds: float) -> _Ended | None:
+        """The answer; None where it is busy, or cannot answer."""
+        if not hasattr(os, "fork") or not self._lock.acquire(blocking=False):
+            return None
+        try:
+            return self._asked({**question, "seconds": seconds}, seconds + MARGIN)
+        except (OSError, ValueError):  # it ended, as it does when it was not asked for long
+            self.close()
+            return None
+        finally:
+            self._lock.release()
+
+    def _asked(self, question: dict[str, Any], seconds: float) -> _Ended:
+        """Raises `OSError` or `ValueError` where there is no answer."""
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = subprocess.Popen(
+                isolated.command(_PROGRAM + "serve()"), stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            )  # fmt: skip
+        asked, answers = self._process.stdin, self._process.stdout
+        assert asked is not None and answers is not None
+        asked.write(json.dumps(question).encode() + b"\n")
+        asked.flush()
+        if not select.select([answers], [], [], seconds)[0]:
+            self._process.kill()
+            raise OSError("it stands still")
+        return _Ended(**json.loads(answers.readline()))
+
+    def close(self) -> None:
+        """End it, if it runs."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        process.terminate()
+        process.wait()
+
+    def forget(self) -> None:
+        """In a child of `fork`: it is the parent's."""
+        self._lock = threading.Lock()
+        if self._process is not None:
+            self._process.returncode = 0  # so that nobody here waits for it
+        self._process = None
+
+
+_SERVER = _Server()
+atexit.register(_SERVER.close)
+forking.in_child(_SERVER.forget)
 
 
 def _last_words(printed: str) -> str:

@@ -53,7 +53,8 @@ INSTEAD = {
     "std_mean": "x.std(axis), x.mean(axis)", "svd": "np.linalg.svd(x.numpy())", "t": "x.T",
     "tensor": "Tensor(data)", "to_numpy": "x.numpy()", "tobytes": "x.numpy().tobytes()",
     "type": "x.cast(dtype), or x.dtype", "type_as": "x.cast(other.dtype)",
-    "values": "x.numpy()", "var_mean": "x.var(axis), x.mean(axis)",
+    "values": "x.max(axis), which gives values alone, or x.numpy()",
+    "indices": "x.argmax(axis), x.argsort(axis)", "var_mean": "x.var(axis), x.mean(axis)",
     "view_as": "x.reshape(other.shape)", "vsplit": "x.split(sizes, 0)", "vstack": "a.cat(b)",
     "zero_": "x.assign(x.zeros_like())",
 }  # fmt: skip
