@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -19,6 +20,19 @@ TOGETHER = ("tests/svodviz/jupyter/",)
 # The first call of a compiled program includes its compilation, so no example has a deadline.
 settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("svodviz")
+
+
+_begun: dict[str, dict[str, Any]] = {}
+
+
+@pytest.fixture(autouse=True)
+def _the_same_numbers(request: pytest.FixtureRequest) -> None:
+    """Each test draws from `RNG` of its module what it draws when it is run alone; so the engines
+    of one test are given the same program, which is then compiled once (`evaluate.py`)."""
+    numbers = getattr(request.module, "RNG", None)
+    if isinstance(numbers, np.random.Generator):
+        begun = _begun.setdefault(request.module.__name__, numbers.bit_generator.state)
+        numbers.bit_generator.state = begun
 
 
 @pytest.fixture(scope="session")

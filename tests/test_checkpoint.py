@@ -12,8 +12,8 @@ from compiler.core.errors import DataError, GradientError
 from compiler.tensors.repeat import repeat
 from tests.differences import assert_gradients
 
-GENERATOR = np.random.default_rng(0)
-WEIGHTS = [GENERATOR.normal(size=(32, 32)) / 6 for _ in range(16)]
+RNG = np.random.default_rng(0)
+WEIGHTS = [RNG.normal(size=(32, 32)) / 6 for _ in range(16)]
 Part = Callable[..., Any]
 
 

@@ -1,6 +1,7 @@
 """Tables of bounded size for what was made before: what was used least recently is forgotten."""
 
 import itertools
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ class Kept(Generic[Key, Value]):
     """
 
     # To hash a key may take a microsecond. So a hit does it once, and notes a number in what it
-    # found instead of moving the key; a value that is one too many was made at a cost beside which
-    # looking at all the numbers is nothing.
+    # found instead of moving the key. Who goes first is looked up in a list made by these numbers
+    # some time ago: who was used since then comes after all that are left of it.
 
     def __init__(self, bound: int) -> None:
         self.bound = bound
@@ -38,6 +39,8 @@ class Kept(Generic[Key, Value]):
         self._keeping = 0
         """How many are at work that need all of it."""
         self._uses = itertools.count()
+        self._oldest: deque[tuple[Key, int]] = deque()
+        """Keys in order of their last use, with its number, when this was made."""
 
     def __len__(self) -> int:
         return len(self._table)
@@ -57,8 +60,20 @@ class Kept(Generic[Key, Value]):
         with self.lock:
             self._table[key] = _Entry(value, next(self._uses))
             if len(self._table) > self.bound and not self._keeping:
-                del self._table[min(self._table, key=lambda it: self._table[it].used)]
+                self._forget_one()
         return value
+
+    def _forget_one(self) -> None:
+        """Forget what was used longest ago."""
+        while True:
+            if not self._oldest:
+                rows = sorted(self._table.items(), key=lambda row: row[1].used)
+                self._oldest.extend((key, found.used) for key, found in rows)
+            key, used = self._oldest.popleft()
+            entry = self._table.get(key)
+            if entry is not None and entry.used == used:
+                del self._table[key]
+                return
 
     @contextmanager
     def all_kept(self) -> Iterator[None]:
@@ -88,4 +103,5 @@ class Kept(Generic[Key, Value]):
         """Forget everything, and set the counts to 0."""
         with self.lock:
             self._table.clear()
+            self._oldest.clear()
             self.hits = self.misses = 0

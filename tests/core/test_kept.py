@@ -2,8 +2,12 @@
 
 import os
 import threading
+from collections import OrderedDict
+from contextlib import nullcontext
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compiler.core.kept import Kept
 
@@ -32,6 +36,27 @@ def test_nothing_is_forgotten_meanwhile() -> None:
     assert table.items() == [(3, 3), (4, 4), (0, 0)]
     table.keep(5, 5)
     assert table.items() == [(4, 4), (0, 0), (5, 5)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["keep", "held", "many"]), st.integers(0, 9)),
+                max_size=80), st.integers(1, 5))  # fmt: skip
+def test_the_one_used_longest_ago_always_goes(uses: list[tuple[str, int]], bound: int) -> None:
+    table: Kept[int, int] = Kept(bound)
+    expected: OrderedDict[int, int] = OrderedDict()
+    for number, (what, key) in enumerate(uses):
+        if what == "held":
+            assert table.held(key) == expected.get(key)
+            if key in expected:
+                expected.move_to_end(key)
+            continue
+        with table.all_kept() if what == "many" else nullcontext():
+            for each in (key, key + 1, key + 2) if what == "many" else (key,):
+                table.keep(each, number)
+                expected[each] = number
+                expected.move_to_end(each)
+        while len(expected) > bound:
+            expected.popitem(last=False)
+        assert table.items() == list(expected.items())
 
 
 def test_hits_are_counted_and_all_is_forgotten() -> None:
