@@ -7,6 +7,7 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, InternalError
 from compiler.device.allocator import address_of
 from compiler.device.remote import Data
@@ -16,7 +17,6 @@ from compiler.graph.nodes import LARGEST, Buffer, Shape, TensorNode
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _numbers = itertools.count(1)
-_by_node: "WeakKeyDictionary[Buffer, Data]" = WeakKeyDictionary()
 _by_number: "WeakValueDictionary[int, Data]" = WeakValueDictionary()
 
 
@@ -56,12 +56,23 @@ def new_buffer(
         if not (flags.c_contiguous and flags.aligned and array.dtype.isnative):
             raise InternalError("buffer", "the array is not row-major, aligned and native")
     shape = array.shape if shape is None else shape
-    node = Buffer((), next(_numbers), shape, dtypes.parse(array.dtype), name, device)
-    _by_node[node] = array
-    _by_number[node.unique] = array
+    node = fresh(array, shape, dtypes.parse(array.dtype), device, name)
     if is_lifted:
         _lifted.add(node)
     return node
+
+
+def fresh(array: Data, shape: Shape, dtype: DType, device: str, name: str = "") -> Buffer:
+    """As `new_buffer`, for an array that is known to be fit for one, of this shape and type."""
+    number = next(_numbers)
+    node = Buffer((), number, shape, dtype, name, device)
+    _hold(node, array)
+    _by_number[number] = array
+    return node
+
+
+def _hold(node: Buffer, array: Data) -> None:
+    object.__setattr__(node, "memory", array)
 
 
 def holding(array: Data, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
@@ -101,13 +112,13 @@ def held(node: Buffer) -> Data:
             expected=f"{node.dtype} {node.shape}",
             hint=f"give them: compile(…).run(inputs={{{node.name!r}: array}})",
         )  # fmt: skip
-    array = _by_node.get(node)
+    array: Data | None = getattr(node, "memory", None)
     if array is not None:
         return array
     array = _by_number.get(node.unique)
     if array is None:
         raise InternalError("buffer", f"no data for buffer {node.unique} {node.name}".rstrip())
-    _by_node[node] = array
+    _hold(node, array)
     return array
 
 

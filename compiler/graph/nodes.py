@@ -112,6 +112,8 @@ class Buffer(TensorNode):
     given_dtype: DType
     name: str = ""
     device: str = "CPU"
+    memory: Any = field(init=False)
+    """The data, where they are known to `device/buffers.py`; no part of what a node is."""
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.given_shape, self.given_dtype

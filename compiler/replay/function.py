@@ -73,6 +73,8 @@ class JitFunction:
         self._moving: dict[Hashable, frozenset[int]] = {}
         self._numbers: dict[Hashable, tuple[Any, ...]] = {}
         self._fixed: set[Hashable] = set()
+        self._last: tuple[Hashable, Captured] | None = None
+        """The capture that served last, where the call had no numbers, with its signature."""
         self._captures = self._replays = 0
         self._reasons: dict[str, int] = {}
 
@@ -106,9 +108,13 @@ class JitFunction:
         """Forget all captures; counts stay."""
         with self._lock:
             self._kept.clear()
+            self._last = None
 
     def _captured(self, call: Call) -> Captured:
         kind = key = call.key(frozenset(call.numbers))
+        # equal parts are mostly the same objects: to compare them is quicker than to hash them
+        if self._last is not None and key == self._last[0] and not self._last[1].stale():
+            return self._last[1]
         moving = frozenset[int]()
         if call.numbers:
             moving = self._moving_in(call, kind)
@@ -119,6 +125,7 @@ class JitFunction:
             now = each.stale()
             if not now:
                 self._kept.move_to_end(key)
+                self._last = None if call.numbers else (key, each)
                 return each
             why = why or now
             if now.startswith(ANOTHER):

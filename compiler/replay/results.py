@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import DType
+from compiler.device.buffers import fresh
 from compiler.graph.kinds.placement import Multi
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer, Shape, TensorNode
 from compiler.run.bindings import hold
 from compiler.run.plans import Structure
 from compiler.tensors import trees
@@ -35,6 +37,20 @@ class _Made:
     places: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A buffer on this machine, of fixed extents."""
+
+    shape: Shape
+    dtype: DType
+    device: str
+
+    def buffer(self, flat: Any) -> Buffer:
+        """One that holds the memory."""
+        array = flat if flat.shape == self.shape else flat.reshape(self.shape)
+        return fresh(array, self.shape, self.dtype, self.device)
+
+
 @dataclass(slots=True, eq=False)
 class Results:
     """The results of one captured program.
@@ -50,19 +66,20 @@ class Results:
     graded: list[tuple[Any, _Made | None]] = field(default_factory=list)
     wanted: tuple[int, ...] = ()
     """The numbers of the results of the structure whose memory is asked for."""
-    _is_one: bool = False
+    plain: "_Plain | None" = None
+    """What one new tensor is held by that is all there is, in memory that the program made."""
 
     def arranged(
         self, flat: Sequence[Any], values: dict[str, int], leaves: Sequence[Any]
     ) -> Any:
         """The result, of the memory of each of `wanted`; `leaves` are those of the call."""
+        if self.plain is not None:
+            return self.shown._of(self.plain.buffer(flat[0]))
         known: dict[Any, Buffer] = {}
         memory = dict(zip(self.wanted, map(self._own, self.wanted, flat), strict=True))
         for tensor, made in self.graded:
             grad = None if made is None else tensor._new(self._held(made, memory, values, known))
             tensor._grad = grad
-        if self._is_one:
-            return self.shown._of(self._held(self.new[0], memory, values, known))
         new = iter(self.new)
         return trees.like(self.shown, [
             each._of(self._held(next(new), memory, values, known)) if is_tensor(each)
@@ -108,7 +125,18 @@ def results_of(
     grads = [(tensor, None if node is None else next(rest)) for tensor, node in graded]
     asked = (*new, *(each for _, each in grads if each is not None))
     wanted = tuple(dict.fromkeys(place for each in asked for place in each.places))
-    return Results(shown, structure, new, grads, wanted, is_tensor(shown))
+    is_one = is_tensor(shown) and not grads and not isinstance(new[0].node, Multi)
+    plain = _plain(new[0], structure) if is_one else None
+    return Results(shown, structure, new, grads, wanted, plain)
+
+
+def _plain(made: _Made, structure: Structure) -> _Plain | None:
+    """How to hold that, where nothing is to be looked at."""
+    (place,), node = made.places, made.node
+    is_new = structure.result_inputs[place] is None
+    if node.extents or not is_new or structure.is_for_cluster:
+        return None
+    return _Plain(node.shape, node.dtype, structure.devices[place])
 
 
 def is_tensor(each: object) -> bool:

@@ -1,6 +1,6 @@
 """The workers of this process: threads of machine code that help to run kernels.
 
-    idle  ── no work for 50 µs ──▶  asleep: no processor time       (`threads/driver.py`)
+    idle  ── no work for 200 µs ──▶  asleep: no processor time       (`threads/driver.py`)
 
 A worker never enters Python. Threads are started when a program first has a step of several
 tasks, and joined at the interpreter's exit: what still runs then does its work alone. A process
@@ -28,12 +28,14 @@ from compiler.machines.system import MOST_BYTES, core_count, prepare_thread
 from compiler.settings.options import Cache
 from compiler.threads import driver
 
-SPIN_SECONDS = 50e-6
-"""How long a worker that has nothing to do looks for work before it sleeps: about as long as it
-takes to wake it. Measured 2026-11-23 on two cores of an AMD EPYC (znver3), busy with other work,
-medians of 2,000 runs of a kernel in two tasks beside one: 21 µs beside 19 while the worker looks,
-94 beside 32 100 µs later, when it sleeps; with no looking at all 56 beside 31 even one after the
-other."""
+SPIN_SECONDS = 200e-6
+"""How long a worker that has nothing to do looks for work before it sleeps: as long as Python takes
+between two calls of a captured function, 60 to 100 µs where a kernel has put it out of the caches.
+A product of 256² takes 294 to 311 µs a call so, 336 with 50 µs, 299 with 1 ms (EPYC, Zen 3, two
+cores, 2026-11-27). To wake a worker takes about 50 µs: medians of 2,000 runs of a kernel in two
+tasks beside one are 21 µs beside 19 while the worker looks, 94 beside 32 100 µs after it fell
+asleep; with no looking at all 56 beside 31 even one after the other (the same machine, busy with
+other work, 2026-11-23)."""
 STACK_BYTES = 16 * 2**20
 """Of the thread of a worker. A choice, no measurement."""
 Words: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"

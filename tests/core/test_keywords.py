@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import compiler
-from compiler import Tensor, compile
+from compiler import Tensor, compile, nn, optim
 from compiler.core.errors import AxisError
 from compiler.core.keywords import SYNONYMS
 from tests.pages import page
@@ -52,13 +52,14 @@ def test_class_methods_too() -> None:
     assert T.linspace(0, 1, num=3).shape == T.linspace(0, 1, steps=3).shape == (3,)
 
 
-def test_every_synonym_is_an_argument_of_a_method() -> None:
+def test_every_synonym_is_an_argument_of_a_method_or_a_layer() -> None:
     used = set()
-    for name in dir(Tensor):
-        member = inspect.getattr_static(Tensor, name)
-        member = getattr(member, "__func__", member)
-        if callable(member) and not name.startswith("_"):
-            used.update(inspect.signature(member).parameters)
+    for owner in (Tensor, nn, optim):
+        for name in dir(owner):
+            member = inspect.getattr_static(owner, name)
+            member = getattr(member, "__func__", member)
+            if callable(member) and not name.startswith("_"):
+                used.update(inspect.signature(member).parameters)
     assert [row for row in SYNONYMS if not used.intersection(row)] == []
     assert [row for row in SYNONYMS if row[0] not in used] == []
 
