@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def test_every_synonym_is_an_argument_of_a_method_or_a_layer() -> None:
         for name in dir(owner):
             member = inspect.getattr_static(owner, name)
             member = getattr(member, "__func__", member)
-            if callable(member) and not name.startswith("_"):
+            if isinstance(member, FunctionType | type) and not name.startswith("_"):
                 used.update(inspect.signature(member).parameters)
     assert [row for row in SYNONYMS if not used.intersection(row)] == []
     assert [row for row in SYNONYMS if row[0] not in used] == []
