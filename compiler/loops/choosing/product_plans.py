@@ -16,7 +16,7 @@ from typing import Literal
 
 from compiler.core.reason import Reason
 from compiler.loops.choices import Form, Tail
-from compiler.loops.choosing.accesses import extents
+from compiler.loops.choosing.accesses import Access, extents
 from compiler.loops.choosing.panels import Worth, worth_packing
 from compiler.loops.choosing.products import Product
 from compiler.loops.choosing.register_tiles import VECTORS, Registers, registers
@@ -30,6 +30,16 @@ STORED = 10
 """Cycles to store a vector under a mask, where masks are dear: 253×251×249 takes 253 µs where all
 vectors are stored so and 236 where those of the last panel are, 64×64×61 6.6 and 6.7 (EPYC, Zen 5,
 AVX2, 2026-11-24)."""
+SHARED = 0.5
+"""The share of the time that bytes take from the last level which a core waits for, where all cores
+read the same rows at the same time, each once for each of its panels, and no level-2 cache has room
+for them; to share out rows instead, of which a core has its own, is then better. Times with columns
+shared out, in those with rows: 128×784 by 512×784ᵀ 1.23, 128×784×512 1.11, 384³ 1.15, 1024³ 1.18,
+2048³ 1.23, 512³ 1.0 and 1.08 across: 0.08 to 0.1 cycles a byte, of 0.13 (EPYC, Zen 3, AVX2, two
+threads, medians of 40 rounds in turns, 2026-11-27)."""
+AFAR = 4
+"""Columns of so many parts of the last level come from memory, for each core that copies all of
+them: 96×2048×2048 takes 1.16 times as long where rows are shared out (the same)."""
 LAID_OUT = Worth(0, Reason("words of columns are laid out one after the other"))
 """Of columns that are words."""
 Split = Literal["nothing", "batches", "columns", "rows"]
@@ -117,6 +127,22 @@ class Panels:
             return 0.0
         stored = STORED * rows * len(self.left[1:]) / self.trips
         return sum(self._column(rows, n, height, True) for n in self.left) + stored
+
+    def rows_awaited(self, whole: int) -> float:
+        """Cycles of one iteration until rows are there that all cores read for so many panels."""
+        nbytes, model = self._bytes_of(self.found.other, self.found.rows), self.tiles.model
+        is_near = nbytes * self.trips <= model.cache_bytes[1] // 2
+        return 0.0 if is_near else SHARED * whole * nbytes / (model.read[2] * model.cycle_ns)
+
+    def columns_awaited(self) -> float:
+        """The same of columns that each core copies for itself."""
+        nbytes, model = self._bytes_of(self.found.panel, self.found.columns), self.tiles.model
+        is_near = nbytes * self.trips <= model.cache_bytes[2] // AFAR
+        return 0.0 if is_near else nbytes / (model.read[3] * model.cycle_ns)
+
+    def _bytes_of(self, operand: Access, axis: Range) -> int:
+        """Bytes that all of an axis reads for one iteration of the sum."""
+        return axis.extent * operand.argument.element.itemsize
 
     def _column(self, rows: int, vectors: int, height: int, is_masked: bool) -> float:
         """Cycles of one iteration of the sum for all rows of one panel, and to pack or await it.
@@ -212,11 +238,13 @@ def _longest(panels: Panels, split: Split, cores: int, height: int) -> tuple[flo
         case "columns":
             first = panels.cycles(rows, whole // cores, height) + panels.narrow(rows, height)
             cycles = max(first, panels.cycles(rows, -(-whole // cores), height))
+            cycles += panels.rows_awaited(-(-whole // cores))
         case "rows":
             cycles, block = min(
                 (_rows(panels, block, cores, height), block)
                 for block in _blocks(rows, cores, height)
             )
+            cycles += panels.columns_awaited()
         case _:
             cycles = panels.cycles(rows, whole, height) + panels.narrow(rows, height)
             if split == "batches":

@@ -84,12 +84,12 @@ def test_plain_loops_are_shared_out_where_the_work_is_worth_it() -> None:
         assert any(row.kind == "vectorize" for row in found.refused)
 
 
-def test_a_product_is_packed_and_shared_out_by_panels() -> None:
+def test_a_product_is_packed_and_shared_out_by_rows() -> None:
     chosen = choose(body_of("matmul", 1024, 1024, 1024), DEFAULT)
     assert {type(c).__name__ for c in chosen} == {
         "Tile", "Reorder", "Pack", "Unroll", "Vectorize", "Parallelize",
     }  # fmt: skip
-    assert chosen.of(Parallelize)[0].axis == "i1.0"
+    assert chosen.of(Parallelize)[0].axis == "i0.0"
 
 
 def test_what_is_too_small_stays_plain() -> None:

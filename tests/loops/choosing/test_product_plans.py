@@ -8,7 +8,7 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor
-from compiler.loops.choices import Choices, Pack, Tile, Vectorize, text
+from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Vectorize, text
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.product_plans import plans
@@ -45,6 +45,17 @@ def test_tiles_are_as_registers_and_issue_have_them() -> None:
         assert "6 rows by 2 vectors of 8" in tile(machine)
     for machine in ("arm-neon", "apple-m1"):
         assert "5 rows by 4 vectors of 4" in tile(machine)
+
+
+@pytest.mark.parametrize(("name", "sizes", "axis"), [
+    ("x @ w.T", (128, 512, 784), "i0.0"),  # half of the rows is near a core, all are not
+    ("matmul", (1024, 1024, 1024), "i0.0"),
+    ("matmul", (256, 256, 256), "i1.0"),  # all rows are
+    ("matmul", (96, 2048, 2048), "i1.0"),  # each core would have all columns from memory
+])  # fmt: skip
+def test_what_is_read_by_all_cores(name: str, sizes: tuple[int, int, int], axis: str) -> None:
+    found = choose(body_of(name, *sizes), replace(MACHINES["amd-zen3"].model, cores=2))
+    assert found.of(Parallelize)[0].axis == axis
 
 
 def test_narrow_panels_are_copied_together() -> None:
