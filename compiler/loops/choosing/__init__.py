@@ -20,6 +20,7 @@ In order: each imports only what stands before it.
     choose_windows.py         choices for windows that slide past weights
     choose_groups.py          choices for sums whose axes are read in groups
     row_folds.py              the lanes of a fold over rows, where it has several loops too
+    choose_taps.py            choices for a few sums that share what they read
     choose_rows.py            choices for reductions along rows, and what is computed from them
     choose_scans.py           choices for scans
     choose_short_rows.py      choices for statistics of rows that are shorter than a vector

@@ -39,6 +39,7 @@ from compiler.loops.choosing.choose_products import products
 from compiler.loops.choosing.choose_rows import rows
 from compiler.loops.choosing.choose_scans import scans
 from compiler.loops.choosing.choose_short_rows import short_rows
+from compiler.loops.choosing.choose_taps import taps
 from compiler.loops.choosing.choose_transposes import transposes
 from compiler.loops.choosing.choose_windows import windows
 from compiler.loops.choosing.choose_words import words
@@ -50,7 +51,7 @@ from compiler.machines.model import MachineModel
 Chooser = Callable[[Accesses, MachineModel], Choices | Reason]
 KINDS: tuple[Chooser, ...] = (
     scans, elementwise, borders, transposes, words, dots, outer_products, products, windows,
-    groups, short_rows, rows, columns,
+    groups, short_rows, rows, columns, taps,
 )  # fmt: skip
 """From the most particular to the most general."""
 
