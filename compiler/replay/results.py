@@ -57,7 +57,7 @@ class Results:
 
     `shown` is what the function returned, arranged as it was, the class of a tensor in the place of
     a new one; `new` are the nodes of those, `graded` tensors with the node of their `grad`, None
-    for none. `whole` are the roots of the program.
+    for none.
     """
 
     shown: Any
@@ -67,13 +67,16 @@ class Results:
     wanted: tuple[int, ...] = ()
     """The numbers of the results of the structure whose memory is asked for."""
     plain: "_Plain | None" = None
-    """What one new tensor is held by that is all there is, in memory that the program made."""
+    """What one new tensor is held by that is all there is but for gradients that are forgotten, in
+    memory that the program made."""
 
     def arranged(
         self, flat: Sequence[Any], values: dict[str, int], leaves: Sequence[Any]
     ) -> Any:
         """The result, of the memory of each of `wanted`; `leaves` are those of the call."""
         if self.plain is not None:
+            for tensor, _ in self.graded:
+                tensor._grad = None
             return self.shown._of(self.plain.buffer(flat[0]))
         known: dict[Any, Buffer] = {}
         memory = dict(zip(self.wanted, map(self._own, self.wanted, flat), strict=True))
@@ -125,7 +128,8 @@ def results_of(
     grads = [(tensor, None if node is None else next(rest)) for tensor, node in graded]
     asked = (*new, *(each for _, each in grads if each is not None))
     wanted = tuple(dict.fromkeys(place for each in asked for place in each.places))
-    is_one = is_tensor(shown) and not grads and not isinstance(new[0].node, Multi)
+    is_one = is_tensor(shown) and not any(each for _, each in grads)
+    is_one = is_one and not isinstance(new[0].node, Multi)
     plain = _plain(new[0], structure) if is_one else None
     return Results(shown, structure, new, grads, wanted, plain)
 
