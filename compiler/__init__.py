@@ -117,8 +117,7 @@ if TYPE_CHECKING:
     )
     from compiler.run.recompiled import RecompiledWarning
     from compiler.settings.options import Options
-    from compiler.tensor import Tensor
-    from compiler.tensors.files import load_tensors as load
+    from compiler.tensor import Tensor, load
     from compiler.tensors.files import save_tensors as save
     from compiler.tensors.gradients import is_grad_enabled, no_grad
     from compiler.tensors.repeat import repeat
@@ -180,8 +179,7 @@ _PLACES = {
     "compiler.program.compilation": "Compilation compile",
     "compiler.run.execution_plan": "cache_clear cache_info CacheInfo ExecutionPlan prepare",
     "compiler.run.recompiled": "RecompiledWarning",
-    "compiler.tensor": "Tensor",
-    "compiler.tensors.files:load_tensors": "load",
+    "compiler.tensor": "load Tensor",
     "compiler.tensors.files:save_tensors": "save",
     "compiler.differentiation": "checkpoint grad jvp value_and_grad vjp",
     "compiler.tensors.gradients": "is_grad_enabled no_grad",

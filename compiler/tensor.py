@@ -9,6 +9,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Self, TypeAlias
 
@@ -343,6 +344,11 @@ def _of_dask(name: str) -> Any:
 
 
 asked.makers.append(Tensor)
+
+
+def load(path: str | Path, dtype: object = None) -> Any:
+    """`Tensor.load`: the tensor of a file, or those of a .safetensors file by name."""
+    return Tensor.load(path, dtype)
 
 
 def _refuse_symbolic() -> None:

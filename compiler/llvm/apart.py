@@ -119,7 +119,6 @@ class _Server:
             self._process = subprocess.Popen(
                 isolated.command(_PROGRAM + "serve()"), stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             )  # fmt: skip
         asked, answers = self._process.stdin, self._process.stdout
         assert asked is not None and answers is not None

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -56,14 +56,6 @@ class Files(Construction):
                 expected="a .npy file", hint='compiler.save(path, {"name": tensor})',
             )  # fmt: skip
         save_tensors(path, self)
-
-
-def load_tensors(path: str | Path, dtype: object = None) -> Any:
-    """`Tensor.load`: the tensor of a file, or those of a .safetensors file by name."""
-    with lazy.loading():
-        from compiler.tensor import Tensor
-
-    return Tensor.load(path, dtype)
 
 
 def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue]) -> None:

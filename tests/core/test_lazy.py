@@ -37,7 +37,7 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
         ("from compiler import Tensor", 111, {"numpy"}),
         (GRAPHS, 111, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 343, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 349, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 350, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

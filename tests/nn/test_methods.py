@@ -168,9 +168,12 @@ def test_a_network_in_pytorchs_words_learns() -> None:
 
 
 def test_options_of_groups_by_pytorchs_names() -> None:
-    model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
-    rows = [{"params": model[0].parameters()}, {"params": model[1].parameters(), "lr": 0.5,  # type: ignore[attr-defined]
-                                                "weight_decay": 0.25}]  # fmt: skip
+    first, second = nn.Linear(2, 3), nn.Linear(3, 1)
+    model = nn.Sequential(first, second)
+    rows = [
+        {"params": first.parameters()},
+        {"params": second.parameters(), "lr": 0.5, "weight_decay": 0.25},
+    ]
     optimizer = optim.SGD(rows, lr=0.125)
     assert [group.rate for group in optimizer.groups] == [0.125, 0.5]
     assert [group.options["decay"] for group in optimizer.groups] == [0, 0.25]
