@@ -83,16 +83,16 @@ MEANT = {
 }
 """How to say here what arguments of other libraries say."""
 
+_FLAGS = ("keepdim", "descending", "largest")
+"""Arguments that are true or false; a number in their place was meant for another argument."""
+
+
 def own_name(name: str, names: Sequence[str]) -> str:
     """`name`, or its only synonym among `names`."""
     if name in names:
         return name
     rows = [row for row in SYNONYMS if name in row]
     return next((each for row in rows for each in row if each in names), name)
-
-
-_FLAGS = ("keepdim", "descending", "largest")
-"""Arguments that are true or false; a number in their place was meant for another argument."""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:

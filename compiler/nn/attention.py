@@ -55,21 +55,14 @@ class MultiheadAttention(Module):
             parts = [self._projected(each, n, n + 1) for n, each in enumerate((q, k, v))]
         q, k, v = (self._cut(part) for part in parts)
         mask = _added(self._mask(key_padding_mask, attn_mask, q, k), q.dtype)
-        if is_causal:
-            mask = _later(q.shape[2], k.shape[2], q.dtype) if mask is None else (
-                mask + _later(q.shape[2], k.shape[2], q.dtype))  # fmt: skip
         share = self.dropout if self.training else 0.0
-        plain = is_causal and key_padding_mask is None and attn_mask is None
-        seen = q.scaled_dot_product_attention(
-            k, v, None if plain else mask, dropout_p=share, is_causal=plain
-        )
+        seen = q.scaled_dot_product_attention(k, v, mask, share, is_causal)
         n, heads, length, part = seen.shape
-        made = self.out_proj(seen.transpose(1, 2).reshape(n, length, heads * part))
+        made = self._ordered(self.out_proj(seen.transpose(1, 2).reshape(n, length, heads * part)))
         if not need_weights:
-            return self._ordered(made), None
-        scores = (q @ k.mT) * part**-0.5
-        weights = (scores if mask is None else scores + mask).softmax(-1)
-        return self._ordered(made), weights.mean(1) if average_attn_weights else weights
+            return made, None
+        weights = ((q @ k.mT) * part**-0.5)._seen(mask, is_causal).softmax(-1)
+        return made, weights.mean(1) if average_attn_weights else weights
 
     def _ordered(self, x: Any) -> Any:
         """[n, l, width] from the order of the arguments, and back."""
@@ -108,8 +101,3 @@ def _added(masks: list[Tensor], dtype: Any) -> Tensor | None:
         for mask in masks
     ]  # fmt: skip
     return functools.reduce(Tensor.add, floats) if floats else None
-
-
-def _later(length: int, keys: int, dtype: Any) -> Tensor:
-    """-inf where a key comes after the query, else 0."""
-    return Tensor.full((length, keys), -math.inf, dtype=dtype).triu(1)

@@ -5,7 +5,7 @@ A module is any class whose attributes are tensors, modules, and lists, tuples a
 the others, such as running means, are saved with them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from compiler.core.errors import DataError
@@ -104,8 +104,7 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients that were collected, or make them 0."""
-        for tensor in self.parameters():
-            tensor.grad = None if set_to_none or tensor.grad is None else tensor.grad.zeros_like()
+        forget_gradients(self.parameters(), set_to_none)
 
     def state_dict(self) -> dict[str, Tensor]:
         """All its tensors by name: `compiler.save("model.safetensors", model.state_dict())`."""
@@ -131,6 +130,12 @@ class Module:
         )  # fmt: skip
         head = f"{type(self).__name__}({tensors})"
         return "\n".join([head, *lines])
+
+
+def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool) -> None:
+    """Forget the gradients that were collected, or make them 0."""
+    for tensor in tensors:
+        tensor.grad = None if set_to_none or tensor.grad is None else tensor.grad.zeros_like()
 
 
 def _named(module: Module) -> Iterator[tuple[str, Any]]:

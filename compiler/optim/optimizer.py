@@ -9,7 +9,7 @@ from compiler.core.errors import DataError, located
 from compiler.core.keywords import own_name
 from compiler.core.modules import in_module
 from compiler.nn import initial
-from compiler.nn.module import load_state
+from compiler.nn.module import forget_gradients, load_state
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
 from compiler.tensors.history import LEAVES
@@ -129,8 +129,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients that were collected, or make them 0."""
         for group in self.groups:
-            for p in group.parameters:
-                p.grad = None if set_to_none or p.grad is None else p.grad.zeros_like()
+            forget_gradients(group.parameters, set_to_none)
 
     def state_dict(self) -> dict[str, Tensor]:
         """The rates, the count of steps and all that is kept, by name."""

@@ -148,7 +148,7 @@ class Captured:
             for number, buffer in enumerate(self._buffers)
         ]
         self._random = {buffer: data_of(buffer) for buffer in drawn}
-        self._addresses = [
+        addresses = [
             address_of(it) if isinstance(it, np.ndarray) else 0 for it in self._arrays
         ]
         self._written = {self._buffers[n].unique for n in self.structure.written_inputs}
@@ -162,7 +162,7 @@ class Captured:
             self.traced.result, self._whole, len(self.traced.nodes), self.traced.graded,
             self.structure,
         )  # fmt: skip
-        self._launch = Launch.of(self.structure, self._addresses, self._results.wanted)
+        self._launch = Launch.of(self.structure, addresses, self._results.wanted)
 
     @property
     def kernels(self) -> int:

@@ -80,9 +80,9 @@ def _published(
         if isinstance(node, Assign) and (value in held or node not in wanted)
     }  # fmt: skip
     for node, value in zip(before, values, strict=True):
-        if value is node or live.storage(node) is not None or not node.dtype.is_float:
+        if node not in wanted or not node.dtype.is_float:
             continue
-        if node not in wanted:
+        if value is node or live.storage(node) is not None:
             continue
         (recipe,) = substitute(Sink((node,)), anew).sources if anew else (node,)
         order = toposort([recipe])

@@ -204,7 +204,7 @@ def _is_held_by(buffers: Alive, known: Container[int]) -> bool:
     for reference in buffers._references:
         if (node := reference()) is None:
             continue
-        if len(node.known.readers) and node.known.readers.all():
+        if node.known.readers.all():
             return False
         for held in node.known.tensors._references:
             tensor = held()
