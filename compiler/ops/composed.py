@@ -100,6 +100,11 @@ def of_root(b: Build[T], g: T, y: T, x: T) -> T:
     return _where(b, b.op("ne", y, b.const(0, y)), b.op("fdiv", g, b.op("add", safe, safe)))
 
 
+def of_share(b: Build[T], g: T, y: T, x: T, share: T) -> T:
+    """d y = share dx"""
+    return _times(b, g, share)
+
+
 def of_modulus(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:
     """d(a % b) = … - (a - a % b) / b db"""
     quotient = b.op("round", b.op("fdiv", b.op("sub", x1, y), x2))

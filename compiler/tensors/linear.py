@@ -6,7 +6,9 @@ from typing import Self
 
 from compiler.core.errors import DataError, ShapeError
 from compiler.graph.kinds.composite import checked
+from compiler.graph.kinds.gradient import ruled
 from compiler.graph.kinds.joins import Contract
+from compiler.ops.composed import unchanged
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
 from compiler.tensors.special import Special
 from compiler.tensors.value import Operand, cast_to, common_type, traced
@@ -89,6 +91,10 @@ class Linear(Special):
         size = self._as_wide().abs()
         return size._length(float(power), axes, keepdim).cast(self._statistic_type())
 
+    def _length_of_at_least(self, least: float, axis: int) -> Self:
+        length = self.norm(2, axis, keepdim=True)
+        return self._new(ruled(length.maximum(least).node, (unchanged,), length.node))
+
     def _length(self, power: float, axes: tuple[int, ...], keepdim: bool) -> Self:
         match power:
             case math.inf:
@@ -113,8 +119,9 @@ class Linear(Special):
     def cosine_similarity(
         self, other: Operand, axis: int = 1, eps: float = 1e-8, *, dim: int | None = None
     ) -> Self:
-        """Cosine of the angle between vectors along `axis`; the lengths are at least `eps`."""
+        """Cosine of the angle between vectors along `axis`; the lengths are at least `eps`, and
+        have the derivatives of lengths there, too (PyTorch's)."""
         given = axis if dim is None else dim
         right = self._lift(other)
-        lengths = [t.norm(2, given, keepdim=True).maximum(eps) for t in (self, right)]
+        lengths = [t._length_of_at_least(eps, given) for t in (self, right)]
         return self.div(lengths[0]).mul(right.div(lengths[1])).sum(given)

@@ -5,12 +5,14 @@ In order: each imports only what stands before it.
     element_types.py    PyTorch's element types and tensors as ours, memory shared
     places.py           modules and lines of a node
     call.py             one node being called, and the table of operators
+    binding.py          arguments of a node, bound by the schema of its operator
     elementwise.py      operators of each element by itself
     activations.py      functions that bend a line
     shapes.py           operators that move elements
     making.py           tensors out of nothing
     folds.py            reductions and scans
     normalisations.py   normalisation by layers, channels and groups
+    masks.py            masks among indices
     picking.py          operators that pick and place by positions
     products.py         matrix products and attention
     windows.py          convolution and pooling

@@ -6,8 +6,8 @@ from compiler.imported.torch.call import Call, as_tensor, operator
 from compiler.tensor import Tensor
 
 
-@operator("relu", "silu", "mish", "relu6", "softsign", "hardswish", "hardsigmoid", "log_sigmoid")
-def plain(call: Call, x: Tensor) -> Tensor:
+@operator("relu", "silu", "mish", "relu6", "hardswish", "hardsigmoid", "log_sigmoid")
+def plain(call: Call, x: Tensor, /) -> Tensor:
     """Those without a parameter."""
     match call.name.partition(".")[0]:
         case "relu":
@@ -18,8 +18,6 @@ def plain(call: Call, x: Tensor) -> Tensor:
             return x.mish()
         case "relu6":
             return x.relu6()
-        case "softsign":
-            return x.softsign()
         case "hardswish":
             return x.mul(x.add(3.0).clip(0.0, 6.0)).div(6.0)
         case "hardsigmoid":
@@ -28,20 +26,20 @@ def plain(call: Call, x: Tensor) -> Tensor:
 
 
 @operator("log_sigmoid_forward")
-def log_sigmoid(_call: Call, x: Tensor) -> Any:
+def log_sigmoid(_call: Call, x: Tensor, /) -> Any:
     """log(sigmoid(x)), and nothing for a gradient."""
     return x.neg().softplus().neg(), None
 
 
 @operator("gelu")
-def gelu(_call: Call, x: Tensor, approximate: str = "none") -> Tensor:
+def gelu(_call: Call, x: Tensor, /, approximate: str = "none") -> Tensor:
     """x times the normal distribution of x."""
     return x.gelu("tanh" if approximate == "tanh" else "none")
 
 
 @operator("elu", "celu", "selu")
 def elu(
-    call: Call, x: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
+    call: Call, x: Tensor, /, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
 ) -> Tensor:
     """x above 0, an exponential function below."""
     if call.name.startswith("selu"):
@@ -54,15 +52,15 @@ def elu(
 
 
 @operator("leaky_relu")
-def leaky_relu(_call: Call, x: Tensor, negative_slope: float = 0.01) -> Tensor:
+def leaky_relu(_call: Call, x: Tensor, /, negative_slope: float = 0.01) -> Tensor:
     """x above 0, a share of it below."""
     return x.leaky_relu(negative_slope)
 
 
 @operator("rrelu_with_noise", "rrelu_with_noise_functional")
 def rrelu(
-    call: Call, x: Tensor, noise: Tensor, lower: float = 0.125, upper: float = 1 / 3,
-    training: bool = False, *_: Any, **_options: Any,
+    call: Call, x: Tensor, noise: Tensor, /, lower: float = 0.125, upper: float = 1 / 3,
+    training: bool = False,
 ) -> Any:  # fmt: skip
     """Below 0 the mean of two shares, as it is where nothing is learned."""
     if training:
@@ -72,7 +70,7 @@ def rrelu(
 
 
 @operator("prelu", "_prelu_kernel")
-def prelu(_call: Call, x: Tensor, weight: Tensor) -> Tensor:
+def prelu(_call: Call, x: Tensor, weight: Tensor, /) -> Tensor:
     """x above 0, below it times a number of its channel."""
     if weight.ndim == 1 and weight.size > 1:
         weight = weight.reshape(-1, *(1,) * (x.ndim - 2))
@@ -80,26 +78,26 @@ def prelu(_call: Call, x: Tensor, weight: Tensor) -> Tensor:
 
 
 @operator("hardtanh")
-def hardtanh(_call: Call, x: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+def hardtanh(_call: Call, x: Tensor, /, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """Held between two numbers."""
     return x.clip(min_val, max_val)
 
 
 @operator("threshold")
-def threshold(call: Call, x: Tensor, threshold: Any, value: Any) -> Any:
+def threshold(call: Call, x: Tensor, /, threshold: Any, value: Any) -> Any:
     """x above a number, another number elsewhere."""
     return x.gt(threshold).where(x, as_tensor(value, call.dtype))
 
 
 @operator("softplus")
-def softplus(_call: Call, x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+def softplus(_call: Call, x: Tensor, /, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta x)) / beta, x itself where that is large."""
     made = x.softplus() if beta == 1 else x.mul(beta).softplus().div(beta)
     return x.mul(beta).gt(threshold).where(x, made)
 
 
 @operator("hardshrink", "softshrink")
-def shrink(call: Call, x: Tensor, lambd: float = 0.5) -> Tensor:
+def shrink(call: Call, x: Tensor, /, lambd: float = 0.5) -> Tensor:
     """0 near 0; elsewhere x, or x moved towards 0."""
     if call.name.startswith("hardshrink"):
         return x.abs().gt(lambd).where(x, as_tensor(0, call.dtype))
@@ -107,14 +105,14 @@ def shrink(call: Call, x: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 @operator("glu")
-def glu(_call: Call, x: Tensor, dim: int = -1) -> Tensor:
+def glu(_call: Call, x: Tensor, /, dim: int = -1) -> Tensor:
     """Half of it, times the sigmoid of the other half."""
     first, second = x.chunk(2, dim)
     return first.mul(second.sigmoid())
 
 
 @operator("dropout", "native_dropout", "alpha_dropout", "feature_dropout")
-def dropout(call: Call, x: Tensor, p: float = 0.5, train: bool | None = True) -> Any:
+def dropout(call: Call, x: Tensor, /, p: float = 0.5, train: bool | None = True) -> Any:
     """While learning, elements are left out by chance: by our own generator."""
     is_native = call.name.startswith("native")
     if not train or not p:

@@ -1,12 +1,12 @@
 """One node of an exported module being called, and the table of operators.
 
-    @operator("relu")
-    def relu(call, x): return x.relu()
+    @operator("gelu")
+    def gelu(call, x, /, approximate="none"): …
 
-A function gets the call and the arguments as the operator's schema says, tensors as ours, and
-gives a tensor, or a tuple of them, None for one that nobody needs. Its name may name an overload,
-as in "add.Tensor"; without one it is for all of them. What it gives gets the type that PyTorch
-says.
+A function takes the call and tensors by place, before `/`, and all else by its name in the
+operator's schema (binding.py); it returns a tensor, or a tuple of them, None for one that nobody
+needs. The name of the operator may name an overload, as in "add.Tensor"; without one it is for all
+of them. The results are converted to the types that PyTorch describes.
 """
 
 import operator as python
@@ -55,6 +55,11 @@ def name_of(target: Any) -> str:
     return f"{schema.name.removeprefix('aten::')}.{overload}"
 
 
+def base_of(name: str) -> str:
+    """The name of an operator without its overload: `conv2d`."""
+    return name.partition(".")[0]
+
+
 def is_number_function(target: Any) -> bool:
     """Whether it computes with numbers, those of shapes: Python has it."""
     module = getattr(target, "__module__", "") or ""
@@ -98,8 +103,10 @@ class Call:
         return float(torch.finfo(self.values[0].dtype).eps)
 
     def argument(self, place: int) -> Any:
-        """The argument at a place as it stands in the graph."""
-        return self.node.args[place]
+        """The argument at a place as it stands in the graph, given by place or by name."""
+        if place < len(self.node.args):
+            return self.node.args[place]
+        return self.node.kwargs[self.node.target._schema.arguments[place].name]
 
     def refused(self, problem: str, got: object, expected: str) -> DataError:
         """The error of this node."""

@@ -39,21 +39,21 @@ LOGICAL = ("logical_and", "logical_or", "logical_xor")
 
 
 def _unary(name: str) -> Any:
-    def call_method(_call: Call, x: Tensor) -> Any:
+    def call_method(_call: Call, x: Tensor, /) -> Any:
         return getattr(x, name)()
 
     return call_method
 
 
 def _floating(name: str) -> Any:
-    def call_method(call: Call, x: Tensor) -> Any:
+    def call_method(call: Call, x: Tensor, /) -> Any:
         return getattr(as_tensor(x, call.dtype), name)()
 
     return call_method
 
 
 def _binary(name: str) -> Any:
-    def call_method(call: Call, x: Any, y: Any) -> Any:
+    def call_method(call: Call, x: Any, y: Any, /) -> Any:
         a, b = (as_tensor(each, call.dtype) for each in (x, y))
         return getattr(a, name)(b)
 
@@ -61,7 +61,7 @@ def _binary(name: str) -> Any:
 
 
 def _compared(name: str) -> Any:
-    def call_method(call: Call, x: Tensor, y: Any) -> Any:
+    def call_method(call: Call, x: Tensor, y: Any, /) -> Any:
         dtype = call.result_type()
         return getattr(as_tensor(x, dtype), name)(as_tensor(y, dtype))
 
@@ -69,7 +69,7 @@ def _compared(name: str) -> Any:
 
 
 def _logical(name: str) -> Any:
-    def call_method(_call: Call, x: Tensor, y: Tensor) -> Any:
+    def call_method(_call: Call, x: Tensor, y: Tensor, /) -> Any:
         return getattr(x.ne(0), name)(y.ne(0))
 
     return call_method
@@ -85,7 +85,7 @@ for _op in LOGICAL:
 
 
 @operator("add", "sub", "rsub")
-def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Tensor:
+def add(call: Call, x: Any, y: Any, /, alpha: Any = 1) -> Tensor:
     """The sum or difference, the second operand times `alpha`."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     if call.name.startswith("rsub"):
@@ -100,7 +100,7 @@ def add(call: Call, x: Any, y: Any, alpha: Any = 1) -> Tensor:
 
 
 @operator("div", "true_divide")
-def div(call: Call, x: Any, y: Any, rounding_mode: str | None = None) -> Any:
+def div(call: Call, x: Any, y: Any, /, rounding_mode: str | None = None) -> Any:
     """The quotient: as it is, rounded down, or towards zero."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     if rounding_mode is None:
@@ -111,7 +111,7 @@ def div(call: Call, x: Any, y: Any, rounding_mode: str | None = None) -> Any:
 
 
 @operator("pow")
-def power(call: Call, x: Any, y: Any) -> Any:
+def power(call: Call, x: Any, y: Any, /) -> Any:
     """x to the power of y; a half, small whole numbers as what they are."""
     if isinstance(y, int | float) and call.dtype.is_float:
         base = as_tensor(x, call.dtype)
@@ -126,35 +126,33 @@ def power(call: Call, x: Any, y: Any) -> Any:
 
 
 @operator("round")
-def rounded(_call: Call, x: Tensor, decimals: int = 0) -> Tensor:
+def rounded(_call: Call, x: Tensor, /, decimals: int = 0) -> Tensor:
     """To the nearest number of so many decimals, to even ones from halves."""
     return x.round(decimals)
 
 
-@operator("where")
-def where(call: Call, condition: Tensor, yes: Any, no: Any) -> Any:
+@operator("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
+def where(call: Call, condition: Tensor, yes: Any, no: Any, /) -> Any:
     """One where it is true, the other elsewhere."""
     return condition.ne(0).where(as_tensor(yes, call.dtype), as_tensor(no, call.dtype))
 
 
 @operator("clamp", "clip", "clamp_min", "clamp_max")
-def clamp(call: Call, x: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     """Held between two numbers or tensors."""
-    if call.name.startswith("clamp_max"):
-        min, max = None, min
     made = as_tensor(x, call.dtype)
     made = made if min is None else made.maximum(as_tensor(min, call.dtype))
     return made if max is None else made.minimum(as_tensor(max, call.dtype))
 
 
 @operator("lerp")
-def lerp(call: Call, x: Tensor, end: Tensor, weight: Any) -> Tensor:
+def lerp(call: Call, x: Tensor, end: Tensor, weight: Any, /) -> Tensor:
     """Between two tensors, a share of the way."""
     return x.add(end.sub(x).mul(as_tensor(weight, call.dtype)))
 
 
 @operator("addcmul", "addcdiv")
-def add_product(call: Call, x: Tensor, a: Tensor, b: Tensor, value: Any = 1) -> Tensor:
+def add_product(call: Call, x: Tensor, a: Tensor, b: Tensor, /, value: Any = 1) -> Tensor:
     """x plus a product or quotient times a number."""
     both = a.mul(b) if call.name.startswith("addcmul") else a.div(b)
     return x.add(both if value == 1 else both.mul(as_tensor(value, call.dtype)))
@@ -162,7 +160,7 @@ def add_product(call: Call, x: Tensor, a: Tensor, b: Tensor, value: Any = 1) -> 
 
 @operator("nan_to_num")
 def nan_to_num(
-    _call: Call, x: Tensor, nan: float | None = None, posinf: float | None = None,
+    _call: Call, x: Tensor, /, nan: float | None = None, posinf: float | None = None,
     neginf: float | None = None,
 ) -> Tensor:  # fmt: skip
     """Numbers in the place of NaN and infinities."""
@@ -170,14 +168,14 @@ def nan_to_num(
 
 
 @operator("_to_copy", "to", "type_as", "_autocast_to_reduced_precision",
-          "_autocast_to_full_precision", "convert_element_type")  # fmt: skip
-def converted(call: Call, x: Tensor, *_: Any, **_options: Any) -> Any:
+          "_autocast_to_full_precision")  # fmt: skip
+def converted(call: Call, x: Tensor, /) -> Any:
     """In another type."""
     return as_tensor(x, call.dtype)
 
 
-@operator("view.dtype")
-def bits(_call: Call, x: Tensor, dtype: Any) -> Tensor:
+@operator("view.dtype", "view_copy.dtype")
+def bits(_call: Call, x: Tensor, /, dtype: Any) -> Tensor:
     """The same bits of another type."""
     return x.bitcast(_parsed(dtype))
 
@@ -187,21 +185,21 @@ def _parsed(dtype: Any) -> DType:
 
 
 @operator("logit")
-def logit(_call: Call, x: Tensor, eps: float | None = None) -> Tensor:
+def logit(_call: Call, x: Tensor, /, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), x held `eps` away from 0 and 1."""
     held = x if eps is None else x.clip(eps, 1 - eps)
     return held.log().sub(held.neg().log1p())
 
 
 @operator("deg2rad", "rad2deg")
-def degrees(call: Call, x: Tensor) -> Tensor:
+def degrees(call: Call, x: Tensor, /) -> Tensor:
     """Degrees as radians, or radians as degrees."""
     factor = math.pi / 180 if call.name.startswith("deg2rad") else 180 / math.pi
     return as_tensor(x, call.dtype).mul(factor)
 
 
 @operator("erfc")
-def erfc(call: Call, x: Tensor) -> Tensor:
+def erfc(call: Call, x: Tensor, /) -> Tensor:
     """1 - erf(x)."""
     wide = as_tensor(x, dtypes.float64 if call.dtype == dtypes.float64 else dtypes.float32)
     return wide.erf().neg().add(1.0)

@@ -8,7 +8,7 @@ from compiler.tensor import Tensor
 
 @operator("sum", "mean", "nansum")
 def total(
-    call: Call, x: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None
+    call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False
 ) -> Tensor:
     """The sum or the mean over axes."""
     made = half_or_wide(as_tensor(x, call.dtype))
@@ -20,27 +20,27 @@ def total(
 
 @operator("prod")
 def product(
-    call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False, dtype: Any = None
+    call: Call, x: Tensor, /, dim: int | None = None, keepdim: bool = False
 ) -> Tensor:
     """The product over one axis, or over all."""
     return as_tensor(x, call.dtype).prod(axes_of(dim, x.ndim), keepdim)
 
 
 @operator("amax", "amin")
-def extreme(call: Call, x: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+def extreme(call: Call, x: Tensor, /, dim: Any = (), keepdim: bool = False) -> Tensor:
     """The greatest or least over axes."""
     axes = axes_of(dim, x.ndim)
     return x.max(axes, keepdim) if call.name.startswith("amax") else x.min(axes, keepdim)
 
 
 @operator("max.default", "min.default")
-def extreme_of_all(call: Call, x: Tensor) -> Tensor:
+def extreme_of_all(call: Call, x: Tensor, /) -> Tensor:
     """The greatest or least of all."""
     return x.max() if call.name.startswith("max") else x.min()
 
 
 @operator("max.dim", "min.dim")
-def extreme_and_place(call: Call, x: Tensor, dim: int, keepdim: bool = False) -> Any:
+def extreme_and_place(call: Call, x: Tensor, /, dim: int, keepdim: bool = False) -> Any:
     """The greatest or least along an axis, and where it is first."""
     axis = axis_of(dim, x.ndim)
     if call.name.startswith("max"):
@@ -49,7 +49,7 @@ def extreme_and_place(call: Call, x: Tensor, dim: int, keepdim: bool = False) ->
 
 
 @operator("max.other", "min.other")
-def extreme_of_two(call: Call, x: Tensor, y: Tensor) -> Any:
+def extreme_of_two(call: Call, x: Tensor, y: Tensor, /) -> Any:
     """The greater or lesser of two."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     return a.maximum(b) if call.name.startswith("max") else a.minimum(b)
@@ -57,7 +57,7 @@ def extreme_of_two(call: Call, x: Tensor, y: Tensor) -> Any:
 
 @operator("argmax", "argmin")
 def place_of_extreme(
-    call: Call, x: Tensor, dim: int | None = None, keepdim: bool = False
+    call: Call, x: Tensor, /, dim: int | None = None, keepdim: bool = False
 ) -> Tensor:
     """Where the greatest or least is first."""
     axis = None if dim is None else axis_of(dim, x.ndim)
@@ -65,7 +65,7 @@ def place_of_extreme(
 
 
 @operator("any", "all")
-def truth(call: Call, x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+def truth(call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether any or all are not 0."""
     axes, made = axes_of(dim, x.ndim), x.ne(0)
     return made.any(axes, keepdim) if call.name.startswith("any") else made.all(axes, keepdim)
@@ -73,22 +73,20 @@ def truth(call: Call, x: Tensor, dim: Any = None, keepdim: bool = False) -> Tens
 
 @operator("var", "std", "var_mean", "std_mean")
 def spread(
-    call: Call, x: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
-    correction: Any = None,
+    call: Call, x: Tensor, /, dim: Any = None, unbiased: bool = True, keepdim: bool = False,
+    correction: float | None = None,
 ) -> Any:  # fmt: skip
-    """The variance or its root, and the mean."""
-    if isinstance(dim, bool):  # the overload without axes
-        dim, unbiased = None, dim
-    if correction is None:
-        correction = 1 if unbiased is None else int(unbiased)
+    """The variance or its root, and the mean; the sum of squares is divided by the count less
+    `correction`, which is 1 if `unbiased` and else 0 where it is not given."""
+    less = int(unbiased) if correction is None else correction
     axes, wide = axes_of(dim, x.ndim), half_or_wide(x)
-    made = wide.var(axes, keepdim=keepdim, correction=int(correction))
-    made = made.sqrt() if call.name.startswith("std") else made
+    method = wide.std if call.name.startswith("std") else wide.var
+    made = method(axes, keepdim=keepdim, correction=less)
     return (made, wide.mean(axes, keepdim)) if "_mean" in call.name else made
 
 
 @operator("cumsum", "cumprod", "logcumsumexp")
-def scan(call: Call, x: Tensor, dim: int, dtype: Any = None) -> Any:
+def scan(call: Call, x: Tensor, /, dim: int) -> Any:
     """Sums or products up to each element."""
     made = half_or_wide(as_tensor(x, call.dtype))
     if not x.ndim:
@@ -97,7 +95,7 @@ def scan(call: Call, x: Tensor, dim: int, dtype: Any = None) -> Any:
 
 
 @operator("cummax", "cummin")
-def running_extreme(call: Call, x: Tensor, dim: int) -> Any:
+def running_extreme(call: Call, x: Tensor, /, dim: int) -> Any:
     """The greatest or least up to each element, and where it is."""
     axis = axis_of(dim, x.ndim)
     if call.name.startswith("cummax"):
@@ -105,28 +103,29 @@ def running_extreme(call: Call, x: Tensor, dim: int) -> Any:
     return x.cummin(axis, return_indices=True)
 
 
-@operator("softmax", "_softmax", "_safe_softmax", "log_softmax", "_log_softmax")
-def softmax(call: Call, x: Tensor, dim: int, *_: Any, **_options: Any) -> Tensor:
+@operator("softmax.int", "_softmax", "_safe_softmax", "log_softmax.int", "_log_softmax")
+def softmax(call: Call, x: Tensor, /, dim: int) -> Tensor:
     """Shares along an axis, or their logarithms."""
     made = half_or_wide(as_tensor(x, call.dtype))
     axis = axis_of(dim, x.ndim)
     if "log" in call.name:
         return made.log_softmax(axis)
-    shares = made.softmax(axis)
-    if call.name.startswith("_safe"):
-        shares = made.eq(float("-inf")).all(axis, keepdim=True).where(0.0, shares)
-    return shares
+    if not call.name.startswith("_safe"):
+        return made.softmax(axis)
+    is_empty = made.eq(float("-inf")).all(axis, keepdim=True)
+    return is_empty.where(0.0, is_empty.where(0.0, made).softmax(axis))
 
 
 @operator("logsumexp")
-def logsumexp(call: Call, x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+def logsumexp(call: Call, x: Tensor, /, dim: Any, keepdim: bool = False) -> Tensor:
     """The logarithm of a sum of exponentials."""
     return as_tensor(x, call.dtype).logsumexp(axes_of(dim, x.ndim), keepdim)
 
 
 @operator("norm", "linalg_vector_norm")
-def norm(call: Call, x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False,
-         dtype: Any = None) -> Tensor:  # fmt: skip
+def norm(
+    call: Call, x: Tensor, /, p: Any = None, ord: Any = 2, dim: Any = None, keepdim: bool = False
+) -> Tensor:
     """The length of vectors along axes."""
-    wide, order = half_or_wide(as_tensor(x, call.dtype)), 2 if ord is None else ord
+    wide, order = half_or_wide(as_tensor(x, call.dtype)), ord if p is None else p
     return wide.norm(float(order), axes_of(dim, x.ndim), keepdim)

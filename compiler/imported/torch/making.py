@@ -8,23 +8,24 @@ from compiler.tensors.variables import Variable
 
 
 @operator("full", "full_like", "new_full")
-def full(call: Call, first: Any, *rest: Any, **_options: Any) -> Any:
+def full(call: Call, first: Any, /, fill_value: Any, size: Any = None) -> Any:
     """One number everywhere."""
-    shape = first.symbolic_shape if isinstance(first, Tensor) else first
-    if call.name.startswith("new_full"):
-        shape, rest = rest[0], rest[1:]
-    return _filled(call, shape, rest[0])
+    return _filled(call, _shape(first, size), fill_value)
 
 
 @operator("zeros", "ones", "zeros_like", "ones_like", "new_zeros", "new_ones", "empty",
           "empty_like", "new_empty", "empty_permuted", "empty_strided",
           "new_empty_strided")  # fmt: skip
-def constant(call: Call, first: Any, *rest: Any, **_options: Any) -> Any:
+def constant(call: Call, first: Any, /, size: Any = None) -> Any:
     """Zeros or ones; what nobody has written is 0."""
-    shape = first.symbolic_shape if isinstance(first, Tensor) else first
-    if call.name.startswith("new_"):
-        shape = rest[0]
-    return _filled(call, shape, 1 if "ones" in call.name else 0)
+    return _filled(call, _shape(first, size), 1 if "ones" in call.name else 0)
+
+
+def _shape(first: Any, size: Any) -> Any:
+    """The extents that are given, or those of a tensor."""
+    if size is not None:
+        return size
+    return first.symbolic_shape if isinstance(first, Tensor) else first
 
 
 def _filled(call: Call, shape: Any, value: Any) -> Any:
@@ -33,21 +34,20 @@ def _filled(call: Call, shape: Any, value: Any) -> Any:
 
 
 @operator("scalar_tensor")
-def scalar_tensor(call: Call, value: Any, **_options: Any) -> Any:
+def scalar_tensor(call: Call, value: Any, /) -> Any:
     """One number."""
     return as_tensor(value, call.dtype)
 
 
 @operator("fill")
-def fill(call: Call, x: Tensor, value: Any) -> Any:
+def fill(call: Call, x: Tensor, value: Any, /) -> Any:
     """One number in the shape of a tensor."""
     return _filled(call, x.symbolic_shape, value)
 
 
 @operator("arange.default", "arange.start", "arange.start_step")
-def arange(call: Call, *numbers: Any, **_options: Any) -> Tensor:
-    """Numbers at equal distances, from 0 unless it is said."""
-    start, end, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+def arange(call: Call, /, end: Any, start: Any = 0, step: Any = 1) -> Tensor:
+    """Numbers at equal distances."""
     if not isinstance(end, Variable):
         return Tensor.arange(start, end, step).cast(call.dtype)
     if start != 0 or step != 1:
@@ -56,20 +56,20 @@ def arange(call: Call, *numbers: Any, **_options: Any) -> Tensor:
     return made
 
 
-@operator("linspace")
-def linspace(call: Call, start: Any, end: Any, steps: int, **_options: Any) -> Tensor:
+@operator("linspace.default")
+def linspace(call: Call, start: Any, end: Any, /, steps: int) -> Tensor:
     """So many numbers between two."""
     return Tensor.linspace(float(start), float(end), steps).cast(call.dtype)
 
 
 @operator("eye.default", "eye.m")
-def eye(call: Call, rows: int, columns: int | None = None, **_options: Any) -> Tensor:
+def eye(call: Call, /, n: int, m: int | None = None) -> Tensor:
     """1 on the diagonal."""
-    return Tensor.eye(rows, columns, call.dtype)
+    return Tensor.eye(n, m, call.dtype)
 
 
 @operator("rand", "randn", "rand_like", "randn_like")
-def rand(call: Call, first: Any, **_options: Any) -> Tensor:
+def rand(call: Call, first: Any, /) -> Tensor:
     """Numbers by chance, by our own generator."""
     shape = first.shape if isinstance(first, Tensor) else first
     made = Tensor.randn(*shape) if call.name.startswith("randn") else Tensor.rand(*shape)
@@ -77,6 +77,6 @@ def rand(call: Call, first: Any, **_options: Any) -> Tensor:
 
 
 @operator("bernoulli")
-def bernoulli(call: Call, x: Tensor, *chance: Any, **_options: Any) -> Any:
+def bernoulli(call: Call, x: Tensor, /, p: Any = None) -> Any:
     """1 by chance, by our own generator; else 0."""
-    return as_tensor(x.rand_like().lt(chance[0] if chance else x), call.dtype)
+    return as_tensor(x.rand_like().lt(x if p is None else p), call.dtype)

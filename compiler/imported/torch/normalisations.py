@@ -11,8 +11,8 @@ Statistics = tuple[Tensor, Tensor, Tensor]
 
 @operator("layer_norm")
 def layer_norm(
-    call: Call, x: Tensor, shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
-    eps: float = 1e-5, _fast: bool = True,
+    _call: Call, x: Tensor, shape: Any, /, weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Less the mean, divided by the deviation, over the last axes."""
     made = x.layernorm(tuple(range(x.ndim - len(shape), x.ndim)), eps)
@@ -22,7 +22,7 @@ def layer_norm(
 
 @operator("native_layer_norm")
 def native_layer_norm(
-    call: Call, x: Tensor, shape: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+    call: Call, x: Tensor, shape: Any, /, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Statistics:
     """The same, with the mean and one over the deviation."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
@@ -34,7 +34,7 @@ def native_layer_norm(
 
 @operator("rms_norm", "_fused_rms_norm")
 def rms_norm(
-    call: Call, x: Tensor, shape: Any, weight: Tensor | None = None, eps: float | None = None
+    call: Call, x: Tensor, shape: Any, /, weight: Tensor | None = None, eps: float | None = None
 ) -> Any:
     """Divided by the root of the mean of squares, over the last axes."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
@@ -46,8 +46,8 @@ def rms_norm(
 
 @operator("group_norm")
 def group_norm(
-    call: Call, x: Tensor, groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
-    eps: float = 1e-5, _cudnn: bool = True,
+    _call: Call, x: Tensor, groups: int, /, weight: Tensor | None = None,
+    bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """The channels of each group normalised together."""
     return x.group_norm(groups, weight, bias, eps)
@@ -55,35 +55,13 @@ def group_norm(
 
 @operator("native_group_norm")
 def native_group_norm(
-    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: int, c: int, area: int,
-    groups: int, eps: float,
+    _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: int, c: int, area: int,
+    groups: int, eps: float, /,
 ) -> Statistics:  # fmt: skip
     """The same, with the mean and one over the deviation of each group."""
-    cut = half_or_wide(x).reshape(n, groups, -1)
+    cut = half_or_wide(x).reshape(n, groups, c // groups * area)
     inverse = cut.var(2, correction=0).add(eps).rsqrt()
     return x.group_norm(groups, weight, bias, eps), cut.mean(2), inverse
-
-
-@operator("instance_norm")
-def instance_norm(
-    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None,
-    variance: Tensor | None, use_input_stats: bool, _momentum: float, eps: float, _cudnn: bool,
-) -> Tensor:  # fmt: skip
-    """Each channel of each example normalised by itself, or by statistics that the model has."""
-    if not use_input_stats and mean is not None and variance is not None:
-        return x.batch_norm(mean, variance, weight, bias, eps)
-    return x.instance_norm(weight, bias, eps)
-
-
-@operator("batch_norm")
-def batch_norm(
-    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None,
-    variance: Tensor | None, training: bool, _momentum: float, eps: float, _cudnn: bool = True,
-) -> Tensor:  # fmt: skip
-    """Each channel by statistics of the model, or of the batch."""
-    if training or mean is None or variance is None:
-        return _of_batch(x, weight, bias, eps)[0]
-    return x.batch_norm(mean, variance, weight, bias, eps)
 
 
 def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Statistics:
@@ -96,8 +74,8 @@ def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float)
 
 @operator("_native_batch_norm_legit_no_training")
 def no_training(
-    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
-    variance: Tensor, _momentum: float, eps: float,
+    _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
+    variance: Tensor, /, eps: float,
 ) -> Any:  # fmt: skip
     """By statistics of the model."""
     return x.batch_norm(mean, variance, weight, bias, eps), None, None
@@ -105,26 +83,24 @@ def no_training(
 
 @operator("_native_batch_norm_legit.no_stats")
 def no_statistics(
-    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, _training: bool,
-    _momentum: float, eps: float,
-) -> Any:  # fmt: skip
+    _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, /, eps: float
+) -> Any:
     """By statistics of the batch, which nobody keeps."""
     made, mean, variance = _of_batch(x, weight, bias, eps)
     return made, mean, variance.add(eps).rsqrt()
 
 
-@operator("native_batch_norm", "_native_batch_norm_legit.default",
-          "_native_batch_norm_legit_functional")  # fmt: skip
+@operator("_native_batch_norm_legit_functional")
 def with_statistics(
-    call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
-    variance: Tensor, training: bool, momentum: float, eps: float,
+    _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
+    variance: Tensor, /, training: bool, momentum: float, eps: float,
 ) -> Any:  # fmt: skip
     """While learning by statistics of the batch, which move those of the model."""
     if not training:
         return x.batch_norm(mean, variance, weight, bias, eps), None, None, mean, variance
     made, own, spread = _of_batch(x, weight, bias, eps)
     count = math.prod(x.shape) // x.shape[1]
-    unbiased = spread.mul(count / max(count - 1, 1))
+    unbiased = spread.mul(count / (count - 1) if count > 1 else math.nan)
     new = (old.mul(1 - momentum).add(now.mul(momentum))
            for old, now in ((mean, own), (variance, unbiased)))  # fmt: skip
     return made, own, spread.add(eps).rsqrt(), *new

@@ -7,19 +7,21 @@ from compiler.tensor import Tensor
 
 
 @operator("linear")
-def linear(_call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(_call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x weightᵀ + bias."""
     return x.linear(weight.T if weight.ndim > 1 else weight, bias)
 
 
 @operator("mm", "bmm", "matmul", "mv", "dot", "inner", "vdot")
-def matmul(_call: Call, a: Tensor, b: Tensor) -> Tensor:
+def matmul(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
     """A product of matrices or vectors."""
     return a.matmul(b)
 
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")
-def addmm(call: Call, c: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmm(
+    call: Call, c: Tensor, a: Tensor, b: Tensor, /, beta: Any = 1, alpha: Any = 1
+) -> Tensor:
     """beta c + alpha a b."""
     if beta == 1 and alpha == 1 and call.name.startswith("addmm"):
         return a.linear(b, c)
@@ -33,20 +35,20 @@ def addmm(call: Call, c: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any
 
 
 @operator("outer", "ger")
-def outer(_call: Call, a: Tensor, b: Tensor) -> Tensor:
+def outer(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
     """All products of two vectors."""
     return a.outer(b)
 
 
-@operator("einsum")
-def einsum(_call: Call, formula: str, operands: Any, **_options: Any) -> Tensor:
+@operator("einsum.default")
+def einsum(_call: Call, formula: str, operands: Any, /) -> Tensor:
     """Sums over named axes."""
     return Tensor.einsum(formula, *operands)
 
 
 @operator("scaled_dot_product_attention")
 def attention(
-    _call: Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+    _call: Call, query: Tensor, key: Tensor, value: Tensor, /, attn_mask: Tensor | None = None,
     dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:  # fmt: skip
@@ -57,19 +59,21 @@ def attention(
 
 @operator("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_efficient_attention")
 def flash_attention(
-    _call: Call, query: Tensor, key: Tensor, value: Tensor, dropout_p: float = 0.0,
-    is_causal: bool = False, *, attn_mask: Tensor | None = None, scale: float | None = None,
+    call: Call, query: Tensor, key: Tensor, value: Tensor, /, dropout_p: float = 0.0,
+    is_causal: bool = False, *, attn_mask: Tensor | None = None, attn_bias: Tensor | None = None,
+    scale: float | None = None,
 ) -> Any:  # fmt: skip
     """The same, and nothing for a gradient."""
+    mask = attn_mask if attn_bias is None else attn_bias
     made = query.scaled_dot_product_attention(
-        key, value, attn_mask, dropout_p, is_causal, scale)  # fmt: skip
-    return made, None
+        key, value, mask, dropout_p, is_causal, scale)  # fmt: skip
+    return made, *(None,) * (len(call.values) - 1)
 
 
 @operator("_trilinear")
 def trilinear(
     _call: Call, a: Tensor, b: Tensor, c: Tensor, first: Any, second: Any, third: Any,
-    summed: Any, _unroll: int = 1,
+    summed: Any, /,
 ) -> Tensor:  # fmt: skip
     """The sum over axes of a product of three, each with some more axes."""
     for axes, place in ((first, 0), (second, 1), (third, 2)):
@@ -79,6 +83,8 @@ def trilinear(
 
 
 @operator("cosine_similarity")
-def cosine_similarity(_call: Call, a: Tensor, b: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+def cosine_similarity(
+    _call: Call, a: Tensor, b: Tensor, /, dim: int = 1, eps: float = 1e-8
+) -> Tensor:
     """The cosine of the angle between vectors."""
     return a.cosine_similarity(b, dim, eps)

@@ -14,6 +14,7 @@ from compiler.core.errors import CompileError, DataError, located
 from compiler.core.lazy import loading
 from compiler.core.modules import called_at, in_module
 from compiler.core.origin import user_call
+from compiler.imported.arguments import refusal
 from compiler.imported.known import computed, has_data, leaves
 from compiler.imported.torch import (  # noqa: F401 (they fill the table)
     activations,
@@ -28,6 +29,7 @@ from compiler.imported.torch import (  # noqa: F401 (they fill the table)
     shapes,
     windows,
 )
+from compiler.imported.torch.binding import called, unread_in
 from compiler.imported.torch.buffers import held, targets
 from compiler.imported.torch.call import OPERATORS, Call, function_of, is_number_function, name_of
 from compiler.imported.torch.element_types import dtype_of
@@ -39,8 +41,6 @@ from compiler.tensor import Tensor
 FOLDED = 1 << 16
 """Elements up to which a value is computed while the graph is walked, where it hangs on constants
 alone: positions, masks, small tables."""
-_IGNORED = frozenset(("dtype", "layout", "device", "pin_memory", "memory_format", "non_blocking"))
-"""Arguments that say what PyTorch's own description of the result says, or nothing here."""
 _INNER = ("cond", "wrap_with_set_grad_enabled", "wrap_with_autocast")
 """Operators that call graphs."""
 
@@ -135,6 +135,8 @@ class TorchProgram:
             )
             raise DataError("from_torch", "operators are not supported", got="; ".join(rows),
                             expected=f"some of {len(OPERATORS)} operators")  # fmt: skip
+        for node in _called_nodes(self._program.graph_module):
+            _check_arguments(node)
 
     def _graph(self, module: Any, given: Mapping[str, Any], walk: _Walk) -> list[Any]:
         """The outputs of a graph for inputs by name."""
@@ -153,7 +155,7 @@ class TorchProgram:
     def _node(self, node: Any, walk: _Walk) -> Any:
         """What a node gives."""
         args = _resolved(node.args, walk.values)
-        named = {k: v for k, v in _resolved(node.kwargs, walk.values).items() if k not in _IGNORED}
+        named = _resolved(node.kwargs, walk.values)
         operands = [n for n in node.all_input_nodes if isinstance(walk.values[n], Tensor)]
         is_constant = all(n in walk.known for n in operands)
         if is_number_function(node.target):
@@ -170,7 +172,7 @@ class TorchProgram:
                 return self._inner(call, args, walk)
             function = function_of(node.target)
             assert function is not None
-            made = _fitting(call, function(call, *args, **named))
+            made = _fitting(call, called(call, function, args, named))
         if is_constant and (folded := _folded(made)) is not None:
             walk.known.add(node)
             return folded
@@ -241,6 +243,14 @@ def _called_nodes(module: Any) -> Iterator[Any]:
 def _is_known(target: Any) -> bool:
     known = function_of(target) is not None or is_number_function(target)
     return known or name_of(target) in _INNER
+
+
+def _check_arguments(node: Any) -> None:
+    """`DataError` for an argument that changes the result and that no function reads."""
+    function = None if is_number_function(node.target) else function_of(node.target)
+    name = name_of(node.target)
+    if function is not None and (unread := unread_in(node, function, name)):
+        raise refusal(Call(node, name, place_of(node).described), unread)
 
 
 def _attribute(module: Any, path: str) -> Any:

@@ -10,7 +10,7 @@ from compiler.tensor import Tensor
 
 @operator("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input")
 def recurrent(
-    call: Call, x: Tensor, hx: Any, weights: Sequence[Tensor], has_biases: bool, layers: int,
+    call: Call, x: Tensor, hx: Any, weights: Sequence[Tensor], has_biases: bool, layers: int, /,
     dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> Any:  # fmt: skip
     """All layers; gives every hidden state of the last one, and the last of each layer."""
@@ -25,6 +25,9 @@ def recurrent(
         x = x.swapaxes(0, 1)
     directions = 2 if bidirectional else 1
     count, ends = 4 if has_biases else 2, []
+    if len(weights) != layers * directions * count:
+        raise call.refused("its states are projected", f"{len(weights)} weights",
+                           f"{layers * directions * count}: no proj_size")  # fmt: skip
     for layer in range(layers):
         rows = []
         for direction in range(directions):

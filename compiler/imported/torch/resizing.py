@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from compiler.imported.torch.call import Call, operator
+from compiler.imported.torch.call import Call, base_of, operator
 from compiler.tensor import Tensor
 
 _MODES = {
@@ -16,23 +16,25 @@ _MODES = {
 
 
 @operator(*_MODES)
-def upsample(call: Call, x: Tensor, size: Any, *rest: Any, **named: Any) -> Tensor:
+def upsample(
+    call: Call, x: Tensor, size: Any, /, align_corners: bool = False, scale_factors: Any = None,
+    scales: float | None = None, scales_d: float | None = None, scales_h: float | None = None,
+    scales_w: float | None = None,
+) -> Tensor:  # fmt: skip
     """Larger or smaller, by size or by scale."""
-    name = call.name.partition(".")[0]
-    mode, given = _MODES[name], list(rest)
-    corners = None
-    if "nearest" not in mode:
-        corners = given.pop(0) if given else named.get("align_corners", False)
-    scales = given if not call.name.endswith(".vec") else (given[0] if given else None)
-    scales = named.get("scale_factors", scales)
-    if size is not None:
-        if scales and any(s is not None for s in scales) and not _fit(x, size, scales):
-            raise call.refused("its scale is not that of its sizes", scales, "sizes over extents")
-        return x.interpolate(list(size), None, mode, corners or None, name.endswith("_aa"))
-    return x.interpolate(None, list(scales or ()), mode, corners or None, name.endswith("_aa"))
-
-
-def _fit(x: Tensor, size: Any, scales: Any) -> bool:
-    """Whether scales are what the sizes say: then it does not matter which are given."""
-    pairs = zip(size, x.shape[2:], scales, strict=True)
-    return all(s is None or abs(n / old - s) < 1e-6 for n, old, s in pairs)
+    name = base_of(call.name)
+    rank = x.ndim - 2
+    each = [scales] if rank == 1 else [scales_d, scales_h, scales_w][-rank:]
+    wanted = each if scale_factors is None else list(scale_factors)
+    corners, is_smooth = align_corners or None, name.endswith("_aa")
+    is_by_size = size is not None and (align_corners or all(s is None for s in wanted))
+    if is_by_size:
+        return x.interpolate(list(size), None, _MODES[name], corners, is_smooth)
+    factors = [s for s in wanted if s is not None]
+    if len(factors) < len(wanted):
+        raise call.refused("some axes have a scale and others have none", wanted, "a scale each")
+    made = x.interpolate(None, factors, _MODES[name], corners, is_smooth)
+    if size is not None and made.shape[2:] != tuple(size):
+        raise call.refused("its scales do not give its sizes", f"{wanted}: {made.shape[2:]}",
+                           str(tuple(size)))  # fmt: skip
+    return made

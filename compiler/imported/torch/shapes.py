@@ -7,14 +7,14 @@ from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, oper
 from compiler.tensor import Tensor
 
 
-@operator("view", "_unsafe_view", "reshape", "view_copy", "_reshape_alias")
-def view(_call: Call, x: Tensor, shape: Any, _strides: Any = None) -> Tensor:
+@operator("view.default", "_unsafe_view", "reshape", "view_copy.default", "_reshape_alias")
+def view(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
     """The same elements in another shape."""
     return x.reshape(*shape)
 
 
 @operator("expand", "expand_copy", "broadcast_to")
-def expand(_call: Call, x: Tensor, shape: Any, implicit: bool = False) -> Tensor:
+def expand(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
     """Axes of 1 as long as is wanted; -1 leaves an axis as it is."""
     lead = len(shape) - x.ndim
     own = (None,) * lead + x.symbolic_shape
@@ -34,51 +34,51 @@ def _is_left(extent: Any) -> bool:
 
 
 @operator("permute", "permute_copy")
-def permute(_call: Call, x: Tensor, dims: Any) -> Tensor:
+def permute(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
     """Axes in another order."""
     return x.permute(*axes_of(dims, x.ndim)) if x.ndim else x
 
 
 @operator("transpose", "transpose_copy", "swapaxes")
-def transpose(_call: Call, x: Tensor, first: int, second: int) -> Tensor:
+def transpose(_call: Call, x: Tensor, first: int, second: int, /) -> Tensor:
     """Two axes exchanged."""
     return x.swapaxes(first, second) if x.ndim else x
 
 
 @operator("t", "t_copy", "numpy_T", "mT")
-def turned(_call: Call, x: Tensor) -> Tensor:
+def turned(_call: Call, x: Tensor, /) -> Tensor:
     """A matrix turned."""
     return x.swapaxes(-2, -1) if x.ndim > 1 else x
 
 
 @operator("squeeze", "squeeze_copy")
-def squeeze(_call: Call, x: Tensor, dim: Any = None) -> Tensor:
+def squeeze(_call: Call, x: Tensor, /, dim: Any = None) -> Tensor:
     """Without axes of extent 1: all of them, or those that are named."""
     chosen = [a for a in axes_of(dim, x.ndim) if x.ndim and x.symbolic_shape[a] == 1]
     return x.squeeze(tuple(chosen)) if chosen else x
 
 
 @operator("unsqueeze", "unsqueeze_copy")
-def unsqueeze(_call: Call, x: Tensor, dim: int) -> Tensor:
+def unsqueeze(_call: Call, x: Tensor, /, dim: int) -> Tensor:
     """One more axis of extent 1."""
     return x.unsqueeze(dim)
 
 
 @operator("flatten")
-def flatten(_call: Call, x: Tensor, start: int = 0, end: int = -1) -> Tensor:
+def flatten(_call: Call, x: Tensor, /, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Some axes as one."""
-    return x.flatten(start, end)
+    return x.flatten(start_dim, end_dim)
 
 
 @operator("unflatten")
-def unflatten(_call: Call, x: Tensor, dim: int, sizes: Any) -> Tensor:
+def unflatten(_call: Call, x: Tensor, /, dim: int, sizes: Any) -> Tensor:
     """One axis as several."""
     return x.unflatten(axis_of(dim, x.ndim), sizes)
 
 
 @operator("slice", "slice_copy")
 def sliced(
-    _call: Call, x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+    _call: Call, x: Tensor, /, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Tensor:
     """A part of an axis, each `step`th element."""
     axis = axis_of(dim, x.ndim)
@@ -91,20 +91,20 @@ def sliced(
 
 
 @operator("select", "select_copy")
-def select(_call: Call, x: Tensor, dim: int, index: Any) -> Tensor:
+def select(_call: Call, x: Tensor, /, dim: int, index: Any) -> Tensor:
     """One place of an axis."""
     made: Tensor = x[(slice(None),) * axis_of(dim, x.ndim) + (index,)]
     return made
 
 
-@operator("narrow", "narrow_copy")
-def narrow(_call: Call, x: Tensor, dim: int, start: int, length: int) -> Tensor:
+@operator("narrow.default", "narrow_copy")
+def narrow(_call: Call, x: Tensor, /, dim: int, start: int, length: int) -> Tensor:
     """A part of an axis."""
     return x.narrow(axis_of(dim, x.ndim), start, length)
 
 
 @operator("cat", "concat", "concatenate")
-def cat(call: Call, tensors: Any, dim: int = 0) -> Tensor:
+def cat(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
     """Tensors one after the other; those of shape (0,) stand for nothing."""
     parts = [as_tensor(t, call.dtype) for t in tensors if t.shape != (0,)] or tensors[:1]
     first, *others = parts
@@ -112,7 +112,7 @@ def cat(call: Call, tensors: Any, dim: int = 0) -> Tensor:
 
 
 @operator("stack")
-def stack(call: Call, tensors: Any, dim: int = 0) -> Tensor:
+def stack(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
     """Tensors along a new axis."""
     first, *others = (as_tensor(t, call.dtype) for t in tensors)
     axis = dim + first.ndim + 1 if dim < 0 else dim
@@ -120,45 +120,45 @@ def stack(call: Call, tensors: Any, dim: int = 0) -> Tensor:
 
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy")
-def split(_call: Call, x: Tensor, sizes: Any, dim: int = 0) -> Any:
+def split(_call: Call, x: Tensor, sizes: Any, /, dim: int = 0) -> Any:
     """An axis in parts of these sizes."""
     return x.split(sizes, axis_of(dim, x.ndim))
 
 
 @operator("chunk")
-def chunk(_call: Call, x: Tensor, chunks: int, dim: int = 0) -> Any:
+def chunk(_call: Call, x: Tensor, /, chunks: int, dim: int = 0) -> Any:
     """An axis in so many parts."""
     axis = axis_of(dim, x.ndim)
     return x.split(max(math.ceil(x.shape[axis] / chunks), 1), axis)
 
 
 @operator("unbind", "unbind_copy")
-def unbind(_call: Call, x: Tensor, dim: int = 0) -> Any:
+def unbind(_call: Call, x: Tensor, /, dim: int = 0) -> Any:
     """Every place of an axis by itself."""
     return x.unbind(axis_of(dim, x.ndim))
 
 
 @operator("flip")
-def flip(_call: Call, x: Tensor, dims: Any) -> Tensor:
+def flip(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
     """Axes turned round."""
     return x.flip(*axes_of(dims, x.ndim)) if dims else x
 
 
 @operator("roll")
-def roll(_call: Call, x: Tensor, shifts: Any, dims: Any = ()) -> Tensor:
+def roll(_call: Call, x: Tensor, /, shifts: Any, dims: Any = ()) -> Tensor:
     """Elements moved along axes, those that fall out put in front."""
     return x.roll(tuple(shifts), axes_of(dims, x.ndim) if dims else None)
 
 
 @operator("repeat", "tile")
-def repeat(_call: Call, x: Tensor, repeats: Any) -> Tensor:
+def repeat(_call: Call, x: Tensor, repeats: Any, /) -> Tensor:
     """The tensor several times along each axis."""
-    return _with_lead(x, len(repeats) - x.ndim).repeat(*repeats)
+    return x.tile(*repeats) if repeats else x
 
 
 @operator("repeat_interleave.self_int")
 def repeat_interleave(
-    _call: Call, x: Tensor, repeats: int, dim: int | None = None, output_size: Any = None
+    _call: Call, x: Tensor, /, repeats: int, dim: int | None = None
 ) -> Tensor:
     """Each element several times."""
     return x.repeat_interleave(repeats, dim)
@@ -166,15 +166,12 @@ def repeat_interleave(
 
 @operator("constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
           "replication_pad1d", "replication_pad2d", "replication_pad3d")  # fmt: skip
-def pad(call: Call, x: Tensor, widths: Any, *rest: Any, **named: Any) -> Tensor:
+def pad(
+    call: Call, x: Tensor, widths: Any, /, mode: str = "constant", value: Any = None
+) -> Tensor:
     """A border around the last axes."""
-    name = call.name.partition(".")[0]
-    mode, value = "constant", rest[0] if rest else named.get("value", 0)
-    if name == "pad":
-        mode = rest[0] if rest else named.get("mode", "constant")
-        value = rest[1] if len(rest) > 1 else named.get("value", 0)
-    elif not name.startswith("constant"):
-        mode = "reflect" if name.startswith("reflection") else "replicate"
+    if call.name.startswith(("reflection", "replication")):
+        mode = "reflect" if call.name.startswith("reflection") else "replicate"
     pairs = [(0, 0)] * x.ndim
     for place in range(len(widths) // 2):
         pairs[-1 - place] = widths[2 * place], widths[2 * place + 1]
@@ -185,13 +182,13 @@ def pad(call: Call, x: Tensor, widths: Any, *rest: Any, **named: Any) -> Tensor:
 
 @operator("clone", "alias", "detach", "detach_", "contiguous", "lift_fresh_copy", "lift_fresh",
           "alias_copy", "detach_copy", "resolve_conj", "resolve_neg")  # fmt: skip
-def same(_call: Call, x: Tensor, *_: Any, **_options: Any) -> Tensor:
+def same(_call: Call, x: Tensor, /) -> Tensor:
     """The value itself."""
     return x
 
 
 @operator("copy")
-def copied(call: Call, x: Tensor, source: Tensor, _non_blocking: bool = False) -> Any:
+def copied(call: Call, x: Tensor, source: Tensor, /) -> Any:
     """Another value in the shape and type of the first."""
     made = as_tensor(source, call.dtype)
     return made.broadcast_to(*x.symbolic_shape)
@@ -199,7 +196,7 @@ def copied(call: Call, x: Tensor, source: Tensor, _non_blocking: bool = False) -
 
 @operator("slice_scatter")
 def slice_scatter(
-    _call: Call, x: Tensor, source: Tensor, dim: int = 0, start: Any = None, end: Any = None,
+    _call: Call, x: Tensor, source: Tensor, /, dim: int = 0, start: Any = None, end: Any = None,
     step: int = 1,
 ) -> Tensor:  # fmt: skip
     """A part of an axis replaced."""
@@ -207,14 +204,14 @@ def slice_scatter(
 
 
 @operator("select_scatter")
-def select_scatter(_call: Call, x: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
+def select_scatter(_call: Call, x: Tensor, source: Tensor, /, dim: int, index: int) -> Tensor:
     """One place of an axis replaced."""
     return x.set((slice(None),) * axis_of(dim, x.ndim) + (index,), source)
 
 
 @operator("as_strided", "as_strided_copy")
 def as_strided(
-    call: Call, x: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+    call: Call, x: Tensor, /, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:
     """Elements at regular places of a row-major tensor."""
     given = call.argument(0).meta["val"]
@@ -224,25 +221,25 @@ def as_strided(
 
 
 @operator("unfold", "unfold_copy")
-def unfold(_call: Call, x: Tensor, dim: int, size: int, step: int) -> Tensor:
+def unfold(_call: Call, x: Tensor, dim: int, size: int, step: int, /) -> Tensor:
     """Windows along an axis, each as a last axis."""
     return x.unfold(axis_of(dim, x.ndim), size, step)
 
 
 @operator("diagonal", "diagonal_copy")
-def diagonal(_call: Call, x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal(_call: Call, x: Tensor, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """A diagonal of two axes."""
     return x.diagonal(offset, dim1, dim2)
 
 
 @operator("tril", "triu")
-def triangle(call: Call, x: Tensor, diagonal: int = 0) -> Tensor:
+def triangle(call: Call, x: Tensor, /, diagonal: int = 0) -> Tensor:
     """What is below or above a diagonal; 0 elsewhere."""
     return x.tril(diagonal) if call.name.startswith("tril") else x.triu(diagonal)
 
 
 @operator("pixel_shuffle", "pixel_unshuffle")
-def pixel_shuffle(call: Call, x: Tensor, factor: int) -> Tensor:
+def pixel_shuffle(call: Call, x: Tensor, factor: int, /) -> Tensor:
     """Channels as pixels, or pixels as channels."""
     *lead, c, h, w = x.shape
     r, n = factor, len(lead)
@@ -257,20 +254,33 @@ def pixel_shuffle(call: Call, x: Tensor, factor: int) -> Tensor:
 
 
 @operator("channel_shuffle", "native_channel_shuffle")
-def channel_shuffle(_call: Call, x: Tensor, groups: int) -> Tensor:
+def channel_shuffle(_call: Call, x: Tensor, /, groups: int) -> Tensor:
     """Channels of groups mixed."""
     n, c, *image = x.shape
     cut = x.reshape(n, groups, c // groups, *image)
     return cut.swapaxes(1, 2).reshape(n, c, *image)
 
 
-@operator("sym_size", "sym_numel", "sym_stride", "size", "numel")
-def size(_call: Call, x: Tensor, dim: int | None = None) -> Any:
+@operator("sym_size.int", "size.int")
+def size(_call: Call, x: Tensor, /, dim: int) -> Any:
     """The extent of an axis."""
-    return x.size if dim is None else x.symbolic_shape[axis_of(dim, x.ndim)]
+    return x.symbolic_shape[axis_of(dim, x.ndim)]
 
 
-@operator("_assert_tensor_metadata", "_assert_scalar", "_assert_async", "sym_constrain_range",
-          "sym_constrain_range_for_size")  # fmt: skip
-def checked(_call: Call, *_: Any, **_options: Any) -> None:
-    """What PyTorch has checked when it wrote the graph."""
+@operator("sym_numel", "numel")
+def count(_call: Call, x: Tensor, /) -> Any:
+    """The number of elements."""
+    extents: Any = x.symbolic_shape
+    return math.prod(extents)
+
+
+@operator("_assert_tensor_metadata", "sym_constrain_range", "sym_constrain_range_for_size")
+def checked(_call: Call, /) -> None:
+    """Nothing: PyTorch has checked it when it wrote the graph."""
+
+
+@operator("_assert_scalar")
+def asserted(call: Call, condition: Any, /, assert_msg: str) -> None:
+    """Nothing, or the model's own error where a condition about extents is false."""
+    if isinstance(condition, bool | int) and not condition:
+        raise call.refused(assert_msg, condition, "a true condition")

@@ -15,7 +15,7 @@ def _numbers(given: Any, axes: int) -> Any:
 
 @operator("conv1d", "conv2d", "conv3d")
 def conv(
-    call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
+    call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
     padding: Any = 0, dilation: Any = 1, groups: int = 1,
 ) -> Any:  # fmt: skip
     """Convolution; an image without a batch is a batch of one."""
@@ -29,7 +29,7 @@ def conv(
 
 @operator("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 def conv_transpose(
-    call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
+    call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
     padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
     """The transpose of a convolution."""
@@ -43,7 +43,7 @@ def conv_transpose(
 
 @operator("convolution")
 def convolution(
-    call: Call, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
+    call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
     dilation: Any, transposed: bool, output_padding: Any, groups: int,
 ) -> Any:  # fmt: skip
     """A convolution, or its transpose."""
@@ -60,7 +60,7 @@ def _batched(x: Tensor, axes: int) -> Tensor:
 @operator("max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices",
           "max_pool2d_with_indices", "max_pool3d_with_indices")  # fmt: skip
 def max_pool(
-    call: Call, x: Tensor, size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+    call: Call, x: Tensor, size: Any, /, stride: Any = (), padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:  # fmt: skip
     """The greatest of each window, and where it is."""
@@ -83,7 +83,7 @@ def _is_read(call: Call, place: int) -> bool:
 
 @operator("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def avg_pool(
-    call: Call, x: Tensor, size: Any, stride: Any = (), padding: Any = 0,
+    call: Call, x: Tensor, size: Any, /, stride: Any = (), padding: Any = 0,
     ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Any:  # fmt: skip
     """The mean of each window."""
@@ -98,7 +98,7 @@ def avg_pool(
 
 @operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
           "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")  # fmt: skip
-def adaptive_avg_pool(call: Call, x: Tensor, size: Any) -> Any:
+def adaptive_avg_pool(call: Call, x: Tensor, size: Any, /) -> Any:
     """The mean of windows that are chosen so that so many are left."""
     axes = len(size)
     image = _batched(x, axes)
@@ -110,7 +110,7 @@ def adaptive_avg_pool(call: Call, x: Tensor, size: Any) -> Any:
 
 
 @operator("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
-def adaptive_max_pool(call: Call, x: Tensor, size: Any) -> Any:
+def adaptive_max_pool(call: Call, x: Tensor, size: Any, /) -> Any:
     """The greatest of such windows; where they are, only if nobody asks."""
     axes = len(size)
     if _is_read(call, 1):

@@ -1,0 +1,129 @@
+"""The arguments of a node, bound by the schema of its operator to what a function declares.
+
+    aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None)
+    def clamp(call, x, /, min=None, max=None)
+
+Parameters before `/` take arguments by place, all others by their names in the schema, with the
+schema's defaults. An argument that no parameter takes is refused unless it is the default.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from compiler.imported.arguments import REQUIRED, Unread, reason, refusal
+from compiler.imported.torch.call import Call, Function, Made, base_of
+
+UNCHANGED: dict[str, str] = {
+    "dtype": "the type of the result is that of PyTorch's description, `call.dtype`",
+    "half_to_float": "the type of the result is that of PyTorch's description",
+    "layout": "the values do not depend on the order in memory",
+    "memory_format": "the values do not depend on the order in memory",
+    "device": "the values do not depend on the device",
+    "pin_memory": "the values do not depend on the kind of memory",
+    "non_blocking": "the values do not depend on when they are copied",
+    "copy": "an exported graph writes nothing in place",
+    "sparse": "how the gradient is stored, not its values",
+    "sparse_grad": "how the gradient is stored, not its values",
+    "cudnn_enable": "which library computes",
+    "cudnn_enabled": "which library computes",
+    "stable": "every sort is stable",
+    "assume_unique": "a promise that allows PyTorch a faster way to the same values",
+    "expand.implicit": "marks a broadcast that PyTorch inserts",
+    "expand_copy.implicit": "marks a broadcast that PyTorch inserts",
+    "einsum.path": "the order of the products",
+    "_trilinear.unroll_dim": "the order of the sums",
+    "to.other": "the type of the result is that of PyTorch's description",
+    "type_as.other": "the type of the result is that of PyTorch's description",
+    "_autocast_to_reduced_precision.*": "they choose the type that PyTorch describes",
+    "_autocast_to_full_precision.*": "they choose the type that PyTorch describes",
+    "_reshape_alias.stride": "the values do not depend on the order in memory",
+    "empty_permuted.physical_layout": "the values do not depend on the order in memory",
+    "empty_strided.stride": "the values do not depend on the order in memory",
+    "new_empty_strided.stride": "the values do not depend on the order in memory",
+    "repeat_interleave.output_size": "the size that the repetitions give",
+    "_scaled_dot_product_efficient_attention.compute_log_sumexp": "a result that only PyTorch's "
+                                                                  "own gradient reads",
+    "_native_batch_norm_legit_no_training.momentum": "the statistics do not move",
+    "_native_batch_norm_legit.momentum": "there are no statistics that move",
+    "_native_batch_norm_legit.training": "without statistics a batch has only its own",
+    "_assert_tensor_metadata.*": "PyTorch checked it when it wrote the graph",
+    "sym_constrain_range.*": "PyTorch checked it when it wrote the graph",
+    "sym_constrain_range_for_size.*": "PyTorch checked it when it wrote the graph",
+}  # fmt: skip
+"""Arguments that cannot change a value, each with the reason: `argument`, `operator.argument`, or
+`operator.*` for all of one operator."""
+
+
+class Parameter(NamedTuple):
+    """An argument of a schema."""
+
+    name: str
+    default: Any = REQUIRED
+
+
+class Declared(NamedTuple):
+    """What a function takes besides the call: so many by place, and these by name."""
+
+    operands: int
+    names: frozenset[str]
+
+
+def called(call: Call, function: Function, args: Sequence[Any], named: Mapping[str, Any]) -> Made:
+    """What a function gives for the arguments of a node; `DataError` for one that it does not
+    take."""
+    operands: list[Any] = []
+    by_name: dict[str, Any] = {}
+    declared = declared_by(function)
+    for place, (parameter, value) in enumerate(_paired(call.node.target, args, named)):
+        if place < declared.operands:
+            operands.append(value)
+        elif parameter.name in declared.names:
+            by_name[parameter.name] = value
+        elif unread := _unread(call.name, parameter, value):
+            raise refusal(call, unread)
+    return function(call, *operands, **by_name)
+
+
+def unread_in(node: Any, function: Function, name: str) -> Unread | None:
+    """The first argument of a node that the function does not take and that is no default."""
+    declared = declared_by(function)
+    pairs = enumerate(_paired(node.target, node.args, node.kwargs))
+    left = (
+        _unread(name, parameter, value) for place, (parameter, value) in pairs
+        if place >= declared.operands and parameter.name not in declared.names
+    )  # fmt: skip
+    return next(filter(None, left), None)
+
+
+@cache
+def declared_by(function: Function) -> Declared:
+    """What a function declares besides the call."""
+    kinds = [(p.name, p.kind) for p in inspect.signature(function).parameters.values()]
+    by_place = [name for name, kind in kinds if kind is inspect.Parameter.POSITIONAL_ONLY]
+    return Declared(len(by_place) - 1, frozenset(name for name, _ in kinds) - set(by_place))
+
+
+@cache
+def schema_of(target: Any) -> tuple[Parameter, ...]:
+    """The arguments of an operator in order, with their defaults."""
+    return tuple(
+        Parameter(a.name, a.default_value if a.has_default_value() else REQUIRED)
+        for a in target._schema.arguments
+    )
+
+
+def _paired(
+    target: Any, args: Sequence[Any], named: Mapping[str, Any]
+) -> Iterator[tuple[Parameter, Any]]:
+    """Each argument of the schema with its value, the default where none is given."""
+    for place, parameter in enumerate(schema_of(target)):
+        given = args[place] if place < len(args) else named.get(parameter.name, parameter.default)
+        yield parameter, given
+
+
+def _unread(name: str, parameter: Parameter, value: Any) -> Unread | None:
+    unread = Unread(parameter.name, value, parameter.default)
+    is_left = unread.is_default or reason(UNCHANGED, base_of(name), parameter.name)
+    return None if is_left else unread
