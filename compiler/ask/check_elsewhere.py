@@ -20,7 +20,7 @@ from compiler.ask.interpreted import ENGINES, Stages, interpreted, stages_of
 from compiler.core.errors import CompileError, InternalError
 from compiler.core.kept import Kept
 from compiler.core.node import Node, toposort
-from compiler.core.written import Kinds, Reader, Unwritable, Writer, below
+from compiler.core.written import Kinds, Reader, Unwritable, Writer, below, load_kinds
 from compiler.device import buffers
 from compiler.device.allocator import address_of
 from compiler.device.dask import Engine
@@ -106,6 +106,7 @@ class Check:
     def _read(self) -> _Program:
         """The program without its data."""
         entry = json.loads(self.content)
+        load_kinds(entry["modules"])
         reader = Reader(_kinds(), entry["rows"])
         passes, kernels, items, holders, results, loops, instructions, inputs = map(
             reader.value, entry["program"]
@@ -176,7 +177,8 @@ def _written(compilation: Checkable, values: Values) -> Check | None:
         tuple(stages.inputs),
     )  # fmt: skip
     written = writer.value(program)[1:]
-    content = json.dumps({"rows": writer.rows, "program": written}).encode()
+    entry = {"modules": writer.modules, "rows": writer.rows, "program": written}
+    content = json.dumps(entry).encode()
     names = (*(f"pass {record.name}" for record in records), *ENGINES)
     sent = _Arrays()
     places = {number: sent.place(array) for number, array in data.items()}

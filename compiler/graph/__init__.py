@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     extents.py      which axes have one, and how it passes on
     nodes.py        the tensor graph: what is to be computed
     kinds/          composite kinds and effects
+    writable.py     the kinds that have a written form
     words.py        how printed programs and pictures name tensor nodes
     parts.py        parts of a tensor that an Assign or a Store writes
     rewrite.py      the one rewrite engine

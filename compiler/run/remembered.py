@@ -6,7 +6,7 @@ options; the processor with its features and the number of cores; LLVM, NumPy, P
 sources of this compiler. The entry, in JSON, has what running takes, as `core/written.py` writes
 it; memory, levels and native steps follow from it. Machine code is kept once, with other objects.
 
-    {"rows": […], "items": […], "results": […],
+    {"modules": […], "rows": […], "items": […], "results": […],
      "programs": [[body, kind of device, description, key of the object], …]}
 
 A plan of ResNet-18 and its first run took 0.06 s instead of 0.85 with object code alone; a softmax
@@ -34,13 +34,13 @@ import numpy as np
 from compiler.core.errors import CompileError
 from compiler.core.kept import Kept
 from compiler.core.lazy import loading
-from compiler.core.written import Kinds, Reader, Unwritable, Writer, below
+from compiler.core.written import Kinds, Reader, Unwritable, Writer, load_kinds
 from compiler.device.described import DESCRIBED, Described, DescribedProgram, described, loaded
 from compiler.device.program import Program
 from compiler.graph.kinds.effects import Custom
 from compiler.graph.kinds.repeat import with_iterations
-from compiler.graph.kinds.views import Strided
-from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Sink
+from compiler.graph.writable import writable
 from compiler.llvm import jit
 from compiler.llvm.cache import OBJECTS, PROGRAM, folder_of
 from compiler.machines.system import core_count
@@ -48,7 +48,7 @@ from compiler.run.execution import Programs
 from compiler.schedule.items import Kernel, MemoryTransfer, ScheduleItem, Synchronization
 from compiler.settings.options import Cache, Options
 
-FORMAT = 1
+FORMAT = 2
 """Another number where entries, or what is done with them, are not the same any more."""
 KEPT = 1024
 """Programs kept in memory that were found on disk: a bound on memory, not measured."""
@@ -195,9 +195,7 @@ def _files(package: Path) -> Iterator[tuple[str, int, int]]:
 
 def kinds() -> Kinds:
     """What may stand in an entry: the nodes of graphs but functions of the user's, and records."""
-    found: dict[str, type] = {f"record {kind.__name__}": kind for kind in (*RECORDS, Strided)}
-    found |= {kind.__name__: kind for kind in below(TensorNode)}
-    return found
+    return {f"record {kind.__name__}": kind for kind in RECORDS} | writable()
 
 
 def remembered(key: bytes, cache: Cache) -> Remembered | None:
@@ -214,6 +212,7 @@ def _read(content: bytes, cache: Cache) -> Remembered | None:
     """The program of an entry; one that is none is a warning."""
     try:
         entry = json.loads(content)
+        load_kinds(entry["modules"])
         reader = Reader(kinds(), entry["rows"])
         items, results, rows = map(reader.value, (entry["items"], entry["results"],
                                                   entry["programs"]))  # fmt: skip
@@ -275,4 +274,4 @@ def _written(
     writer = Writer(kinds())
     values = map(writer.value, (tuple(items), tuple(results), tuple(rows)))
     entry = dict(zip(("items", "results", "programs"), values, strict=True))
-    return json.dumps({"rows": writer.rows, **entry}).encode()
+    return json.dumps({"modules": writer.modules, "rows": writer.rows, **entry}).encode()

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 from compiler.core.errors import DataError
 from compiler.core.origin import no_origin
-from compiler.core.written import Kinds, Reader, Unwritable, Writer, below
+from compiler.core.written import Reader, Unwritable, Writer, load_kinds
 from compiler.device.dask import Engine
-from compiler.graph.kinds.views import Strided
-from compiler.graph.nodes import Sink, TensorNode
+from compiler.graph.nodes import Sink
+from compiler.graph.writable import writable
 from compiler.loops.choices import parse, text
 from compiler.machines.system import all_cores, core_count, using_cores
 from compiler.settings.options import Options
@@ -75,7 +75,8 @@ class Tune:
             if self.machine.get(what) != got:
                 return OtherMachine(what, got)
         entry = json.loads(row.body)
-        root = Reader(_kinds(), entry["rows"]).value(["n", entry["root"]])
+        load_kinds(entry["modules"])
+        root = Reader(writable(), entry["rows"]).value(["n", entry["root"]])
         assert isinstance(root, Sink)
         bench = Workbench(row.name, root, self.options)
         choices = bench.default.choices
@@ -109,9 +110,9 @@ def search_elsewhere(
 
 
 def _row(job: Job, seconds: float) -> KernelToSearch:
-    writer = Writer(_kinds())
+    writer = Writer(writable())
     place = writer.node(job.bench.body)
-    body = json.dumps({"root": place, "rows": writer.rows})
+    body = json.dumps({"root": place, "modules": writer.modules, "rows": writer.rows})
     before = None if job.before is None else text(job.before)
     return KernelToSearch(job.name, body, job.key, seconds, before)
 
@@ -128,8 +129,3 @@ def _found(
                             expected=own, hint=hint)  # fmt: skip
         yield replace(read(json.loads(outcome)), is_remembered=False)
 
-
-def _kinds() -> Kinds:
-    """What may stand in the body of a kernel."""
-    nodes = {kind.__name__: kind for kind in below(TensorNode)}
-    return {**nodes, "record Strided": Strided}

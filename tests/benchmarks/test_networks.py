@@ -13,15 +13,9 @@ from benchmarks.networks.alone import Alone, OneByOne, alone, total_ns
 from benchmarks.networks.bars import checks
 from benchmarks.networks.kernels import KernelTime, far, kernels, machine, plain, roof_ns
 from benchmarks.networks.library import Library
-from benchmarks.networks.lstm import lstm
-from benchmarks.networks.mobilenet import mobilenet_v2
 from benchmarks.networks.network import Network
-from benchmarks.networks.numeric import covariance, kmeans, stencil
 from benchmarks.networks.report import BEGIN, END, report, summary, tell
-from benchmarks.networks.resnet import resnet18
 from benchmarks.networks.results import Found, Results, from_json, to_json
-from benchmarks.networks.transformers import gpt2, vit_s16
-from benchmarks.networks.unet import unet
 from benchmarks.networks.worker import Session
 from benchmarks.networks.zoo import NETWORKS
 from benchmarks.results import OURS, Entry
@@ -31,28 +25,17 @@ from compiler import MachineModel
 from compiler.core.reason import Reason
 from compiler.loops.choices import Refused, Vectorize, chosen
 from compiler.schedule.items import ItemAnalysis
+from tests.benchmarks.small import NETS
 
-SMALL = (
-    resnet18(size=32, widths=(4, 6), classes=5),
-    mobilenet_v2(size=16, stages=((1, 8, 1, 1), (2, 8, 2, 2)), last=12, classes=5),
-    vit_s16(size=16, patch=8, layers=1, heads=2, width=8, classes=5),
-    unet(size=16, width=3, levels=2),
-    gpt2(tokens=6, layers=1, heads=2, width=8, vocabulary=11),
-    gpt2(tokens=1, past=5, layers=1, heads=2, width=8, vocabulary=11),
-    lstm(steps=3, hidden=8, batch=2),
-    kmeans(points=200, width=5, clusters=3, steps=2),
-    covariance(rows=300, columns=7),
-    stencil(size=12, steps=3),
-)
 ON_TORCH = ROOT / "benchmarks" / "networks" / "on_torch.py"
-BY_NAME = {network.name: network for network in SMALL}
+BY_NAME = {network.name: network for network in NETS}
 
 
 def test_every_network_has_a_small_one() -> None:
     assert BY_NAME.keys() == NETWORKS.keys()
 
 
-@pytest.mark.parametrize("network", SMALL, ids=lambda network: network.name)
+@pytest.mark.parametrize("network", NETS, ids=lambda network: network.name)
 def test_ours_agrees_with_numpy_in_float64(network: Network) -> None:
     expected, call = network.expected(), ours.call(network)
     assert expected.dtype == np.float64

@@ -21,6 +21,7 @@ import numpy as np
 
 from compiler.core.dtypes import DType, bool_
 from compiler.core.node import substitute
+from compiler.core.written import place_of
 from compiler.graph import extents as rules
 from compiler.graph.devices import Devices
 from compiler.graph.extents import Extents
@@ -225,6 +226,10 @@ class Ruled(Composite):
         value, *operands = self.sources
         if len(operands) != len(self.rules):
             return Problem("there is not a rule for each operand", len(self.rules), len(operands))
+        nameless = [rule for rule in self.rules if rule is not None and not place_of(rule)]
+        if nameless:
+            return Problem("a rule has no place of its own", nameless[0],
+                           "a function at the top of a file of the compiler")  # fmt: skip
         if isinstance(value, Reduce):
             return None if value.sources == (*operands,) else Problem(
                 "a rule is of another reduction", len(operands), "its operand")  # fmt: skip
