@@ -51,9 +51,11 @@ class Layers(Linear):
         if softcap is not None:
             inner = inner.div(softcap).tanh().mul(softcap)
         seen = inner._seen(attn_mask, is_causal)
-        weights = seen.softmax(-1)
-        if attn_mask is not None:  # where no key is seen, softmax has no numbers to divide
-            weights = seen.eq(-math.inf).all(-1, keepdim=True).where(0.0, weights)
+        if attn_mask is None:
+            return seen.softmax(-1).cast(scores.dtype).matmul(v)
+        # Where no key is seen, softmax has no numbers to divide, for values and for gradients.
+        is_blind = seen.eq(-math.inf).all(-1, keepdim=True)
+        weights = is_blind.where(0.0, is_blind.where(0.0, seen).softmax(-1))
         return weights.cast(scores.dtype).matmul(v)
 
     def _seen(self, mask: Operand | None, is_causal: bool) -> Self:

@@ -57,7 +57,7 @@ def leaky_relu(_call: Call, x: Tensor, /, negative_slope: float = 0.01) -> Tenso
     return x.leaky_relu(negative_slope)
 
 
-@operator("rrelu_with_noise", "rrelu_with_noise_functional")
+@operator("rrelu_with_noise_functional")
 def rrelu(
     call: Call, x: Tensor, noise: Tensor, /, lower: float = 0.125, upper: float = 1 / 3,
     training: bool = False,
@@ -65,8 +65,7 @@ def rrelu(
     """Below 0 the mean of two shares, as it is where nothing is learned."""
     if training:
         raise call.refused("it is in training mode", "training", "inference")
-    made = x.leaky_relu((lower + upper) / 2)
-    return (made, noise) if "functional" in call.name else made
+    return x.leaky_relu((lower + upper) / 2), noise
 
 
 @operator("prelu", "_prelu_kernel")

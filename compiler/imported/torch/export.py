@@ -7,6 +7,7 @@ import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from compiler.tensor import Tensor
 
 _LOCK = threading.Lock()
 _FILTER = "_filter_traceback_frames"
+_OWN = "svodviz"
+_REGION = "wrap_with_set_grad_enabled"
+_LIBRARIES: list[Any] = []
 _OF_A_CACHE = (
     "; use_cache=False leaves out a model's cache, and what transformers.integrations.executorch"
     ".convert_and_export_with_cache(model) gives has one and is taken"
@@ -74,7 +78,7 @@ def _failed(problem: str, error: Exception, expected: str, hint: str = "") -> Da
 def _traced(module: Any, args: Any, named: Any, dynamic_shapes: Any, *, strict: bool) -> Any:
     with loading():
         import torch
-    with torch.no_grad(), _whole_traces():
+    with torch.enable_grad(), _whole_traces():  # else regions without gradients leave no trace
         return torch.export.export(
             module, args, named, dynamic_shapes=dynamic_shapes, strict=strict
         )  # fmt: skip
@@ -88,8 +92,58 @@ def _decomposed(program: Any) -> Any:
     for target in list(table):
         if function_of(target) is not None:
             table.pop(target)
-    with torch.no_grad(), _whole_traces():
+    with torch.no_grad(), _whole_traces(), _with_detaches(program):
         return program.run_decompositions(table)
+
+
+@contextmanager
+def _with_detaches(program: Any) -> Iterator[None]:
+    """While it lasts, an operator of ours stands for each `detach` of a program, and for results
+    of regions without gradients: PyTorch's decompositions forget both."""
+    with loading():
+        import torch
+    usual = torch.ops.aten.detach.default
+    modules = [m for m in program.graph_module.modules() if hasattr(m, "graph")]
+    nodes = [n for m in modules for n in m.graph.nodes if n.target is usual]
+    for node in nodes:
+        node.target = _detach()
+    inserted = [new for module in modules for new in _detached_results(module)]
+    try:
+        yield
+    finally:
+        for node in nodes:
+            node.target = usual
+        for new in inserted:
+            new.replace_all_uses_with(new.args[0])
+            new.graph.erase_node(new)
+
+
+def _detached_results(module: Any) -> Iterator[Any]:
+    """A `detach` for each result of a region without gradients, inserted into its graph."""
+    for node in module.graph.nodes:
+        if getattr(node.target, "__name__", "") != _REGION or node.args[0]:
+            continue
+        inner = getattr(module, node.args[1].target).graph
+        end = next(each for each in inner.nodes if each.op == "output")
+        for result in end.all_input_nodes:
+            if getattr(getattr(result.meta.get("val"), "dtype", None), "is_floating_point", False):
+                with inner.inserting_before(end):
+                    new = inner.call_function(_detach(), (result,))
+                new.meta = dict(result.meta)
+                end.replace_input_with(result, new)
+                yield new
+
+
+@cache
+def _detach() -> Any:
+    """`svodviz::detach`, which no decomposition knows."""
+    with loading():
+        import torch
+    library = torch.library.Library(_OWN, "FRAGMENT")
+    library.define("detach(Tensor x) -> Tensor")
+    library.impl("detach", lambda x: x.clone(), "CompositeExplicitAutograd")
+    _LIBRARIES.append(library)  # its operators live as long as it does
+    return torch.ops.svodviz.detach.default
 
 
 def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -176,4 +176,4 @@ def triangle_indices(call: Call, /, row: int, col: int, offset: int = 0) -> Tens
     """Where a triangle of a matrix is."""
     found = (np.tril_indices if call.name.startswith("tril") else np.triu_indices)(
         row, offset, col)  # fmt: skip
-    return Tensor(np.stack(found).astype(np.int64))
+    return Tensor(np.stack(found).astype(call.dtype.numpy))

@@ -180,11 +180,17 @@ def pad(
     return x.pad(pairs, x.dtype.numpy.type(value or 0).item())
 
 
-@operator("clone", "alias", "detach", "detach_", "contiguous", "lift_fresh_copy", "lift_fresh",
-          "alias_copy", "detach_copy", "resolve_conj", "resolve_neg")  # fmt: skip
+@operator("clone", "alias", "contiguous", "lift_fresh_copy", "lift_fresh", "alias_copy",
+          "resolve_conj", "resolve_neg")  # fmt: skip
 def same(_call: Call, x: Tensor, /) -> Tensor:
     """The value itself."""
     return x
+
+
+@operator("detach", "detach_", "detach_copy", "svodviz::detach")
+def detached(_call: Call, x: Tensor, /) -> Tensor:
+    """The value itself, where gradients stop."""
+    return x.detach() if x.dtype.is_float else x
 
 
 @operator("copy")
