@@ -3,7 +3,12 @@
 In order: each imports only what stands before it.
 
     arguments.py     what a call is given: tensors, numbers that may change, and what is fixed
-    surroundings.py  what stands around a function in Python
+    code.py          code as a reader of state: names, from its bytecode
+    libraries.py     functions of libraries that depend on their arguments alone
+    classes.py       where classes come from, and whether their objects hide state
+    guards.py        places with the values that stood there
+    walk.py          from the code of a function to the objects that it reaches
+    surroundings.py  the table of all kinds of state in Python
     results.py       what a call gives back
     launch.py        what runs the program of a call
     program.py       one capture: a compiled program, and what each of its inputs is

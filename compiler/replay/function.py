@@ -11,6 +11,7 @@
 
 import functools
 import inspect
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
@@ -20,9 +21,16 @@ from compiler.core.errors import DataError, JitError, located
 from compiler.replay import arguments
 from compiler.replay.arguments import Call
 from compiler.replay.program import ANOTHER, USUAL, Captured
+from compiler.replay.walk import Unguarded
 from compiler.settings.options import Options
-from compiler.tensors import watching
+from compiler.tensors import trees, watching
+from compiler.tensors.value import TensorValue
 
+WRITES = 2
+"""Calls in a row that change state in Python before a function is captured no more: the first one
+may make what later ones only read."""
+OFTEN = 16
+"""Captures of one signature after which there are no more, where that was most of its calls."""
 KEPT = 64
 """Captures of one function, least recently used first out."""
 
@@ -30,6 +38,11 @@ KEPT = 64
 VARIANTS = 4
 """Captures of one signature that differ in what stood around the function, as a network that
 learns and one that does not; the last one is tried first."""
+
+
+class NotCapturedWarning(UserWarning):
+    """A function is called as without `jit`, since it reads or writes state that cannot be
+    compared."""
 
 
 class JitInfo(NamedTuple):
@@ -49,11 +62,13 @@ class JitFunction:
     arranged, and everything else by value. A Python number is part of it until it was another one
     in a call that is equal otherwise; from then on it is data, unless the function decides by it.
     A tensor from around the function is read where it is; one that the function assigns is written
-    in place. What it returns of these and of its arguments is the very tensor. What stands around
-    it in Python (globals, closures, attributes, lists, whether a network learns) is looked at
-    before each call, as `surroundings.py` tells; where it is another now, the function is captured
-    again. Random numbers are new in each call. What the function does besides (print, count in
-    Python) it does when it is captured, and then no more: a step counter is a tensor.
+    in place. What it returns of these and of its arguments is the very tensor. State in Python
+    that it may read (globals, closures, attributes, lists, arrays, the mode of a network) is
+    compared before each call, as the table in `surroundings.py` says; where it changed, the
+    function is captured again. A function that reads state which cannot be compared (a file, the
+    time, Python's random numbers), or that writes state in Python (a counter, a list), is called
+    as without `jit`, with a `NotCapturedWarning`. Random numbers of the compiler are new in each
+    call. Text that the function prints is printed when it is captured.
 
     A `grad` that the function sets and uses to assign tensors is None afterwards; one that it only
     sets is there. Raises `JitError` where it asks for values, and for arguments that share memory
@@ -77,6 +92,12 @@ class JitFunction:
         """The capture that served last, where the call had no numbers, with its signature."""
         self._captures = self._replays = 0
         self._reasons: dict[str, int] = {}
+        self._open: dict[Hashable, str] = {}
+        """Signatures that are not captured, with the reason."""
+        self._writes: dict[Hashable, int] = {}
+        """How often in a row a call of a signature changed state in Python."""
+        self._count: dict[Hashable, int] = {}
+        """How often each signature was captured."""
 
     def __get__(self, instance: object, owner: type) -> Any:
         """As a method: captured for each object apart, by its identity."""
@@ -89,15 +110,22 @@ class JitFunction:
             return self.function(*args, **given)  # a part of what is captured, or differentiated
         call = call or arguments.read(args, given, self.static)
         with self._lock:
-            captured = self._captured(call)
             self._replays += 1
-            return captured.run(call)
+            captured = self._captured(call)
+            if captured is not None:
+                return captured.run(call)
+        args, given = trees.like(call.whole, list(call.leaves))
+        return _computed(self.function(*args, **given))
 
     def compilation(self, *args: Any, **given: Any) -> Any:
         """The `Compilation` of the program for these arguments, which nothing runs."""
         call = arguments.read(args, given, self.static)
         with self._lock:
-            return self._captured(call).compilation()
+            captured = self._captured(call)
+        if captured is None:
+            raise JitError("jit", "this function is not captured", got=self._open[_kind(call)],
+                           expected="a function whose state can be compared")  # fmt: skip
+        return captured.compilation()
 
     def cache_info(self) -> JitInfo:
         """How often it was captured and replayed, and why captured."""
@@ -108,10 +136,16 @@ class JitFunction:
         """Forget all captures; counts stay."""
         with self._lock:
             self._kept.clear()
+            self._open.clear()
+            self._writes.clear()
+            self._count.clear()
             self._last = None
 
-    def _captured(self, call: Call) -> Captured:
-        kind = key = call.key(frozenset(call.numbers))
+    def _captured(self, call: Call) -> Captured | None:
+        """The program that serves this call; None where the function is called as it is."""
+        kind = key = _kind(call)
+        if self._open and kind in self._open:
+            return None
         # equal parts are mostly the same objects: to compare them is quicker than to hash them
         if self._last is not None and key == self._last[0] and not self._last[1].stale():
             return self._last[1]
@@ -131,14 +165,39 @@ class JitFunction:
             if now.startswith(ANOTHER):
                 known.remove(each)
         why = why or ("another signature" if self._captures else "the first call")
-        made = self._capture(call, kind, moving)
+        try:
+            made = self._capture(call, kind, moving)
+        except Unguarded as reason:
+            self._leave_open(kind, str(reason))
+            return None
+        if made.wrote:
+            self._writes[kind] = self._writes.get(kind, 0) + 1
+            if self._writes[kind] >= WRITES:
+                self._leave_open(kind, f"it writes state in Python: {made.wrote}")
+            return made
+        self._writes.pop(kind, None)
         self._captures += 1
+        self._count[kind] = self._count.get(kind, 0) + 1
+        if self._count[kind] >= OFTEN and self._count[kind] * 4 > self._replays:
+            self._leave_open(kind, f"it is captured again in most calls: {why}")
         self._reasons[why] = self._reasons.get(why, 0) + 1
         variants = self._kept.setdefault(call.key(made.moving), [])
         variants[:] = [made, *variants[: VARIANTS - 1]]
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return made
+
+    def _leave_open(self, kind: Hashable, reason: str) -> None:
+        """From now on the function is called as it is for this signature."""
+        self._open[kind] = reason
+        self._reasons[f"not captured: {reason}"] = 1
+        name = getattr(self.function, "__qualname__", repr(self.function))
+        warnings.warn_explicit(
+            f"jit does not capture {name}: {reason}\n"
+            "  so:       it is called as without jit, each time\n"
+            "  hint:     pass what it reads as an argument, or keep it in a tensor",
+            NotCapturedWarning, *_line_of(self.function),
+        )  # fmt: skip
 
     def _moving_in(self, call: Call, kind: Hashable) -> frozenset[int]:
         """The places of numbers that were others in calls of the same kind."""
@@ -170,6 +229,25 @@ class JitFunction:
             f"jit({name}): {self._captures} captures ({why or 'none yet'}), "
             f"{self._replays} calls; items {kernels}"
         )
+
+
+def _kind(call: Call) -> Hashable:
+    """The signature of a call, whatever its numbers are."""
+    return call.key(frozenset(call.numbers))
+
+
+def _computed(result: Any) -> Any:
+    """The result with all its tensors computed."""
+    tensors: list[Any] = [e for e in trees.flat(result) if isinstance(e, TensorValue)]
+    if tensors:
+        tensors[0].realize(*tensors[1:])
+    return result
+
+
+def _line_of(function: Any) -> tuple[str, int]:
+    """The file and line where a function begins."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return ("<jit>", 0) if code is None else (code.co_filename, code.co_firstlineno)
 
 
 def _static(function: Callable[..., Any], names: Iterable[str | int]) -> tuple[str | int, ...]:

@@ -27,6 +27,7 @@ from compiler.replay.arguments import Call, StandIn, buffers_of, stand_in, value
 from compiler.replay.launch import Launch
 from compiler.replay.results import Argument, results_of
 from compiler.replay.surroundings import around, collecting
+from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
 from compiler.run.native import Changed
 from compiler.settings.options import Options
@@ -129,12 +130,11 @@ class Captured:
         first = next_number()
         given = [stand_in(leaf, place in moving) for place, leaf in enumerate(call.leaves)]
         self._given = given
-        before = around(function, _objects(call))
+        self._around = around(function, _objects(call))
         self.traced = traced(function, call, given)
-        written = before.written()
-        whole = around(function, _objects(call)) if written else before
-        self._refuse_kept(whole.tensors, first)
-        self._around = around(function, _objects(call), written) if written else before
+        self.wrote = self._around.changed()
+        """What the function changed in Python: the program serves for this one call; "" if none."""
+        self._refuse_kept(self._tensors_around(function, call), first)
         self.options = options
         self._whole = sharding.in_shards(self.traced.roots)
         self._each = sharding.flat(self._whole)
@@ -168,6 +168,14 @@ class Captured:
     def kernels(self) -> int:
         """How many items a call runs."""
         return len(self.structure.items)
+
+    def _tensors_around(self, function: Callable[..., Any], call: Call) -> Sequence[Any]:
+        """The tensors that stand around the function now that it was called."""
+        try:
+            now = around(function, _objects(call)) if self.wrote else self._around
+        except Unguarded:
+            return self._around.tensors
+        return now.tensors
 
     def _refuse_kept(self, tensors: Sequence[Any], first: int) -> None:
         """Raise `JitError` where a tensor that the function made of its arguments stays outside."""

@@ -1,396 +1,356 @@
-"""What stands around a function: everything in Python that it may read besides its arguments.
+"""State around a captured function: everything in Python that it may read besides its arguments.
 
-    globals and closures    by the names in its code, and in that of the functions that it calls
-    objects                 their attributes; of modules of networks when any of them was changed
-    lists, dicts, sets      what is in them
+`ROWS` is the table: a row for each kind of object, with how it is found, how it is guarded, and
+what happens after a change. All guards are looked at before each replay; where one finds something
+else, the function is captured again. An object without a row may hide state (a file, a generator of
+random numbers, an object of a class that is written in C): a function that reads one is not
+replayed, but called as it is, each time.
 
-Each is compared by identity, and numbers and text by value, before a captured program is run. What
-is not seen: the code of libraries, and what comes from outside by calls (time, files, `random`).
+    found      by the names in the code of the function and of what it calls, then by what it finds
+    guarded    by identity, numbers and text by value, memory byte by byte
+    replay     reads none of it: the capture holds what it was
+    changed    the first call afterwards captures again
+
+Tensors are inputs of the program, in `program.py`; so are arguments.
 """
 
-import math
+import functools
+import operator
 import sys
-import sysconfig
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from operator import is_
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, TypeAlias
+import types
+import weakref
+from array import array
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.origin import state
+from compiler.replay import classes, guards, libraries
+from compiler.replay.code import reads
+from compiler.replay.walk import (
+    OfClass,
+    OfModule,
+    OfObject,
+    Row,
+    Surroundings,
+    Unguarded,
+    Walk,
+    described,
+)
 from compiler.tensors.history import LEAVES
 from compiler.tensors.value import TensorValue
 
-MOST = 20_000
-"""Objects that are looked at; beyond them are data, no settings."""
-LONG = 1000
-"""Elements of a list beyond which it is data, of which only the length is looked at."""
-_MISSING = object()
-_PLAIN = (int, float, complex, str, bytes, bool, type(None))
-_LIBRARIES = tuple(
-    path for name in ("stdlib", "platstdlib", "purelib", "platlib")
-    if (path := sysconfig.get_paths().get(name))
-)  # fmt: skip
-_OWN = __name__.partition(".")[0]
-
-
-Written: TypeAlias = tuple[int, Any]
-"""An object and the name of what was written in it; None: all."""
-
-
-@dataclass(slots=True)
-class Kept:
-    """Values at one place: read again, they are the same, or the program serves no longer."""
-
-    where: str
-    read: Callable[[], Any]
-    """The values now, in order."""
-    count: Callable[[], int]
-    values: list[Any]
-    names: list[Any]
-    at: int
-    """Which object it is."""
-
-    def written(self) -> set[Written]:
-        """Which of the values are others now; all, by None, where there are more or less."""
-        if self.count() != len(self.values):
-            return {(self.at, None)}
-        rows = zip(self.names, self.values, self.read(), strict=True)
-        return {(self.at, name) for name, old, new in rows
-                if old is not new and not _is_equal(old, new)}  # fmt: skip
-
-    def changed(self) -> str:
-        """The name of the first value that is another now; "" where there is none."""
-        if self.count() != len(self.values):
-            return self.where
-        now = list(self.read())
-        for name, old, new in zip(self.names, self.values, now, strict=True):
-            if old is not new and not _is_equal(old, new):
-                return f"{self.where}.{name}" if self.where else str(name)
-        self.values = now
-        return ""
-
-
-@dataclass(slots=True)
-class Surroundings:
-    """What a function saw when it was captured."""
-
-    kept: list[Kept] = field(default_factory=list)
-    of_modules: list[Kept] = field(default_factory=list)
-    tensors: list[TensorValue] = field(default_factory=list)
-    epoch: int = 0
-    """How often modules were changed before."""
-    mode: tuple[Any, ...] = ()
-
-    def changed(self) -> str:
-        """What is another now, in words; "" while nothing is."""
-        for each in self.kept:
-            is_same = each.count() == len(each.values) and all(map(is_, each.read(), each.values))
-            if not is_same and (name := each.changed()):
-                return f"{name} changed"
-        if self.of_modules and self.epoch != (now := _epoch()):
-            for each in self.of_modules:
-                if name := each.changed():
-                    return f"{name} changed"
-            self.epoch = now
-        return "" if self.mode == mode() else "a setting changed"
-
-    def written(self) -> frozenset[Written]:
-        """Where something else stands now."""
-        return frozenset().union(*(each.written() for each in (*self.kept, *self.of_modules)))
-
 
 def mode() -> tuple[Any, ...]:
-    """What the compiler's own settings are: the usual type, and whether gradients are kept."""
+    """The compiler's own settings: the default dtype, and whether gradients are kept."""
     return dtypes.get_default_dtype(), state.after
 
 
-def _epoch() -> int:
-    module = sys.modules.get(f"{_OWN}.nn.module")
-    return 0 if module is None else int(module.CHANGES[0])
+def around(function: Callable[..., Any], leaves: tuple[Any, ...]) -> Surroundings:
+    """The state around a function, and in objects among its arguments.
 
-
-def around(
-    function: Callable[..., Any], leaves: tuple[Any, ...],
-    written: frozenset[Written] = frozenset(),
-) -> Surroundings:  # fmt: skip
-    """What stands around a function, and around objects among its arguments, now; but for what the
-    function itself has written there: that it does when it is captured, and then no more."""
-    found = _Walk(written)
-    found.look(function, "")
+    Raises `Unguarded` where it may read something that cannot be compared with what it was.
+    """
+    walk = Walk(ROWS)
+    walk.look(function, "")
     for each in leaves:
-        if not isinstance(each, (*_PLAIN, TensorValue)):
-            found.look(each, type(each).__name__)
-    found.run()
-    made = found.made
-    made.epoch, made.mode = _epoch(), mode()
-    return made
+        walk.look(each, type(each).__name__)
+    walk.run()
+    walk.contents("a setting", mode)
+    return walk.found
 
 
-class _Walk:
-    """Follows what a function may read."""
-
-    def __init__(self, written: frozenset[Written]) -> None:
-        self.made = Surroundings()
-        self.written = written
-        self.seen: set[int] = set()
-        self.names: set[str] = set()
-        self.waiting: list[tuple[Any, str]] = []
-        self.late: list[tuple[Any, str]] = []
-        """Python modules and classes, of which only what is named in code counts."""
-        self.done: dict[int, set[str]] = {}
-        """The names that were looked at in each."""
-
-    def look(self, value: Any, where: str) -> None:
-        """Note a value to be followed."""
-        if isinstance(value, TensorValue):
-            if id(value) not in self.seen:
-                self.seen.add(id(value))
-                self.made.tensors.append(value)
-        elif not isinstance(value, _PLAIN) and id(value) not in self.seen:
-            self.seen.add(id(value))
-            self.waiting.append((value, where))
-
-    def run(self) -> None:
-        """Follow all. What code names is known when the code is, so Python modules and classes are
-        looked at again where it names more."""
-        left = MOST
-        while left and (self.waiting or self._look_by_name()):
-            while self.waiting and left:
-                self._follow(*self.waiting.pop())
-                left -= 1
-
-    def _look_by_name(self) -> bool:
-        """Whether code reads more of Python modules and classes than was seen before."""
-        for value, where in self.late:
-            done = self.done.setdefault(id(value), set())
-            self._named(value, where, done)
-        return bool(self.waiting)
-
-    def _follow(self, value: Any, where: str) -> None:
-        match value:
-            case FunctionType():
-                self._function(value, where)
-            case MethodType():
-                self.look(value.__self__, where)
-                self.look(value.__func__, where)
-            case BuiltinFunctionType():
-                return
-            case ModuleType() | type():
-                if not _is_library(value):
-                    self.late.append((value, where))
-            case list() | tuple() | set() | frozenset():
-                self._container(value, where)
-            case dict():
-                self._dict(value, where, self.made.kept)
-            case _:
-                self._object(value, where)
-
-    def _function(self, function: FunctionType, where: str) -> None:
-        inner = getattr(function, "__wrapped__", None)
-        if inner is not None:
-            self.look(inner, where)
-        if _is_library(function):
-            return
-        self._code(function.__code__, function.__globals__)
-        names, cells = function.__code__.co_freevars, function.__closure__ or ()
-        for name, cell in zip(names, cells, strict=True):
-            self._keep(where, _Cells([cell]), [name], cell)
-        for given in (function.__defaults__, function.__kwdefaults__):
-            if given:
-                self.look(given, f"{where or function.__name__} defaults")
-
-    def _code(self, code: CodeType, namespace: dict[str, Any]) -> None:
-        """The global names of code, and of the code in it."""
-        self.names.update(code.co_names)
-        known = [name for name in code.co_names if name in namespace]
-        if known:
-            self._named_in(namespace, known, "")
-        for each in code.co_consts:
-            if isinstance(each, CodeType):
-                self._code(each, namespace)
-
-    def _container(self, value: Any, where: str) -> None:
-        if not isinstance(value, tuple):
-            if len(value) <= LONG:
-                self._keep(where, _All(value), list(range(len(value))), value)
-            else:
-                at = _Length(value, len(value))
-                self.made.kept.append(Kept(where, at.read, at.count, [0], [""], id(value)))
-            return
-        for number, each in enumerate(value):
-            self.look(each, f"{where}[{number}]")
-
-    def _dict(self, value: dict[Any, Any], where: str, kept: list[Kept]) -> None:
-        if len(value) > LONG:
-            return
-        keys = list(value)
-        if any((id(value), key) in self.written for key in keys):
-            self._named_in(value, keys, where, kept)
-        else:
-            self._keep(where, _Items(value), [*keys, *keys], value, kept)
-
-    def _object(self, value: Any, where: str) -> None:
-        """An object's attributes, and the code of its methods."""
-        kind = type(value)
-        if isinstance(held := getattr(value, "func", None), FunctionType):  # functools.partial
-            self.look(held, where)
-            self.look(value.args, where)
-            self.look(value.keywords, where)
-            return
-        is_module = _is_module_of_networks(value)
-        if _is_library(kind) and not is_module and not _has_options(value):
-            return
-        if isinstance(own := getattr(value, "__dict__", None), dict):
-            if _has_options(value):
-                for group in value.groups:
-                    self.look(group.options, f"{where}.options")
-                return
-            self._dict(own, where, self.made.of_modules if is_module else self.made.kept)
-        for base in kind.__mro__:
-            if base is not object and not _is_library(base):
-                self.late.append((base, base.__name__))
-
-    def _named(self, value: Any, where: str, done: set[str]) -> None:
-        """What code may read of a Python module, or of a class, by its names."""
-        held = vars(value)
-        names = self.names | ({"__call__"} if isinstance(value, type) else set())
-        new = [name for name in held if name in names and name not in done]
-        done.update(new)
-        for name in new:
-            each = held[name]
-            each = getattr(each, "fget", None) or getattr(each, "__func__", each)
-            self.look(each, f"{where}.{name}")
-        if new:
-            self._named_in(held, new, where, of=value)
-
-    def _named_in(
-        self, namespace: Any, names: list[Any], where: str, kept: list[Kept] | None = None,
-        of: Any = None,
-    ) -> None:  # fmt: skip
-        holder = namespace if of is None else of
-        left = [name for name in names if (id(holder), name) not in self.written]
-        self._keep(where, _Names(namespace, left), left, holder, kept)
-
-    def _keep(
-        self, where: str, at: "_Place", names: list[Any], of: Any, kept: list[Kept] | None = None
-    ) -> None:
-        if not names and not isinstance(at, _All | _Items):
-            return
-        if not self.written.isdisjoint({(id(of), None), *((id(of), name) for name in names)}):
-            return
-        values = list(at.read())
-        (self.made.kept if kept is None else kept).append(
-            Kept(where, at.read, at.count, values, names, id(of))
-        )
-        for name, each in zip(names, values, strict=True):
-            self.look(each, f"{where}.{name}" if where else str(name))
+_IMMUTABLE = (
+    np.dtype, np.ufunc, types.CodeType, types.GenericAlias, types.UnionType,
+    types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType, super,
+)  # fmt: skip
+_IMMUTABLE_BY_NAME = frozenset({
+    "datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta",
+    "datetime.timezone", "decimal.Decimal", "re.Pattern", "re.Match", "typing.TypeVar",
+    "typing.ParamSpec", "_thread.lock", "_thread.RLock", "functools._CacheInfo", "uuid.UUID",
+    "fractions.Fraction",
+})  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Cells:
-    cells: list[CellType]
-
-    def count(self) -> int:
-        return len(self.cells)
-
-    def read(self) -> Iterator[Any]:
-        return map(_content, self.cells)
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _MISSING
-
-
-@dataclass(slots=True)
-class _Names:
-    namespace: Any
-    names: list[str]
-
-    def count(self) -> int:
-        return len(self.names)
-
-    def read(self) -> Iterator[Any]:
-        return map(self.namespace.get, self.names)
-
-
-@dataclass(slots=True)
-class _All:
-    values: Any
-
-    def count(self) -> int:
-        return len(self.values)
-
-    def read(self) -> Iterator[Any]:
-        return iter(self.values)
-
-
-@dataclass(slots=True)
-class _Items:
-    """Keys, then values."""
-
-    values: dict[Any, Any]
-
-    def count(self) -> int:
-        return 2 * len(self.values)
-
-    def read(self) -> Iterator[Any]:
-        yield from self.values
-        yield from self.values.values()
-
-
-@dataclass(slots=True)
-class _Length:
-    values: Any
-    length: int
-
-    def count(self) -> int:
-        return 1 if len(self.values) == self.length else 0
-
-    def read(self) -> Iterator[Any]:
-        return iter((0,))
-
-
-_Place = _Cells | _Names | _All | _Items
-
-
-def _is_equal(old: Any, new: Any) -> bool:
-    """Whether they are the same number or text, 0.0 and -0.0 told apart."""
-    if type(old) is not type(new) or not isinstance(new, _PLAIN):
-        return isinstance(old, MethodType) and old == new
-    if isinstance(old, float) and isinstance(new, float):
-        both_nan = math.isnan(old) and math.isnan(new)
-        return both_nan or (old == new and math.copysign(1, old) == math.copysign(1, new))
-    return bool(old == new)
-
-
-def _is_library(value: Any) -> bool:
-    """Whether it belongs to Python, to the compiler, or to an installed package."""
-    if isinstance(value, ModuleType):
-        name = value.__name__
-    else:
-        name = getattr(value, "__module__", None) or ""
-    root = name.partition(".")[0]
-    if root in (_OWN, "builtins") or root in sys.stdlib_module_names - {"__main__"}:
+def _is_immutable(value: Any) -> bool:
+    kind = type(value)
+    if kind in classes.PLAIN or isinstance(value, _IMMUTABLE):
         return True
-    module = sys.modules.get(root)
-    file = getattr(module, "__file__", None) or ""
-    return file.startswith(_LIBRARIES)
+    if isinstance(value, np.generic):
+        return not isinstance(value, np.void | np.object_)
+    return f"{kind.__module__}.{kind.__qualname__}" in _IMMUTABLE_BY_NAME
 
 
-def _is_module_of_networks(value: Any) -> bool:
-    module = sys.modules.get(f"{_OWN}.nn.module")
+def _nothing(walk: Walk, value: Any, where: str) -> None:
+    """Nothing in it can change."""
+
+
+def _function(walk: Walk, value: types.FunctionType, where: str) -> None:
+    if libraries.is_own(value):
+        inner = getattr(value, "__wrapped__", None)
+        if inner is not None and not libraries.is_own(inner):
+            walk.look(inner, where)
+        return
+    if libraries.is_python(value) and not libraries.is_pure(
+        f"{libraries.module_of(value)}.{value.__qualname__}"
+    ):
+        raise Unguarded(f"it calls {described(value, where)}")
+    name = where or value.__name__
+    walk.follow(guards.of_function(name, value))
+    if value.__dict__:
+        walk.items(name, value.__dict__)
+    names, cells = value.__code__.co_freevars, value.__closure__ or ()
+    is_pure = libraries.is_pure(f"{libraries.module_of(value)}.{value.__qualname__}")
+    if not is_pure:
+        walk.code(value)
+    read = reads(value.__code__)
+    for variable, cell in zip(names, cells, strict=True):
+        guard = guards.of_cell(where, variable, cell)
+        walk.guard(guard)
+        chains = [chain for chain in read.free if chain[0] == variable]
+        for chain in chains or [(variable,)]:
+            walk.chain(guard.values[0], chain)
+
+
+def _method(walk: Walk, value: Any, where: str) -> None:
+    walk.look(value.__self__, where)
+    walk.look(value.__func__, where)
+
+
+def _built_in(walk: Walk, value: Any, where: str) -> None:
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        walk.look(owner, where)
+    elif not libraries.is_pure(f"{libraries.module_of(value)}.{value.__qualname__}"):
+        raise Unguarded(f"it calls {described(value, where)}")
+
+
+def _module(walk: Walk, value: types.ModuleType, where: str) -> None:
+    if libraries.is_own(value):
+        return
+    walk.by_name(where, OfModule(value, where))
+
+
+def _class(walk: Walk, value: type, where: str) -> None:
+    if type(value) is not type and not libraries.is_library(type(value)):
+        walk.look(type(value), f"type({where})")
+    if libraries.is_library(value):
+        if libraries.is_python(value) and not libraries.is_pure(
+            f"{libraries.module_of(value)}.{value.__qualname__}"
+        ):
+            raise Unguarded(f"it uses {described(value, where)}")
+        if libraries.is_own(value) or libraries.is_python(value) or classes.is_in_table(value):
+            return
+    for base in value.__mro__:
+        if base is value:
+            walk.by_name(where, OfClass(base, base.__name__))
+        elif base is not object and not classes.is_known_class(base):
+            walk.look(base, base.__name__)
+
+
+def _elements(walk: Walk, value: Any, where: str) -> None:
+    walk.elements(where, value)
+    _attributes_of_subclass(walk, value, where)
+
+
+def _tuple(walk: Walk, value: Any, where: str) -> None:
+    for number, each in enumerate(value):
+        walk.look(each, f"{where}[{number}]")
+    _attributes_of_subclass(walk, value, where)
+
+
+def _dict(walk: Walk, value: Any, where: str) -> None:
+    walk.items(where, value)
+    if isinstance(value, defaultdict):
+        walk.look(value.default_factory, f"{where}.default_factory")
+    _attributes_of_subclass(walk, value, where)
+
+
+def _slice(walk: Walk, value: slice, where: str) -> None:
+    for each in (value.start, value.stop, value.step):
+        walk.look(each, where)
+
+
+def _bytes(walk: Walk, value: Any, where: str) -> None:
+    walk.contents(where, lambda: (type(value), bytes(value)))
+    _attributes_of_subclass(walk, value, where)
+
+
+def _array(walk: Walk, value: Any, where: str) -> None:
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        if value.dtype != object:
+            raise Unguarded(f"it reads {where}, an array of records with objects")
+        walk.contents(where, lambda: [value.shape, *map(id, value.ravel().tolist())])
+        for number, each in enumerate(value.ravel().tolist()):
+            walk.look(each, f"{where}[{number}]")
+    else:
+        walk.found.guards.whole.append(guards.of_array(where, np.asarray(value)))
+    if not isinstance(value, np.memmap | np.void):
+        _attributes_of_subclass(walk, value, where)
+
+
+def _torch(walk: Walk, value: Any, where: str) -> None:
+    if value.device.type != "cpu" or value.layout is not sys.modules["torch"].strided:
+        raise Unguarded(f"it reads {where}, a tensor of PyTorch that is not in main memory")
+
+    def read() -> Any:
+        inner = value.detach().contiguous().reshape(-1).view(sys.modules["torch"].uint8)
+        return value.shape, value.dtype, inner.numpy().tobytes()
+
+    walk.contents(where, read)
+
+
+def _reference(walk: Walk, value: Any, where: str) -> None:
+    def read() -> Any:
+        return id(value())
+
+    walk.contents(where, read)
+    walk.look(value(), where)
+
+
+def _partial(walk: Walk, value: Any, where: str) -> None:
+    walk.contents(where, lambda: tuple(map(id, (value.func, value.args, value.keywords))))
+    for each in (value.func, value.args, value.keywords, vars(value)):
+        walk.look(each, where)
+
+
+def _getter(walk: Walk, value: Any, where: str) -> None:
+    for each in value.__reduce__()[1]:
+        if isinstance(each, str):
+            walk.names.update(each.split("."))
+        else:
+            walk.look(each, where)
+
+
+def _property(walk: Walk, value: Any, where: str) -> None:
+    for each in (value.fget, value.fset, value.fdel):
+        walk.look(each, where)
+
+
+def _wrapper(walk: Walk, value: Any, where: str) -> None:
+    walk.look(value.__func__, where)
+
+
+def _captured(walk: Walk, value: Any, where: str) -> None:
+    walk.look(value.function, where)
+
+
+def _network(walk: Walk, value: Any, where: str) -> None:
+    """All attributes by identity; what is in them where code can read it."""
+    held = vars(value)
+    if not libraries.is_own(type(value)):
+        _attributes(walk, value, where)
+    walk.guard(guards.of_attributes(where, value, held, list(held), ()))
+    is_all = libraries.is_own(type(value))
+    for name, each in held.items():
+        if is_all or isinstance(each, list | tuple | dict | TensorValue) or _is_network(each):
+            walk.look(each, f"{where}.{name}")
+
+
+def _optimizer(walk: Walk, value: Any, where: str) -> None:
+    walk.elements(where, value.groups)
+    if not libraries.is_own(type(value)):
+        _attributes(walk, value, where)
+
+
+def _options(walk: Walk, value: Any, where: str) -> None:
+    walk.items(f"{where}.options", value.options)
+    walk.elements(f"{where}.parameters", value.parameters)
+
+
+def _attributes_of_subclass(walk: Walk, value: Any, where: str) -> None:
+    if type(value) not in classes.STORAGE:
+        _attributes(walk, value, where)
+
+
+def _attributes(walk: Walk, value: Any, where: str) -> None:
+    """An object: its class, its attributes, and the code of its methods."""
+    kind = type(value)
+    hidden = classes.hides_state(kind)
+    if hidden is not None:
+        raise Unguarded(f"it reads {described(value, where)}")
+    if classes.keeps_all_in_attributes(kind):
+        held, slots = classes.namespace_of(value), classes.slots_of(kind)
+        names = [name for name in held if isinstance(name, str)]
+        walk.follow(guards.of_attributes(where, value, held, names, list(slots.values())))
+        return
+    if libraries.is_python(kind):
+        raise Unguarded(f"it reads {described(value, where)}")
+    walk.by_name(where, OfObject(value, where))
+    for base in kind.__mro__:
+        if not classes.is_known_class(base):
+            walk.look(base, base.__name__)
+
+
+def _is_network(value: Any) -> bool:
+    module = sys.modules.get(f"{libraries.OWN}.nn.module")
     return module is not None and isinstance(value, module.Module)
 
 
-def _has_options(value: Any) -> bool:
-    """Whether it is an optimiser."""
-    optimizer = sys.modules.get(f"{_OWN}.optim.optimizer")
-    return optimizer is not None and isinstance(value, optimizer.Optimizer)
+def _is_optimizer(value: Any) -> bool:
+    module = sys.modules.get(f"{libraries.OWN}.optim.optimizer")
+    return module is not None and isinstance(value, module.Optimizer)
+
+
+def _is_group(value: Any) -> bool:
+    module = sys.modules.get(f"{libraries.OWN}.optim.optimizer")
+    return module is not None and isinstance(value, module.Group)
+
+
+def _is_captured(value: Any) -> bool:
+    module = sys.modules.get(f"{libraries.OWN}.replay.function")
+    return module is not None and isinstance(value, module.JitFunction)
+
+
+def _is_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _is(*kinds: Any) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _is_object(value: Any) -> bool:
+    return classes.hides_state(type(value)) is None
+
+
+_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+
+ROWS: tuple[Row, ...] = (
+    Row("numbers, text, types of data", "by value, where they stand", _is_immutable, _nothing),
+    Row("functions", "code, defaults, variables around, globals by name",
+        _is(types.FunctionType), _function),
+    Row("methods", "the object and the function", _is(types.MethodType), _method),
+    Row("functions in C", "pure by a table", _is(types.BuiltinFunctionType), _built_in),
+    Row("captured functions", "the function", _is_captured, _captured),
+    Row("Python modules", "attributes by name", _is(types.ModuleType), _module),
+    Row("classes", "attributes by name, special methods", _is(type), _class),
+    Row("properties", "their functions", _is(property), _property),
+    Row("static and class methods", "the function", _is(staticmethod, classmethod), _wrapper),
+    Row("partial calls", "function, arguments, attributes",
+        lambda v: type(v) is functools.partial, _partial),
+    Row("getters of operator", "immutable", _is(operator.attrgetter, operator.itemgetter,
+                                                operator.methodcaller), _getter),
+    Row("networks", "every attribute", _is_network, _network),
+    Row("optimisers", "groups, options, parameters; rates are tensors", _is_optimizer, _optimizer),
+    Row("groups of an optimiser", "options and parameters", _is_group, _options),
+    Row("arrays of NumPy", "shape, type and bytes", _is(np.ndarray, np.void), _array),
+    Row("tensors of PyTorch", "shape, type and bytes", _is_torch, _torch),
+    Row("bytes that change", "byte by byte", _is(bytearray, array, memoryview), _bytes),
+    Row("lists, sets, queues, views", "every element, by identity",
+        _is(list, set, frozenset, deque, *_VIEWS), _elements),
+    Row("tuples", "every element", _is(tuple), _tuple),
+    Row("dictionaries", "every key and value, by identity", _is(dict, types.MappingProxyType),
+        _dict),
+    Row("slices", "their parts", _is(slice), _slice),
+    Row("weak references", "the object", _is(weakref.ReferenceType), _reference),
+    Row("objects", "class, attributes by name, special methods", _is_object, _attributes),
+)  # fmt: skip
 
 
 def collecting(tensors: Iterable[Any]) -> tuple[bool, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 import compiler
 from compiler import JitError, Tensor, nn, optim
-from compiler.replay import surroundings
+from compiler.replay.function import NotCapturedWarning
 
 ONE = np.ones(2)
 factor: Any = 2.0
@@ -178,21 +178,11 @@ def a_tensor_in_the_same_memory_is_assigned() -> Program:
 
 def an_array() -> Program:
     a = np.array([1.0, 2.0])
-    return lambda x: x * a, lambda: a.__setitem__(slice(None), 5.0), 1
+    return lambda x: x * a, lambda: a.__setitem__(slice(None), 5.0), 2
 
 
 def the_usual_type() -> Program:
     return (lambda x: x * Tensor.ones(2).sum(), lambda: compiler.set_default_dtype("float32"), 2)
-
-
-def a_list_that_it_writes_itself() -> Program:
-    seen: list[Any] = []
-
-    def f(x: Tensor) -> Tensor:
-        seen.append(x.shape)
-        return x * 2
-
-    return f, lambda: None, 1
 
 
 PROGRAMS = [
@@ -202,7 +192,6 @@ PROGRAMS = [
     another_parameter, a_state_that_is_loaded, a_tensor_that_is_assigned, a_part_that_is_assigned,
     a_lazy_tensor_that_is_assigned, what_a_lazy_tensor_reads_is_assigned,
     constants_that_are_assigned, a_tensor_in_the_same_memory_is_assigned, an_array, the_usual_type,
-    a_list_that_it_writes_itself,
 ]  # fmt: skip
 
 
@@ -349,13 +338,47 @@ def test_a_tensor_that_stays_outside() -> None:
         assert g(ONE).numpy().tolist() == [3, 3]
 
 
-def test_long_lists_are_data() -> None:
-    numbers = [1.0] * (surroundings.LONG + 1)
-    f = compiler.jit(lambda x: x * numbers[0])
+def test_long_lists_are_compared() -> None:
+    numbers = [1.0] * 5000
+    f = compiler.jit(lambda x: x * numbers[7])
     f(ONE)
-    numbers.append(1.0)
-    f(ONE)
+    numbers[7] = 3.0
+    assert f(ONE).numpy().tolist() == [3, 3]
     assert f.cache_info().captures == 2
+
+
+def test_a_function_that_writes_state_is_called_each_time() -> None:
+    shapes: list[Any] = []
+
+    @compiler.jit
+    def f(x: Tensor) -> Tensor:
+        shapes.append(x.shape)
+        return x * len(shapes)
+
+    with pytest.warns(NotCapturedWarning, match="writes state in Python: shapes"):
+        assert [f(ONE).numpy().tolist() for _ in range(4)] == [[n, n] for n in (1, 2, 3, 4)]
+    assert len(shapes) == 4
+
+
+def test_a_function_that_reads_what_cannot_be_compared_is_called_each_time() -> None:
+    generator = np.random.default_rng(0)
+    f = compiler.jit(lambda x: x * generator.random())
+    with pytest.warns(NotCapturedWarning, match=r"generator, a numpy\.random"):
+        first = f(ONE).numpy()[0]
+    assert first != f(ONE).numpy()[0]
+    assert f.cache_info().captures == 0
+    with pytest.raises(JitError, match="not captured"):
+        f.compilation(ONE)
+
+
+def test_state_that_changes_in_each_call_is_not_captured_for_ever() -> None:
+    numbers = [0.0]
+    f = compiler.jit(lambda x: x * numbers[0])
+    with pytest.warns(NotCapturedWarning, match="in most calls"):
+        for number in range(30):
+            numbers[0] = float(number)
+            assert f(ONE).numpy()[0] == number
+    assert f.cache_info().captures < 30
 
 
 def test_numbers_are_told_apart() -> None:

@@ -1,0 +1,247 @@
+"""Guards: places that a captured function may read, with the values that stood there.
+
+Objects are compared by identity, numbers and text by value, memory of arrays byte by byte. A replay
+is allowed while every guard finds what stood there.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter, call, is_
+from types import CellType, FunctionType, MethodType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+_ABSENT = object()
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_ERRORS = (KeyError, AttributeError, ValueError, IndexError)
+"""Raised by a place that holds nothing any more."""
+Place: TypeAlias = tuple[Callable[[Any], Any], Any]
+"""A function, and the argument for which it gives the value at the place."""
+
+
+@dataclass(slots=True)
+class Guard:
+    """The values that stood at some places of one object."""
+
+    where: str
+    names: Sequence[Any]
+    places: Sequence[Place]
+    sized: Any = ()
+    """A container whose length counts, too."""
+    values: list[Any] = field(init=False)
+    size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values, self.size = self.read(), len(self.sized)
+
+    def read(self) -> list[Any]:
+        """The values now, in order."""
+        return [_value(*place) for place in self.places]
+
+    def changed(self) -> str:
+        """The name of the first value that differs now; "" where there is none."""
+        now = self.read()
+        for name, old, new in zip(self.names, self.values, now, strict=True):
+            if old is not new and not is_equal(old, new):
+                return f"{self.where}.{name}" if self.where else str(name)
+        if len(self.sized) != self.size:
+            return self.where
+        self.values = now
+        return ""
+
+
+def _value(function: Callable[[Any], Any], key: Any) -> Any:
+    try:
+        return function(key)
+    except _ERRORS:
+        return _ABSENT
+
+
+def is_equal(old: Any, new: Any) -> bool:
+    """True for the same number or text of the same type; 0.0 and -0.0 differ."""
+    if type(old) is not type(new) or not isinstance(new, _PLAIN):
+        return isinstance(old, MethodType) and old == new
+    if isinstance(old, float) and isinstance(new, float):
+        both_nan = math.isnan(old) and math.isnan(new)
+        return both_nan or (old == new and math.copysign(1, old) == math.copysign(1, new))
+    if isinstance(old, complex) and isinstance(new, complex):
+        return is_equal(old.real, new.real) and is_equal(old.imag, new.imag)
+    return bool(old == new)
+
+
+_CELL = attrgetter("cell_contents")
+_OF_FUNCTION = ("__code__", "__defaults__", "__kwdefaults__")
+
+
+def of_cell(where: str, name: str, cell: CellType) -> Guard:
+    """A variable of a function around."""
+    return Guard(where, [name], [(_CELL, cell)])
+
+
+def of_names(where: str, namespace: Mapping[str, Any], names: Sequence[str]) -> Guard:
+    """Some keys of a dictionary; one that is missing stays so."""
+    return Guard(where, names, _places(namespace, names))
+
+
+def of_attributes(
+    where: str, value: Any, namespace: Mapping[str, Any], names: Sequence[str], slots: Sequence[Any]
+) -> Guard:
+    """The class of an object, the length of its dictionary, and some of its attributes."""
+    places = [(type, value), *_places(namespace, names), *((each.__get__, value) for each in slots)]
+    labels = ["__class__", *names, *(each.__name__ for each in slots)]
+    return Guard(where, labels, places, namespace)
+
+
+def of_function(where: str, function: FunctionType) -> Guard:
+    """The parts of a function that can be replaced, and how many attributes it has."""
+    places = [(attrgetter(name), function) for name in _OF_FUNCTION]
+    return Guard(where, _OF_FUNCTION, places, function.__dict__)
+
+
+def _places(namespace: Mapping[str, Any], names: Sequence[str]) -> list[Place]:
+    item, get = namespace.__getitem__, namespace.get
+    return [(item if name in namespace else get, name) for name in names]
+
+
+@dataclass(slots=True)
+class Elements:
+    """The elements of a container, in order, by identity."""
+
+    where: str
+    container: Any
+    values: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.values = list(self.container)
+
+    def holds(self) -> bool:
+        """True if each is the same object as before."""
+        values = self.values
+        return len(self.container) == len(values) and all(map(is_, self.container, values))
+
+    def changed(self) -> str:
+        """The name of the first one that differs now; "" where there is none."""
+        now = list(self.container)
+        if len(now) != len(self.values):
+            return self.where
+        for number, (old, new) in enumerate(zip(self.values, now, strict=True)):
+            if old is not new and not is_equal(old, new):
+                return f"{self.where}.{number}"
+        self.values = now
+        return ""
+
+
+@dataclass(slots=True)
+class Contents:
+    """Values that are made anew at each look, such as the bytes of an array."""
+
+    where: str
+    read: Callable[[], Any]
+    before: Any
+
+    def holds(self) -> bool:
+        """True if they are equal to what they were."""
+        try:
+            return bool(self.read() == self.before)
+        except Exception:  # it is closed, or was made something else
+            return False
+
+    def changed(self) -> str:
+        """The name of the place if they differ now."""
+        return "" if self.holds() else self.where
+
+
+@dataclass(slots=True)
+class LargeArray:
+    """The elements of an array that is too large to make bytes of it at each look."""
+
+    where: str
+    array: Any
+    kind: tuple[Any, ...]
+    before: Any
+
+    @classmethod
+    def of(cls, where: str, array: Any) -> "LargeArray":
+        """What `array` holds now."""
+        return cls(where, array, _kind(array), np.array(array, order="C", subok=False))
+
+    def holds(self) -> bool:
+        """True if no byte differs."""
+        if _kind(self.array) != self.kind:
+            return False
+        now = np.asarray(self.array, order="C")
+        return bool(np.array_equal(_words(now), _words(self.before)))
+
+    def changed(self) -> str:
+        """The name of the array if it differs now."""
+        return "" if self.holds() else self.where
+
+
+Whole: TypeAlias = Elements | Contents | LargeArray
+"""Guards that look at a whole object."""
+
+
+def _kind(array: Any) -> tuple[Any, ...]:
+    return array.shape, array.dtype
+
+
+def _words(array: Any) -> Any:
+    flat = array.reshape(-1)
+    return flat.view(np.uint64 if flat.nbytes % 8 == 0 else np.uint8)
+
+
+SMALL = 1 << 16
+"""Bytes of an array up to which it is compared as bytes. Chosen, not measured."""
+
+
+def of_array(where: str, array: Any) -> Whole:
+    """A guard of the shape, type and elements of an array of numbers."""
+    if array.nbytes > SMALL:
+        return LargeArray.of(where, array)
+
+    def read() -> Any:
+        return array.shape, array.dtype, array.tobytes()
+
+    return Contents(where, read, read())
+
+
+@dataclass(slots=True)
+class Guards:
+    """All guards of a function; together they are looked at by a few calls."""
+
+    apart: list[Guard] = field(default_factory=list)
+    whole: list[Whole] = field(default_factory=list)
+    _flat: tuple[Any, ...] | None = None
+    """Functions, keys and values of `apart`, then containers and their lengths."""
+
+    def changed(self) -> str:
+        """The first thing that differs now, in words; "" while nothing does."""
+        if self._hold() and all(each.holds() for each in self.whole):
+            return ""
+        for each in (*self.apart, *self.whole):
+            if name := each.changed():
+                return f"{name} changed"
+        self._flat = None  # other objects that are equal
+        return ""
+
+    def _hold(self) -> bool:
+        if self._flat is None:
+            self._flat = _flat(self.apart)
+        functions, keys, values, containers, sizes = self._flat
+        try:
+            is_same = all(map(is_, map(call, functions, keys), values))
+        except _ERRORS:
+            return False
+        return is_same and all(map(int.__eq__, map(len, containers), sizes))
+
+
+def _flat(guards: Sequence[Guard]) -> tuple[Any, ...]:
+    places = [place for each in guards for place in each.places]
+    sized = [each for each in guards if not isinstance(each.sized, tuple)]
+    return (
+        [function for function, _ in places], [key for _, key in places],
+        [value for each in guards for value in each.values],
+        [each.sized for each in sized], [each.size for each in sized],
+    )  # fmt: skip

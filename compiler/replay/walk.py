@@ -1,0 +1,291 @@
+"""A walk through the state that a function may read: from its code to the objects that it reaches.
+
+Of modules, classes and objects only those attributes count that some code names.
+"""
+
+import sys
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from compiler.replay import classes, guards, libraries
+from compiler.replay.code import Chain, Reads, reads
+from compiler.replay.guards import Guard, Guards
+from compiler.tensors.value import TensorValue
+
+MOST = 200_000
+"""Objects that are looked at; a function that reaches more is not replayed."""
+
+
+class Unguarded(Exception):
+    """Something that a function reads has no row: its message names it."""
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The state that a function may read, as it was when the function was captured."""
+
+    guards: Guards = field(default_factory=Guards)
+    tensors: list[TensorValue] = field(default_factory=list)
+
+    def changed(self) -> str:
+        """The first thing that differs now, in words; "" while nothing does."""
+        return self.guards.changed()
+
+
+class Row(NamedTuple):
+    """One kind of object."""
+
+    name: str
+    guarded: str
+    """How it is compared with what it was, in words."""
+    is_kind: Callable[[Any], bool]
+    follow: Callable[["Walk", Any, str], None]
+
+
+class Walk:
+    """Follows the state that a function may read."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self.found = Surroundings()
+        self.names: set[str] = set()
+        """The names that code seen so far reads."""
+        self.is_dynamic = False
+        """True if some of it computes names."""
+        self.seen: dict[int, Any] = {}
+        self.waiting: list[tuple[Any, str]] = []
+        self.late: list[tuple[Late, set[str]]] = []
+        """Objects of which only named attributes count, with the names that were looked at."""
+        self.codes: set[int] = set()
+        self.guarded: dict[int, set[str]] = {}
+        """Keys of dictionaries that have a guard."""
+
+    def look(self, value: Any, where: str) -> None:
+        """Note a value to be followed."""
+        if type(value) in classes.PLAIN or id(value) in self.seen:
+            return
+        self.seen[id(value)] = value  # held, so that its number stays its own
+        if isinstance(value, TensorValue):
+            self.found.tensors.append(value)
+        else:
+            self.waiting.append((value, where))
+
+    def run(self) -> None:
+        """Follow all. More code names more attributes, so objects are looked at again."""
+        while self.waiting or self._look_by_name():
+            while self.waiting:
+                if len(self.seen) > MOST:
+                    raise Unguarded(f"it reads more than {MOST} objects")
+                value, where = self.waiting.pop()
+                row = self._row_of(value)
+                if row is None:
+                    raise Unguarded(f"it reads {described(value, where)}")
+                row.follow(self, value, where)
+
+    def guard(self, guard: Guard) -> None:
+        """Keep a guard of values that are followed by other rules."""
+        self.found.guards.apart.append(guard)
+
+    def follow(self, guard: Guard) -> None:
+        """Keep a guard, and follow its values."""
+        self.guard(guard)
+        for name, each in zip(guard.names, guard.values, strict=True):
+            self.look(each, f"{guard.where}.{name}" if guard.where else str(name))
+
+    def elements(self, where: str, container: Any) -> None:
+        """Guard the elements of a container, and follow them."""
+        guard = guards.Elements(where, container)
+        self.found.guards.whole.append(guard)
+        for number, each in enumerate(guard.values):
+            self.look(each, f"{where}.{number}")
+
+    def items(self, where: str, held: Any) -> None:
+        """Guard the keys and values of a dictionary, and follow them."""
+        keys, values = guards.Elements(where, held), guards.Elements(where, held.values())
+        self.found.guards.whole += (keys, values)
+        for key, each in zip(keys.values, values.values, strict=True):
+            self.look(key, where)
+            self.look(each, f"{where}.{key}")
+
+    def contents(self, where: str, read: Callable[[], Any]) -> None:
+        """Guard what is made anew at each look."""
+        self.found.guards.whole.append(guards.Contents(where, read, read()))
+
+    def names_in(self, where: str, namespace: Any, names: Sequence[str]) -> list[str]:
+        """Guard some keys of a dictionary; returns those that were not guarded before."""
+        done = self.guarded.setdefault(id(namespace), set())
+        new = [name for name in names if name not in done]
+        done.update(new)
+        if new:
+            self.guard(guards.of_names(where, namespace, new))
+        return new
+
+    def by_name(self, where: str, held: "Late") -> None:
+        """Guard the attributes that code names, now and where more code is found."""
+        self.late.append((held, set()))
+
+    def code(self, function: types.FunctionType) -> None:
+        """Follow what the code of a function reads."""
+        if id(function.__code__) in self.codes:
+            return
+        self.codes.add(id(function.__code__))
+        read = reads(function.__code__)
+        self.names |= read.names
+        self.is_dynamic |= read.is_dynamic
+        for name in read.imports:
+            self._imported(name)
+        self._globals(function.__globals__, read)
+
+    def _imported(self, name: str) -> None:
+        if name not in sys.modules:
+            raise Unguarded(f"it imports {name} for the first time")
+        parts = name.split(".")
+        for count in range(1, len(parts) + 1):
+            self.look(sys.modules[".".join(parts[:count])], ".".join(parts[:count]))
+
+    def _globals(self, namespace: dict[str, Any], read: Reads) -> None:
+        heads = {chain[0] for chain in read.chains}  # "@…": of a tool that rewrites asserts
+        self.names_in("", namespace, sorted(name for name in heads if name[0] != "@"))
+        built_in = namespace.get("__builtins__", {})
+        built_in = vars(built_in) if isinstance(built_in, types.ModuleType) else built_in
+        for chain in read.chains:
+            if chain[0] in namespace and chain[0][0] != "@":
+                self.chain(namespace[chain[0]], chain)
+            elif chain[0] in built_in:
+                self._built_in(chain, built_in[chain[0]])
+
+    def _built_in(self, chain: Chain, value: Any) -> None:
+        if not libraries.is_pure(f"builtins.{chain[0]}"):
+            raise Unguarded(f"it calls {chain[0]}()")
+
+    def chain(self, value: Any, chain: Chain) -> None:
+        """Follow attributes that are read of a global at once: of modules, these alone count."""
+        where, rest = chain[0], chain[1:]
+        while isinstance(value, types.ModuleType) and rest:
+            if classes.is_known_module(value):
+                name = ".".join((value.__name__, *rest))
+                if not libraries.is_pure(name):
+                    raise Unguarded(f"it calls {name}")
+                if not isinstance(vars(value).get(rest[0]), types.ModuleType):
+                    return  # a function, class or constant that stays as it is
+            held = vars(value)
+            self.names_in(where, held, rest[:1])
+            if rest[0] not in held:  # the module computes it
+                self.look(value, where)
+                return
+            value, where, rest = held[rest[0]], f"{where}.{rest[0]}", rest[1:]
+        if isinstance(value, type) and rest:
+            name = ".".join((libraries.module_of(value), value.__qualname__, rest[0]))
+            if libraries.is_python(value) and not libraries.is_pure(name):
+                raise Unguarded(f"it calls {name}")
+        self.names.update(rest)
+        self.look(value, where)
+
+    def _row_of(self, value: Any) -> Row | None:
+        return next((row for row in self.rows if row.is_kind(value)), None)
+
+    def _look_by_name(self) -> bool:
+        for held, done in self.late:
+            held.look(self, done)
+        return bool(self.waiting)
+
+
+class Late(Protocol):
+    """An object of which only the attributes count that code names."""
+
+    def look(self, walk: Walk, done: set[str]) -> None:
+        """Guard those that are not `done`."""
+
+
+@dataclass(slots=True)
+class OfModule:
+    """A module that is passed on as a value, or imported in a function."""
+
+    module: types.ModuleType
+    where: str
+
+    def look(self, walk: Walk, done: set[str]) -> None:
+        """Guard what code names and is not `done`."""
+        held = vars(self.module)
+        wanted = [n for n in held if n not in done and (walk.is_dynamic or n in walk.names)]
+        done.update(wanted)
+        is_known = classes.is_known_module(self.module)
+        for name in wanted:
+            if is_known and not libraries.is_pure(f"{self.module.__name__}.{name}"):
+                raise Unguarded(f"it may call {self.module.__name__}.{name}")
+        if not is_known:
+            walk.names_in(self.where, held, wanted)
+            for name in wanted:
+                walk.look(held[name], f"{self.where}.{name}")
+
+
+@dataclass(slots=True)
+class OfClass:
+    """A class of the user's: special methods, and what code names."""
+
+    kind: type
+    where: str
+
+    def look(self, walk: Walk, done: set[str]) -> None:
+        """Guard what code names and is not `done`."""
+        held = vars(self.kind)
+        wanted = [n for n in held if n not in done and self._counts(walk, n)]
+        done.update(wanted)
+        walk.names_in(self.where, held, wanted)
+        for name in wanted:
+            walk.look(held[name], f"{self.where}.{name}")
+
+    def _counts(self, walk: Walk, name: str) -> bool:
+        if name in _NEVER:
+            return False
+        return walk.is_dynamic or name in walk.names or name.startswith("__")
+
+
+_NEVER = frozenset({
+    "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__",
+    "__firstlineno__", "__static_attributes__", "__abstractmethods__", "_abc_impl",
+    "__dataclass_params__", "__parameters__", "__orig_bases__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__", "__classdictcell__", "__match_args__",
+    "__hash__",
+})  # fmt: skip
+
+
+@dataclass(slots=True)
+class OfObject:
+    """An object of the user's: its class, and the attributes that code names."""
+
+    value: Any
+    where: str
+
+    def look(self, walk: Walk, done: set[str]) -> None:
+        """Guard what code names and is not `done`."""
+        held = classes.namespace_of(self.value)
+        slots = classes.slots_of(type(self.value))
+        of_class = {n for base in type(self.value).__mro__ for n in vars(base)}
+        wanted = [
+            n for n in sorted({*filter(_is_text, held), *slots, *of_class})
+            if n not in done and (walk.is_dynamic or n in walk.names)
+        ]
+        if done and not wanted:
+            return
+        done.update(wanted)
+        done.add("")
+        in_slots = [slots[name] for name in wanted if name in slots]
+        names = [name for name in wanted if name in held or name not in slots]
+        walk.follow(guards.of_attributes(self.where, self.value, held, names, in_slots))
+
+
+def _is_text(name: Any) -> bool:
+    return isinstance(name, str)
+
+
+def described(value: Any, where: str) -> str:
+    """An object without a row, in words."""
+    if isinstance(value, types.BuiltinFunctionType | types.FunctionType | type):
+        name = f"{libraries.module_of(value)}.{value.__qualname__}".strip(".")
+        return f"{name}, which may give another result in each call"
+    kind = type(value)
+    name = f"{libraries.module_of(kind)}.{kind.__qualname__}"
+    return f"{where or 'an object'}, a {name}, whose state cannot be compared"
