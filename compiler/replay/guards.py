@@ -5,9 +5,10 @@ is allowed while every guard finds what stood there.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter, call, is_
+from itertools import chain
+from operator import attrgetter, call, is_, itemgetter
 from types import CellType, FunctionType, MethodType
 from typing import Any, TypeAlias
 
@@ -28,13 +29,15 @@ class Guard:
     where: str
     names: Sequence[Any]
     places: Sequence[Place]
-    sized: Any = ()
-    """A container whose length counts, too."""
+    namespace: Any = ()
+    """The dictionary of places that are keys."""
+    is_sized: bool = False
+    """True if the length of the dictionary counts, too."""
     values: list[Any] = field(init=False)
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.values, self.size = self.read(), len(self.sized)
+        self.values, self.size = self.read(), len(self.namespace)
 
     def read(self) -> list[Any]:
         """The values now, in order."""
@@ -46,7 +49,7 @@ class Guard:
         for name, old, new in zip(self.names, self.values, now, strict=True):
             if old is not new and not is_equal(old, new):
                 return f"{self.where}.{name}" if self.where else str(name)
-        if len(self.sized) != self.size:
+        if self.is_sized and len(self.namespace) != self.size:
             return self.where
         self.values = now
         return ""
@@ -82,7 +85,7 @@ def of_cell(where: str, name: str, cell: CellType) -> Guard:
 
 def of_names(where: str, namespace: Mapping[str, Any], names: Sequence[str]) -> Guard:
     """Some keys of a dictionary; one that is missing stays so."""
-    return Guard(where, names, _places(namespace, names))
+    return Guard(where, names, _places(namespace, names), namespace)
 
 
 def of_attributes(
@@ -91,13 +94,13 @@ def of_attributes(
     """The class of an object, the length of its dictionary, and some of its attributes."""
     places = [(type, value), *_places(namespace, names), *((each.__get__, value) for each in slots)]
     labels = ["__class__", *names, *(each.__name__ for each in slots)]
-    return Guard(where, labels, places, namespace)
+    return Guard(where, labels, places, namespace, True)
 
 
 def of_function(where: str, function: FunctionType) -> Guard:
     """The parts of a function that can be replaced, and how many attributes it has."""
     places = [(attrgetter(name), function) for name in _OF_FUNCTION]
-    return Guard(where, _OF_FUNCTION, places, function.__dict__)
+    return Guard(where, _OF_FUNCTION, places, function.__dict__, True)
 
 
 def _places(namespace: Mapping[str, Any], names: Sequence[str]) -> list[Place]:
@@ -213,35 +216,76 @@ class Guards:
 
     apart: list[Guard] = field(default_factory=list)
     whole: list[Whole] = field(default_factory=list)
-    _flat: tuple[Any, ...] | None = None
-    """Functions, keys and values of `apart`, then containers and their lengths."""
+    _fast: "_Fast | None" = None
 
     def changed(self) -> str:
         """The first thing that differs now, in words; "" while nothing does."""
-        if self._hold() and all(each.holds() for each in self.whole):
+        fast = self._fast or _Fast.of(self.apart)
+        if fast.holds() and all(each.holds() for each in self.whole):
+            self._fast = fast
             return ""
         for each in (*self.apart, *self.whole):
             if name := each.changed():
                 return f"{name} changed"
-        self._flat = None  # other objects that are equal
+        self._fast = None  # other objects that are equal
         return ""
 
-    def _hold(self) -> bool:
-        if self._flat is None:
-            self._flat = _flat(self.apart)
-        functions, keys, values, containers, sizes = self._flat
+
+@dataclass(frozen=True, slots=True)
+class _Fast:
+    """All guards of single places as a few long columns, so that C compares them."""
+
+    getters: list[Any]
+    namespaces: list[Any]
+    """A getter of several keys for each dictionary."""
+    items: list[Any]
+    objects: list[Any]
+    classes: list[Any]
+    functions: list[Any]
+    keys: list[Any]
+    values: list[Any]
+    containers: list[Any]
+    sizes: list[int]
+
+    @classmethod
+    def of(cls, guards: Iterable[Guard]) -> "_Fast":
+        """The columns of `guards`."""
+        fast = cls([], [], [], [], [], [], [], [], [], [])
+        for each in guards:
+            fast._add(each)
+        return fast
+
+    def _add(self, guard: Guard) -> None:
+        keys: list[Any] = []
+        values: list[Any] = []
+        for (function, key), value in zip(guard.places, guard.values, strict=True):
+            if getattr(function, "__name__", "") == "__getitem__":
+                keys.append(key)
+                values.append(value)
+            elif function is type:
+                self.objects.append(key)
+                self.classes.append(value)
+            else:
+                self.functions.append(function)
+                self.keys.append(key)
+                self.values.append(value)
+        if keys:
+            self.namespaces.append(guard.namespace)
+            self.getters.append(itemgetter(*keys, keys[0]))  # of two keys or more: a tuple
+            self.items.extend([*values, values[0]])
+        if guard.is_sized:
+            self.containers.append(guard.namespace)
+            self.sizes.append(guard.size)
+
+    def holds(self) -> bool:
+        """True if every value is the same object."""
+        items = chain.from_iterable(map(call, self.getters, self.namespaces))
         try:
-            is_same = all(map(is_, map(call, functions, keys), values))
+            return (
+                all(map(is_, items, self.items))
+                and all(map(is_, map(type, self.objects), self.classes))
+                and all(map(is_, map(call, self.functions, self.keys), self.values))
+                and list(map(len, self.containers)) == self.sizes
+            )
         except _ERRORS:
             return False
-        return is_same and all(map(int.__eq__, map(len, containers), sizes))
-
-
-def _flat(guards: Sequence[Guard]) -> tuple[Any, ...]:
-    places = [place for each in guards for place in each.places]
-    sized = [each for each in guards if not isinstance(each.sized, tuple)]
-    return (
-        [function for function, _ in places], [key for _, key in places],
-        [value for each in guards for value in each.values],
-        [each.sized for each in sized], [each.size for each in sized],
-    )  # fmt: skip
