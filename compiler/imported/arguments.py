@@ -5,7 +5,8 @@
     not read        `DataError`, unless the value is the schema's default, or the argument is of the
                     importer's table of those that cannot change a value
 
-No function takes "all others" (`**options`): an argument nobody reads would change nothing.
+PyTorch's arguments are read by what a function declares (no `**options`); attributes of ONNX and
+parameters of JAX are asked for while it runs, and `Reads` has which were.
 """
 
 from collections.abc import Mapping
@@ -53,6 +54,14 @@ class Unread:
     def expected(self) -> str:
         """The argument with its default."""
         return f"no {self.name}" if self.default is REQUIRED else f"{self.name}={self.default}"
+
+
+class Reads:
+    """What a function has read of a node: attributes by name, inputs by place."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.places: set[int] = set()
 
 
 def refusal(call: Refusing, unread: Unread) -> DataError:

@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     element_types.py  element types and constants of ONNX as ours
     call.py           one node being called, and the table of operators
+    unread.py         attributes and inputs that nothing read, refused
     symbols.py        numbers that follow from variables
     elementwise.py    operators of each element by itself
     conversions.py    operators from one element type to another

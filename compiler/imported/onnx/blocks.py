@@ -3,8 +3,6 @@
     MatMulNBits(a, b, s, z)  =  a @ ((b - z) * s).T        numbers of 2, 4 or 8 bits
 """
 
-from dataclasses import replace
-
 from compiler.core import dtypes
 from compiler.imported.onnx.call import RUNTIME, Call, operator
 from compiler.imported.onnx.picking import gather
@@ -48,7 +46,7 @@ def picked(
             middle = _each(middle.cast(scales.dtype), block, axis, steps)
         steps = steps.sub(middle)
     real = steps.mul(_each(scales, block, axis, steps))
-    return gather(replace(call, attributes={"axis": call.get("gather_axis", 0)}), real, places)
+    return gather(call.as_other("Gather", {"axis": call.get("gather_axis", 0)}), real, places)
 
 
 def _middle(call: Call, zeros: Tensor | None, bits: int) -> Tensor | float:

@@ -9,7 +9,7 @@ repetition) is asked for by `call.known`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from compiler.core.errors import DataError
 from compiler.graph.extents import symbolic
+from compiler.imported.arguments import Reads, is_same
 from compiler.imported.known import MOST_KNOWN, computed, has_data, leaves
 from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
@@ -77,16 +78,29 @@ class Call:
     outputs: int
     bound: Mapping[str, Variable] = field(default_factory=dict)
     """The variables that have a value, by name."""
+    reads: Reads = field(default_factory=Reads)
+    """What was asked for of the attributes and inputs."""
 
     def __getitem__(self, name: str) -> Any:
         """An attribute that the node must have."""
         if name in self.attributes:
-            return self.attributes[name]
+            return self.get(name)
         raise self.refused(f"there is no attribute {name}", "none", name)
 
     def get(self, name: str, usual: Any = None) -> Any:
         """An attribute, or what it usually is."""
+        self.reads.names.add(name)
         return self.attributes.get(name, usual)
+
+    def check_fits(self, name: str, own: Any) -> None:
+        """`DataError` where an attribute says another number than what the inputs are."""
+        said = self.get(name)
+        if said is not None and not is_same(said, own):
+            raise self.refused(f"{name} is not that of the inputs", said, str(own))
+
+    def as_other(self, op: str, attributes: Mapping[str, Any], **changes: Any) -> "Call":
+        """The call of another operator, with attributes of its own."""
+        return replace(self, op=op, attributes=attributes, reads=Reads(), **changes)
 
     def extents(self, x: Tensor) -> list[Any]:
         """The extents of a tensor: whole numbers, and bound variables."""
@@ -99,6 +113,7 @@ class Call:
     def known(self, place: int, what: str) -> Array:
         """The input at that place, which has to be known when the program is written: a constant,
         what follows from shapes, or what follows from data that were given, which is computed."""
+        self.reads.places.add(place)
         value = self.inputs[place] if place < len(self.inputs) else None
         if value is None:
             raise self.refused(f"{what} is missing", "nothing", f"input {place}")
@@ -121,6 +136,7 @@ class Call:
     def numbers(self, place: int, attribute: str, usual: Any = None) -> Any:
         """Whole numbers that newer versions have as an input and older ones as an attribute; a
         `Variable` for one that is known when the program runs."""
+        self.reads.places.add(place)
         value = self.inputs[place] if self.has(place) else None
         if value is not None and value.numbers is not None:
             return value.numbers.reshape(-1).tolist()

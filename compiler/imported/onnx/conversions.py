@@ -80,9 +80,10 @@ def dequantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None)
 
 def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
     """Scales along an axis, or in blocks of it, spread over the tensor."""
+    named, block = call.get("axis", 1), call.get("block_size", 0)
     if each is None or not each.ndim or each.size == 1:
         return each if each is None else each.reshape(())
-    axis, block = call.axis(call.get("axis", 1), x.ndim), call.get("block_size", 0)
+    axis = call.axis(named, x.ndim)
     if block:
         return each.repeat_interleave(block, axis)._part(axis, 0, fixed(x, axis)[0])
     return each.reshape(-1, *(1,) * (x.ndim - axis - 1))

@@ -48,11 +48,17 @@ for _op, _name in METHODS.items():
 
 
 @operator("Identity", "Dropout")
-def identity(call: Call, x: Tensor, *_: Any) -> Any:
+def identity(call: Call, x: Tensor, *_known: Any) -> Any:
     """The value itself; what is dropped while learning is kept here."""
-    if call.op == "Dropout" and call.has(2) and bool(call.known(2, "the mode").item()):
+    is_training = call.has(2) and bool(call.known(2, "the mode").item())
+    if call.op == "Dropout" and (is_training or _learns(call)):
         raise call.refused("it is in training mode", "training_mode", "inference")
     return (x, x.isnan().logical_or(True)) if call.outputs > 1 else x
+
+
+def _learns(call: Call) -> bool:
+    """Whether a version before 7 says that it is in training mode."""
+    return call.version < 7 and not call.get("is_test", 0)
 
 
 @operator("Div")
@@ -71,6 +77,7 @@ def mod(call: Call, x: Tensor, y: Tensor) -> Tensor:
 @operator("Pow")
 def power(call: Call, x: Tensor, y: Tensor) -> Tensor:
     """In the type of the base."""
+    y = _aligned(call, x, y)
     both = x.pow(y) if x.dtype.is_float or not y.dtype.is_float else x.double().pow(y)
     return both.cast(x.dtype)
 
@@ -122,7 +129,8 @@ def activation(call: Call, x: Tensor, slope: Tensor | None = None) -> Tensor:
             a = 1.0 if alpha is None else alpha
             made = x.maximum(0).add(x.div(a).expm1().mul(a).minimum(0))
         case "Selu":
-            a, gamma = alpha or 1.6732632423543772, call.get("gamma", 1.0507009873554805)
+            a = 1.6732632423543772 if alpha is None else alpha
+            gamma = call.get("gamma", 1.0507009873554805)
             made = x.le(0).where(x.exp().mul(a).sub(a), x).mul(gamma)
         case "ThresholdedRelu":
             made = x.gt(1.0 if alpha is None else alpha).where(x, 0)

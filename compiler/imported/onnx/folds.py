@@ -14,8 +14,8 @@ from compiler.tensors.variables import Variable
           "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")  # fmt: skip
 def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     """One number for some axes, for all of them where none are named."""
-    axes = call.numbers(1, "axes")
-    if not axes and call.get("noop_with_empty_axes", 0):
+    axes, is_each = call.numbers(1, "axes"), call.get("noop_with_empty_axes", 0)
+    if is_each and not axes:
         return _of_each(call.op, x)
     chosen = tuple(call.axis(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
     keep, dtype = bool(call.get("keepdims", 1)), x.dtype

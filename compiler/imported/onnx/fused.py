@@ -24,7 +24,7 @@ def conv_and_more(
 @operator("FusedGemm", domain=RUNTIME)
 def gemm_and_more(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     """A product of matrices, and a function of each element."""
-    given = [call.get(f"activation_{name}") for name in ("alpha", "beta")]
+    given = [call.get("activation_alpha"), call.get("activation_beta")]
     return _bent(call, gemm(call, a, b, c), *(n for n in given if n is not None))
 
 
@@ -43,7 +43,7 @@ def _bent(call: Call, x: Tensor, *parameters: float) -> Tensor:
             return x.clip(*parameters)
         case "LeakyRelu" | "HardSigmoid" as name:
             told = dict(zip(("alpha", "beta"), parameters, strict=False))
-            return activation(replace(call, op=name, attributes=told), x)
+            return activation(call.as_other(name, told), x)
         case name:
             raise call.refused("unknown activation", name, "Relu, Sigmoid, Tanh, Clip, …")
 
@@ -79,16 +79,20 @@ def root_mean_square(call: Call, x: Tensor, scale: Tensor) -> Any:
 
 
 @operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=RUNTIME)
-def norm_of_sum(call: Call, x: Tensor, skip: Tensor, scale: Tensor, *rest: Tensor | None) -> Any:
+def norm_of_sum(
+    call: Call, x: Tensor, skip: Tensor, scale: Tensor, beta: Tensor | None = None,
+    bias: Tensor | None = None,
+) -> Any:  # fmt: skip
     """A sum of two or three, normalised, and the sum itself as the fourth result."""
     is_simple = call.op == "SkipSimplifiedLayerNormalization"
-    beta, bias = (None, *rest, None)[:2] if is_simple else (*rest, None, None)[:2]
+    if is_simple:  # it has no beta: the bias stands in its place
+        beta, bias = None, beta
     total = x.add(skip) if bias is None else x.add(skip).add(bias)
     eps = call.get("epsilon", 1e-12)
-    told = replace(call, attributes={"epsilon": eps}, outputs=3)
     if not is_simple:
-        made = layer_normalization(replace(told, op="LayerNormalization"), total, scale, beta)
+        own = call.as_other("LayerNormalization", {"epsilon": eps}, outputs=3)
+        made = layer_normalization(own, total, scale, beta)
         return (*made, total)[: call.outputs]
-    made = layer_normalization(replace(told, op="RMSNormalization"), total, scale)
+    made = layer_normalization(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
     inverse = total.square().mean(-1, keepdim=True).add(eps).rsqrt()
     return (made, total.mean(-1, keepdim=True), inverse, total)[: call.outputs]

@@ -115,7 +115,7 @@ def non_zero(call: Call, _x: Tensor) -> Tensor:
 @operator("Unique")
 def unique(call: Call, _x: Tensor) -> tuple[Tensor, ...]:
     """The different elements or slices, where each is first, which each is, and how often."""
-    values, axis = call.known(0, "what the elements are"), call.attributes.get("axis")
+    values, axis = call.known(0, "what the elements are"), call.get("axis")
     found, first, which, count = np.unique(values, True, True, True, axis=axis)
     if not call.get("sorted", 1):
         order = np.argsort(first, kind="stable")
@@ -127,7 +127,7 @@ def unique(call: Call, _x: Tensor) -> tuple[Tensor, ...]:
 
 
 @operator("NonMaxSuppression")
-def non_max_suppression(call: Call, *_: Tensor) -> Tensor:
+def non_max_suppression(call: Call, *_known: Tensor) -> Tensor:
     """Boxes that overlap no better one of their class by more than a share: [n, 3]."""
     boxes, scores = call.known(0, "where boxes are"), call.known(1, "how good they are")
     most, share, least = (

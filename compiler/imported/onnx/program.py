@@ -18,6 +18,7 @@ from compiler.core.errors import DataError, located
 from compiler.core.lazy import loading
 from compiler.core.origin import user_call
 from compiler.graph.words import short
+from compiler.imported.arguments import Reads
 from compiler.imported.known import computed
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     blocks,
@@ -42,7 +43,8 @@ from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
 from compiler.imported.onnx.call import OPERATORS, Call, Value
 from compiler.imported.onnx.element_types import NUMBERS, array_of, dtype_of
 from compiler.imported.onnx.listing import listed
-from compiler.imported.onnx.symbols import of_numbers, shape_numbers, tensor_of
+from compiler.imported.onnx.symbols import of_numbers, rule_of, shape_numbers, tensor_of
+from compiler.imported.onnx.unread import check_unread, plain
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable, binds_in, bounds_of
 
@@ -172,15 +174,21 @@ class OnnxProgram:
     ) -> Sequence[Value | None]:
         if node.op_type in CONTROL and node.domain in OWN:
             control = {"If": self._if, "Loop": self._loop, "Scan": self._scan}[node.op_type]
-            return control(_call(node, self._version(""), inputs), known)
+            call = _call(node, self._version(""), inputs)
+            ends = control(call, known)
+            check_unread(call, None, "")
+            return ends
         function = OPERATORS.get((_domain(node), node.op_type))
         if function is None:
             return self._expanded(node, inputs)
         call = replace(_call(node, self._version(node.domain), inputs), bound=self._bound)
-        if (numbers := _numbers(call, inputs)) is not None:
+        of_shapes = replace(call, reads=Reads())
+        if (numbers := _numbers(of_shapes, inputs)) is not None:
+            check_unread(of_shapes, rule_of(call.op), _domain(node))
             return [Value(given=tensor_of(numbers), numbers=numbers)
                     if numbers.dtype == object else Value(numbers)]  # fmt: skip
         made = _made(function, call, [None if v is None else v.tensor for v in inputs])
+        check_unread(call, function, _domain(node))
         results = made if isinstance(made, tuple) else (made,)
         is_known = all(v is None or v.array is not None for v in inputs)
         if is_known and all(t.size <= FOLDED for t in results):
@@ -280,12 +288,13 @@ class OnnxProgram:
             raise call.refused("lengths of sequences are not supported before version 9",
                                "sequence_lens", "sequences of one length")  # fmt: skip
         tensors = [v.tensor for v in call.inputs[1:] if v is not None]
-        told = {**call.attributes}
-        told["scan_input_directions"] = told.pop("directions", [0] * call["num_scan_inputs"])
+        count = call["num_scan_inputs"]
+        told = {"body": call["body"], "num_scan_inputs": count,
+                "scan_input_directions": call.get("directions", [0] * count)}  # fmt: skip
         rows = []
         for place in range(tensors[0].shape[0]):
             inside = [Value(given=tensor[place]) for tensor in tensors]
-            rows.append(self._scan(replace(call, version=9, attributes=told, inputs=inside), known))
+            rows.append(self._scan(call.as_other("Scan", told, version=9, inputs=inside), known))
         outputs = call["body"].output
         return [_stacked(list(each), 0, outputs[n])
                 for n, each in enumerate(zip(*rows, strict=True))]  # fmt: skip
@@ -348,12 +357,7 @@ def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
 
 
 def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
-    with loading():
-        from onnx import helper
-    attributes = {}
-    for each in node.attribute:
-        value = helper.get_attribute_value(each)
-        attributes[each.name] = value.decode() if isinstance(value, bytes) else value
+    attributes = {each.name: plain(each) for each in node.attribute}
     return Call(node.op_type, node.name, version, attributes, inputs, len(node.output))
 
 

@@ -14,6 +14,10 @@ Held: TypeAlias = Callable[[Tensor], Tensor]
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 USUAL = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh", "Tanh")}
 
+WITH_ALPHA = ("affine", "leakyrelu", "hardsigmoid", "elu")
+WITH_BETA = ("affine", "hardsigmoid")
+"""The activations that take a parameter of a list."""
+
 
 @operator("RNN", "GRU", "LSTM")
 def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = None,
@@ -36,6 +40,7 @@ def layers(
         states = [*(s if s is None else s.transpose(0, 1) for s in states[:2]), *states[2:]]
     hidden, batch, count = r.shape[-1], x.symbolic_shape[1], x.symbolic_shape[0]
     directions, trips = w.shape[0], _count(count)
+    call.check_fits("hidden_size", hidden)
     states_of = 2 if call.op == "LSTM" else 1
     rows, last = [], []
     for d in range(directions):
@@ -85,9 +90,9 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
     names = [n.decode() if isinstance(n, bytes) else n for n in call.get("activations", ())]
     usual = USUAL[call.op]
     name = names[place] if place < len(names) else usual[place % len(usual)]
-    alpha, beta = (call.get(f"activation_{which}") for which in ("alpha", "beta"))
-    a = alpha[place] if alpha and place < len(alpha) else None
-    c = beta[place] if beta and place < len(beta) else None
+    before = [n.lower() for n in names[:place]]
+    a = _parameter(call.get("activation_alpha"), before, WITH_ALPHA)
+    c = _parameter(call.get("activation_beta"), before, WITH_BETA)
     match name.lower():
         case "relu":
             return x.relu()
@@ -108,6 +113,14 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
         case "softplus":
             return x.softplus()
     raise call.refused("unknown activation", name, "Relu, Tanh, Sigmoid, Affine, …")
+
+
+def _parameter(
+    given: Sequence[float] | None, before: Sequence[str], own: Sequence[str]
+) -> float | None:
+    """The parameter of an activation: only those that have one take one, in order."""
+    place = sum(name in own for name in before)
+    return given[place] if given and place < len(given) else None
 
 
 def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None,

@@ -14,7 +14,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @operator("Resize", "Upsample")
-def resize(call: Call, x: Tensor, *_: Any) -> Tensor:
+def resize(call: Call, x: Tensor, *_known: Any) -> Tensor:
     """Axis by axis, each new element a sum of old ones times weights that are known."""
     axes = [call.axis(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     sizes, scales = _sizes(call, x, axes)

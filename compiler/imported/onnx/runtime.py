@@ -62,7 +62,8 @@ def _of_real(call: Call, x: Tensor) -> Tensor:
     if own.op == "LeakyRelu":
         return activation(own, x)
     if own.op == "Softmax":
-        own = replace(own, version=call["opset"], attributes={"axis": call.get("axis", -1)})
+        axis = call.get("axis", -1)
+        own = call.as_other("Softmax", {"axis": axis}, version=call["opset"])
         return softmax(own, x)
     image = x.moveaxis(-1, 1) if call.get("channels_last", 0) else x
     if own.op == "AveragePool":
@@ -106,13 +107,16 @@ def gemm(
 
 
 @operator("DynamicQuantizeLSTM", domain=RUNTIME)
-def lstm(call: Call, x: Tensor, w: Tensor, r: Tensor, *rest: Tensor | None) -> Any:
+def lstm(
+    call: Call, x: Tensor, w: Tensor, r: Tensor, bias: Tensor | None = None,
+    lengths: Tensor | None = None, hidden: Tensor | None = None, cell: Tensor | None = None,
+    peepholes: Tensor | None = None, w_scale: Tensor | None = None, w_zero: Tensor | None = None,
+    r_scale: Tensor | None = None, r_zero: Tensor | None = None,
+) -> Any:  # fmt: skip
     """An LSTM of quantised weights: inputs and states are rounded to 8 bits before products."""
-    others = [*rest, *(None,) * (9 - len(rest))]
-    bias, lengths, states = others[0], others[1], others[2:5]
-    from_x, from_h = _columns(w, *others[5:7]), _columns(r, *others[7:9])
+    from_x, from_h = _columns(w, w_scale, w_zero), _columns(r, r_scale, r_zero)
     return layers(replace(call, op="LSTM"), x, from_x.transpose(1, 2), from_h.transpose(1, 2),
-                  bias, lengths, states, held=_rounded)  # fmt: skip
+                  bias, lengths, [hidden, cell, peepholes], held=_rounded)  # fmt: skip
 
 
 def _columns(w: Tensor, scale: Tensor | None, zero: Tensor | None) -> Tensor:

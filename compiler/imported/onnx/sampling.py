@@ -110,6 +110,7 @@ def deform_conv(
     (n, channels), made = fixed(x)[:2], offset.shape[2:]
     sizes, groups, shared = weight.shape[2:], call.get("group", 1), call.get("offset_group", 1)
     axes, taps = len(sizes), math.prod(sizes)
+    call.check_fits("kernel_shape", sizes)
     moved = offset.reshape(n * shared, taps, axes, *made)
     starts = _tap_places(call, sizes, made)
     places = [moved[:, :, axis].add(Tensor(starts[axis], dtype=offset.dtype))

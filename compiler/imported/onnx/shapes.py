@@ -107,7 +107,7 @@ def _broadcast(call: Call, one: list[Any], other: list[Any]) -> list[Any]:
 
 
 @operator("Tile")
-def tile(call: Call, x: Tensor, *_: Tensor) -> Tensor:
+def tile(call: Call, x: Tensor, *_known: Tensor) -> Tensor:
     """The whole repeated along each axis."""
     return x.tile(tuple(int(n) for n in call.known(1, "the repetitions"))) if x.ndim else x
 
@@ -120,7 +120,7 @@ def concat(call: Call, *values: Tensor) -> Tensor:
 
 
 @operator("Split")
-def split(call: Call, x: Tensor, *_: Any) -> tuple[Tensor, ...]:
+def split(call: Call, x: Tensor, *_known: Any) -> tuple[Tensor, ...]:
     """Parts along an axis: of given sizes, or as equal as can be."""
     axis = call.axis(call.get("axis", 0), x.ndim)
     sizes = call.numbers(1, "split")
@@ -140,7 +140,7 @@ def split(call: Call, x: Tensor, *_: Any) -> tuple[Tensor, ...]:
 
 
 @operator("Slice")
-def slice_of(call: Call, x: Tensor, *_: Any) -> Tensor:
+def slice_of(call: Call, x: Tensor, *_known: Any) -> Tensor:
     """From, to, and how far apart, along some axes."""
     starts, ends = call.numbers(1, "starts"), call.numbers(2, "ends")
     axes = call.numbers(3, "axes", list(range(len(starts))))
@@ -175,7 +175,7 @@ def _variable_part(n: Any, start: Any, end: Any, step: int) -> slice:
 
 
 @operator("Pad")
-def pad(call: Call, x: Tensor, *_: Any) -> Tensor:
+def pad(call: Call, x: Tensor, *_known: Any) -> Tensor:
     """A constant or the tensor's own elements around."""
     name = "pads" if call.version > 1 else "paddings"
     widths = call.numbers(1, name)
@@ -192,7 +192,7 @@ def pad(call: Call, x: Tensor, *_: Any) -> Tensor:
 
 
 @operator("Range")
-def range_of(call: Call, start: Tensor, *_: Tensor) -> Tensor:
+def range_of(call: Call, start: Tensor, *_known: Tensor) -> Tensor:
     """Numbers a step apart."""
     first, end, step = (call.numbers(place, "an end")[0] if start.dtype.is_integer
                         else call.known(place, "an end").item() for place in range(3))  # fmt: skip

@@ -43,7 +43,7 @@ def _half(made: tuple[Tensor, Tensor], length: int) -> tuple[Tensor, Tensor]:
 
 
 @operator("DFT")
-def discrete_fourier(call: Call, x: Tensor, *_: Any) -> Tensor:
+def discrete_fourier(call: Call, x: Tensor, *_known: Any) -> Tensor:
     """The discrete Fourier transform along one axis."""
     is_inverse, is_half = bool(call.get("inverse", 0)), bool(call.get("onesided", 0))
     usual = 1 if call.version < 20 else -2
@@ -72,7 +72,7 @@ def _mirrored(part: Tensor, length: int, is_imaginary: bool) -> Tensor:
 
 
 @operator("STFT")
-def short_time_fourier(call: Call, signal: Tensor, *_: Any) -> Tensor:
+def short_time_fourier(call: Call, signal: Tensor, *_known: Any) -> Tensor:
     """Transforms of windows that slide over a signal."""
     step = int(call.known(1, "the step").item())
     window = Tensor(call.known(2, "the window")) if call.has(2) else None
@@ -89,7 +89,7 @@ def short_time_fourier(call: Call, signal: Tensor, *_: Any) -> Tensor:
 
 
 @operator("MelWeightMatrix")
-def mel_weights(call: Call, *_: Tensor) -> Tensor:
+def mel_weights(call: Call, *_known: Tensor) -> Tensor:
     """[bins of a spectrum, mel bins]: triangles whose corners are evenly apart in mel."""
     bins, length, rate, low, high = (
         call.known(place, "what the matrix is made of").item() for place in range(5)

@@ -32,6 +32,11 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     return register
 
 
+def rule_of(op: str) -> Callable[..., Any] | None:
+    """The function that computes an operator of numbers; None for those of shapes."""
+    return RULES.get(op)
+
+
 def of_numbers(call: Call, arrays: Sequence[Array | None]) -> Array | None:
     """The result of a node whose inputs are numbers; None where no rule says it."""
     function = RULES.get(call.op)
@@ -119,20 +124,21 @@ def concat(call: Call, *arrays: Array) -> Any:
 
 
 @rule("Slice")
-def slice_of(call: Call, a: Array, *_: Array) -> Any:
+def slice_of(call: Call, a: Array, *_known: Array) -> Any:
     """A part of a row."""
-    steps = call.numbers(4, "steps", [1])
-    if a.ndim != 1:
+    steps, axes = call.numbers(4, "steps", [1]), call.numbers(3, "axes", [0])
+    if a.ndim != 1 or len(axes) != 1:
         return None
     starts, ends = call.numbers(1, "starts"), call.numbers(2, "ends")
     return a[slice(int(starts[0]), int(ends[0]), int(steps[0]))] if steps[0] > 0 else None
 
 
 @rule("Unsqueeze", "Squeeze", "Reshape", "Flatten")
-def reshaped(call: Call, a: Array, *_: Array) -> Any:
+def reshaped(call: Call, a: Array, *_known: Array) -> Any:
     """The same numbers under another shape."""
     if call.op == "Reshape":
-        return a.reshape(call.numbers(1, "shape"))
+        shape, is_empty = call.numbers(1, "shape"), call.get("allowzero", 0)
+        return None if is_empty or 0 in shape else a.reshape(shape)
     axes = call.numbers(1, "axes")
     if call.op == "Flatten" or (axes is None and call.op == "Unsqueeze"):
         return None
@@ -154,9 +160,10 @@ def cast(call: Call, a: Array) -> Any:
 
 
 @rule("ReduceProd", "ReduceSum")
-def folded(call: Call, a: Array, *_: Array) -> Any:
+def folded(call: Call, a: Array, *_known: Array) -> Any:
     """The product or the sum of a row."""
-    if a.ndim != 1:
+    axes, is_each = call.numbers(1, "axes"), call.get("noop_with_empty_axes", 0)
+    if a.ndim != 1 or (is_each and not axes):
         return None
     made: Any = 1 if call.op == "ReduceProd" else 0
     for each in a.tolist():

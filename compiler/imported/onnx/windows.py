@@ -17,6 +17,9 @@ def _borders(call: Call, image: Any, sizes: Any, steps: Any, gaps: Any) -> Pairs
     """The border of each axis, as the model says it."""
     auto = call.get("auto_pad", "NOTSET")
     axes = len(sizes)
+    flat = call.get("pads", [0] * 2 * axes)
+    if auto != "NOTSET" and any(flat):
+        raise call.refused("auto_pad and pads are both given", f"{auto} and {flat}", "one of them")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         pairs = []
         for n, size, step, gap in zip(image, sizes, steps, gaps, strict=True):
@@ -24,7 +27,6 @@ def _borders(call: Call, image: Any, sizes: Any, steps: Any, gaps: Any) -> Pairs
             half = more // 2
             pairs.append((half, more - half) if auto == "SAME_UPPER" else (more - half, half))
         return pairs
-    flat = call.get("pads", [0] * 2 * axes) if auto != "VALID" else [0] * 2 * axes
     return list(zip(flat[:axes], flat[axes:], strict=True))
 
 
@@ -37,6 +39,7 @@ def conv(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> T
 def _borders_of(call: Call, x: Tensor, weight: Tensor) -> Pairs:
     """The border of each axis of a convolution."""
     sizes = weight.shape[2:]
+    call.check_fits("kernel_shape", sizes)
     if len(sizes) not in (1, 2, 3):
         raise call.refused("too many axes", len(sizes), "1 to 3 axes")
     image = fixed(x, *range(2, x.ndim))
@@ -97,13 +100,16 @@ def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = 
     sizes, image = weight.shape[2:], fixed(x, *range(2, x.ndim))
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
-    behind = list(call.get("output_padding", [0] * axes))
+    call.check_fits("kernel_shape", sizes)
+    behind, pads = list(call.get("output_padding", [0] * axes)), call.get("pads", [0] * 2 * axes)
     auto, wanted = call.get("auto_pad", "NOTSET"), call.get("output_shape")
     whole = [s * (n - 1) + o + (k - 1) * g + 1
              for s, n, o, k, g in zip(steps, image, behind, sizes, gaps, strict=True)]  # fmt: skip
     if wanted is None and auto in ("SAME_UPPER", "SAME_LOWER"):
         wanted = [n * s for n, s in zip(image, steps, strict=True)]
     if wanted is not None:
+        if any(pads):
+            raise call.refused("pads and the shape of the output are both given", pads, "no pads")
         total = [w - n for w, n in zip(whole, wanted[-axes:], strict=True)]
         behind = [o + max(-t, 0) for o, t in zip(behind, total, strict=True)]
         halves = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2) for t in total]
@@ -214,7 +220,7 @@ def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = No
 
 
 @operator("Col2Im")
-def columns_to_image(call: Call, x: Tensor, *_: Tensor) -> Tensor:
+def columns_to_image(call: Call, x: Tensor, *_known: Tensor) -> Tensor:
     """[n, c · block, places] → [n, c, …image]: windows put back, and summed where they overlap."""
     image = [int(n) for n in call.known(1, "the shape of the image")]
     block = [int(n) for n in call.known(2, "the shape of a window")]

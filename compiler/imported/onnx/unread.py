@@ -1,0 +1,87 @@
+"""Attributes and inputs that a node has and that its function did not ask for: refused.
+
+Each is refused unless it has the default of the operator's schema, or stands in `UNCHANGED`.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from compiler.core.lazy import loading
+from compiler.imported.arguments import REQUIRED, Unread, reason, refusal
+from compiler.imported.onnx.call import Call
+
+UNCHANGED: dict[str, str] = {
+    "consumed_inputs": "old versions' permission to write in place",
+    "If.then_branch": "only the branch of the condition is computed",
+    "If.else_branch": "only the branch of the condition is computed",
+    "Dropout.ratio": "outside of training nothing is dropped",
+    "Dropout.seed": "outside of training nothing is dropped",
+    "Dropout.input 1": "outside of training nothing is dropped",
+    "BatchNormalization.is_test": "the number of outputs says it",
+    "BatchNormalization.momentum": "outside of training the statistics do not move",
+    "Cast.saturate": "only types of few bits are held, and their casts ask for it",
+    "CastLike.saturate": "only types of few bits are held, and their casts ask for it",
+    "Cast.round_mode": "only powers of two are rounded so, and their casts ask for it",
+    "CastLike.round_mode": "only powers of two are rounded so, and their casts ask for it",
+    "Gemm.broadcast": "a shape that fits needs no permission",
+    "RNN.output_sequence": "which results are there, not what they are",
+    "GRU.output_sequence": "which results are there, not what they are",
+    "LSTM.output_sequence": "which results are there, not what they are",
+    "MatMulNBits.accuracy_level": "how inexact a product may be: it is one of floats",
+}
+"""What cannot change a value, each with the reason: `name`, `operator.name`, `operator.input n`."""
+
+
+def check_unread(call: Call, function: Callable[..., Any] | None, domain: str) -> None:
+    """`DataError` for the first attribute or input that nothing read and that is no default."""
+    names = [name for name in call.attributes if name not in call.reads.names]
+    defaults = defaults_of(call.op, call.version, domain) if names else {}
+    unread = [Unread(n, call.attributes[n], defaults.get(n, REQUIRED)) for n in names]
+    for each in (*unread, *_inputs(call, function)):
+        if not each.is_default and not reason(UNCHANGED, call.op, each.name):
+            raise refusal(call, each)
+
+
+def _inputs(call: Call, function: Callable[..., Any] | None) -> Iterator[Unread]:
+    declared = declared_by(function) if function is not None else None
+    for place, value in enumerate(call.inputs):
+        is_read = declared is None or place in call.reads.places or declared(place)
+        if value is not None and not is_read:
+            tensor = value.tensor
+            yield Unread(f"input {place}", f"{tensor.dtype} {tensor.shape}")
+
+
+@cache
+def declared_by(function: Callable[..., Any]) -> Callable[[int], bool]:
+    """Whether a function computes with the tensor of an input: those whose parameters begin with
+    `_` are asked for as numbers, if at all."""
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    named = [not p.name.startswith("_") for p in parameters]
+    many = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL
+    rest = many and named[-1]
+    return lambda place: named[place] if place < len(named) else rest
+
+
+@cache
+def defaults_of(op: str, version: int, domain: str) -> dict[str, Any]:
+    """The defaults of an operator's attributes in a version; none for one of another domain."""
+    with loading():
+        import onnx
+    try:
+        schema = onnx.defs.get_schema(op, version, domain)
+    except onnx.defs.SchemaError:
+        return {}
+    return {
+        name: plain(each.default_value) for name, each in schema.attributes.items()
+        if each.default_value.name
+    }  # fmt: skip
+
+
+def plain(attribute: Any) -> Any:
+    """The value of an attribute, words as text."""
+    with loading():
+        from onnx import helper
+    value = helper.get_attribute_value(attribute)
+    return value.decode() if isinstance(value, bytes) else value
