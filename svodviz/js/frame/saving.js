@@ -1,24 +1,31 @@
-// Has the notebook keep its explorers when it is saved. JupyterLab saves widgets only where the
-// reader asked for it (Save Widget State Automatically), and shows an error in place of the others
-// when the notebook is opened again. Pure but for the notebook that it is given.
+// Has the notebook keep its widgets when it is saved. JupyterLab saves widgets only where the reader
+// asked for it (Save Widget State Automatically), and then only those that a kernel still knows:
+// what was restored from the file, or made by a kernel that restarted, would be lost with the first
+// edit. Here all that an output shows stays in the file. Pure but for the notebook that it is given.
 
 const VIEW = "application/vnd.jupyter.widget-view+json";
 const STATE = "application/vnd.jupyter.widget-state+json";
 const OURS = /^svodviz\./;
-const KEEPS = Symbol.for("svodviz keeps widgets");
+const REFERENCE = /^IPY_MODEL_(.+)$/;
+// Modules are saved with a notebook: those of before this one kept less, under another name.
+const KEEPS = Symbol.for("svodviz keeps all widgets that are shown");
 
 /**
  * The notebook, which Lab and Notebook give beside what anywidget promises; all may be missing.
- * @typedef {{state: Record<string, {state?: Record<string, any>}>, [other: string]: any}} Saved
+ * @typedef {{state?: Record<string, any>, [other: string]: any}} Row
+ * @typedef {{state: Record<string, Row>, [other: string]: any}} Saved
+ * @typedef {{key?: string, oldValue?: any, newValue?: any}} Change
  * @typedef {Object} Notebook
  * @property {() => {cells: {outputs?: {data?: Record<string, any>}[]}[]}} toJSON
+ * @property {(name: string) => any} [getMetadata]
  * @property {(name: string, value: any) => void} [setMetadata]
- * @property {{set: (name: string, value: any) => void}} [metadata]
+ * @property {{get?: (name: string) => any, set: (name: string, value: any) => void}} [metadata]
+ * @property {{connect: (slot: (sender: any, change: Change) => void) => void}} [metadataChanged]
  *
  * @typedef {Object} Manager
  * @property {{model?: Notebook, saveState?: {connect: (slot: any) => void}}} [context]
  * @property {(options: Object) => Saved} [get_state_sync]
- * @property {boolean} [KEEPS]
+ * @property {Map<string, any>} [_modelsSync]
  */
 
 /**
@@ -31,20 +38,75 @@ export function keepWhenSaved(manager) {
   if (!manager?.get_state_sync || !context?.saveState || !context.model) return false;
   if (manager[KEEPS]) return true;
   manager[KEEPS] = true;
+  const notebook = /** @type {Notebook} */ (context.model);
+  const earlier = new Earlier(notebook);
   context.saveState.connect((/** @type {any} */ _, /** @type {string} */ phase) => {
-    if (phase === "started") keep(manager, /** @type {Notebook} */ (context.model));
+    if (phase === "started") keep(manager, notebook, earlier);
   });
   return true;
 }
 
-/** @param {Manager} manager @param {Notebook} notebook */
-function keep(manager, notebook) {
-  const saved = manager.get_state_sync?.({ drop_defaults: true });
-  if (!saved) return;
-  const state = withoutEarlier(saved.state, shownIn(notebook));
-  const value = { [STATE]: { ...saved, state } };
+/** The rows of widgets that the notebook had in its metadata, since it was opened. */
+class Earlier {
+  /** @param {Notebook} notebook */
+  constructor(notebook) {
+    /** @type {Saved["state"]} */
+    this.rows = {};
+    this.take(notebook.getMetadata?.("widgets") ?? notebook.metadata?.get?.("widgets"));
+    notebook.metadataChanged?.connect((_, { key, oldValue, newValue }) => {
+      if (key !== "widgets") return;
+      this.take(oldValue);
+      this.take(newValue);
+    });
+  }
+
+  /** @param {any} widgets */
+  take(widgets) {
+    Object.assign(this.rows, widgets?.[STATE]?.state);
+  }
+}
+
+/** @param {Manager} manager @param {Notebook} notebook @param {Earlier} earlier */
+function keep(manager, notebook, earlier) {
+  const live = manager.get_state_sync?.({ drop_defaults: true });
+  if (!live) return;
+  const rows = { ...earlier.rows, ...heldBy(manager), ...live.state };
+  const state = keptOf(rows, live.state, shownIn(notebook));
+  const value = { [STATE]: { ...live, state } };
   if (notebook.setMetadata) notebook.setMetadata("widgets", value);
   else notebook.metadata?.set("widgets", value);
+}
+
+/**
+ * The rows of all widgets in the page, those too that no kernel knows any more. The manager leaves
+ * them out: it is asked once more, as if all of them were known.
+ * @param {Manager} manager
+ * @returns {Saved["state"]}
+ */
+function heldBy(manager) {
+  if (!(manager._modelsSync instanceof Map)) return {};
+  const models = new Map([...manager._modelsSync].map(([id, model]) => [id, asLive(model)]));
+  const stand = new Proxy(manager, {
+    get: (it, name) => (name === "_modelsSync" ? models : Reflect.get(it, name, it)),
+  });
+  try {
+    return manager.get_state_sync?.call(stand, { drop_defaults: true }).state ?? {};
+  } catch (error) {
+    console.warn("svodviz: of widgets without a kernel, the state that was saved before is kept", error);
+    return {};
+  }
+}
+
+/** @param {any} model */
+function asLive(model) {
+  return new Proxy(model, {
+    get(it, name) {
+      if (name === "comm_live") return true;
+      const value = Reflect.get(it, name, it);
+      const isMethod = typeof value === "function" && name !== "constructor";
+      return isMethod ? value.bind(it) : value;
+    },
+  });
 }
 
 /**
@@ -57,12 +119,35 @@ function shownIn(notebook) {
 }
 
 /**
- * Widgets without those of ours that no output shows any more, as their cell was run again: each
- * has all data of a program. Others' may be needed by some that are shown, so they stay.
- * @param {Saved["state"]} state @param {Set<string>} shown
+ * The rows that belong to a notebook: what its outputs show with all that this refers to, and of the
+ * others those that a kernel knows. Ours that no output shows any more are left out, as their cell
+ * was run again: each has all data of a program.
+ * @param {Saved["state"]} rows @param {Saved["state"]} live @param {Set<string>} shown
+ * @returns {Saved["state"]}
  */
-export function withoutEarlier(state, shown) {
-  const isKept = (/** @type {[string, {state?: Record<string, any>}]} */ [id, { state: it }]) =>
-    shown.has(id) || !OURS.test(it?._anywidget_id ?? "");
-  return Object.fromEntries(Object.entries(state).filter(isKept));
+export function keptOf(rows, live, shown) {
+  const needed = reached(rows, shown);
+  const isKept = (/** @type {[string, Row]} */ [id, { state }]) =>
+    needed.has(id) || (id in live && !OURS.test(state?._anywidget_id ?? ""));
+  return Object.fromEntries(Object.entries(rows).filter(isKept));
+}
+
+/** @param {Saved["state"]} rows @param {Iterable<string>} ids */
+function reached(rows, ids) {
+  const found = new Set(ids);
+  for (const id of found) { // it grows meanwhile
+    for (const other of references(rows[id]?.state)) found.add(other);
+  }
+  return found;
+}
+
+/**
+ * The ids of the widgets that a value refers to.
+ * @param {any} value
+ * @returns {string[]}
+ */
+function references(value) {
+  if (typeof value === "string") return value.match(REFERENCE)?.slice(1) ?? [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(references);
 }

@@ -79,6 +79,82 @@ def test_run_all_and_save_keep_the_explorers(
         assert root.locator(".item").count() >= 1
 
 
+EDIT = """(text) => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const { sharedModel } = content.widgets[content.widgets.length - 1].model;
+    sharedModel.setSource(sharedModel.getSource() + text);
+}"""
+SHUT = """async () => {
+    const { commands, shell } = window.jupyterapp;
+    const { sessionContext } = shell.currentWidget.context;
+    if (sessionContext.session) await sessionContext.shutdown();
+}"""
+RESTART = """async () => {
+    const { sessionContext } = window.jupyterapp.shell.currentWidget.context;
+    await sessionContext.session.kernel.restart();
+}"""
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["as it comes", "with the setting"])
+def either(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory,
+           as_it_comes: Server) -> Iterator[Server]:  # fmt: skip
+    """A server whose reader did not ask for widgets to be saved, and one whose reader did."""
+    if not request.param:
+        yield as_it_comes
+        return
+    with serve(tmp_path_factory.mktemp("setting"), SETTINGS) as server:
+        yield server
+
+
+def edit_and_save(shown: Shown) -> None:
+    """Types one character and saves."""
+    shown.page.evaluate(EDIT, " ")
+    assert shown.page.evaluate(SAVED_ALL) is False
+
+
+def all_there(shown: Shown, count: int = len(CELLS)) -> None:
+    """Every explorer is shown and works."""
+    for number in range(count):
+        shown.cell(number).locator(READY).wait_for(timeout=PATIENCE)
+        assert "Error displaying" not in shown.cell(number).inner_text()
+    root = shown.widget(0)
+    root.locator('.stage[data-stage="graph"]').click()
+    root.locator('.stage[data-stage="schedule"]').click()
+    assert root.locator(".item").count() >= 1
+
+
+@pytest.mark.parametrize("path", ["lab/tree", "notebooks"])
+@pytest.mark.parametrize("end", ["kernel", "shut", "restart", "fresh"])
+def test_edits_lose_no_explorer(either: Server, chromium: Any, path: str, end: str) -> None:
+    """Open, edit, save, close, three times: with the kernel that made them, after it was shut down
+    or restarted, with another one."""
+    name = f"edited-{path.replace('/', '-')}-{end}.ipynb"
+    either.write(name, (*CELLS, "# nothing"))
+    address = either.url(f"{path}/{name}") + ("&reset" if path == "lab/tree" else "")
+    with opened(chromium, address) as shown:
+        run_all(shown)
+        if end == "restart":  # the first save comes after it
+            shown.page.evaluate(RESTART)
+        edit_and_save(shown)
+    first = either.read(name)
+    assert len(explorers(first)) == len(CELLS)
+    sizes = [len(str(first))]
+    for _ in range(3):
+        if end == "fresh":
+            either.end_kernels()
+        with opened(chromium, address) as shown:
+            all_there(shown)
+            if end == "shut":
+                shown.page.evaluate(SHUT)
+            edit_and_save(shown)
+            edit_and_save(shown)
+        again = either.read(name)
+        assert explorers(again) == explorers(first)
+        sizes.append(len(str(again)))
+    assert max(sizes) < 1.01 * min(sizes), sizes
+    either.end_kernels()
+
+
 def converted(path: Path) -> str:
     """The page that the offline exporter makes of a notebook."""
     command = [sys.executable, "-m", "nbconvert", "--to", "svodviz.offline.OfflineExporter"]
