@@ -249,8 +249,8 @@ def test_every_stage_has_its_faces(stage: str) -> None:
     files = [file for file in PYTHON_FILES if file.path.is_relative_to(f"compiler/{stage}")]
     absent = sorted(FACES - {file.path.name for file in files})
     missing = [f"compiler/{stage}/{face} is missing" for face in absent]
-    if not any("def to_networkx(" in file.text for file in files):
-        missing.append(f"nothing in compiler/{stage}/ defines to_networkx")
+    if not any("def network(" in file.text for file in files):
+        missing.append(f"nothing in compiler/{stage}/ defines network")
     hold(missing, "Each stage can be verified, printed, run and drawn.")
 
 

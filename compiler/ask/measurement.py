@@ -183,9 +183,9 @@ class Measurement(Stage):
         for number, array in enumerate(self.results):
             yield f"result {number}  {_preview(array)}"
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The schedule's graph, with the times and the path that they make."""
-        graph = self.schedule.to_networkx()
+        graph = self.schedule.network()
         for time, when in zip(self.schedule.items, self.timings, strict=True):
             facts = graph.nodes[self.schedule.entity(time.item_id)]
             facts["cost"] = facts["cost"] | self._measured(time.item_id)

@@ -11,6 +11,7 @@ In order: each imports only what stands before it.
     modules.py      the parts of a model, and lines of programs that were written elsewhere
     node.py         interned immutable nodes: structure-equal nodes are the same object
     trace.py        what the compiler reports about its own work, as frozen records
+    plain_graph.py  networkx graphs with attributes that files of graphs can hold
     stage.py        the faces every stage shows
     biography.py    everything one value is, in every stage, found along the recorded links
     errors.py       errors, each a small page

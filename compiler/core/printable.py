@@ -9,9 +9,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# Control characters but the tab, Unicode's ends of lines, marks of direction, halves of characters.
+# Control characters but the tab, Unicode's ends of lines, marks of direction, halves of characters,
+# and the two that XML does not know.
 _HIDDEN = re.compile(
-    "[\x00-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\ufffe\uffff]"
 )
 _SHORT = {"\n": "\\n", "\r": "\\r"}
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from compiler.core.plain_graph import plain
 from compiler.core.printable import ShownAsText
 from compiler.core.trace import Line
 
@@ -36,9 +37,15 @@ class Stage(ShownAsText):
         """For each entity of the stage those it comes from, those that no line shows included."""
         return {line.entity: line.parents for line in self.lines if line.entity}
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
-        """The stage as a new graph; node keys are entities (attributes: see `trace.Line`)."""
+    def network(self) -> "nx.DiGraph[Any]":
+        """The stage as a new graph; node keys are entities, attributes of any kind: `parents` as in
+        `trace.Line`, tables of costs."""
         raise NotImplementedError
+
+    def to_networkx(self) -> "nx.DiGraph[Any]":
+        """The stage as a new networkx graph, for files of graphs and for other libraries: node keys
+        are entities, attributes are text, numbers and truth values (`plain_graph.py`)."""
+        return plain(self.network())
 
     def __str__(self) -> str:
         return "\n".join(line.text for line in self.lines)

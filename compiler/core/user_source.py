@@ -46,7 +46,7 @@ class UserSource(Stage):
         own = {self.entities[it.file, it.line] for it in found}
         return tuple(it for it in self.entities_of(found) if it not in own)
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """One node per line that made nodes, chained in order."""
         graph: nx.DiGraph[Any] = empty_graph()
         made = [row for row in self.rows if row.entity]

@@ -115,7 +115,7 @@ class Modules(Stage):
             for at, (text, row) in enumerate(zip(texts, self.rows, strict=True))
         )
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The tree; edges run from a module to those in it."""
         graph: nx.DiGraph[Any] = empty_graph()
         for at, row in enumerate(self.rows):

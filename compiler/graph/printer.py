@@ -89,7 +89,7 @@ class Graph(Stage):
     def _row(self, left: str, node: TensorNode) -> str:
         return f"{left:<38} {short(node):<20} {self.places.get(node, '')}".rstrip()
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The graph; edges run from operand to user."""
         graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:

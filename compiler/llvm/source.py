@@ -55,7 +55,7 @@ class Source(Stage):
     def _entities(self, instructions: tuple[int, ...]) -> tuple[str, ...]:
         return tuple(f"lowered:{self.kernel}:{number}" for number in instructions)
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The control-flow graph of the kernel's function: one node per basic block."""
         end = next(i for i, row in enumerate(self.rows) if row.text == "}")
         return control_flow(self.lines[1:end], label_of, targets_of)

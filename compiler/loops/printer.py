@@ -192,7 +192,7 @@ class Loops(Stage):
             done[each] = _infix(each, done) if _is_inline(each) else self.text(each)
         return done[node]
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The scalar DAG; loops are groups."""
         graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:

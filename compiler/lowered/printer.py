@@ -101,7 +101,7 @@ class Lowered(Stage):
             case _:
                 return " ".join(word for word in (head + op, operands, argument) if word)
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """Instructions in order; data edges from the register's writer to its readers."""
         graph: nx.DiGraph[Any] = empty_graph()
         writer: dict[int, int] = {}

@@ -118,7 +118,7 @@ class KernelGraph(Stage):
                 inside = " ".join(filter(None, (_argument(node), self._operands(node.sources))))
                 return f"{_word(node)} {inside}".rstrip()
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """Buffers, calls and afters; edges from producer to user."""
         graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:

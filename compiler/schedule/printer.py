@@ -152,7 +152,7 @@ class Schedule(Stage):
             _variables(operation),
         )
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """Items and their dependencies, with times, slack and what is critical."""
         graph: nx.DiGraph[Any] = empty_graph()
         for item in self.items:

@@ -131,7 +131,7 @@ class Tuning(Stage):
         usual = self.tried[0].seconds
         return "" if not (usual and trial.seconds) else f"{usual / trial.seconds:.2f}×"
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The search tree: a node for each trial, from the default; an edge says what changed."""
         graph: nx.DiGraph[Any] = empty_graph()
         for trial in self.tried:

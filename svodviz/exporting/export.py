@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import graphviz
 import networkx as nx
 
+from compiler.core import plain_graph
 from svodviz.drawing.graphs import Facts, draw
 from svodviz.drawing.palette import edge_of, kind_of
 from svodviz.exporting.picture import svg
@@ -155,11 +156,13 @@ def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: s
 
 def graph_of(subject: object, stage: str, *, kernel: str = "") -> "nx.DiGraph[str]":
     """One stage of a tensor or compilation as the explorer draws it: kinds, groups and devices are
-    attributes of its nodes. Where it has several parts `kernel` names one; otherwise all are in it.
+    attributes of its nodes, plain ones as those of `to_networkx`. Where it has several parts
+    `kernel` names one; otherwise all are in it.
 
     Raises ValueError for a stage or kernel that does not exist.
     """
-    return _composed(_found(compilation_of(subject, by="graph_of"), stage, kernel))
+    drawn = _composed(_found(compilation_of(subject, by="graph_of"), stage, kernel))
+    return plain_graph.plain(drawn)
 
 
 def _composed(found: list[Unit]) -> "nx.DiGraph[str]":
@@ -222,21 +225,9 @@ def _dot(graph: "nx.DiGraph[str]", title: str) -> str:
 
 
 def _graphml(graph: "nx.DiGraph[str]", title: str) -> str:
-    # GraphML knows neither tuples nor dicts, nor characters that XML cannot carry.
-    flat = nx.DiGraph(title=xml_text(visible(title)))
-    for key, attributes in graph.nodes(data=True):
-        flat.add_node(xml_text(key), **{name: _flat(it) for name, it in attributes.items()})
-    for source, target, attributes in graph.edges(data=True):
-        facts = {name: _flat(it) for name, it in attributes.items()}
-        flat.add_edge(xml_text(source), xml_text(target), **facts)
+    flat = plain_graph.plain(graph)
+    flat.graph["title"] = xml_text(visible(title))
     return "\n".join(nx.generate_graphml(flat)) + "\n"
-
-
-def _flat(value: object) -> bool | int | float | str:
-    if isinstance(value, bool | int | float):
-        return value
-    text = value if isinstance(value, str) else json.dumps(plain(value))
-    return xml_text(text)
 
 
 def _data(graph: "nx.DiGraph[str]", title: str) -> "pages.StageGraph":

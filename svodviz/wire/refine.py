@@ -54,7 +54,7 @@ def pictured(stage: "Stage") -> "Picture":
     from compiler.schedule.calls import KernelGraph
     from compiler.schedule.printer import Schedule
 
-    graph: Picture = stage.to_networkx()
+    graph: Picture = stage.network()
     match stage:
         case Graph():
             return _tensor_graph(graph, stage)

@@ -83,7 +83,7 @@ def test_the_stages_have_their_faces(network: Compilation) -> None:
     )  # fmt: skip
     each = (network.loops, network.lowered, network.source, network.optimized, network.assembly)
     assert len({len(group) for group in each}) == 1
-    facts = {"op", "kind", "argument", "dtype", "shape", "name", "parents", "group"}
+    facts = {"op", "kind", "argument", "dtype", "shape", "name", "origins", "group"}
     kinds = {
         "buffer", "const", "elementwise", "movement", "reduce", "memory", "cast", "control",
         "call", "kernel", "index", "basicblock", "loop", "unrolled", "vector", "cores", "local",

@@ -138,7 +138,7 @@ def test_a_loop_is_unrolled_into_items_with_fixed_counters(b: KernelGraphBuilder
         itemwise_bytes=0, results=(), parents=((),) * 4,
     )  # fmt: skip
     edges = drawn.to_networkx().edges
-    assert edges["schedule:0", "schedule:1"]["kinds"] == ("data", "anti")
+    assert edges["schedule:0", "schedule:1"]["kinds"] == "data anti"
     assert edges["schedule:0", "schedule:2"]["kind"] == "output"
     assert drawn.dependency_lines[:3] == (
         "  0 → 1  data    t  16 bytes", "  0 → 1  anti    x", "  0 → 2  output  t"

@@ -8,6 +8,7 @@ import numpy as np
 
 import compiler
 from compiler.core.passes import Passes
+from compiler.core.plain_graph import plain
 from compiler.core.reason import Decision
 from compiler.findings.finding import Findings
 from compiler.graph.modules import modules_of
@@ -85,8 +86,11 @@ class Stage:
     def links(self) -> dict[str, tuple[str, ...]]:
         return {line.entity: line.parents for line in self.lines if line.entity}
 
-    def to_networkx(self) -> nx.DiGraph:
+    def network(self) -> nx.DiGraph:
         return self.graph.copy()
+
+    def to_networkx(self) -> nx.DiGraph:
+        return plain(self.graph)
 
     def __str__(self) -> str:
         return "\n".join(line.text for line in self.lines)

@@ -57,5 +57,5 @@ class Run(Measurement):
                 for n, it in self.by_item.items())  # fmt: skip
         return (*rows, Line(self.words))
 
-    def to_networkx(self) -> Any:
-        return self.schedule.to_networkx()
+    def network(self) -> Any:
+        return self.schedule.network()

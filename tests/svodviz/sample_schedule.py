@@ -43,7 +43,7 @@ class Schedule(printer.Schedule):
     def lines(self) -> tuple[Line, ...]:
         return self.shown
 
-    def to_networkx(self) -> nx.DiGraph:
+    def network(self) -> nx.DiGraph:
         return self.graph.copy()
 
 

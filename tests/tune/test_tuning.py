@@ -46,8 +46,8 @@ def test_nodes_say_what_was_measured_or_refused() -> None:
     assert [nodes[f"tuning:3:{n}"]["kind"] for n in range(3)] == ["tried", "refused", "best"]
     assert nodes["tuning:3:1"]["refused"] == "estimated to be slower"
     assert nodes["tuning:3:2"]["seconds"] == 1e-6
-    assert nodes["tuning:3:2"]["cost"]["ns"] == pytest.approx(1000)
-    needed = {"op", "kind", "argument", "dtype", "shape", "name", "parents", "group", "cost"}
+    assert nodes["tuning:3:2"]["cost_ns"] == pytest.approx(1000)
+    needed = {"op", "kind", "argument", "dtype", "shape", "name", "origins", "group"}
     assert all(needed <= set(facts) for facts in nodes.values())
 
 

@@ -94,7 +94,7 @@ class Listing(Stage):
     def __str__(self) -> str:
         return "\n".join((*(f"{self.comment} {it}" for it in self.notes), Stage.__str__(self)))
 
-    def to_networkx(self) -> "nx.DiGraph[Any]":
+    def network(self) -> "nx.DiGraph[Any]":
         """The control-flow graph: one node per basic block."""
         if self.prefix != "optimized":
             return control_flow(self.lines, _asm_label, _asm_targets, self.flow)

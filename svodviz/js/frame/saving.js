@@ -1,7 +1,8 @@
-// Has the notebook keep its widgets when it is saved. JupyterLab saves widgets only where the reader
-// asked for it (Save Widget State Automatically), and then only those that a kernel still knows:
-// what was restored from the file, or made by a kernel that restarted, would be lost with the first
-// edit. Here all that an output shows stays in the file. Pure but for the notebook that it is given.
+// Has the notebook keep its widgets when it is saved. JupyterLab saves widgets only where the
+// reader asked for it (Save Widget State Automatically), and then only those that a kernel still
+// knows: what was restored from the file, or made by a kernel that restarted, would be lost with
+// the first edit. Here all that an output shows stays in the file. Pure but for the notebook that
+// it is given.
 
 const VIEW = "application/vnd.jupyter.widget-view+json";
 const STATE = "application/vnd.jupyter.widget-state+json";
@@ -92,7 +93,7 @@ function heldBy(manager) {
   try {
     return manager.get_state_sync?.call(stand, { drop_defaults: true }).state ?? {};
   } catch (error) {
-    console.warn("svodviz: of widgets without a kernel, the state that was saved before is kept", error);
+    console.warn("svodviz: widgets without a kernel stay as they were saved before", error);
     return {};
   }
 }
@@ -119,9 +120,9 @@ function shownIn(notebook) {
 }
 
 /**
- * The rows that belong to a notebook: what its outputs show with all that this refers to, and of the
- * others those that a kernel knows. Ours that no output shows any more are left out, as their cell
- * was run again: each has all data of a program.
+ * The rows that belong to a notebook: what its outputs show with all that this refers to, and of
+ * the others those that a kernel knows. Ours that no output shows any more are left out, as their
+ * cell was run again: each has all data of a program.
  * @param {Saved["state"]} rows @param {Saved["state"]} live @param {Set<string>} shown
  * @returns {Saved["state"]}
  */
