@@ -14,7 +14,7 @@ from compiler.nn import running
 from compiler.nn.running import CHANGES as CHANGES
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
-from compiler.tensors.history import LEAVES
+from compiler.tensors.history import is_collecting
 
 SHOWN = 8
 """As many differences are listed."""
@@ -66,7 +66,7 @@ class Module:
         """The tensors that require gradients, with their names; one of two names by its first."""
         met: set[int] = set()
         for name, tensor in self.named_tensors():
-            if tensor._number in LEAVES and id(tensor) not in met:
+            if is_collecting(tensor) and id(tensor) not in met:
                 met.add(id(tensor))
                 yield name, tensor
 

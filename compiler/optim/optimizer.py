@@ -12,7 +12,7 @@ from compiler.nn import initial
 from compiler.nn.module import forget_gradients, load_state
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
-from compiler.tensors.history import LEAVES
+from compiler.tensors.history import is_collecting
 
 
 class Group:
@@ -74,7 +74,7 @@ class Optimizer:
             if not isinstance(each, Tensor):
                 raise self._refusal(f"parameter {place} is no tensor", type(each).__name__,
                                     "Tensor")  # fmt: skip
-            if each._number not in LEAVES:
+            if not is_collecting(each):
                 raise self._refusal(f"parameter {place} collects no gradients", repr(each),
                                     "a tensor that requires_grad")  # fmt: skip
             if id(each) in met:

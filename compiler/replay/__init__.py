@@ -9,8 +9,11 @@ In order: each imports only what stands before it.
     guards.py        places with the values that stood there
     walk.py          from the code of a function to the objects that it reaches
     surroundings.py  the table of all kinds of state in Python
+    grads.py         `grad` of tensors, as a captured function reads and writes it
     results.py       what a call gives back
     launch.py        what runs the program of a call
+    tracing.py       one call of a function while it is watched
+    pasts.py         the history of what a captured function computes
     program.py       one capture: a compiled program, and what each of its inputs is
     function.py      a function with its captures
 """

@@ -7,7 +7,7 @@ it was another one in a call that is equal otherwise: from then on it is data. A
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,11 +17,20 @@ from compiler.device.buffers import held, new_buffer
 from compiler.graph.kinds.gradient import Recalled, Wrt
 from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
-from compiler.graph.words import short
 from compiler.tensor import Tensor
-from compiler.tensors import trees
-from compiler.tensors.history import LEAVES
+from compiler.tensors import history, trees
 from compiler.tensors.value import TensorValue
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """An argument that gradients go through: its place, and whether it collects them itself."""
+
+    place: int
+    is_leaf: bool
+
+
+Histories: TypeAlias = tuple[Past, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,11 @@ class Call:
     numbers: tuple[int, ...]
     """The places of numbers that might move."""
     structure: Hashable
-    """How they are arranged."""
+    """How they are arranged, and what `histories` has."""
+    histories: Histories = ()
+    """The arguments that gradients go through."""
+    origins: tuple[Any, ...] = ()
+    """For each leaf what was given: a tensor there may hold its history beside its value."""
 
     def key(self, moving: frozenset[int]) -> Hashable:
         """The signature; of the numbers at the places `moving` only the kind counts."""
@@ -42,8 +55,9 @@ class Call:
         first: dict[int, int] = {}
         for place, leaf in enumerate(self.leaves):
             if isinstance(leaf, Tensor):
-                same = first.setdefault(id(leaf.node), place)
                 node = leaf.node
+                same = first.setdefault(id(node), place)
+                same = same if leaf is self.leaves[same] else -1 - same
                 parts.append((node.shape, node.dtype, node.devices, node.extents, same))
             elif place in moving:
                 parts.append((type(leaf), "moves"))
@@ -67,9 +81,8 @@ def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
     for each in args:
         if type(each) is not Tensor or type(each.node) is not Buffer:
             return None
-        if LEAVES and each._number in LEAVES:
-            return None
-    return Call((args, given), args, (), len(args))
+    histories = _histories(args, args) if history.is_wanted() else ()
+    return Call((args, given), args, (), (len(args), histories), histories, args)
 
 
 def read(
@@ -81,15 +94,34 @@ def read(
     """
     leaves: list[Any] = []
     numbers: list[int] = []
+    origins: list[Any] = []
     for name, value in (*enumerate(args), *given.items()):
-        found = [_leaf(each) for each in trees.flat(value)]
+        own = [_tensor(each) for each in trees.flat(value)]
+        origins += own
+        found = [_leaf(each) for each in own]
         if name not in static:
             numbers += [place for place, leaf in enumerate(found, len(leaves)) if is_number(leaf)]
         leaves += found
     whole = args, given
     is_plain = not given and not any(isinstance(a, list | tuple | dict | None) for a in args)
     structure = len(args) if is_plain else _structure(whole)
-    return Call(whole, tuple(leaves), tuple(numbers), structure)
+    histories = _histories(leaves, origins) if history.is_wanted() else ()
+    return Call(
+        whole, tuple(leaves), tuple(numbers), (structure, histories), histories, tuple(origins)
+    )
+
+
+def _histories(leaves: Sequence[Any], origins: Sequence[Any]) -> Histories:
+    """The arguments that gradients go through, with what is known of that."""
+    found = []
+    for place, (leaf, origin) in enumerate(zip(leaves, origins, strict=True)):
+        if not isinstance(leaf, TensorValue) or not leaf.dtype.is_float:
+            continue
+        if history.is_collecting(origin):
+            found.append(Past(place, True))
+        elif history.has_history(origin.node):
+            found.append(Past(place, False))
+    return tuple(found)
 
 
 def is_differentiated(given: Any) -> bool:
@@ -98,17 +130,14 @@ def is_differentiated(given: Any) -> bool:
     return any(isinstance(node, Wrt) for each in lazy for node in toposort([each]))
 
 
+def _tensor(value: Any) -> Any:
+    """A tensor for an array."""
+    return Tensor(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
 def _leaf(value: Any) -> Any:
     if isinstance(value, Tensor):
-        if value._number in LEAVES:
-            raise JitError(
-                "jit", "an argument requires gradients", got=short(value.node),
-                expected="tensors that are data",
-                hint="use the tensor from around the function, or compiler.grad inside it",
-            )  # fmt: skip
-        return value if type(value.node) is Buffer else _alone(value.realize())
-    if isinstance(value, np.ndarray | np.generic):
-        return Tensor(value)
+        return value if type(value.node) is Buffer else alone(value.realize())
     try:
         hash(value)
     except TypeError as error:
@@ -118,7 +147,7 @@ def _leaf(value: Any) -> Any:
     return value
 
 
-def _alone(tensor: Tensor) -> Tensor:
+def alone(tensor: Tensor) -> Tensor:
     """A tensor without the history that is kept beside its value."""
     node = tensor.node
     return tensor._new(node.sources[0]) if isinstance(node, Recalled) else tensor
@@ -157,9 +186,35 @@ def stand_in(leaf: Any, is_moving: bool) -> StandIn:
     return StandIn(leaf, ())
 
 
+def stand_ins(leaves: Sequence[Any], moving: frozenset[int]) -> list[StandIn]:
+    """For each leaf; one that is given twice has one, and equal memory is one buffer."""
+    known: dict[int, StandIn] = {}
+    by_node: dict[TensorNode, StandIn] = {}
+    made: list[StandIn] = []
+    for place, leaf in enumerate(leaves):
+        each = known.get(id(leaf)) if isinstance(leaf, TensorValue) else None
+        if each is None and isinstance(leaf, TensorValue) and leaf.node in by_node:
+            same = by_node[leaf.node]
+            each = StandIn(leaf._new(same.value.node), same.buffers)
+        each = each or stand_in(leaf, place in moving)
+        if isinstance(leaf, TensorValue):
+            known[id(leaf)] = by_node[leaf.node] = each
+        made.append(each)
+    return made
+
+
 def buffers_of(node: TensorNode) -> tuple[Buffer, ...]:
     """The memory of a realised tensor: one buffer, or that of each shard."""
     return tuple(each for each in toposort([node]) if isinstance(each, Buffer))
+
+
+def flat_data(leaf: Any, part: int) -> Any:
+    """The flat data of an argument."""
+    if isinstance(leaf, TensorValue):
+        node = leaf.node
+        buffer = node if isinstance(node, Buffer) else buffers_of(node)[part]
+        return held(buffer).reshape(-1)
+    return np.array([leaf], np.int64 if isinstance(leaf, int) else np.float64)
 
 
 def values_of(leaves: Sequence[Any]) -> dict[str, int]:

@@ -25,6 +25,7 @@ from compiler.replay.walk import Unguarded
 from compiler.settings.options import Options
 from compiler.tensors import trees, watching
 from compiler.tensors.value import TensorValue
+from compiler.tensors.watching import NotCapturedError
 
 WRITES = 2
 """Calls in a row that change state in Python before a function is captured no more: the first one
@@ -70,9 +71,10 @@ class JitFunction:
     as without `jit`, with a `NotCapturedWarning`. Random numbers of the compiler are new in each
     call. Text that the function prints is printed when it is captured.
 
-    A `grad` that the function sets and uses to assign tensors is None afterwards; one that it only
-    sets is there. Raises `JitError` where it asks for values, and for arguments that share memory
-    with what it writes.
+    Each `grad` that the function reads is the one that is there in this call, and each that it sets
+    is there afterwards. Gradients go through its results as without `jit`. Where a derivative
+    inside would go on through the history of an argument, the function is called as it is. Raises
+    `JitError` where it asks for values, and for arguments that share memory with what it writes.
     """
 
     def __init__(
@@ -112,9 +114,9 @@ class JitFunction:
         with self._lock:
             self._replays += 1
             captured = self._captured(call)
-            if captured is not None:
+            if captured is not None and captured.serves(call):
                 return captured.run(call)
-        args, given = trees.like(call.whole, list(call.leaves))
+        args, given = trees.like(call.whole, list(call.origins))
         return _computed(self.function(*args, **given))
 
     def compilation(self, *args: Any, **given: Any) -> Any:
@@ -124,7 +126,7 @@ class JitFunction:
             captured = self._captured(call)
         if captured is None:
             raise JitError("jit", "this function is not captured", got=self._open[_kind(call)],
-                           expected="a function whose state can be compared")  # fmt: skip
+                           expected="a function that can be replayed")  # fmt: skip
         return captured.compilation()
 
     def cache_info(self) -> JitInfo:
@@ -147,7 +149,7 @@ class JitFunction:
         if self._open and kind in self._open:
             return None
         # equal parts are mostly the same objects: to compare them is quicker than to hash them
-        if self._last is not None and key == self._last[0] and not self._last[1].stale():
+        if self._last is not None and key == self._last[0] and not self._last[1].stale(call):
             return self._last[1]
         moving = frozenset[int]()
         if call.numbers:
@@ -156,7 +158,7 @@ class JitFunction:
         why = ""
         known = self._kept.get(key, [])
         for each in tuple(known):
-            now = each.stale()
+            now = each.stale(call)
             if not now:
                 self._kept.move_to_end(key)
                 self._last = None if call.numbers else (key, each)
@@ -167,7 +169,7 @@ class JitFunction:
         why = why or ("another signature" if self._captures else "the first call")
         try:
             made = self._capture(call, kind, moving)
-        except Unguarded as reason:
+        except (Unguarded, NotCapturedError) as reason:
             self._leave_open(kind, str(reason))
             return None
         if made.wrote:

@@ -1,13 +1,14 @@
 """One capture: a compiled program, and what each of its inputs is.
 
     argument   the data of the tensor that is given at its place, or of a number
+    grad       the data of the gradient that a tensor has, where the function reads it
     state      memory of a tensor from around the function, written in place where it is assigned
     random     key and counters of random numbers, new in each call
 """
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,106 +20,28 @@ from compiler.core.origin import caller
 from compiler.device.allocator import address_of
 from compiler.device.buffers import data as data_of
 from compiler.device.buffers import held
-from compiler.graph.kinds.effects import Assign
-from compiler.graph.kinds.gradient import Gradient
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
-from compiler.replay.arguments import Call, StandIn, buffers_of, stand_in, values_of
+from compiler.replay.arguments import Call, StandIn, buffers_of, flat_data, stand_ins, values_of
 from compiler.replay.launch import Launch
-from compiler.replay.results import Argument, results_of
+from compiler.replay.pasts import Pasts, Twice
+from compiler.replay.results import results_of
 from compiler.replay.surroundings import around, collecting
+from compiler.replay.tracing import traced
 from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
 from compiler.run.native import Changed
 from compiler.settings.options import Options
-from compiler.tensors import history, live, trees, watching
-from compiler.tensors.random import GENERATOR
+from compiler.tensors import history, live
+from compiler.tensors.placing import check_writable
+from compiler.tensors.random import draw
 from compiler.tensors.readers import READERS
 from compiler.tensors.value import TensorValue, next_number
 from compiler.tensors.variables import is_realized
+from compiler.tensors.watching import Draw
 
 USUAL = Options()
 ANOTHER = "a tensor from around it is another now"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Traced:
-    """What a call of the function led to."""
-
-    result: Any
-    """What it returned, arranged as it was: the class of a new tensor in its place, which would be
-    computed before what it reads is written; an `Argument` for what it was given."""
-    returned: tuple[TensorNode, ...]
-    """The new tensors in that."""
-    assigned: tuple[Any, ...]
-    """Tensors from around it that it assigned; the nodes are what they get."""
-    nodes: tuple[TensorNode, ...]
-    graded: tuple[tuple[Any, TensorNode | None], ...]
-    """Tensors whose `grad` is another afterwards, with that; None for none."""
-    drawn: tuple[watching.Drawn, ...]
-
-    @property
-    def roots(self) -> tuple[TensorNode, ...]:
-        """All that is to be computed."""
-        grads = (node for _, node in self.graded if node is not None)
-        return (*self.returned, *self.nodes, *grads)
-
-
-def traced(function: Callable[..., Any], call: Call, given: Sequence[StandIn]) -> Traced:
-    """The function called once, on stand-ins; tensors hold afterwards what they held.
-
-    It is called again where a tensor that it assigns, or reads, was not in memory yet.
-    """
-    args, keywords = trees.like(call.whole, [each.value for each in given])
-    while True:
-        with watching.watched(next_number()) as watch:
-            try:
-                result = function(*args, **keywords)
-                found = _found(result, watch, given)
-            finally:
-                watch.undo()
-        late = _not_in_memory(found, watch)
-        if not late:
-            return found
-        late[0].realize(*late[1:])
-
-
-def _found(result: Any, watch: watching.Watch, given: Sequence[StandIn]) -> Traced:
-    arguments = {id(each.value): place for place, each in enumerate(given)}
-    leaves = trees.flat(result)
-    new = {
-        id(each): each for each in leaves
-        if isinstance(each, TensorValue) and each._number >= watch.first
-    }
-    assigned = tuple(tensor for tensor, _ in watch.assigned.values())
-    nodes = tuple(tensor.node for tensor in assigned)
-    is_used = any(isinstance(node, Gradient) for node in toposort(nodes))
-    graded: list[tuple[Any, TensorNode | None]] = []
-    for tensor, before in watch.graded.values():
-        now = getattr(tensor, "_grad", None)
-        if now is not before:
-            graded.append((tensor, None if now is None or is_used else now.node))
-    places = [
-        type(e) if id(e) in new else Argument(arguments[id(e)]) if id(e) in arguments else e
-        for e in leaves
-    ]
-    returned = tuple(e.node for e in leaves if id(e) in new)
-    shown = trees.like(result, places)
-    return Traced(shown, returned, assigned, nodes, tuple(graded), tuple(watch.drawn))
-
-
-def _not_in_memory(found: Traced, watch: watching.Watch) -> list[Any]:
-    """Tensors from around the function that are to be in memory before it is captured."""
-    late = [
-        tensor for tensor, before in watch.assigned.values()
-        if live.storage(before) is None or isinstance(before, Assign)
-    ]  # fmt: skip
-    order = toposort(found.roots)
-    pending = {node for node in order if isinstance(node, Assign) and node not in watch.own}
-    if pending:
-        numbers = {b.unique for b in map(live.storage, pending) if b is not None}
-        late += [tensor for tensor in READERS.of(numbers) if tensor.node in pending]
-    return list({id(tensor): tensor for tensor in late}.values())
 
 
 class Captured:
@@ -128,10 +51,10 @@ class Captured:
                  options: Options = USUAL) -> None:  # fmt: skip
         self.moving = moving
         first = next_number()
-        given = [stand_in(leaf, place in moving) for place, leaf in enumerate(call.leaves)]
-        self._given = given
+        self._given = given = stand_ins(call.leaves, moving)
         self._around = around(function, _objects(call))
-        self.traced = traced(function, call, given)
+        self.traced = traced(function, call, given, self._around.tensors)
+        self._grads = self.traced.grads
         self.wrote = self._around.changed()
         """What the function changed in Python: the program serves for this one call; "" if none."""
         self._refuse_kept(self._tensors_around(function, call), first)
@@ -140,28 +63,29 @@ class Captured:
         self._each = sharding.flat(self._whole)
         with plans.located(self._each, options):
             self.structure, self._buffers = plans.structure_of(self._each, options)
-        self._arguments = _places(given, self._buffers)
-        known = {number for number, _, _ in self._arguments}
-        drawn = {b for key, first, _ in self.traced.drawn for b in (key, first)}
+        self._cells = [*given, *self._grads.inputs()]
+        self._inputs = _places(self._cells, self._buffers)
+        known = {number for number, _, _ in self._inputs}
         self._arrays: list[Any] = [
             None if number in known else held(buffer).reshape(-1)
             for number, buffer in enumerate(self._buffers)
         ]
-        self._random = {buffer: data_of(buffer) for buffer in drawn}
+        draws = [each for each in self.traced.drawn if isinstance(each, Draw)]
+        self._random = [data_of(buffer) for draw in draws for buffer in (draw.key, draw.first)]
         addresses = [
             address_of(it) if isinstance(it, np.ndarray) else 0 for it in self._arrays
         ]
-        self._written = {self._buffers[n].unique for n in self.structure.written_inputs}
-        self._state = self._read_from_around({id(each.value) for each in given}, first)
+        self._is_written = frozenset(self.structure.written_inputs)
+        self._written = {self._buffers[n].unique for n in self._is_written - known}
+        self._written_inputs = [each for each in self._inputs if each[0] in self._is_written]
+        self._state = self._read_from_around(first)
         self._collecting = history.CHANGES[0], collecting(t for t, _ in self._state)
         self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
-        self._is_written = frozenset(self.structure.written_inputs)
         self._own = frozenset(id(tensor) for tensor, _ in self._state)
-        self._results = results_of(
-            self.traced.result, self._whole, len(self.traced.nodes), self.traced.graded,
-            self.structure,
-        )  # fmt: skip
+        self._twice = Twice(self._state, self._grads, self.traced.roots)
+        self._pasts = Pasts(self.traced, self._cells)
+        self._results = results_of(self.traced.shown, self._whole, self.structure)
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
 
     @property
@@ -180,7 +104,8 @@ class Captured:
     def _refuse_kept(self, tensors: Sequence[Any], first: int) -> None:
         """Raise `JitError` where a tensor that the function made of its arguments stays outside."""
         own = {buffer for each in self._given for buffer in each.buffers}
-        own |= {b for key, start, _ in self.traced.drawn for b in (key, start)}
+        own |= {b for each in self._grads.inputs() for b in each.buffers}
+        own |= {b for d in self.traced.drawn if isinstance(d, Draw) for b in (d.key, d.first)}
         for each in tensors:
             if each._number >= first and not own.isdisjoint(toposort([each.node])):
                 raise JitError(
@@ -190,19 +115,20 @@ class Captured:
                     origin=each.node.origin,
                 )  # fmt: skip
 
-    def _read_from_around(self, given: set[int], first: int) -> list[tuple[Any, TensorNode]]:
+    def _read_from_around(self, first: int) -> list[tuple[Any, TensorNode]]:
         """The tensors from around the function that it reads or assigns, and what they hold."""
         order = set(toposort(self.traced.roots))
         numbers = {each.unique for each in order if isinstance(each, Buffer)}
+        inputs = {id(each.value) for each in self._given} | self._grads.ids
         read = {
             id(t): t for t in (*READERS.of(numbers), *self._around.tensors)
-            if t.node in order and t._number < first and id(t) not in given
+            if t.node in order and t._number < first
         }  # fmt: skip
-        read |= {id(tensor): tensor for tensor in self.traced.assigned}
-        return [(tensor, tensor.node) for tensor in read.values()]
+        read |= {id(tensor): tensor for tensor in (*self.traced.assigned, *self.traced.asked)}
+        return [(tensor, tensor.node) for n, tensor in read.items() if n not in inputs]
 
-    def stale(self) -> str:
-        """Why the program serves no longer; "" while it does."""
+    def stale(self, call: Call) -> str:
+        """Why the program does not serve this call; "" where it does."""
         if why := self._around.changed():
             return why
         for tensor, node in self._state:
@@ -215,29 +141,43 @@ class Captured:
             if before != collecting(tensor for tensor, _ in self._state):
                 return "other tensors require gradients"
             self._collecting = history.CHANGES[0], before
-        return ""
+        for node, past in self.traced.pasts.items():
+            if not history.is_still(node, past):
+                return f"{ANOTHER}: {short(node)} has another history"
+        return self._grads.changed(call)
+
+    def serves(self, call: Call) -> bool:
+        """Whether no tensor is an argument of this call and another input as well, where that is
+        another function."""
+        return self._twice.allows(call)
 
     def run(self, call: Call) -> Any:
         """The result for other arguments of the same signature; state is written in place."""
         data = list(self._arrays)
         changed: Changed = {}
-        for number, place, part in self._arguments:
-            data[number] = array = _data(call.leaves[place], part)
+        cells = self._grads.with_leaves(call)
+        for number, place, part in self._inputs:
+            data[number] = array = flat_data(cells[place], part)
             changed[number] = address_of(array) if isinstance(array, np.ndarray) else 0
-        if self._written:
+        written = self._written
+        if self._is_written:
             self._refuse_aliases(data)
-            self._before_writing()
-        for key, first, count in self.traced.drawn:
-            for buffer, word in zip((key, first), GENERATOR.take(count), strict=True):
-                self._random[buffer].fill(word)
+            written = self._before_writing(cells)
+        words = draw(self.traced.drawn) if self.traced.drawn else ()
+        if words:
+            for array, word in zip(self._random, itertools.chain(*words), strict=True):
+                array.fill(word)
         values = values_of(call.leaves) if self._has_variables else {}
         flat = self._launch.run(data, values, changed)
-        history.written_now(self._written)
-        return self._results.arranged(flat, values, call.leaves)
+        history.written_now(written)
+        new = self._results.made(flat, values)
+        if self._pasts.rows:
+            self._pasts.keep(new, cells, call, words)
+        return self._results.arranged(new, call)
 
     def _refuse_aliases(self, data: Sequence[Any]) -> None:
         """Memory that is written is one input only."""
-        for number, _, _ in self._arguments:
+        for number, _, _ in self._inputs:
             if self._fixed.meets(data, number, number in self._is_written):
                 raise JitError(
                     "jit", "an argument shares memory with what the function writes",
@@ -245,19 +185,28 @@ class Captured:
                     hint="clone() it", origin=caller("jit"),
                 )  # fmt: skip
 
-    def _before_writing(self) -> None:
+    def _before_writing(self, cells: Sequence[Any]) -> set[int]:
         """Other tensors keep their values: what is made of those that will be overwritten is
-        computed, and what is in the same memory gets its own."""
-        if READERS.are_all(self._written, self._own):
-            return
-        others = [t for t in READERS.of(self._written) if id(t) not in self._own]
+        computed, and what is in the same memory gets its own. Returns the buffers' numbers."""
+        written, own = self._written, self._own
+        if self._written_inputs:
+            buffers = [buffers_of(cells[place].node)[part]
+                       for _, place, part in self._written_inputs]  # fmt: skip
+            for buffer in buffers:
+                check_writable("jit", buffer)
+            written = written | {buffer.unique for buffer in buffers}
+            own = own | {id(cells[place]) for _, place, _ in self._written_inputs}
+        if READERS.are_all(written, own):
+            return written
+        others = [t for t in READERS.of(written) if id(t) not in own]
         waiting = [tensor for tensor in others if not is_realized(tensor.node)]
         if waiting:
             waiting[0].realize(*waiting[1:])
         for tensor in others:
-            if isinstance(tensor.node, Buffer) and tensor.node.unique in self._written:
+            if isinstance(tensor.node, Buffer) and tensor.node.unique in written:
                 tensor.node = tensor.clone().realize().node
                 live.note(tensor)
+        return written
 
     def compilation(self) -> Any:
         """The program with all its stages, for `explore`."""
@@ -311,13 +260,3 @@ def _places(
         for part, buffer in enumerate(each.buffers)
         if buffer.unique in numbers
     ]
-
-
-def _data(leaf: Any, part: int) -> Any:
-    """The flat data of an argument."""
-    if isinstance(leaf, TensorValue):
-        node = leaf.node
-        buffer = node if isinstance(node, Buffer) else buffers_of(node)[part]
-        return held(buffer).reshape(-1)
-    return np.array([leaf], np.int64 if isinstance(leaf, int) else np.float64)
-

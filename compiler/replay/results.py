@@ -3,7 +3,9 @@
     new tensor           the program made it: its memory, in a new buffer
     tensor from around   itself, whether the function assigns it or not
     argument             itself
-    grad                 a tensor's, where the function sets it and uses it for no assign
+    grad                 that which a tensor had before the call, itself
+
+The same holds for each `grad` that the function leaves behind.
 """
 
 from collections.abc import Sequence
@@ -16,17 +18,32 @@ from compiler.core.dtypes import DType
 from compiler.device.buffers import fresh
 from compiler.graph.kinds.placement import Multi
 from compiler.graph.nodes import Buffer, Shape, TensorNode
+from compiler.replay.arguments import Call
+from compiler.replay.grads import Argument, Old, Owner
 from compiler.run.bindings import hold
 from compiler.run.plans import Structure
-from compiler.tensors import trees
-from compiler.tensors.value import TensorValue
+from compiler.tensors import history, trees
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """In the place of what a function was given: its place among the leaves of the call."""
+class New:
+    """In the place of a new tensor: which one of the call's."""
 
-    place: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a call shows to its caller, with `New`, `Argument` and `Old` in the place of tensors."""
+
+    result: Any
+    """What it returned, arranged as it was."""
+    kinds: tuple[type, ...]
+    """The class of each new tensor."""
+    grads: tuple[tuple[Owner | New, Any], ...] = ()
+    """Tensors whose `grad` is another afterwards, with that; None for none."""
+    collecting: tuple[tuple[Owner | New, bool], ...] = ()
+    """Tensors that collect gradients from then on, or no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,42 +70,43 @@ class _Plain:
 
 @dataclass(slots=True, eq=False)
 class Results:
-    """The results of one captured program.
+    """The results of one captured program."""
 
-    `shown` is what the function returned, arranged as it was, the class of a tensor in the place of
-    a new one; `new` are the nodes of those, `graded` tensors with the node of their `grad`, None
-    for none.
-    """
-
-    shown: Any
+    shown: Shown
     structure: Structure
     new: list[_Made] = field(default_factory=list)
-    graded: list[tuple[Any, _Made | None]] = field(default_factory=list)
     wanted: tuple[int, ...] = ()
     """The numbers of the results of the structure whose memory is asked for."""
-    plain: "_Plain | None" = None
-    """What one new tensor is held by that is all there is but for gradients that are forgotten, in
-    memory that the program made."""
+    plain: tuple[_Plain | None, ...] = ()
+    """How each new tensor is held where it is one buffer of memory that the program made."""
 
-    def arranged(
-        self, flat: Sequence[Any], values: dict[str, int], leaves: Sequence[Any]
-    ) -> Any:
-        """The result, of the memory of each of `wanted`; `leaves` are those of the call."""
-        if self.plain is not None:
-            for tensor, _ in self.graded:
-                tensor._grad = None
-            return self.shown._of(self.plain.buffer(flat[0]))
+    def made(self, flat: Sequence[Any], values: dict[str, int]) -> list[Any]:
+        """The new tensors, of the memory of each of `wanted`."""
+        if len(self.new) == 1 and (plain := self.plain[0]) is not None:
+            kind: Any = self.shown.kinds[0]
+            return [kind._of(plain.buffer(flat[0]))]
         known: dict[Any, Buffer] = {}
         memory = dict(zip(self.wanted, map(self._own, self.wanted, flat), strict=True))
-        for tensor, made in self.graded:
-            grad = None if made is None else tensor._new(self._held(made, memory, values, known))
-            tensor._grad = grad
-        new = iter(self.new)
-        return trees.like(self.shown, [
-            each._of(self._held(next(new), memory, values, known)) if is_tensor(each)
-            else leaves[each.place] if isinstance(each, Argument) else each
-            for each in trees.flat(self.shown)
-        ])  # fmt: skip
+        rows: Any = zip(self.shown.kinds, self.plain, self.new, strict=True)
+        return [
+            kind._of(self._held(made, memory, values, known) if plain is None
+                     else _held_once(plain, made, memory, known))
+            for kind, plain, made in rows
+        ]  # fmt: skip
+
+    def arranged(self, new: Sequence[Any], call: Call) -> Any:
+        """What the function returned, of these new tensors; each `grad` is set."""
+        shown = self.shown
+        if not shown.grads and not shown.collecting and type(shown.result) is New:
+            return new[shown.result.number]
+        leaves = trees.flat(shown.result)
+        found = [_of(each, new, call) for each in leaves]
+        grads = [_of(grad, new, call) for _, grad in shown.grads]
+        for (owner, _), grad in zip(shown.grads, grads, strict=True):
+            _of(owner, new, call)._grad = grad
+        for owner, flag in shown.collecting:
+            history.collect(_of(owner, new, call), flag)
+        return trees.like(shown.result, found)
 
     def _own(self, number: int, flat: Any) -> Any:
         """Memory that no input has: another call may write that."""
@@ -108,41 +126,51 @@ class Results:
         return made.node.with_sources(found) if isinstance(made.node, Multi) else found[0]
 
 
-def results_of(
-    shown: Any, whole: Sequence[TensorNode], assigned: int,
-    graded: Sequence[tuple[Any, TensorNode | None]], structure: Structure,
-) -> Results:  # fmt: skip
-    """What a function gives back that returned `shown`, the class of each new tensor in its place.
+def _held_once(
+    plain: _Plain, made: _Made, memory: dict[int, Any], known: dict[Any, Buffer]
+) -> Buffer:
+    """The buffer of a result: one for equal results, which are one value; of another shape in the
+    same memory a copy."""
+    flat = memory[made.places[0]]
+    found = known.get(id(flat))
+    if found is None:
+        found = known[id(flat)] = plain.buffer(flat)
+    return found if found.shape == plain.shape else plain.buffer(flat.copy())
 
-    `whole` are the roots of its program, in shards: of its new tensors, of as many others as it
-    `assigned`, and of what `graded` has that is not None.
-    """
+
+def _of(each: Any, new: Sequence[Any], call: Call) -> Any:
+    """What stands for a tensor of this call, or the thing itself."""
+    match each:
+        case New():
+            return new[each.number]
+        case Argument():
+            return call.leaves[each.place]
+        case Owner():
+            return each.tensor(call)
+        case Old():
+            return each.owner.tensor(call)._grad
+        case _:
+            return each
+
+
+def results_of(shown: Shown, whole: Sequence[TensorNode], structure: Structure) -> Results:
+    """What a function gives back that shows this; `whole` are the roots of its program, in shards,
+    those of its new tensors first."""
     made: list[_Made] = []
     at = 0
-    for node in whole:
+    for node in whole[: len(shown.kinds)]:
         count = len(node.sources) if isinstance(node, Multi) else 1
         made.append(_Made(node, tuple(range(at, at + count))))
         at += count
-    count = sum(map(is_tensor, trees.flat(shown)))
-    new, rest = made[:count], iter(made[count + assigned :])
-    grads = [(tensor, None if node is None else next(rest)) for tensor, node in graded]
-    asked = (*new, *(each for _, each in grads if each is not None))
-    wanted = tuple(dict.fromkeys(place for each in asked for place in each.places))
-    is_one = is_tensor(shown) and not any(each for _, each in grads)
-    is_one = is_one and not isinstance(new[0].node, Multi)
-    plain = _plain(new[0], structure) if is_one else None
-    return Results(shown, structure, new, grads, wanted, plain)
+    wanted = tuple(dict.fromkeys(place for each in made for place in each.places))
+    plain = tuple(_plain(each, structure) for each in made)
+    return Results(shown, structure, made, wanted, plain)
 
 
 def _plain(made: _Made, structure: Structure) -> _Plain | None:
     """How to hold that, where nothing is to be looked at."""
-    (place,), node = made.places, made.node
+    place, node = made.places[0], made.node
     is_new = structure.result_inputs[place] is None
-    if node.extents or not is_new or structure.is_for_cluster:
+    if node.extents or not is_new or structure.is_for_cluster or isinstance(node, Multi):
         return None
     return _Plain(node.shape, node.dtype, structure.devices[place])
-
-
-def is_tensor(each: object) -> bool:
-    """Whether it is the class of a tensor, in the place of a new one."""
-    return isinstance(each, type) and issubclass(each, TensorValue)

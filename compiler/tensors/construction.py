@@ -101,7 +101,7 @@ class Construction(Losses):
         except TypeError:
             what, got = "a seed is a whole number", repr(seed)
             raise DataError("manual_seed", what, got=got, expected="an integer") from None
-        random.GENERATOR.seed(number)
+        random.seed(number)
 
     @classmethod
     def rand(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:

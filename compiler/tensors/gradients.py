@@ -35,9 +35,11 @@ from compiler.graph.nodes import Buffer, Const, TensorNode, const
 from compiler.graph.words import operation, short
 from compiler.tensors import live, watching
 from compiler.tensors.history import (
-    CHANGES,
     LEAVES,
     begin_marking,
+    collect,
+    has_history,
+    is_collecting,
     is_remembered,
     leaves_in,
     remembered,
@@ -58,10 +60,12 @@ class Gradients(Placement):
     @property
     def requires_grad(self) -> bool:
         """Whether gradients are collected for it, or for what it was computed from."""
-        if self._number in LEAVES:
+        if is_collecting(self):
             return True
         if not LEAVES or not self.dtype.is_float:
             return False
+        if watching.current():
+            return has_history(self.node)
         order = toposort([remembered(self.node)])
         nodes = frozenset(leaf.node for leaf in leaves_in(order))
         return bool(nodes) and order[-1] in needed_for(order, nodes)
@@ -85,7 +89,7 @@ class Gradients(Placement):
     def _in_place(self, name: str, other: Operand) -> Self:
         """`x -= y`: a new tensor, unless x collects gradients, which a new one would not."""
         made: Self = getattr(self, name)(other)
-        if self._number not in LEAVES:
+        if not is_collecting(self):
             return made
         if is_grad_enabled():
             raise GradientError(
@@ -102,31 +106,31 @@ class Gradients(Placement):
         from others that require gradients does so already, and collects none; see `retain_grad`.
         Raises `DTypeError` where elements are no floats.
         """
-        CHANGES[0] += 1
         if not flag:
-            LEAVES.pop(self._number, None)
+            collect(self, False)
             return self
         _refuse_integers("requires_grad_", self.node)
         if not self.requires_grad:
             self._in_own_memory()
-            LEAVES[self._number] = self
+            collect(self, True)
         return self
 
     def retain_grad(self) -> Self:
         """`backward` collects its gradient, too, though it was computed from others."""
         _refuse_integers("retain_grad", self.node)
-        CHANGES[0] += 1
-        LEAVES[self._number] = self
+        collect(self, True)
         return self
 
     @property
     def is_leaf(self) -> bool:
         """Whether it was not computed from what requires gradients."""
-        return self._number in LEAVES or not self.requires_grad
+        return is_collecting(self) or not self.requires_grad
 
     @property
     def grad(self) -> Self | None:
         """What `backward` collected, lazy; None before. May be set, and to None."""
+        if watch := watching.current():
+            watch.note_grad(self)
         found: Self | None = getattr(self, "_grad", None)
         return found
 

@@ -6,9 +6,10 @@ It reads what its inputs hold now, so it serves no longer once one of them was w
 """
 
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from compiler.core.errors import GradientError
 from compiler.core.node import substitute, toposort
@@ -17,7 +18,7 @@ from compiler.graph.kinds.gradient import Recalled, Wrt
 from compiler.graph.kinds.markers import Detach
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.words import short
-from compiler.tensors import live
+from compiler.tensors import live, watching
 
 LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 """Tensors that collect gradients, by their number, in the order in which they began to."""
@@ -27,24 +28,75 @@ CHANGES = [0]
 """How often a tensor began, or stopped, to collect gradients."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """The graph that made a value, and how often each buffer that it reads was written before."""
+@dataclass(slots=True, eq=False)
+class Made:
+    """The graph that made a value, and when that was."""
 
-    recipe: TensorNode
-    writes: Mapping[int, int]
+    recipe: TensorNode | Callable[[], TensorNode]
+    """The graph, or a function that builds it when a derivative asks."""
+    clock: int
+    """How often memory had been written; -1 for a value of memory that its program wrote."""
+    born: int
+    """The same, when the value came: once its own memory is written, it is data."""
+    reads: frozenset[int] | None = None
+    """The numbers of the buffers that the graph reads, once it was asked for."""
+
+    def graph(self) -> TensorNode:
+        """The graph, built if it is not yet."""
+        if not isinstance(self.recipe, TensorNode):
+            self.recipe = self.recipe()
+        return self.recipe
+
+    def is_true(self) -> bool:
+        """Whether all that it reads is as it was."""
+        if self.reads is None:
+            order = toposort([self.graph()])
+            self.reads = frozenset(each.unique for each in order if isinstance(each, Buffer))
+        return all(_writes.get(number, 0) <= self.clock for number in self.reads)
 
 
-_made: "weakref.WeakKeyDictionary[TensorNode, _Made]" = weakref.WeakKeyDictionary()
+WRITTEN_BY_ITSELF = -1
+"""The clock of values whose own program wrote what they were computed from."""
+_made: "weakref.WeakKeyDictionary[TensorNode, Made]" = weakref.WeakKeyDictionary()
+_clock = [0]
 _writes: dict[int, int] = {}
+"""For each buffer that was written what the clock was then."""
 _marked: list[bool] = []
 """Not empty once a function was differentiated: its arguments are remembered, too."""
+_leaf_buffers: set[int] = set()
+"""The numbers of buffers that tensors held when they began to collect gradients."""
 
 
 def begin_marking() -> None:
     """From now on values computed from what stands for arguments have a history."""
     if not _marked:
         _marked.append(True)
+
+
+def is_collecting(tensor: Any) -> bool:
+    """Whether `backward` collects gradients for a tensor."""
+    if watch := watching.current():
+        watch.note_asked(tensor)
+    return tensor._number in LEAVES
+
+
+def collect(tensor: Any, flag: bool) -> None:
+    """`backward` collects gradients for a tensor from now on, or no more."""
+    if watch := watching.current():
+        watch.note_collecting(tensor, tensor._number in LEAVES)
+    CHANGES[0] += 1
+    if not flag:
+        LEAVES.pop(tensor._number, None)
+        return
+    LEAVES[tensor._number] = tensor
+    if isinstance(tensor.node, Buffer):
+        _leaf_buffers.add(tensor.node.unique)
+
+
+def restore(rows: Iterable[tuple[Any, bool]]) -> None:
+    """Each tensor collects gradients, or does not, as it did."""
+    for tensor, was in rows:
+        collect(tensor, was)
 
 
 def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
@@ -57,42 +109,121 @@ def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
 
 def written_now(numbers: Iterable[int]) -> None:
     """Buffers were written: what was made of them before is no history any more."""
-    for number in numbers if LEAVES or _marked else ():
-        _writes[number] = _writes.get(number, 0) + 1
+    if LEAVES or _marked:
+        _clock[0] += 1
+        _writes.update(dict.fromkeys(numbers, _clock[0]))
+
+
+def is_wanted() -> bool:
+    """Whether gradients may be wanted of anything."""
+    return bool(LEAVES or _marked)
+
+
+def keep(value: TensorNode, recipe: TensorNode | Callable[[], TensorNode], is_true: bool) -> None:
+    """`value` was computed as `recipe` says; not `is_true` where that memory is written since."""
+    _made[value] = Made(recipe, _clock[0] if is_true else WRITTEN_BY_ITSELF, _clock[0])
+
+
+@contextmanager
+def standing_in(leaves: Sequence[Any], others: Iterable[TensorNode]) -> Iterator[None]:
+    """`leaves` stand for tensors that collect gradients, and do so inside; the `others` for values
+    with a history, which no derivative inside may follow (`NotCapturedError`)."""
+    nodes = list(others)
+    LEAVES.update((leaf._number, leaf) for leaf in leaves)
+    _made.update((node, Made(_outside, _clock[0], _clock[0])) for node in nodes)
+    try:
+        yield
+    finally:
+        for leaf in leaves:
+            LEAVES.pop(leaf._number, None)
+        for node in nodes:
+            _made.pop(node, None)
+
+
+def _outside() -> NoReturn:
+    raise watching.NotCapturedError("a derivative inside goes on through an argument's history")
+
+
+def _made_of(node: TensorNode) -> Made | None:
+    """What made a value in memory, if that is still what the memory holds."""
+    made = _made.get(node)
+    if made is None or not isinstance(node, Buffer):
+        return made
+    return made if _writes.get(node.unique, 0) <= made.born else None
+
+
+def has_history(node: TensorNode) -> bool:
+    """Whether gradients go through a value in memory to what requires them."""
+    if not LEAVES and not _marked:
+        return False
+    if not isinstance(node, Buffer):
+        return node in _with_history(toposort([node]), _held())
+    if node.unique in _leaf_buffers and node in _held():
+        return True
+    return _made_of(node) is not None
+
+
+def _held() -> set[TensorNode]:
+    return {leaf.node for leaf in list(LEAVES.values())}
+
+
+History = tuple[TensorNode, bool]
+"""The graph that made a value, and whether it is true once the program that it is of has run."""
+
+
+def recipes(
+    before: Sequence[TensorNode], stored: Sequence[TensorNode | None], written: set[int]
+) -> list[History | None]:
+    """For each node of a program its history; None for what no gradient goes through. `stored` has
+    the memory of each, where that is known.
+
+    What collects gradients begins anew where it was assigned: how it was before is no history. Nor
+    is it of what no gradient goes through, as running means.
+    """
+    held = _held()
+    wanted = _with_history(toposort(before), held)
+    anew = {
+        node: value for node, value in zip(before, stored, strict=True)
+        if isinstance(node, Assign) and value and (value in held or node not in wanted)
+    }  # fmt: skip
+    ends = frozenset(anew)
+    found: list[History | None] = []
+    for node, value in zip(before, stored, strict=True):
+        is_one = node in wanted and node not in ends and node.dtype.is_float and node is not value
+        recipe = _recipe(node, value, anew, held) if is_one else None
+        is_true = recipe is None or not written or written.isdisjoint(_read_before(node, ends))
+        found.append(None if recipe is None else (recipe, is_true))
+    return found
+
+
+def _recipe(
+    node: TensorNode, value: TensorNode | None, anew: dict[TensorNode, TensorNode],
+    held: set[TensorNode],
+) -> TensorNode | None:  # fmt: skip
+    """The graph that made a value; None where the value is the memory that it was computed from, or
+    nothing else requires gradients."""
+    if isinstance(node, Assign):
+        if node.parts:
+            return None
+        node, value = node.sources[1], None
+    elif value is not None and live.storage(node) is not None:
+        return None
+    (recipe,) = substitute(Sink((node,)), anew).sources if anew else (node,)
+    order = toposort([recipe])
+    others = held - {node} if node in held else held
+    return None if value in order or recipe not in _with_history(order, others) else recipe
 
 
 def _published(
     before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
 ) -> None:
-    """Values were computed: keep how, where gradients may be wanted, and what was written.
-
-    What collects gradients begins anew where it was assigned: how it was before is no history. Nor
-    is it of what no gradient goes through, as running means.
-    """
+    """Values were computed: keep how, where gradients may be wanted, and what was written."""
     if not LEAVES and not _marked:
         return
-    counts = {number: _writes.get(number, 0) for number in written}
     written_now(written)
-    held = {leaf.node for leaf in list(LEAVES.values())}
-    wanted = _with_history(toposort(before), held)
-    anew = {
-        node: value for node, value in zip(before, values, strict=True)
-        if isinstance(node, Assign) and (value in held or node not in wanted)
-    }  # fmt: skip
-    for node, value in zip(before, values, strict=True):
-        if node not in wanted or not node.dtype.is_float:
-            continue
-        if value is node or live.storage(node) is not None:
-            continue
-        (recipe,) = substitute(Sink((node,)), anew).sources if anew else (node,)
-        order = toposort([recipe])
-        if value in order:  # it is the memory of what it was computed from
-            continue
-        if _with_history(order, held):
-            read = {each.unique for each in order if isinstance(each, Buffer)}
-            now = {number: _writes.get(number, 0) for number in read}
-            now |= {n: counts[n] for n in written & _read_before(node, frozenset(anew))}
-            _made[value] = _Made(recipe, now)
+    for node, value, made in zip(before, values, recipes(before, values, written), strict=True):
+        if made is not None:
+            keep(value, *made)
 
 
 def _with_history(order: Sequence[TensorNode], held: set[TensorNode]) -> set[TensorNode]:
@@ -101,7 +232,7 @@ def _with_history(order: Sequence[TensorNode], held: set[TensorNode]) -> set[Ten
     for node in order:
         if isinstance(node, Detach):
             continue
-        is_begin = node in held or node in _made or isinstance(node, Wrt)
+        is_begin = node in held or _made_of(node) is not None or isinstance(node, Wrt)
         if is_begin or not found.isdisjoint(node.sources):
             found.add(node)
     return found
@@ -128,7 +259,7 @@ def _beside(before: TensorNode, value: TensorNode) -> TensorNode:
     order = toposort([before])
     if value not in order:
         return value
-    is_known = leaves_in(order) or any(n in _made or isinstance(n, Wrt) for n in order)
+    is_known = leaves_in(order) or any(_made_of(n) or isinstance(n, Wrt) for n in order)
     return Recalled((value, before)) if is_known else value
 
 
@@ -138,7 +269,12 @@ live.histories.append(_beside)
 
 def is_remembered(node: TensorNode) -> bool:
     """Whether it is known what made a value in memory."""
-    return node in _made
+    return _made_of(node) is not None
+
+
+def is_still(node: TensorNode, made: object) -> bool:
+    """Whether the history of a value in memory is still this one, and true."""
+    return _made_of(node) is made and isinstance(made, Made) and made.is_true()
 
 
 def remembered(node: TensorNode) -> TensorNode:
@@ -154,7 +290,7 @@ def remembered(node: TensorNode) -> TensorNode:
         each, is_ready = stack.pop()
         if each in done:
             continue
-        made = _made.get(each)
+        made = _made_of(each)
         below = each.sources if made is None else (_still_true(each, made),)
         if not is_ready:
             stack.append((each, True))
@@ -166,13 +302,15 @@ def remembered(node: TensorNode) -> TensorNode:
     return done[node]
 
 
-def _still_true(node: TensorNode, made: _Made) -> TensorNode:
+def _still_true(node: TensorNode, made: Made) -> TensorNode:
     """What made a value, if all that it reads is as it was."""
-    if all(_writes.get(number, 0) == before for number, before in made.writes.items()):
-        return made.recipe
+    if watch := watching.current():
+        watch.pasts[node] = made
+    if made.is_true():
+        return made.graph()
     raise GradientError(
         "backward", "what a gradient goes through was written since", got=short(node),
         expected="the values that it was computed from",
         hint="take the gradient before assign(…) or x[…] = … writes them",
-        origin=made.recipe.origin,
+        origin=made.graph().origin,
     )  # fmt: skip

@@ -5,6 +5,7 @@ as it has elements. The same seed and the same calls give the same numbers on ev
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Iota, Shape, TensorNode, Threefry, const, elementwise
 from compiler.tensors import watching
 from compiler.tensors.value import broadcast_node, cast_to, reshaped
+from compiler.tensors.watching import Draw, Seed
 
 BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 """Bits of a number in [0, 1) of each float type: what its mantissa holds exactly."""
@@ -43,6 +45,25 @@ class _Generator:
 GENERATOR = _Generator()
 
 
+def seed(key: int) -> None:
+    """Another key, and counters from 0; where a function is captured, in each of its replays."""
+    if watch := watching.current():
+        watch.drawn.append(Seed(key))
+    else:
+        GENERATOR.seed(key)
+
+
+def draw(drawn: Iterable[Draw | Seed]) -> list[tuple[int, int]]:
+    """What a captured function does to the generator, done now: the words of each draw."""
+    found: list[tuple[int, int]] = []
+    for each in drawn:
+        if isinstance(each, Draw):
+            found.append(GENERATOR.take(each.count))
+        else:
+            GENERATOR.seed(each.key)
+    return found
+
+
 def bits(shape: Shape) -> TensorNode:
     """64 random bits for each element, as uint64.
 
@@ -50,10 +71,11 @@ def bits(shape: Shape) -> TensorNode:
     the same program.
     """
     size = math.prod(shape)
-    key, first = GENERATOR.take(size)
-    state = [new_buffer(np.array(word, np.uint64), is_lifted=True) for word in (key, first)]
-    if watch := watching.current():
-        watch.drawn.append((state[0], state[1], size))
+    watch = watching.current()
+    words = (0, 0) if watch else GENERATOR.take(size)
+    state = [new_buffer(np.array(word, np.uint64), is_lifted=True) for word in words]
+    if watch:
+        watch.drawn.append(Draw(state[0], state[1], size))
     wide = [broadcast_node(reshaped(word, (1,)), (size,)) for word in state]
     counter = elementwise("add", Iota((), size, uint64), wide[1])
     return reshaped(Threefry((counter, wide[0])), shape)

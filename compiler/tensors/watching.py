@@ -1,11 +1,12 @@
 """What a function does to tensors besides what it returns, while it is captured for `jit`.
 
 Nothing is computed meanwhile: `realize` waits, and whoever asks for a value (`numpy()`, `item()`,
-`if`) is refused with the line, for it would be the value of this one call in all of them.
+`if`) is refused with the line, for it would be the value of this one call in all of them. No random
+number is drawn: each draw is noted, and every replay draws. Afterwards all is as it was before.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +16,30 @@ from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
 from compiler.tensors import live
+from compiler.tensors.variables import is_realized
 
-Drawn = tuple[Buffer, Buffer, int]
+
+class NotCapturedError(BaseException):
+    """A function does what no replay can do; it is called without a capture then.
+
+    No `Exception`: a function that catches those does not catch it.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A draw of random numbers: the buffers of its key and first counter, and its length."""
+
+    key: Buffer
+    first: Buffer
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """The generator gets this key."""
+
+    key: int
 
 
 @dataclass(slots=True)
@@ -25,14 +48,28 @@ class Watch:
 
     first: int
     """Tensors with this number and beyond were made by the function."""
+    around: frozenset[int] = frozenset()
+    """The `id` of each tensor that Python objects around the function hold."""
+    stand_for: Callable[[Any], TensorNode] | None = None
+    """A node in the place of a gradient's, which is an input of the capture."""
     assigned: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
     """Tensors that were there before and were assigned, by number, with what they held."""
     graded: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    """Tensors whose `grad` was set, with what it was."""
-    drawn: list[Drawn] = field(default_factory=list)
-    """Key and first counter of each draw of random numbers, and how many it took."""
+    """Tensors whose `grad` was read or set, with what it was."""
+    swapped: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
+    """Gradients that were there before and are inputs, by `id`, with what they held."""
+    late: list[Any] = field(default_factory=list)
+    """Gradients that are to be in memory before the function is captured."""
+    collecting: dict[int, tuple[Any, bool]] = field(default_factory=dict)
+    """Tensors that began or stopped to collect gradients, with whether they did before."""
+    asked: dict[int, Any] = field(default_factory=dict)
+    """Tensors of which it was asked whether they collect gradients."""
+    drawn: list[Draw | Seed] = field(default_factory=list)
+    """What the function does to the generator of random numbers, in order."""
     own: set[TensorNode] = field(default_factory=set)
     """The assigns that the function made."""
+    pasts: dict[TensorNode, object] = field(default_factory=dict)
+    """Values from around the function whose history a derivative read, with that."""
 
     def note_assigned(self, tensor: Any, before: TensorNode) -> None:
         """A tensor holds something else than `before` now."""
@@ -42,9 +79,29 @@ class Watch:
             self.assigned.setdefault(tensor._number, (tensor, before))
 
     def note_grad(self, tensor: Any) -> None:
-        """The `grad` of a tensor is about to be set."""
+        """The `grad` of a tensor is about to be read or set: what is there is an input."""
+        if tensor._number >= self.first or tensor._number in self.graded:
+            return
+        before = getattr(tensor, "_grad", None)
+        self.graded[tensor._number] = tensor, before
+        if before is None or id(before) in self.swapped or before._number in self.assigned:
+            return
+        if not is_realized(before.node):
+            self.late.append(before)
+        elif id(before) not in self.around and self.stand_for is not None:
+            self.swapped[id(before)] = before, before.node
+            before.node = self.stand_for(before)
+            live.note(before)
+
+    def note_collecting(self, tensor: Any, before: bool) -> None:
+        """A tensor is about to begin, or to stop, to collect gradients."""
         if tensor._number < self.first:
-            self.graded.setdefault(tensor._number, (tensor, getattr(tensor, "_grad", None)))
+            self.collecting.setdefault(tensor._number, (tensor, before))
+
+    def note_asked(self, tensor: Any) -> None:
+        """It is asked whether a tensor collects gradients."""
+        if tensor._number < self.first:
+            self.asked.setdefault(tensor._number, tensor)
 
     def undo(self) -> None:
         """Tensors hold again what they held."""
@@ -55,6 +112,9 @@ class Watch:
             live.note(tensor)
         for tensor, grad in self.graded.values():
             tensor._grad = grad
+        for grad, node in self.swapped.values():
+            grad.node = node
+            live.note(grad)
 
 
 class _Watching(threading.local):
@@ -70,11 +130,11 @@ def current() -> Watch | None:
 
 
 @contextmanager
-def watched(first: int) -> Iterator[Watch]:
+def watched(watch: Watch) -> Iterator[Watch]:
     """What is done inside is seen."""
-    outer, _watching.watch = _watching.watch, Watch(first)
+    outer, _watching.watch = _watching.watch, watch
     try:
-        yield _watching.watch
+        yield watch
     finally:
         _watching.watch = outer
 

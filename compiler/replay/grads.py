@@ -1,0 +1,134 @@
+"""`grad` of tensors, as a captured function reads and writes it.
+
+    found     each tensor whose `grad` the function reads or sets, from around it or an argument
+    guarded   whether there was a gradient, and of which type and place
+    replay    reads the gradient that is there now, as an argument; sets it after the call
+    changed   another capture for another guard; both are kept
+
+A gradient that is not computed yet when a call reads it is computed before. One that Python objects
+around the function hold, too, is a tensor from around it as any other, and has to stay the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.graph.nodes import Buffer
+from compiler.replay.arguments import Call, StandIn, alone
+from compiler.tensors.variables import is_realized
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """In the place of what a function was given: its place among the leaves of the call."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Owner:
+    """A tensor with a `grad`: one from around the function, or an argument."""
+
+    around: Any
+    place: int | None = None
+
+    def tensor(self, call: Call) -> Any:
+        """The tensor in this call."""
+        return self.around if self.place is None else call.leaves[self.place]
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """In the place of the `grad` that a tensor had before the call."""
+
+    owner: Owner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """A tensor whose `grad` the function reads or sets."""
+
+    owner: Owner
+    before: StandIn | None
+    """What stands for its gradient; None where there was none, or where that is fixed."""
+    fixed: Any
+    """The gradient where it has to stay the same tensor."""
+    kind: tuple[Any, ...]
+    same: int
+    """The number of the first row with the same gradient."""
+
+
+class Grads:
+    """All of them."""
+
+    def __init__(self, rows: Iterable[Row], ids: frozenset[int] = frozenset()) -> None:
+        """`ids` are those of the gradients that were inputs of the first call."""
+        self.rows = tuple(rows)
+        self.ids = ids
+        self._none = [
+            row.owner for row in self.rows if row.before is None and row.fixed is None
+        ]
+        self._fixed = [row for row in self.rows if row.fixed is not None]
+        self._there = [row for row in self.rows if row.before is not None]
+        self._count = len({row.same for row in self._there})
+
+    def changed(self, call: Call) -> str:
+        """What is another now, in words; "" while nothing is. Gradients that wait are computed."""
+        for owner in self._none:
+            if getattr(owner.tensor(call), "_grad", None) is not None:
+                return "a gradient is there that was not"
+        for row in self._fixed:
+            if getattr(row.owner.tensor(call), "_grad", None) is not row.fixed:
+                return "a gradient is another tensor now"
+        if not self._there:
+            return ""
+        now = [getattr(row.owner.tensor(call), "_grad", None) for row in self._there]
+        others = []
+        for row, grad in zip(self._there, now, strict=True):
+            if grad is None:
+                return "a gradient is gone"
+            if grad is not now[row.same]:
+                return "gradients that were one tensor are two now"
+            node = grad.node
+            if type(node) is not Buffer:
+                others.append((grad, row.kind))
+            elif (node.dtype, node.device, Buffer) != row.kind[:3]:
+                return "a gradient has another type or place now"
+        if len({id(grad) for grad in now}) != self._count:
+            return "gradients that were two tensors are one now"
+        if late := [grad for grad, _ in others if not is_realized(grad.node)]:
+            late[0].realize(*late[1:])
+        if any(kind_of(grad) != kind for grad, kind in others):
+            return "a gradient has another type or place now"
+        return ""
+
+    def with_leaves(self, call: Call) -> Sequence[Any]:
+        """The arguments of a call, then the gradients that are inputs, as data."""
+        if not self._there:
+            return call.leaves
+        return (*call.leaves, *(alone(row.owner.tensor(call)._grad) for row in self._there))
+
+    def inputs(self) -> Sequence[StandIn]:
+        """What stands for the gradients that are inputs."""
+        return [row.before for row in self._there if row.before is not None]
+
+    def origin(self, number: int, call: Call) -> Any:
+        """The gradient that is input `number`, with its history."""
+        return self._there[number].owner.tensor(call)._grad
+
+    @property
+    def around(self) -> frozenset[int]:
+        """The `id` of each tensor from around the function that has a row."""
+        return frozenset(id(row.owner.around) for row in self.rows if row.owner.place is None)
+
+    @property
+    def places(self) -> frozenset[int]:
+        """The places of arguments that have a row."""
+        return frozenset(row.owner.place for row in self.rows if row.owner.place is not None)
+
+
+def kind_of(grad: Any) -> tuple[Any, ...]:
+    """What a capture knows of a gradient besides its shape, which is its tensor's."""
+    node = alone(grad).node
+    place = node.device if type(node) is Buffer else ""
+    return node.dtype, place, type(node), node.devices, node.extents

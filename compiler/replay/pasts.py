@@ -1,0 +1,146 @@
+"""The history of what a captured function computes: gradients go through it as without `jit`.
+
+Next to each new tensor stands a function that builds the graph that made it: the captured one, with
+what this call was given in the place of the stand-ins. It is built when a derivative asks for it,
+and then differentiated and compiled like any other: programs that are equal but for their inputs
+are one, so the backward pass of every call but the first is a program that is there already.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from compiler.core.node import substitute, toposort
+from compiler.device.buffers import new_buffer
+from compiler.graph.kinds.gradient import Backward
+from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.replay.arguments import Call, StandIn, buffers_of, flat_data, values_of
+from compiler.replay.grads import Grads
+from compiler.replay.tracing import Traced
+from compiler.tensors import history, live
+from compiler.tensors.history import History
+from compiler.tensors.value import TensorValue
+from compiler.tensors.watching import Draw
+
+
+class Pasts:
+    """The histories of one capture."""
+
+    def __init__(self, traced: Traced, cells: Sequence[StandIn]) -> None:
+        self.traced = traced
+        self.cells = cells
+        self.rows: list[tuple[int, History]] = [
+            (number, each) for number, each in enumerate(traced.histories) if each is not None
+        ]
+        self.root = Sink(tuple(recipe for _, (recipe, _) in self.rows))
+        order = toposort([self.root]) if self.rows else []
+        nodes = frozenset(order)
+        self.used = [
+            n for n, each in enumerate(cells)
+            if not nodes.isdisjoint(each.buffers)
+        ]
+        self.binds = [node for node in order if isinstance(node, Bind)]
+        self.draws = [each for each in traced.drawn if isinstance(each, Draw)]
+
+    def keep(
+        self, new: Sequence[Any], cells: Sequence[Any], call: Call,
+        words: Sequence[tuple[int, int]],
+    ) -> None:  # fmt: skip
+        """Remember how the tensors of one call were made."""
+        past: _Past | None = None
+        for place, (number, (recipe, is_true)) in enumerate(self.rows):
+            if number < len(new):
+                node = new[number].node
+            else:
+                node = self._memory(self.traced.assigned[number - len(new)], cells)
+            if not is_true:
+                history.keep(node, recipe, False)
+                continue
+            past = past or _Past(self, cells, call, words)
+            history.keep(node, partial(past.graph, place), True)
+
+    def _memory(self, tensor: Any, cells: Sequence[Any]) -> TensorNode:
+        """The memory of a tensor that was assigned."""
+        for stand_in, cell in zip(self.cells, cells, strict=True):
+            if stand_in.value is tensor:
+                return cell.node  # type: ignore[no-any-return]
+        found = live.storage(tensor.node)
+        return tensor.node if found is None else found  # type: ignore[no-any-return]
+
+
+class _Past:
+    """The graphs that made the new tensors of one call."""
+
+    __slots__ = ("_graphs", "cells", "nodes", "pasts", "values", "words")
+
+    def __init__(
+        self, pasts: Pasts, cells: Sequence[Any], call: Call, words: Sequence[tuple[int, int]]
+    ) -> None:
+        count = len(call.leaves)
+        grads = pasts.traced.grads
+        self.pasts = pasts
+        self.words = words
+        self._graphs: tuple[TensorNode, ...] | None = None
+        self.cells = [_node(cells[n]) or cells[n] for n in pasts.used]
+        self.nodes = [
+            _node(call.origins[n] if n < count else grads.origin(n - count, call))
+            for n in pasts.used
+        ]
+        self.values = values_of(call.leaves) if pasts.binds else {}
+
+    def graph(self, place: int) -> TensorNode:
+        """That of one of them."""
+        if self._graphs is None:
+            self._graphs = substitute(self.pasts.root, self._instead()).sources
+        return self._graphs[place]
+
+    def _instead(self) -> dict[TensorNode, TensorNode]:
+        """For each stand-in what this call was given."""
+        made: dict[TensorNode, TensorNode] = {}
+        for n, cell, node in zip(self.pasts.used, self.cells, self.nodes, strict=True):
+            stand_in = self.pasts.cells[n]
+            for part, buffer in enumerate(stand_in.buffers):
+                made[buffer] = (
+                    buffers_of(cell)[part] if isinstance(cell, TensorNode)
+                    else new_buffer(flat_data(cell, part).reshape(buffer.shape))
+                )  # fmt: skip
+            if node is not None:
+                made[stand_in.value.node] = node
+        for draw, words in zip(self.pasts.draws, self.words, strict=True):
+            for buffer, word in zip((draw.key, draw.first), words, strict=True):
+                made[buffer] = new_buffer(np.array(word, np.uint64), is_lifted=True)
+        for bind in self.pasts.binds:
+            name = str(bind.sources[0].arguments["name"])
+            made[bind] = Bind(bind.sources, self.values.get(name, bind.value))
+        return made
+
+
+def _node(given: Any) -> TensorNode | None:
+    """What a tensor holds; None for a number."""
+    return given.node if isinstance(given, TensorValue) else None
+
+
+class Twice:
+    """Whether an argument may also be a tensor from around the function: not where gradients are
+    taken inside, of which each has one stand-in."""
+
+    def __init__(
+        self, state: Sequence[tuple[Any, TensorNode]], grads: Grads,
+        roots: Sequence[TensorNode],
+    ) -> None:  # fmt: skip
+        has_sweep = any(isinstance(node, Backward) for node in toposort(roots))
+        self._nodes = frozenset(node for _, node in state) if has_sweep else frozenset()
+        self._graded = grads.around
+        self._is_asked = bool(self._nodes or self._graded)
+
+    def allows(self, call: Call) -> bool:
+        """See above."""
+        if not self._is_asked:
+            return True
+        for leaf in call.leaves:
+            if isinstance(leaf, TensorValue):
+                if leaf.node in self._nodes or id(leaf) in self._graded:
+                    return False
+        return True

@@ -1,0 +1,231 @@
+"""One call of a function while it is watched: what it computes, writes and shows.
+
+    argument            a stand-in on the same memory
+    grad                a stand-in where there is a gradient that the function reads or sets
+    random numbers      buffers that each replay fills
+    history             an argument's is its stand-in's; a derivative that would follow it out of
+                        the function is not captured
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.core.node import toposort
+from compiler.graph.kinds.effects import Assign
+from compiler.graph.nodes import TensorNode
+from compiler.replay.arguments import Call, StandIn, stand_in
+from compiler.replay.grads import Argument, Grads, Old, Owner, Row, kind_of
+from compiler.replay.results import New, Shown
+from compiler.tensors import history, live, trees, watching
+from compiler.tensors.history import History
+from compiler.tensors.readers import READERS
+from compiler.tensors.value import TensorValue, next_number
+from compiler.tensors.watching import Draw, Seed, Watch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """What a call of the function led to."""
+
+    shown: Shown
+    """What its caller sees."""
+    new: tuple[TensorNode, ...]
+    """The new tensors in that."""
+    assigned: tuple[Any, ...]
+    """Tensors that were there before and that it assigned; the nodes are what they get."""
+    nodes: tuple[TensorNode, ...]
+    grads: Grads
+    drawn: tuple[Draw | Seed, ...]
+    asked: tuple[Any, ...]
+    """Tensors from around it whose history, or use in gradients, it asked for."""
+    pasts: dict[TensorNode, object]
+    """Values from around it whose history a derivative read."""
+    histories: tuple[History | None, ...]
+    """The history of each root."""
+
+    @property
+    def roots(self) -> tuple[TensorNode, ...]:
+        """All that is to be computed."""
+        return (*self.new, *self.nodes)
+
+
+def traced(
+    function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Sequence[Any]
+) -> Traced:
+    """The function called once, on stand-ins; tensors hold afterwards what they held.
+
+    It is called again where a tensor that it assigns, or a gradient that it reads, was not in
+    memory yet. Raises `NotCapturedError` for what no replay can do.
+    """
+    args, keywords = trees.like(call.whole, [each.value for each in given])
+    fixed = frozenset(map(id, around))
+    pasts = {past.place: past.is_leaf for past in call.histories}
+    leaves = [given[place].value for place, is_leaf in pasts.items() if is_leaf]
+    others = [given[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
+    while True:
+        standing = _StandIns()
+        watch = Watch(next_number(), fixed, standing.node)
+        with history.standing_in(leaves, others), _gradients_of(call, given):
+            with watching.watched(watch):
+                try:
+                    result = function(*args, **keywords)
+                    found = _Found(watch, given, standing)
+                    made = found.shown(result)
+                finally:
+                    watch.undo()
+                    history.restore(watch.collecting.values())
+            late = [*_not_in_memory(found, watch), *watch.late]
+            if not late:
+                return found.traced(made, call)
+        late[0].realize(*late[1:])
+
+
+class _StandIns:
+    """What stands for gradients that were there before."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, StandIn] = {}
+
+    def node(self, tensor: Any) -> TensorNode:
+        """That of a gradient."""
+        made = stand_in(tensor, is_moving=False)
+        self.made[id(tensor)] = made
+        return made.value.node  # type: ignore[no-any-return]
+
+
+class _gradients_of:
+    """Inside, stand-ins of arguments have the gradients that the arguments have."""
+
+    def __init__(self, call: Call, given: Sequence[StandIn]) -> None:
+        self._pairs = [
+            (each.value, getattr(leaf, "_grad", None))
+            for each, leaf in zip(given, call.leaves, strict=True)
+            if isinstance(leaf, TensorValue)
+        ]
+
+    def __enter__(self) -> None:
+        for tensor, grad in self._pairs:
+            tensor._grad = grad
+
+    def __exit__(self, *exception: object) -> None:
+        for tensor, _ in self._pairs:
+            tensor._grad = None
+
+
+class _Found:
+    """What was seen of one call."""
+
+    def __init__(self, watch: Watch, given: Sequence[StandIn], standing: _StandIns) -> None:
+        self.watch = watch
+        self.places = {id(each.value): place for place, each in enumerate(given)}
+        self.standing = standing
+        self.new: dict[int, Any] = {}
+        """New tensors that the caller sees, by `id`, in order."""
+        self.owners = {
+            number: self._owner(tensor) for number, (tensor, _) in watch.graded.items()
+        }
+        self.olds: dict[int, Owner] = {}
+        for number, (_, grad) in watch.graded.items():
+            if id(grad) in watch.swapped:
+                self.olds.setdefault(id(grad), self.owners[number])
+
+    def _owner(self, tensor: Any) -> Owner:
+        place = self.places.get(id(tensor))
+        return Owner(tensor if place is None else None, place)
+
+    def shown(self, result: Any) -> Shown:
+        """What the caller sees; tensors still hold what they got."""
+        leaves = [self._seen(each) for each in trees.flat(result)]
+        grads: list[tuple[Owner | New, Any]] = []
+        for number, (tensor, before) in self.watch.graded.items():
+            now = getattr(tensor, "_grad", None)
+            if now is not before:
+                grads.append((self.owners[number], self._seen(now)))
+        collecting: list[tuple[Owner | New, bool]] = []
+        for tensor, was in self.watch.collecting.values():
+            if (now := tensor._number in history.LEAVES) != was:
+                collecting.append((self._owner(tensor), now))
+        at = 0
+        while at < len(self.new):  # a gradient of a new tensor may be a new one
+            tensor = list(self.new.values())[at]
+            if (grad := getattr(tensor, "_grad", None)) is not None:
+                grads.append((New(at), self._seen(grad)))
+            if tensor._number in history.LEAVES:
+                collecting.append((New(at), True))
+            at += 1
+        self.kinds = tuple(map(type, self.new.values()))
+        self.nodes = tuple(each.node for each in self.new.values())
+        self.assigned = tuple(tensor for tensor, _ in self.watch.assigned.values())
+        self.written = tuple(tensor.node for tensor in self.assigned)
+        arranged = trees.like(result, leaves)
+        return Shown(arranged, self.kinds, tuple(grads), tuple(collecting))
+
+    def _seen(self, each: Any) -> Any:
+        """What stands in the place of a tensor."""
+        if not isinstance(each, TensorValue):
+            return each
+        if id(each) in self.places:
+            return Argument(self.places[id(each)])
+        if id(each) in self.olds:
+            return Old(self.olds[id(each)])
+        if each._number < self.watch.first:
+            return each
+        self.new.setdefault(id(each), each)
+        return New(list(self.new).index(id(each)))
+
+    @property
+    def roots(self) -> tuple[TensorNode, ...]:
+        """All that is to be computed."""
+        return (*self.nodes, *self.written)
+
+    def traced(self, shown: Shown, call: Call) -> Traced:
+        """All of it, where tensors hold again what they held."""
+        return Traced(
+            shown, self.nodes, self.assigned, self.written, Grads(self._rows(), frozenset(self.watch.swapped)),
+            tuple(self.watch.drawn), tuple(self.watch.asked.values()), self.watch.pasts,
+            tuple(self._histories()),
+        )  # fmt: skip
+
+    def _rows(self) -> list[Row]:
+        rows: list[Row] = []
+        there: list[int] = []
+        for number, (_, grad) in self.watch.graded.items():
+            owner = self.owners[number]
+            if grad is None:
+                rows.append(Row(owner, None, None, (), 0))
+            elif id(grad) not in self.watch.swapped:
+                rows.append(Row(owner, None, grad, (), 0))
+            else:
+                there.append(id(grad))
+                before = self.standing.made[id(grad)]
+                rows.append(Row(owner, before, None, kind_of(grad), there.index(id(grad))))
+        return rows
+
+    def _histories(self) -> list[History | None]:
+        if not history.is_wanted():
+            return [None] * len(self.roots)
+        written = live.written(toposort(self.roots))
+        memory = [live.storage(node) for node in self.roots]
+        found = history.recipes(
+            self.roots, [None] * len(self.nodes) + memory[len(self.nodes) :], written
+        )
+        for place in range(len(self.nodes)):  # a new tensor on memory that was there gets a copy
+            buffer = memory[place]
+            if buffer is not None:
+                found[place] = (buffer, True) if history.has_history(buffer) else None
+        return found
+
+
+def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:
+    """Tensors from around the function that are to be in memory before it is captured."""
+    late = [
+        tensor for tensor, before in watch.assigned.values()
+        if live.storage(before) is None or isinstance(before, Assign)
+    ]  # fmt: skip
+    order = toposort(found.roots)
+    pending = {node for node in order if isinstance(node, Assign) and node not in watch.own}
+    if pending:
+        numbers = {b.unique for b in map(live.storage, pending) if b is not None}
+        late += [tensor for tensor in READERS.of(numbers) if tensor.node in pending]
+    return list({id(tensor): tensor for tensor in late}.values())
