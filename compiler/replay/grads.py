@@ -82,7 +82,7 @@ class Grads:
                 return "a gradient is another tensor now"
         if not self._there:
             return ""
-        now = [getattr(row.owner.tensor(call), "_grad", None) for row in self._there]
+        now: list[Any] = [getattr(row.owner.tensor(call), "_grad", None) for row in self._there]
         others = []
         for row, grad in zip(self._there, now, strict=True):
             if grad is None:

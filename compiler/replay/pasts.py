@@ -15,7 +15,7 @@ import numpy as np
 from compiler.core.node import substitute, toposort
 from compiler.device.buffers import new_buffer
 from compiler.graph.kinds.gradient import Backward
-from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.graph.nodes import Bind, Sink, TensorNode
 from compiler.replay.arguments import Call, StandIn, buffers_of, flat_data, values_of
 from compiler.replay.grads import Grads
 from compiler.replay.tracing import Traced
@@ -67,7 +67,8 @@ class Pasts:
             if stand_in.value is tensor:
                 return cell.node  # type: ignore[no-any-return]
         found = live.storage(tensor.node)
-        return tensor.node if found is None else found  # type: ignore[no-any-return]
+        node: TensorNode = tensor.node
+        return node if found is None else found
 
 
 class _Past:
@@ -139,8 +140,5 @@ class Twice:
         """See above."""
         if not self._is_asked:
             return True
-        for leaf in call.leaves:
-            if isinstance(leaf, TensorValue):
-                if leaf.node in self._nodes or id(leaf) in self._graded:
-                    return False
-        return True
+        tensors = (leaf for leaf in call.leaves if isinstance(leaf, TensorValue))
+        return not any(t.node in self._nodes or id(t) in self._graded for t in tensors)

@@ -123,12 +123,12 @@ class _Found:
         self.new: dict[int, Any] = {}
         """New tensors that the caller sees, by `id`, in order."""
         self.owners = {
-            number: self._owner(tensor) for number, (tensor, _) in watch.graded.items()
+            number: self._owner(each.tensor) for number, each in watch.graded.items()
         }
         self.olds: dict[int, Owner] = {}
-        for number, (_, grad) in watch.graded.items():
-            if id(grad) in watch.swapped:
-                self.olds.setdefault(id(grad), self.owners[number])
+        for number, each in watch.graded.items():
+            if each.is_read and id(each.before) in watch.swapped:
+                self.olds.setdefault(id(each.before), self.owners[number])
 
     def _owner(self, tensor: Any) -> Owner:
         place = self.places.get(id(tensor))
@@ -138,9 +138,9 @@ class _Found:
         """What the caller sees; tensors still hold what they got."""
         leaves = [self._seen(each) for each in trees.flat(result)]
         grads: list[tuple[Owner | New, Any]] = []
-        for number, (tensor, before) in self.watch.graded.items():
-            now = getattr(tensor, "_grad", None)
-            if now is not before:
+        for number, each in self.watch.graded.items():
+            now = getattr(each.tensor, "_grad", None)
+            if now is not each.before or not each.is_read:
                 grads.append((self.owners[number], self._seen(now)))
         collecting: list[tuple[Owner | New, bool]] = []
         for tensor, was in self.watch.collecting.values():
@@ -181,8 +181,9 @@ class _Found:
 
     def traced(self, shown: Shown, call: Call) -> Traced:
         """All of it, where tensors hold again what they held."""
+        grads = Grads(self._rows(), frozenset(self.watch.swapped))
         return Traced(
-            shown, self.nodes, self.assigned, self.written, Grads(self._rows(), frozenset(self.watch.swapped)),
+            shown, self.nodes, self.assigned, self.written, grads,
             tuple(self.watch.drawn), tuple(self.watch.asked.values()), self.watch.pasts,
             tuple(self._histories()),
         )  # fmt: skip
@@ -190,8 +191,10 @@ class _Found:
     def _rows(self) -> list[Row]:
         rows: list[Row] = []
         there: list[int] = []
-        for number, (_, grad) in self.watch.graded.items():
-            owner = self.owners[number]
+        for number, each in self.watch.graded.items():
+            owner, grad = self.owners[number], each.before
+            if not each.is_read:
+                continue
             if grad is None:
                 rows.append(Row(owner, None, None, (), 0))
             elif id(grad) not in self.watch.swapped:
@@ -206,13 +209,11 @@ class _Found:
         if not history.is_wanted():
             return [None] * len(self.roots)
         written = live.written(toposort(self.roots))
-        memory = [live.storage(node) for node in self.roots]
-        found = history.recipes(
-            self.roots, [None] * len(self.nodes) + memory[len(self.nodes) :], written
-        )
-        for place in range(len(self.nodes)):  # a new tensor on memory that was there gets a copy
-            buffer = memory[place]
-            if buffer is not None:
+        count = len(self.nodes)
+        memory = [None if n < count else live.storage(e) for n, e in enumerate(self.roots)]
+        found = history.recipes(self.roots, memory, written)
+        for place, node in enumerate(self.nodes):
+            if (buffer := live.storage(node)) is not None:  # memory that was there: it gets a copy
                 found[place] = (buffer, True) if history.has_history(buffer) else None
         return found
 

@@ -130,7 +130,7 @@ class Gradients(Placement):
     def grad(self) -> Self | None:
         """What `backward` collected, lazy; None before. May be set, and to None."""
         if watch := watching.current():
-            watch.note_grad(self)
+            watch.note_grad(self, is_read=True)
         found: Self | None = getattr(self, "_grad", None)
         return found
 
@@ -146,7 +146,7 @@ class Gradients(Placement):
 
     def _collect(self, grad: "Self | None") -> None:
         if watch := watching.current():
-            watch.note_grad(self)
+            watch.note_grad(self, is_read=False)
         self._grad = grad
 
     def backward(self, gradient: Operand | None = None, create_graph: bool = False) -> None:

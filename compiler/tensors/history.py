@@ -182,7 +182,7 @@ def recipes(
     """
     held = _held()
     wanted = _with_history(toposort(before), held)
-    anew = {
+    anew: dict[TensorNode, TensorNode] = {
         node: value for node, value in zip(before, stored, strict=True)
         if isinstance(node, Assign) and value and (value in held or node not in wanted)
     }  # fmt: skip
@@ -221,7 +221,7 @@ def _published(
     if not LEAVES and not _marked:
         return
     written_now(written)
-    for node, value, made in zip(before, values, recipes(before, values, written), strict=True):
+    for value, made in zip(values, recipes(before, values, written), strict=True):
         if made is not None:
             keep(value, *made)
 

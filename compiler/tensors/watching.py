@@ -42,6 +42,15 @@ class Seed:
     key: int
 
 
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A tensor whose `grad` was read or set: what that was, and whether it was read first."""
+
+    tensor: Any
+    before: Any
+    is_read: bool
+
+
 @dataclass(slots=True)
 class Watch:
     """What was seen so far."""
@@ -54,8 +63,8 @@ class Watch:
     """A node in the place of a gradient's, which is an input of the capture."""
     assigned: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
     """Tensors that were there before and were assigned, by number, with what they held."""
-    graded: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    """Tensors whose `grad` was read or set, with what it was."""
+    graded: dict[int, Graded] = field(default_factory=dict)
+    """Tensors whose `grad` was read or set."""
     swapped: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
     """Gradients that were there before and are inputs, by `id`, with what they held."""
     late: list[Any] = field(default_factory=list)
@@ -78,13 +87,15 @@ class Watch:
         if tensor._number < self.first:
             self.assigned.setdefault(tensor._number, (tensor, before))
 
-    def note_grad(self, tensor: Any) -> None:
-        """The `grad` of a tensor is about to be read or set: what is there is an input."""
+    def note_grad(self, tensor: Any, is_read: bool) -> None:
+        """The `grad` of a tensor is about to be set, or read: what is there is an input then."""
         if tensor._number >= self.first or tensor._number in self.graded:
             return
         before = getattr(tensor, "_grad", None)
-        self.graded[tensor._number] = tensor, before
-        if before is None or id(before) in self.swapped or before._number in self.assigned:
+        self.graded[tensor._number] = Graded(tensor, before, is_read)
+        if not is_read or before is None or id(before) in self.swapped:
+            return
+        if before._number in self.assigned:
             return
         if not is_realized(before.node):
             self.late.append(before)
@@ -110,8 +121,8 @@ class Watch:
         for tensor, before in self.assigned.values():
             tensor.node = before
             live.note(tensor)
-        for tensor, grad in self.graded.values():
-            tensor._grad = grad
+        for each in self.graded.values():
+            each.tensor._grad = each.before
         for grad, node in self.swapped.values():
             grad.node = node
             live.note(grad)
