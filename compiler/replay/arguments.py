@@ -81,7 +81,7 @@ def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
     for each in args:
         if type(each) is not Tensor or type(each.node) is not Buffer:
             return None
-    histories = _histories(args, args) if history.is_wanted() else ()
+    histories = _histories(args) if history.is_wanted() else ()
     return Call((args, given), args, (), (len(args), histories), histories, args)
 
 
@@ -105,23 +105,23 @@ def read(
     whole = args, given
     is_plain = not given and not any(isinstance(a, list | tuple | dict | None) for a in args)
     structure = len(args) if is_plain else _structure(whole)
-    histories = _histories(leaves, origins) if history.is_wanted() else ()
+    histories = _histories(origins) if history.is_wanted() else ()
     return Call(
         whole, tuple(leaves), tuple(numbers), (structure, histories), histories, tuple(origins)
     )
 
 
-def _histories(leaves: Sequence[Any], origins: Sequence[Any]) -> Histories:
+def _histories(origins: Sequence[Any]) -> Histories:
     """The arguments that gradients go through, with what is known of that."""
-    found = []
-    for place, (leaf, origin) in enumerate(zip(leaves, origins, strict=True)):
-        if not isinstance(leaf, TensorValue) or not leaf.dtype.is_float:
+    found: Histories = ()
+    for place, origin in enumerate(origins):
+        if not isinstance(origin, TensorValue):
             continue
-        if history.is_collecting(origin):
-            found.append(Past(place, True))
-        elif history.has_history(origin.node):
-            found.append(Past(place, False))
-    return tuple(found)
+        if origin._number in history.LEAVES:
+            found += (Past(place, True),)
+        elif history.has_history(origin.node) and origin.dtype.is_float:
+            found += (Past(place, False),)
+    return found
 
 
 def is_differentiated(given: Any) -> bool:

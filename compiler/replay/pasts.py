@@ -59,7 +59,7 @@ class Pasts:
                 history.keep(node, recipe, False)
                 continue
             past = past or _Past(self, cells, call, words)
-            history.keep(node, partial(past.graph, place), True)
+            history.keep(node, past.graph if not place else partial(past.graph, place), True)
 
     def _memory(self, tensor: Any, cells: Sequence[Any]) -> TensorNode:
         """The memory of a tensor that was assigned."""
@@ -84,14 +84,22 @@ class _Past:
         self.pasts = pasts
         self.words = words
         self._graphs: tuple[TensorNode, ...] | None = None
-        self.cells = [_node(cells[n]) or cells[n] for n in pasts.used]
-        self.nodes = [
-            _node(call.origins[n] if n < count else grads.origin(n - count, call))
-            for n in pasts.used
-        ]
+        self.cells: list[Any] = []
+        """The node of each input as data; a number as it is."""
+        self.nodes: list[TensorNode | None] = []
+        """The node of each with its history."""
+        for n in pasts.used:
+            cell = cells[n]
+            if not isinstance(cell, TensorValue):
+                self.cells.append(cell)
+                self.nodes.append(None)
+                continue
+            given = call.origins[n] if n < count else grads.origin(n - count, call)
+            self.cells.append(cell.node)
+            self.nodes.append(given.node)
         self.values = values_of(call.leaves) if pasts.binds else {}
 
-    def graph(self, place: int) -> TensorNode:
+    def graph(self, place: int = 0) -> TensorNode:
         """That of one of them."""
         if self._graphs is None:
             self._graphs = substitute(self.pasts.root, self._instead()).sources
@@ -118,11 +126,6 @@ class _Past:
         return made
 
 
-def _node(given: Any) -> TensorNode | None:
-    """What a tensor holds; None for a number."""
-    return given.node if isinstance(given, TensorValue) else None
-
-
 class Twice:
     """Whether an argument may also be a tensor from around the function: not where gradients are
     taken inside, of which each has one stand-in."""
@@ -140,5 +143,9 @@ class Twice:
         """See above."""
         if not self._is_asked:
             return True
-        tensors = (leaf for leaf in call.leaves if isinstance(leaf, TensorValue))
-        return not any(t.node in self._nodes or id(t) in self._graded for t in tensors)
+        for leaf in call.leaves:
+            if id(leaf) in self._graded:
+                return False
+            if isinstance(leaf, TensorValue) and leaf.node in self._nodes:
+                return False
+        return True

@@ -79,6 +79,12 @@ class Results:
     """The numbers of the results of the structure whose memory is asked for."""
     plain: tuple[_Plain | None, ...] = ()
     """How each new tensor is held where it is one buffer of memory that the program made."""
+    forgotten: tuple[Any, ...] = ()
+    """Tensors from around the function whose `grad` is None afterwards."""
+    grads: tuple[tuple[Owner | New, Any], ...] = ()
+    """The other tensors whose `grad` is set, with that."""
+    is_one: bool = False
+    """Whether nothing is shown but one new tensor."""
 
     def made(self, flat: Sequence[Any], values: dict[str, int]) -> list[Any]:
         """The new tensors, of the memory of each of `wanted`."""
@@ -97,12 +103,16 @@ class Results:
     def arranged(self, new: Sequence[Any], call: Call) -> Any:
         """What the function returned, of these new tensors; each `grad` is set."""
         shown = self.shown
-        if not shown.grads and not shown.collecting and type(shown.result) is New:
-            return new[shown.result.number]
+        if self.is_one:
+            for tensor in self.forgotten:
+                tensor._grad = None
+            return new[0]
         leaves = trees.flat(shown.result)
         found = [_of(each, new, call) for each in leaves]
-        grads = [_of(grad, new, call) for _, grad in shown.grads]
-        for (owner, _), grad in zip(shown.grads, grads, strict=True):
+        grads = [_of(grad, new, call) for _, grad in self.grads]
+        for tensor in self.forgotten:
+            tensor._grad = None
+        for (owner, _), grad in zip(self.grads, grads, strict=True):
             _of(owner, new, call)._grad = grad
         for owner, flag in shown.collecting:
             history.collect(_of(owner, new, call), flag)
@@ -140,17 +150,14 @@ def _held_once(
 
 def _of(each: Any, new: Sequence[Any], call: Call) -> Any:
     """What stands for a tensor of this call, or the thing itself."""
-    match each:
-        case New():
-            return new[each.number]
-        case Argument():
-            return call.leaves[each.place]
-        case Owner():
-            return each.tensor(call)
-        case Old():
-            return each.owner.tensor(call)._grad
-        case _:
-            return each
+    kind = type(each)
+    if kind is New:
+        return new[each.number]
+    if kind is Owner:
+        return each.tensor(call)
+    if kind is Argument:
+        return call.leaves[each.place]
+    return each.owner.tensor(call)._grad if kind is Old else each
 
 
 def results_of(shown: Shown, whole: Sequence[TensorNode], structure: Structure) -> Results:
@@ -164,7 +171,15 @@ def results_of(shown: Shown, whole: Sequence[TensorNode], structure: Structure) 
         at += count
     wanted = tuple(dict.fromkeys(place for each in made for place in each.places))
     plain = tuple(_plain(each, structure) for each in made)
-    return Results(shown, structure, made, wanted, plain)
+    gone = [each.around for each, grad in shown.grads
+            if isinstance(each, Owner) and _is_forgotten(each, grad)]  # fmt: skip
+    grads = tuple(row for row in shown.grads if not _is_forgotten(*row))
+    is_one = not grads and not shown.collecting and shown.result == New(0) and len(made) == 1
+    return Results(shown, structure, made, wanted, plain, tuple(gone), grads, is_one)
+
+
+def _is_forgotten(owner: Owner | New, grad: Any) -> bool:
+    return grad is None and isinstance(owner, Owner) and owner.place is None
 
 
 def _plain(made: _Made, structure: Structure) -> _Plain | None:

@@ -6,7 +6,7 @@ It reads what its inputs hold now, so it serves no longer once one of them was w
 """
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -107,9 +107,9 @@ def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
     return [leaf for leaf in list(LEAVES.values()) if leaf.node in found]
 
 
-def written_now(numbers: Iterable[int]) -> None:
+def written_now(numbers: Collection[int]) -> None:
     """Buffers were written: what was made of them before is no history any more."""
-    if LEAVES or _marked:
+    if numbers and (LEAVES or _marked):
         _clock[0] += 1
         _writes.update(dict.fromkeys(numbers, _clock[0]))
 
