@@ -11,6 +11,7 @@ PyTorch's.
 import math
 from typing import TypeVar
 
+from compiler.core.errors import GradientError
 from compiler.ops.row import Build, Folds
 
 T = TypeVar("T")
@@ -103,6 +104,13 @@ def of_root(b: Build[T], g: T, y: T, x: T) -> T:
 def of_share(b: Build[T], g: T, y: T, x: T, share: T) -> T:
     """d y = share dx"""
     return _times(b, g, share)
+
+
+def of_nothing(b: Build[T], g: T, y: T, x: T) -> T:
+    """No derivative: that of the function is its user's own, and not known here."""
+    raise GradientError("gradient", "the function has a derivative of its own, which is not known",
+                        got="custom_jvp or custom_vjp of JAX", expected="operations of tensors",
+                        hint="import the gradient: from_jax(jax.grad(f), …)")  # fmt: skip
 
 
 def of_modulus(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:

@@ -5,6 +5,7 @@ In order: each imports only what stands before it.
     element_types.py   element types of JAX as ours, keys of random numbers among them
     lines.py           the user's lines and scopes of an equation
     call.py            one equation being called, and the table of primitives
+    unread.py          parameters that nothing read, refused
     elementwise.py     primitives of each element by itself
     shapes.py          primitives that move elements or make them
     folds.py           reductions and running totals

@@ -7,7 +7,7 @@ A function gets the call and the operands as tensors, and gives a tensor, or a t
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from compiler.core.dtypes import DType
@@ -15,6 +15,7 @@ from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, Const, Iota, TensorNode
+from compiler.imported.arguments import Reads
 from compiler.imported.jax.element_types import dtype_of, jax_itself
 from compiler.imported.known import MOST_KNOWN, Array, computed, has_data
 from compiler.tensor import Tensor
@@ -71,16 +72,19 @@ class Call:
     operands: Sequence[Any]
     results: Sequence[Any]
     walker: Walker
+    reads: Reads = field(default_factory=Reads)
+    """What was asked for of the parameters."""
 
     def __getitem__(self, name: str) -> Any:
         """A parameter that the equation must have."""
         if name in self.parameters:
-            return self.parameters[name]
+            return self.get(name)
         raise self.refused(f"there is no parameter {name}: this version of JAX is not known",
                            ", ".join(self.parameters), name)  # fmt: skip
 
     def get(self, name: str, usual: Any = None) -> Any:
         """A parameter, or what it usually is."""
+        self.reads.names.add(name)
         return self.parameters.get(name, usual)
 
     @property

@@ -46,12 +46,18 @@ def digamma(_call: Call, x: Tensor) -> Tensor:
     return x.eq(0).where(math.nan, x.digamma())
 
 
-@primitive("copy", "copy_p", "stop_gradient", "optimization_barrier", "name", "tie", "device_put",
+@primitive("copy", "copy_p", "optimization_barrier", "name", "tie", "device_put",
            "sharding_constraint", "reshard", "pvary", "reduce_scatter_done", "layout_constraint",
            "to_edtype", "from_edtype", "random_clone")  # fmt: skip
 def same(_call: Call, *values: Tensor) -> Any:
     """The values themselves: what is said of places, names and gradients changes none."""
     return values
+
+
+@primitive("stop_gradient")
+def stopped(_call: Call, x: Tensor) -> Tensor:
+    """The value itself, where gradients stop."""
+    return x.detach() if x.dtype.is_float else x
 
 
 @primitive("div")

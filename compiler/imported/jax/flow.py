@@ -5,10 +5,13 @@ A branch that is known is the only one computed; where it is not, all are, and o
 
 from typing import Any
 
-from compiler.imported.jax.call import Call, primitive
+from compiler.imported.jax.call import Call, opened, primitive
 from compiler.imported.jax.elementwise import select
+from compiler.ops.composed import of_nothing
 from compiler.tensor import Tensor
 
+_OF_JAX = "/jax/_src/"
+"""A part of the paths of JAX's own functions."""
 BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr", "call", "callee")
 """Parameters that hold what is called, in this order."""
 IGNORED = ("debug_callback", "debug_print", "dce_sink")
@@ -16,8 +19,7 @@ IGNORED = ("debug_callback", "debug_print", "dce_sink")
 
 
 @primitive("jit", "pjit", "closed_call", "core_call", "call", "remat", "remat2", "checkpoint",
-           "remat_opt", "custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call",
-           "custom_vjp_call_jaxpr", "custom_vmap_call", "composite", "xla_call", "linear_call",
+           "remat_opt", "custom_vmap_call", "composite", "xla_call", "linear_call",
            "custom_lin")  # fmt: skip
 def called(call: Call, *operands: Tensor) -> Any:
     """What is called, in the place of the call."""
@@ -25,6 +27,19 @@ def called(call: Call, *operands: Tensor) -> Any:
         if call.get(name) is not None:
             return call.inline(call[name], operands)
     raise call.refused("it does not say what it calls", ", ".join(call.parameters), "a jaxpr")
+
+
+@primitive("custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call", "custom_vjp_call_jaxpr")
+def with_derivative(call: Call, *operands: Tensor) -> Any:
+    """What is called; a derivative that the user gave is refused when it is asked for: JAX has
+    it as Python. Those of JAX's own functions are what their operations have."""
+    results = called(call, *operands)
+    body, _ = opened(next(call.parameters[n] for n in BODIES if call.parameters.get(n) is not None))
+    name, _, source = str(body.debug_info.func_src_info).partition(" at ")
+    if _OF_JAX in source.replace("\\", "/"):
+        bent = {"relu": "relu", "relu6": "relu6"}.get(name)  # whose kinks have their derivatives
+        return [getattr(operands[0], bent)()] if bent else results
+    return [y._ruled(of_nothing, y) for y in results]
 
 
 @primitive("custom_linear_solve")

@@ -32,6 +32,7 @@ from compiler.imported.jax import (  # noqa: F401 (they fill the table)
 from compiler.imported.jax.call import PRIMITIVES, Call, inner, opened
 from compiler.imported.jax.element_types import dtype_of, is_key, jax_itself, problem_of
 from compiler.imported.jax.lines import lines_of, scopes_of
+from compiler.imported.jax.unread import check_unread
 from compiler.imported.known import leaves
 from compiler.tensor import Tensor
 
@@ -127,6 +128,7 @@ class _Walk:
         try:
             with in_module(*scopes, run=run), called_at(name, self._lines):
                 made = PRIMITIVES[name](call, *operands)
+                check_unread(call)
                 results = [made] if isinstance(made, Tensor) else list(made)
                 return _checked(call, results)
         finally:

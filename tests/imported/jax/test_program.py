@@ -132,7 +132,8 @@ def test_nodes_come_from_the_lines_of_the_function() -> None:
         for node in toposort([made.node])
         if node.origin is not None and node.origin.file == __file__
     }
-    assert {("dot_general", first + 2), ("add", first + 3), ("max", first + 3)} <= lines
+    assert {("dot_general", first + 2), ("add", first + 3)} <= lines
+    assert first + 3 in {line for method, line in lines if method not in ("add", "dot_general")}
     listing = compiler.compile(made).user_source
     assert any("h = x @ params" in row.text and row.entity for row in listing.rows)
 
