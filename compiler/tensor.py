@@ -306,7 +306,7 @@ class Tensor(Gradients):
         if isinstance(self.node, Multi) and is_realized(self.node):
             return f"Tensor({short(self.node)}, in shards on {places(self.node.devices)})"
         buffer = buffer_under(self.node)
-        if buffer is None or not is_bound(self.node):
+        if buffer is None or not is_bound(self.node) or watching.current():
             return f"Tensor({short(self.node)}, lazy)"
         array = array_of(self.node)
         values = np.array2string(array, separator=", ", threshold=20, prefix="Tensor(")

@@ -14,6 +14,7 @@ from compiler.device.buffers import data
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import Buffer
 from compiler.tensor import Tensor
+from compiler.tensors import watching
 
 FLOAT = "float32"
 FEW = 1 << 16
@@ -55,7 +56,7 @@ def state(shape: tuple[int, ...], value: float, dtype: object = FLOAT) -> Tensor
 
 def _settled(drawn: Tensor) -> Tensor:
     """A parameter of these random numbers."""
-    if drawn.size <= FEW:
+    if drawn.size <= FEW and not watching.current():
         held = {n: data(n) for n in toposort([drawn.node]) if isinstance(n, Buffer)}
         drawn = Tensor(np.array(interpret([drawn.node], held)[0]))
     return drawn.requires_grad_()

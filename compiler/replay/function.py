@@ -169,8 +169,12 @@ class JitFunction:
         why = why or ("another signature" if self._captures else "the first call")
         try:
             made = self._capture(call, kind, moving)
-        except (Unguarded, NotCapturedError) as reason:
+        except Unguarded as reason:
             self._leave_open(kind, str(reason))
+            return None
+        except NotCapturedError as reason:
+            self._leave_open(kind, str(reason), "detach() the argument, or let the function that "
+                             "computes it and this one be one function")  # fmt: skip
             return None
         if made.wrote:
             self._writes[kind] = self._writes.get(kind, 0) + 1
@@ -189,7 +193,10 @@ class JitFunction:
             self._kept.popitem(last=False)
         return made
 
-    def _leave_open(self, kind: Hashable, reason: str) -> None:
+    def _leave_open(
+        self, kind: Hashable, reason: str,
+        hint: str = "pass what it reads as an argument, or keep it in a tensor",
+    ) -> None:  # fmt: skip
         """From now on the function is called as it is for this signature."""
         self._open[kind] = reason
         self._reasons[f"not captured: {reason}"] = 1
@@ -197,7 +204,7 @@ class JitFunction:
         warnings.warn_explicit(
             f"jit does not capture {name}: {reason}\n"
             "  so:       it is called as without jit, each time\n"
-            "  hint:     pass what it reads as an argument, or keep it in a tensor",
+            f"  hint:     {hint}",
             NotCapturedWarning, *_line_of(self.function),
         )  # fmt: skip
 

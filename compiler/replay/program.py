@@ -85,7 +85,9 @@ class Captured:
         self._own = frozenset(id(tensor) for tensor, _ in self._state)
         self._twice = Twice(self._state, self._grads, self.traced.roots)
         self._pasts = Pasts(self.traced, self._cells)
-        self._results = results_of(self.traced.shown, self._whole, self.structure)
+        self._results = results_of(
+            self.traced.shown, self._whole, self.structure, self.traced.histories
+        )
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
 
     @property

@@ -23,6 +23,7 @@ from compiler.replay.grads import Argument, Old, Owner
 from compiler.run.bindings import hold
 from compiler.run.plans import Structure
 from compiler.tensors import history, trees
+from compiler.tensors.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class _Made:
 
     node: TensorNode
     places: tuple[int, ...]
+    is_apart: bool = False
+    """Whether a result before it is equal, but has another history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +132,18 @@ class Results:
     ) -> TensorNode:  # fmt: skip
         devices = self.structure.devices
         nodes = made.node.sources if isinstance(made.node, Multi) else (made.node,)
+        known = {} if made.is_apart else known
         found = tuple(
-            hold(memory[at], node, values, devices[at], known)
+            hold(_copied(memory[at]) if made.is_apart else memory[at], node, values, devices[at],
+                 known)
             for node, at in zip(nodes, made.places, strict=True)
         )
         return made.node.with_sources(found) if isinstance(made.node, Multi) else found[0]
+
+
+def _copied(flat: Any) -> Any:
+    """Memory of its own for a result that equals another."""
+    return flat.copy() if isinstance(flat, np.ndarray) else flat.fetch().copy()
 
 
 def _held_once(
@@ -145,7 +155,8 @@ def _held_once(
     found = known.get(id(flat))
     if found is None:
         found = known[id(flat)] = plain.buffer(flat)
-    return found if found.shape == plain.shape else plain.buffer(flat.copy())
+    is_same = found.shape == plain.shape and not made.is_apart
+    return found if is_same else plain.buffer(flat.copy())
 
 
 def _of(each: Any, new: Sequence[Any], call: Call) -> Any:
@@ -160,14 +171,21 @@ def _of(each: Any, new: Sequence[Any], call: Call) -> Any:
     return each.owner.tensor(call)._grad if kind is Old else each
 
 
-def results_of(shown: Shown, whole: Sequence[TensorNode], structure: Structure) -> Results:
+def results_of(
+    shown: Shown, whole: Sequence[TensorNode], structure: Structure,
+    histories: Sequence[History | None],
+) -> Results:  # fmt: skip
     """What a function gives back that shows this; `whole` are the roots of its program, in shards,
-    those of its new tensors first."""
+    those of its new tensors first, `histories` what is known of how they are made."""
     made: list[_Made] = []
     at = 0
-    for node in whole[: len(shown.kinds)]:
+    first: dict[Any, History | None] = {}
+    for number, node in enumerate(whole[: len(shown.kinds)]):
         count = len(node.sources) if isinstance(node, Multi) else 1
-        made.append(_Made(node, tuple(range(at, at + count))))
+        places = tuple(range(at, at + count))
+        own = histories[number]
+        memory = tuple(structure.results[place] for place in places)
+        made.append(_Made(node, places, first.setdefault(memory, own) != own))
         at += count
     wanted = tuple(dict.fromkeys(place for each in made for place in each.places))
     plain = tuple(_plain(each, structure) for each in made)

@@ -66,7 +66,10 @@ class Gradients(Placement):
             return False
         if watching.current():
             return has_history(self.node)
-        order = toposort([remembered(self.node)])
+        try:
+            order = toposort([remembered(self.node)])
+        except GradientError:  # of memory that was written since: `backward` refuses it
+            return True
         nodes = frozenset(leaf.node for leaf in leaves_in(order))
         return bool(nodes) and order[-1] in needed_for(order, nodes)
 

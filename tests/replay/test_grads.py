@@ -1,0 +1,226 @@
+"""`grad` of tensors in captured functions: read as it is in each call, written, accumulated."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler import Tensor, jit, nn, optim
+from compiler.optim.clipping import clip_grad_norm
+
+
+def _leaf(*values: float) -> Tensor:
+    return Tensor(np.array(values), requires_grad=True)
+
+
+def test_gradients_accumulate_over_calls() -> None:
+    w = _leaf(1.0, 1.0)
+    collect = jit(lambda x: (w * x).sum().backward())
+    found = []
+    for n in (1.0, 2.0, 3.0, 4.0):
+        collect(np.full(2, n))
+        found.append(w.grad.numpy()[0])
+    assert found == [1, 3, 6, 10]
+    assert collect.cache_info().captures == 2  # without a gradient before, and with one
+
+
+def test_both_captures_stay() -> None:
+    w = _leaf(1.0)
+    collect = jit(lambda x: (w * x).sum().backward())
+    for _ in range(4):
+        w.grad = None
+        collect(np.full(1, 2.0))
+        assert w.grad.item() == 2
+        collect(np.full(1, 3.0))
+        assert w.grad.item() == 5
+    assert collect.cache_info().captures == 2
+
+
+def test_a_gradient_from_before_the_capture_is_not_added_later() -> None:
+    w = _leaf(1.0, 1.0, 1.0)
+    optimizer = optim.SGD([w], lr=0.0)
+    collect = jit(lambda x: (w * x).sum().backward())
+    (w * 100).sum().backward()
+    collect(np.ones(3))
+    assert w.grad.numpy().tolist() == [101, 101, 101]
+    for n in (1.0, 2.0, 3.0):
+        optimizer.zero_grad()
+        collect(np.full(3, n))
+        assert w.grad.numpy().tolist() == [n, n, n]
+
+
+@pytest.mark.parametrize("is_looking", [False, True])
+def test_a_step_alone_reads_the_gradients_that_are_there(is_looking: bool) -> None:
+    w = _leaf(1.0)
+    optimizer = optim.SGD([w], lr=0.5, momentum=0.5)
+
+    @jit
+    def step() -> None:
+        optimizer.step()
+        optimizer.zero_grad()
+
+    weight, speed = 1.0, 0.0
+    for n in (1.0, 2.0, 3.0, 4.0):
+        (w * n).sum().backward()
+        (w * n).sum().backward()
+        if is_looking:
+            assert w.grad.item() == 2 * n
+        step()
+        speed = 0.5 * speed + 2 * n
+        weight -= 0.5 * speed
+        assert w.item() == weight and w.grad is None
+    assert step.cache_info().captures == 1
+
+
+def test_a_gradient_that_is_used_inside_is_there_afterwards() -> None:
+    w = _leaf(2.0)
+    optimizer = optim.SGD([w], lr=0.25)
+
+    @jit
+    def step(x: Tensor) -> Tensor:
+        optimizer.zero_grad()
+        loss = (w * w * x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    weight = 2.0
+    for n in (1.0, 0.5):
+        assert step(np.array([n])).item() == weight**2 * n
+        assert w.grad.item() == 2 * weight * n
+        weight -= 0.25 * 2 * weight * n
+        assert w.item() == weight
+
+
+def _scaled(w: Tensor) -> None:
+    w.grad = w.grad * 2
+
+
+def _in_place(w: Tensor) -> None:
+    w.grad.assign(w.grad + 1)
+
+
+def _zeros(w: Tensor) -> None:
+    w.grad = w.grad.zeros_like()
+
+
+def _clipped(w: Tensor) -> None:
+    clip_grad_norm([w], 1.0)
+
+
+def _shown(w: Tensor) -> Any:
+    return w.grad, w.grad * 3
+
+
+def _moved(w: Tensor) -> Any:
+    held, w.grad = w.grad, None
+    return held
+
+
+@pytest.mark.parametrize("change", [_scaled, _in_place, _zeros, _clipped, _shown, _moved])
+def test_what_is_done_to_a_gradient(change: Callable[[Tensor], Any]) -> None:
+    found = []
+    for wrap in (lambda f: f, jit):
+        w = _leaf(1.0, 2.0)
+        f = wrap(lambda w=w: change(w))
+        rows = []
+        for n in (1.0, 2.0, 3.0):
+            w.grad = Tensor(np.array([n, 2 * n]))
+            before = w.grad
+            result = f()
+            result = result if isinstance(result, tuple) else (result,)
+            rows.append((w.grad is before, result[0] is before, before.numpy().tolist(),
+                         [each.numpy().tolist() for each in result if each is not None],
+                         None if w.grad is None else w.grad.numpy().tolist()))  # fmt: skip
+        found.append(rows)
+    assert found[0] == found[1]
+
+
+def test_micro_batches_and_a_step_in_two_captures() -> None:
+    found = []
+    for wrap in (lambda f: f, jit):
+        Tensor.manual_seed(0)
+        model = nn.Linear(4, 2)
+        optimizer = optim.AdamW(model.parameters(), lr=0.1)
+
+        def part(x: Tensor, model: nn.Linear = model) -> Tensor:
+            loss = (model(x) ** 2).mean() / 4
+            loss.backward()
+            return loss
+
+        def finish(optimizer: Any = optimizer) -> None:
+            optimizer.step()
+            optimizer.zero_grad()
+
+        part, finish = wrap(part), wrap(finish)
+        numbers = np.random.default_rng(0)
+        for _ in range(3):
+            for _ in range(4):
+                part(Tensor(numbers.standard_normal((8, 4)).astype("float32")))
+            finish()
+        found.append(model.weight.numpy())
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
+
+
+def test_an_argument_collects_its_gradient() -> None:
+    @jit
+    def collect(w: Tensor, x: Tensor) -> None:
+        (w * x).sum().backward()
+
+    one, two = _leaf(1.0), _leaf(2.0)
+    for w, x, right in ((one, 1.0, 1), (one, 2.0, 3), (two, 3.0, 3), (one, 1.0, 4)):
+        collect(w, np.array([x]))
+        assert w.grad.item() == right
+    collect(one, one)  # w * w
+    assert one.grad.item() == 4 + 2
+
+
+def test_a_tensor_from_around_that_is_an_argument_as_well() -> None:
+    w = _leaf(3.0)
+    collect = jit(lambda v: (w * v).sum().backward())
+    collect(np.array([2.0]))
+    assert w.grad.item() == 2
+    collect(w)
+    assert w.grad.item() == 2 + 6
+    slope = jit(lambda v: (w * v).sum().gradient(w))
+    assert slope(np.array([2.0])).item() == 2 and slope(w).item() == 6
+
+
+def test_an_error_inside_leaves_gradients_as_they_were() -> None:
+    w = _leaf(1.0)
+    (w * 3).sum().backward()
+
+    @jit
+    def broken(x: Tensor) -> None:
+        (w * x).sum().backward()
+        raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        broken(np.ones(1))
+    assert w.grad.item() == 3
+
+
+def test_retained_gradients_of_new_tensors() -> None:
+    w = _leaf(2.0)
+
+    @jit
+    def f(x: Tensor) -> Any:
+        h = w * x
+        h.retain_grad()
+        (h * h).sum().backward()
+        return h
+
+    for n in (1.0, 3.0):
+        w.grad = None
+        h = f(np.array([n]))
+        assert h.grad.item() == 4 * n and w.grad.item() == 4 * n * n
+
+
+def test_a_tensor_is_frozen_inside() -> None:
+    w = _leaf(2.0)
+    freeze = jit(lambda x: (w.requires_grad_(False), x * 2)[1])
+    for _ in range(2):
+        w.requires_grad_(True)
+        freeze(np.ones(1))
+        assert not w.requires_grad
