@@ -30,7 +30,6 @@ from compiler.graph.kinds.markers import (
     Later,
     Placeholder,
     Unroll,
-    Weak,
 )
 from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Bind, Elementwise, TensorNode, Threefry, const, elementwise
@@ -43,7 +42,7 @@ from compiler.ops.table import OPS
 EXPANDED: tuple[type[Composite], ...] = (
     by_hand.BufferView, View, by_hand.Valid, by_hand.VConst, by_hand.Gep, by_hand.Vectorize,
     by_hand.Wmma, Cat, Contract, Correlate, Spread, Gather, by_hand.ScatterAxis, Detach,
-    ContiguousBackward, Wrt, Recalled, Checkpoint, Ruled, Weak,
+    ContiguousBackward, Wrt, Recalled, Checkpoint, Ruled,
     by_hand.Noop, Unroll, Placeholder,
 )  # fmt: skip
 """The kinds that `decompose` replaces: whoever adds one writes its class and names it here."""

@@ -1,10 +1,11 @@
 """What a call is given: tensors, numbers that may change, and what is fixed.
 
 A tensor, or an array, is known by its shape, type, place and variables; a number by itself, until
-it was another one in a call that is equal otherwise: from then on it is data. All else is fixed.
+it was another one in a call that is equal otherwise: from then on it is traced
+(`traced_numbers.py`). All else is fixed.
 """
 
-import math
+import dataclasses
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,10 +16,10 @@ from compiler.core.errors import JitError
 from compiler.core.node import substitute, toposort
 from compiler.device.buffers import held, new_buffer
 from compiler.graph.kinds.gradient import Recalled, Wrt
-from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
 from compiler.tensor import Tensor
 from compiler.tensors import history, trees
+from compiler.tensors.traced_numbers import NumberRecord, is_number, token
 from compiler.tensors.value import TensorValue
 
 
@@ -61,16 +62,9 @@ class Call:
                 parts.append((node.shape, node.dtype, node.devices, node.extents, same))
             elif place in moving:
                 parts.append((type(leaf), "moves"))
-            elif leaf == 0 and isinstance(leaf, float):
-                parts.append((float, math.copysign(1, leaf), 0.0))  # -0.0 is equal to 0.0
             else:
-                parts.append((type(leaf), leaf))
+                parts.append(token(leaf))
         return tuple(parts)
-
-
-def is_number(leaf: object) -> bool:
-    """Whether it is a Python number, whose type is weak."""
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
 
 
 def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
@@ -132,7 +126,7 @@ def is_differentiated(given: Any) -> bool:
 
 def _tensor(value: Any) -> Any:
     """A tensor for an array."""
-    return Tensor(value) if isinstance(value, np.ndarray | np.generic) else value
+    return Tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def _leaf(value: Any) -> Any:
@@ -173,32 +167,31 @@ class StandIn:
     buffers: tuple[Buffer, ...]
 
 
-def stand_in(leaf: Any, is_moving: bool) -> StandIn:
-    """For a tensor another one on the same memory; for a number that moves one of rank 0."""
-    if isinstance(leaf, TensorValue):
-        under = buffers_of(leaf.node)
-        made = {b: new_buffer(held(b), b.name, b.device, b.shape) for b in under}
-        (node,) = substitute(Sink((leaf.node,)), made).sources
-        return StandIn(leaf._new(node), tuple(made[b] for b in under))
-    if is_moving:
-        buffer = new_buffer(np.array(leaf, np.int64 if isinstance(leaf, int) else np.float64))
-        return StandIn(Tensor._of(Weak((buffer,))), (buffer,))
-    return StandIn(leaf, ())
+def stand_in(tensor: Any) -> StandIn:
+    """Another tensor on the same memory."""
+    under = buffers_of(tensor.node)
+    made = {b: new_buffer(held(b), b.name, b.device, b.shape) for b in under}
+    (node,) = substitute(Sink((tensor.node,)), made).sources
+    return StandIn(tensor._new(node), tuple(made[b] for b in under))
 
 
-def stand_ins(leaves: Sequence[Any], moving: frozenset[int]) -> list[StandIn]:
+def stand_ins(
+    leaves: Sequence[Any], moving: frozenset[int], record: NumberRecord
+) -> list[StandIn]:
     """For each leaf; one that is given twice has one, and equal memory is one buffer."""
     known: dict[int, StandIn] = {}
     by_node: dict[TensorNode, StandIn] = {}
     made: list[StandIn] = []
     for place, leaf in enumerate(leaves):
-        each = known.get(id(leaf)) if isinstance(leaf, TensorValue) else None
-        if each is None and isinstance(leaf, TensorValue) and leaf.node in by_node:
+        if not isinstance(leaf, TensorValue):
+            made.append(StandIn(record.number(place) if place in moving else leaf, ()))
+            continue
+        each = known.get(id(leaf))
+        if each is None and leaf.node in by_node:
             same = by_node[leaf.node]
             each = StandIn(leaf._new(same.value.node), same.buffers)
-        each = each or stand_in(leaf, place in moving)
-        if isinstance(leaf, TensorValue):
-            known[id(leaf)] = by_node[leaf.node] = each
+        each = each or stand_in(leaf)
+        known[id(leaf)] = by_node[leaf.node] = each
         made.append(each)
     return made
 
@@ -209,12 +202,12 @@ def buffers_of(node: TensorNode) -> tuple[Buffer, ...]:
 
 
 def flat_data(leaf: Any, part: int) -> Any:
-    """The flat data of an argument."""
-    if isinstance(leaf, TensorValue):
-        node = leaf.node
-        buffer = node if isinstance(node, Buffer) else buffers_of(node)[part]
-        return held(buffer).reshape(-1)
-    return np.array([leaf], np.int64 if isinstance(leaf, int) else np.float64)
+    """The flat data of an argument; those of a number are an array already."""
+    if isinstance(leaf, np.ndarray):
+        return leaf
+    node = leaf.node
+    buffer = node if isinstance(node, Buffer) else buffers_of(node)[part]
+    return held(buffer).reshape(-1)
 
 
 def values_of(leaves: Sequence[Any]) -> dict[str, int]:
@@ -227,3 +220,42 @@ def values_of(leaves: Sequence[Any]) -> dict[str, int]:
                     found[str(node.sources[0].arguments["name"])] = node.value
     return found
 
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_BY_TEXT = ("fractions", "decimal", "datetime", "pathlib", "builtins", "numpy")
+"""Modules whose immutable objects are the same where their text is."""
+
+
+def is_plain(leaf: object) -> bool:
+    """True for what a signature holds exactly: tensors, numbers and text."""
+    return isinstance(leaf, TensorValue) or type(leaf) in _PLAIN or is_number(leaf)
+
+
+def is_same_object(now: Any, before: Any) -> bool:
+    """True if two objects that are equal are also alike in all that a function can read of them.
+
+    1 is equal to 1.0, and objects are equal by rules of their own.
+    """
+    if now is before:
+        return True
+    if type(now) is not type(before):
+        return False
+    if is_plain(now):
+        return bool(token(now) == token(before))
+    if isinstance(now, tuple):
+        return len(now) == len(before) and all(map(is_same_object, now, before))
+    if isinstance(now, frozenset):
+        return {*map(token, now)} == {*map(token, before)} and all(map(is_plain, now))
+    if dataclasses.is_dataclass(now):
+        return _are_same_fields(now, before)
+    is_text = type(now).__module__.partition(".")[0] in _BY_TEXT and not callable(now)
+    return is_text and repr(now) == repr(before)
+
+
+def _are_same_fields(now: Any, before: Any) -> bool:
+    names = [each.name for each in dataclasses.fields(now)]
+    more = (getattr(each, "__dict__", {}).keys() - names for each in (now, before))
+    if any(more):
+        return False
+    return all(is_same_object(getattr(now, name), getattr(before, name)) for name in names)

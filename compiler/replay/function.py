@@ -20,10 +20,11 @@ from compiler.core import forking
 from compiler.core.errors import DataError, JitError, located
 from compiler.replay import arguments
 from compiler.replay.arguments import Call
-from compiler.replay.program import ANOTHER, USUAL, Captured
+from compiler.replay.program import ANOTHER, DECIDES, USUAL, Captured
 from compiler.replay.walk import Unguarded
 from compiler.settings.options import Options
 from compiler.tensors import trees, watching
+from compiler.tensors.traced_numbers import NumberIsFixed, token
 from compiler.tensors.value import TensorValue
 from compiler.tensors.watching import NotCapturedError
 
@@ -89,7 +90,8 @@ class JitFunction:
         self._kept: OrderedDict[Hashable, list[Captured]] = OrderedDict()
         self._moving: dict[Hashable, frozenset[int]] = {}
         self._numbers: dict[Hashable, tuple[Any, ...]] = {}
-        self._fixed: set[Hashable] = set()
+        self._fixed: dict[Hashable, frozenset[int]] = {}
+        """The places of numbers that the function decides by."""
         self._last: tuple[Hashable, Captured] | None = None
         """The capture that served last, where the call had no numbers, with its signature."""
         self._captures = self._replays = 0
@@ -166,6 +168,9 @@ class JitFunction:
             why = why or now
             if now.startswith(ANOTHER):
                 known.remove(each)
+        if why == DECIDES and len(known) >= VARIANTS:
+            self._fix(kind, known[-1].asked)
+            return self._captured(call)
         why = why or ("another signature" if self._captures else "the first call")
         try:
             made = self._capture(call, kind, moving)
@@ -210,25 +215,39 @@ class JitFunction:
 
     def _moving_in(self, call: Call, kind: Hashable) -> frozenset[int]:
         """The places of numbers that were others in calls of the same kind."""
-        if kind in self._fixed:
-            return frozenset()
-        now = tuple(call.leaves[place] for place in call.numbers)
+        now = tuple(token(call.leaves[place]) for place in call.numbers)
         before = self._numbers.setdefault(kind, now)
         moved = self._moving.get(kind, frozenset())
         if before != now:
             pairs = zip(call.numbers, before, now, strict=True)
             moved |= {place for place, old, new in pairs if old != new}
             self._moving[kind] = moved
-        return moved
+        if kind in self._writes:  # it may be called twice to be captured, as in `_capture`
+            return frozenset()
+        return moved - self._fixed.get(kind, frozenset())
+
+    def _fix(self, kind: Hashable, places: frozenset[int]) -> None:
+        """From now on these numbers are part of the signature."""
+        self._fixed[kind] = self._fixed.get(kind, frozenset()) | places
 
     def _capture(self, call: Call, kind: Hashable, moving: frozenset[int]) -> Captured:
-        try:
-            return Captured(self.function, call, moving, self.options)
-        except JitError:
-            if not moving:
+        """The capture of a call. Where the compiler itself needs a number, or something fails that
+        may only take plain numbers, these are fixed and the function is called again."""
+        left = moving
+        while True:
+            try:
+                made = Captured(self.function, call, left, self.options)
+                break
+            except NumberIsFixed as fixed:
+                left -= fixed.places
+            except (Unguarded, NotCapturedError):
                 raise
-        self._fixed.add(kind)  # the function decides by a number: it stays part of the signature
-        return Captured(self.function, call, frozenset(), self.options)
+            except Exception:
+                if not left:
+                    raise
+                left = frozenset()
+        self._fix(kind, moving - made.moving)
+        return made
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__qualname__", repr(self.function))

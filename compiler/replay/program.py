@@ -1,6 +1,7 @@
 """One capture: a compiled program, and what each of its inputs is.
 
-    argument   the data of the tensor that is given at its place, or of a number
+    argument   the data of the tensor that is given at its place
+    number     what Python computes of numbers that are given
     grad       the data of the gradient that a tensor has, where the function reads it
     state      memory of a tensor from around the function, written in place where it is assigned
     random     key and counters of random numbers, new in each call
@@ -9,6 +10,7 @@
 import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,16 @@ from compiler.device.buffers import data as data_of
 from compiler.device.buffers import held
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
-from compiler.replay.arguments import Call, StandIn, buffers_of, flat_data, stand_ins, values_of
+from compiler.replay.arguments import (
+    Call,
+    StandIn,
+    buffers_of,
+    flat_data,
+    is_plain,
+    is_same_object,
+    stand_ins,
+    values_of,
+)
 from compiler.replay.launch import Launch
 from compiler.replay.pasts import Pasts, Twice
 from compiler.replay.results import results_of
@@ -36,12 +47,15 @@ from compiler.tensors import history, live
 from compiler.tensors.placing import check_writable
 from compiler.tensors.random import draw
 from compiler.tensors.readers import READERS
+from compiler.tensors.traced_numbers import NumberRecord
+from compiler.tensors.traced_numbers import data_of as number_data
 from compiler.tensors.value import TensorValue, next_number
 from compiler.tensors.variables import is_realized
 from compiler.tensors.watching import Draw
 
 USUAL = Options()
 ANOTHER = "a tensor from around it is another now"
+DECIDES = "a number decides otherwise"
 
 
 class Captured:
@@ -49,11 +63,18 @@ class Captured:
 
     def __init__(self, function: Callable[..., Any], call: Call, moving: frozenset[int],
                  options: Options = USUAL) -> None:  # fmt: skip
-        self.moving = moving
         first = next_number()
-        self._given = given = stand_ins(call.leaves, moving)
         self._around = around(function, _objects(call))
-        self.traced = traced(function, call, given, self._around.tensors)
+        if self._around.asks_type:
+            moving = frozenset()
+        record = self._record = NumberRecord(call.leaves)
+        self._given = given = stand_ins(call.leaves, moving, record)
+        self.traced = traced(function, call, given, self._around.tensors, record)
+        self.moving = moving - record.fixed
+        self._values: Sequence[Any] = record.values
+        """The leaves of the call that is served, and what Python computed of its numbers."""
+        record.forget()
+        self._objects = [(n, leaf) for n, leaf in enumerate(call.leaves) if not is_plain(leaf)]
         self._grads = self.traced.grads
         self.wrote = self._around.changed()
         """What the function changed in Python: the program serves for this one call; "" if none."""
@@ -63,7 +84,8 @@ class Captured:
         self._each = sharding.flat(self._whole)
         with plans.located(self._each, options):
             self.structure, self._buffers = plans.structure_of(self._each, options)
-        self._cells = [*given, *self._grads.inputs()]
+        numbers = [StandIn(None, (each.buffer,)) for each in record.inputs]
+        self._cells = [*given, *self._grads.inputs(), *numbers]
         self._inputs = _places(self._cells, self._buffers)
         known = {number for number, _, _ in self._inputs}
         self._arrays: list[Any] = [
@@ -91,6 +113,11 @@ class Captured:
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
 
     @property
+    def asked(self) -> frozenset[int]:
+        """The places of numbers that the function decides by."""
+        return self._record.asked
+
+    @property
     def kernels(self) -> int:
         """How many items a call runs."""
         return len(self.structure.items)
@@ -107,6 +134,7 @@ class Captured:
         """Raise `JitError` where a tensor that the function made of its arguments stays outside."""
         own = {buffer for each in self._given for buffer in each.buffers}
         own |= {b for each in self._grads.inputs() for b in each.buffers}
+        own |= {each.buffer for each in self._record.inputs}
         own |= {b for d in self.traced.drawn if isinstance(d, Draw) for b in (d.key, d.first)}
         for each in tensors:
             if each._number >= first and not own.isdisjoint(toposort([each.node])):
@@ -133,6 +161,15 @@ class Captured:
         """Why the program does not serve this call; "" where it does."""
         if why := self._around.changed():
             return why
+        self._values = call.leaves
+        if self._record.steps:
+            values = self._record.replayed(call.leaves)
+            if values is None:
+                return DECIDES
+            self._values = values
+        for place, before in self._objects:
+            if not is_same_object(call.leaves[place], before):
+                return "an argument is another object"
         for tensor, node in self._state:
             if tensor.node is not node:
                 tensor.realize()
@@ -158,6 +195,10 @@ class Captured:
         data = list(self._arrays)
         changed: Changed = {}
         cells = self._grads.with_leaves(call)
+        leaves, self._values = self._values, ()
+        if self._record.inputs:
+            numbers = (number_data(leaves[each.at], each.dtype) for each in self._record.inputs)
+            cells = (*cells, *numbers)
         for number, place, part in self._inputs:
             data[number] = array = flat_data(cells[place], part)
             changed[number] = address_of(array) if isinstance(array, np.ndarray) else 0
@@ -175,6 +216,8 @@ class Captured:
         new = self._results.made(flat, values)
         if self._pasts.rows:
             self._pasts.keep(new, cells, call, words)
+        if self._record.steps:
+            call = replace(call, leaves=tuple(leaves))
         return self._results.arranged(new, call)
 
     def _refuse_aliases(self, data: Sequence[Any]) -> None:

@@ -1,6 +1,6 @@
 """One call of a function while it is watched: what it computes, writes and shows.
 
-    argument            a stand-in on the same memory
+    argument            a stand-in on the same memory; for a number that moves a traced one
     grad                a stand-in where there is a gradient that the function reads or sets
     random numbers      buffers that each replay fills
     history             an argument's is its stand-in's; a derivative that would follow it out of
@@ -20,6 +20,7 @@ from compiler.replay.results import New, Shown
 from compiler.tensors import history, live, trees, watching
 from compiler.tensors.history import History
 from compiler.tensors.readers import READERS
+from compiler.tensors.traced_numbers import NumberRecord, TracedNumber, index_of
 from compiler.tensors.value import TensorValue, next_number
 from compiler.tensors.watching import Draw, Seed, Watch
 
@@ -51,8 +52,9 @@ class Traced:
 
 
 def traced(
-    function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Sequence[Any]
-) -> Traced:
+    function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Sequence[Any],
+    record: NumberRecord,
+) -> Traced:  # fmt: skip
     """The function called once, on stand-ins; tensors hold afterwards what they held.
 
     It is called again where a tensor that it assigns, or a gradient that it reads, was not in
@@ -64,6 +66,7 @@ def traced(
     leaves = [given[place].value for place, is_leaf in pasts.items() if is_leaf]
     others = [given[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
     while True:
+        record.begin()
         standing = _StandIns()
         watch = Watch(next_number(), fixed, standing.node)
         with history.standing_in(leaves, others), _gradients_of(call, given):
@@ -73,6 +76,7 @@ def traced(
                     found = _Found(watch, given, standing)
                     made = found.shown(result)
                 finally:
+                    record.end()
                     watch.undo()
                     history.restore(watch.collecting.values())
             late = [*_not_in_memory(found, watch), *watch.late]
@@ -89,7 +93,7 @@ class _StandIns:
 
     def node(self, tensor: Any) -> TensorNode:
         """That of a gradient."""
-        made = stand_in(tensor, is_moving=False)
+        made = stand_in(tensor)
         self.made[id(tensor)] = made
         return made.value.node  # type: ignore[no-any-return]
 
@@ -163,6 +167,8 @@ class _Found:
 
     def _seen(self, each: Any) -> Any:
         """What stands in the place of a tensor."""
+        if type(each) is TracedNumber:
+            return Argument(index_of(each))
         if not isinstance(each, TensorValue):
             return each
         if id(each) in self.places:

@@ -3,6 +3,7 @@
 Of modules, classes and objects only those attributes count that some code names.
 """
 
+import inspect
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -28,6 +29,8 @@ class Surroundings:
 
     guards: Guards = field(default_factory=Guards)
     tensors: list[TensorValue] = field(default_factory=list)
+    asks_type: bool = False
+    """True if some code calls `type`, which tells a traced number from a number."""
 
     def changed(self) -> str:
         """The first thing that differs now, in words; "" while nothing does."""
@@ -157,6 +160,7 @@ class Walk:
                 self._built_in(chain, built_in[chain[0]])
 
     def _built_in(self, chain: Chain, value: Any) -> None:
+        self.found.asks_type |= value is type
         if not libraries.is_pure(f"builtins.{chain[0]}"):
             raise Unguarded(f"it calls {chain[0]}()")
 
@@ -168,7 +172,9 @@ class Walk:
                 name = ".".join((value.__name__, *rest))
                 if not libraries.is_pure(name):
                     raise Unguarded(f"it calls {name}")
-                if not isinstance(vars(value).get(rest[0]), types.ModuleType):
+                held = vars(value).get(rest[0])
+                if not isinstance(held, types.ModuleType):
+                    self.found.asks_type |= "type" in _names_of(held)
                     return  # a function, class or constant that stays as it is
             held = vars(value)
             self.names_in(where, held, rest[:1])
@@ -190,6 +196,12 @@ class Walk:
         for held, done in self.late:
             held.look(self, done)
         return bool(self.waiting)
+
+
+def _names_of(value: Any) -> tuple[str, ...]:
+    """The names in the code of a function; of anything else none."""
+    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+    return () if code is None else code.co_names
 
 
 class Late(Protocol):

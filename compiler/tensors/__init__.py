@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     variables.py        `Variable`: a whole number known when a program runs
     shapes.py           arithmetic on shapes and axes
+    traced_numbers.py   Python numbers that differ from call to call of a captured function
     data.py             what can become a tensor
     readers.py          which tensors read a buffer
     live.py             what a program that writes memory must take along

@@ -11,13 +11,12 @@ from typing import TypeAlias
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, Scalar, int8, int64, uint64
 from compiler.core.errors import DTypeError
-from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 from compiler.ops.row import FLOAT
 from compiler.ops.table import OPS
 from compiler.tensors.shapes import broadcast
 from compiler.tensors.value import as_node, broadcast_node, cast_to, common_type, operand_of
-from compiler.tensors.variables import is_number, is_weak
+from compiler.tensors.variables import is_weak
 
 Parts: TypeAlias = Sequence[TensorNode | Scalar]
 
@@ -28,15 +27,7 @@ def apply(row: str, method: str, *values: object) -> TensorNode:
     common = common_type(parts)
     if common.kind in OPS[row].unchanged:
         return as_node(method, parts[0], common)
-    made = elementwise(row, *aligned(method, parts, _accepted(row, method, parts, common)))
-    return Weak((made,)) if _is_number(parts) else made
-
-
-def _is_number(parts: Parts) -> bool:
-    """Whether what is made of these is a Python number that is given when the program runs."""
-    return any(map(is_number, parts)) and all(
-        is_number(part) or not isinstance(part, TensorNode) for part in parts
-    )
+    return elementwise(row, *aligned(method, parts, _accepted(row, method, parts, common)))
 
 
 def aligned(method: str, parts: Parts, dtype: DType) -> list[TensorNode]:

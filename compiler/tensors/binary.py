@@ -11,7 +11,6 @@ import numpy as np
 
 from compiler.core.errors import DataError, DTypeError
 from compiler.graph.kinds.gradient import ruled
-from compiler.graph.kinds.markers import Weak
 from compiler.graph.nodes import TensorNode
 from compiler.ops import composed
 from compiler.tensors.apply import aligned, apply, compare, power, select, truth
@@ -206,7 +205,7 @@ class Binary(Unary):
         made = self.node if low is None else apply("max", "clip", self, low)
         made = made if high is None else apply("min", "clip", self._new(made), high)
         bounds = [each for each in (low, high) if each is not None]
-        if not bounds or not made.dtype.is_float or isinstance(made, Weak):
+        if not bounds or not made.dtype.is_float:
             return self._new(made) if bounds else self._same()
         parts = [operand_of("clip", each) for each in (self, *bounds)]
         operands = (broadcast_node(n, made.shape) for n in aligned("clip", parts, made.dtype))

@@ -19,6 +19,7 @@ from compiler.core.origin import current, user_call
 from compiler.device.buffers import new_buffer
 from compiler.graph.nodes import Const, TensorNode, const
 from compiler.ops import references
+from compiler.tensors.traced_numbers import input_of, is_traced
 from compiler.tensors.variables import Variable, symbolic_tensor
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -37,6 +38,8 @@ def tensor(
     Raises `DataError` for what is not numeric, is ragged, or does not fit into `dtype`.
     """
     target = None if dtype is None else dtypes.parse(dtype, "Tensor")
+    if target is None and not name and is_traced(data):
+        return _traced(data)
     if isinstance(data, np.ndarray | np.generic):
         return _from_array(_checked(np.asarray(data), data), target, name, symbolic)
     array = _checked(_as_array(data), data)
@@ -49,19 +52,32 @@ def tensor(
     return _from_array(array, target, name, symbolic)
 
 
-def scalar(value: Scalar, dtype: DType, operation: str) -> Const:
-    """A Python number as a constant of `dtype`; `DataError` where it does not fit (NumPy's rule:
-    integers must be in range, floats overflow to infinity)."""
+def scalar(value: Scalar, dtype: DType, operation: str) -> TensorNode:
+    """A Python number as a constant of `dtype`, a traced one as an input; `DataError` where it does
+    not fit (NumPy's rule: integers must be in range, floats overflow to infinity)."""
     if dtype.is_integer and not dtype.minimum <= value <= dtype.maximum:
         raise _out_of_range(operation, str(value), dtype, type(value))
+    if is_traced(value):
+        return input_of(value, dtype)
     try:
         return const(value, dtype)
     except OverflowError as error:
         raise _out_of_range(operation, "a larger integer", dtype) from error
 
 
-def from_generic(value: "np.generic[Any]") -> Const:
-    """A NumPy scalar as a constant of its own type."""
+def _traced(data: Any) -> TensorNode:
+    """A traced number as an input of the type that a tensor of it has."""
+    if isinstance(data, np.generic):
+        return input_of(data)
+    if isinstance(data, float):
+        return scalar(data, dtypes.get_default_dtype() or dtypes.float64, "Tensor")
+    return scalar(data, dtypes.int64, "Tensor")
+
+
+def from_generic(value: "np.generic[Any]") -> TensorNode:
+    """A NumPy scalar as a constant of its own type, a traced one as an input."""
+    if is_traced(value):
+        return input_of(value)
     return _constant(_checked(np.asarray(value), value), None)
 
 

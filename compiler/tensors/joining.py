@@ -30,7 +30,7 @@ Operands: TypeAlias = Sequence[Operand]
 Widths: TypeAlias = int | Sequence[int] | Sequence[Sequence[int] | None]
 
 
-def padded(node: TensorNode, widths: Pairs, value: Const, method: str = "pad") -> TensorNode:
+def padded(node: TensorNode, widths: Pairs, value: TensorNode, method: str = "pad") -> TensorNode:
     """`node` with `value` around it: a plain Pad where the value's bits are 0, else a choice
     between the padded tensor and the value by a padded mask."""
     if not any(before or after for before, after in widths):
@@ -38,7 +38,7 @@ def padded(node: TensorNode, widths: Pairs, value: Const, method: str = "pad") -
     pairs = zip(node.shape, widths, strict=True)
     shape = within_memory(method, tuple(n + before + after for n, (before, after) in pairs))
     zeros = Pad((node,), widths)
-    if not value.bits:
+    if isinstance(value, Const) and not value.bits:
         return zeros
     return elementwise("where", mask_of(node, widths), zeros, broadcast_node(value, shape))
 

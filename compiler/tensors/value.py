@@ -27,7 +27,8 @@ from compiler.graph.nodes import Shape, TensorNode
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live
 from compiler.tensors.names import SAME, Named, missing
-from compiler.tensors.variables import Variable, bounds_of, is_number, is_weak, shape_of
+from compiler.tensors.traced_numbers import TakesNumbers
+from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
 C = TypeVar("C", bound=type)
 _numbers = itertools.count()
@@ -65,7 +66,7 @@ def next_number() -> int:
     return next(_numbers)
 
 
-class TensorValue(metaclass=Named):
+class TensorValue(TakesNumbers, metaclass=Named):
     """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
     __slots__ = ("__weakref__", "_grad", "_number", "_recipe", "node")
@@ -174,10 +175,9 @@ def operand_of(operation: str, value: object) -> TensorNode | Scalar:
 
 def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
     """The type the operands are converted to; of a number or variable only its kind counts."""
-    types = [p.dtype if isinstance(p, TensorNode) else type(p)() for p in parts]
     types = [
-        (0.0 if p.dtype.is_float else 0) if isinstance(p, TensorNode) and is_weak(p) else t
-        for p, t in zip(parts, types, strict=True)
+        (0 if is_weak(p) else p.dtype) if isinstance(p, TensorNode) else p.__class__()
+        for p in parts
     ]
     return dtypes.promote(*types)
 
@@ -185,7 +185,7 @@ def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
 def as_node(operation: str, part: TensorNode | Scalar, dtype: DType) -> TensorNode:
     """`part` converted to `dtype`; `DataError` for an integer out of its range."""
     if isinstance(part, TensorNode):
-        if is_weak(part) and not is_number(part):
+        if is_weak(part):
             for bound in bounds_of(part):
                 tensor_data.scalar(bound, dtype, operation)  # refused where it does not fit
         return cast_to(part, dtype)

@@ -25,7 +25,6 @@ from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number, less, lowest, product, quotient, total
 from compiler.graph.extents import binding, part_of, symbolic, two_values
 from compiler.graph.kinds.gradient import Recalled
-from compiler.graph.kinds.markers import Weak
 from compiler.graph.kinds.placement import Multi
 from compiler.graph.kinds.shaping import cast_to, value_of
 from compiler.graph.nodes import (
@@ -196,12 +195,7 @@ def is_weak(node: object) -> bool:
     type of what it meets."""
     if isinstance(node, VariableNode | Bind):
         return True
-    return _follows(node) or is_number(node)
-
-
-def is_number(node: object) -> bool:
-    """Whether a node is a Python number that is given when the program runs."""
-    return isinstance(node, Weak)
+    return _follows(node)
 
 
 def _follows(node: object) -> bool:

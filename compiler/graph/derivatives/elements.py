@@ -7,7 +7,7 @@ from compiler.core.dtypes import Scalar, int32, int64
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.gradient import Recalled, Ruled, Wrt
-from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Later, Unroll, Weak
+from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Later, Unroll
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import (
     broadcast_node,
@@ -96,7 +96,7 @@ def wrt_derivative(node: Wrt | Later, g: TensorNode) -> Cotangents:
     return g, None
 
 
-@derivative_of(Contiguous, Fuse, Unroll, Weak)
+@derivative_of(Contiguous, Fuse, Unroll)
 def same_derivative(node: TensorNode, g: TensorNode) -> Cotangents:
     """d x = dx"""
     return (g,)

@@ -3,7 +3,6 @@
     node = Detach(x) | ContiguousBackward(x)     x; decompose takes them away
          | Fuse(x)                     x, to be computed inside its users whatever that costs
          | Unroll(x; factor)           x, a reduction whose innermost loop is to be unrolled
-         | Weak(x)                     x, one number that takes the type of what it meets
          | Later(x, g)                 x, as what is computed from it once `g` has been
          | Placeholder(shape, dtype, name)                   data given when the program runs
 """
@@ -51,15 +50,6 @@ class ContiguousBackward(Marker):
 
     def expansion(self) -> TensorNode:
         """contiguous_backward(x) = x"""
-        return self.sources[0]
-
-
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Weak(Marker):
-    """x of rank 0, which as a Python number takes the type of the tensor it meets."""
-
-    def expansion(self) -> TensorNode:
-        """weak(x) = x"""
         return self.sources[0]
 
 

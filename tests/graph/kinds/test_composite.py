@@ -26,7 +26,7 @@ from compiler.graph.kinds.correlate import Correlate, Spread
 from compiler.graph.kinds.gradient import Backward, Checkpoint, Gradient, Recalled, Ruled, Wrt
 from compiler.graph.kinds.joins import Cat, Contract, Gather
 from compiler.graph.kinds.kernel import Kernel
-from compiler.graph.kinds.markers import Later, Placeholder, Weak
+from compiler.graph.kinds.markers import Later, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.views import View
 from compiler.graph.nodes import Buffer, Param, Sink, TensorNode
@@ -165,7 +165,6 @@ CASES: dict[str, Case] = {
     "ruled": (lambda x, y, t: Ruled((g.op("max", x, x), x), (of_log1p,)), lambda a, b: a),
     "ruled reduction": (lambda x, y, t: Ruled((g.reduce(x, "max", (1,)), x), (of_log1p,)),
                         lambda a, b: a.max(1, keepdims=True)),
-    "weak": (lambda x, y, t: Weak((g.shrink(x, ((0, 1), (0, 1))),)), lambda a, b: a[:1, :1]),
     "noop": (lambda x, y, t: g.noop(x), lambda a, b: a),
     "noop alone": (lambda x, y, t: g.noop(), lambda a, b: np.array(False)),
     "fuse": (lambda x, y, t: g.fuse(x), lambda a, b: a),
