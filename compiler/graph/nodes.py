@@ -65,6 +65,8 @@ class TensorNode(Node):
     extents: Extents = field(init=False)
     known: Any = field(init=False)
     """Knowledge of `tensors/readers.py` about those that read it; no part of what a node is."""
+    made: Any = field(init=False)
+    """Of a value in memory how it was made, by `tensors/history.py`; no part of what a node is."""
     _extents = rules.refused
 
     def __post_init__(self) -> None:

@@ -70,31 +70,35 @@ class Grads:
         ]
         self._fixed = [row for row in self.rows if row.fixed is not None]
         self._there = [row for row in self.rows if row.before is not None]
-        self._count = len({row.same for row in self._there})
+        self._owners = [row.owner for row in self._there]
+        self._kinds = [row.kind for row in self._there]
+        self._same = [row.same for row in self._there]
+        self._count = len(set(self._same))
 
     def changed(self, call: Call) -> str:
         """What is another now, in words; "" while nothing is. Gradients that wait are computed."""
         for owner in self._none:
-            if getattr(owner.tensor(call), "_grad", None) is not None:
+            tensor = owner.around if owner.place is None else call.leaves[owner.place]
+            if getattr(tensor, "_grad", None) is not None:
                 return "a gradient is there that was not"
         for row in self._fixed:
             if getattr(row.owner.tensor(call), "_grad", None) is not row.fixed:
                 return "a gradient is another tensor now"
         if not self._there:
             return ""
-        now: list[Any] = [getattr(row.owner.tensor(call), "_grad", None) for row in self._there]
+        now = self._now(call)
         others = []
-        for row, grad in zip(self._there, now, strict=True):
+        for grad, kind, same in zip(now, self._kinds, self._same, strict=True):
             if grad is None:
                 return "a gradient is gone"
-            if grad is not now[row.same]:
+            if grad is not now[same]:
                 return "gradients that were one tensor are two now"
             node = grad.node
             if type(node) is not Buffer:
-                others.append((grad, row.kind))
-            elif (node.dtype, node.device, Buffer) != row.kind[:3]:
+                others.append((grad, kind))
+            elif node.dtype is not kind[0] or node.device != kind[1] or kind[2] is not Buffer:
                 return "a gradient has another type or place now"
-        if len({id(grad) for grad in now}) != self._count:
+        if len(set(map(id, now))) != self._count:
             return "gradients that were two tensors are one now"
         if late := [grad for grad, _ in others if not is_realized(grad.node)]:
             late[0].realize(*late[1:])
@@ -106,7 +110,17 @@ class Grads:
         """The arguments of a call, then the gradients that are inputs, as data."""
         if not self._there:
             return call.leaves
-        return (*call.leaves, *(alone(row.owner.tensor(call)._grad) for row in self._there))
+        return (*call.leaves, *(
+            grad if type(grad.node) is Buffer else alone(grad) for grad in self._now(call)
+        ))  # fmt: skip
+
+    def _now(self, call: Call) -> list[Any]:
+        """The gradients that are inputs; None for one that is gone."""
+        leaves = call.leaves
+        return [
+            getattr(owner.around if owner.place is None else leaves[owner.place], "_grad", None)
+            for owner in self._owners
+        ]
 
     def inputs(self) -> Sequence[StandIn]:
         """What stands for the gradients that are inputs."""

@@ -204,7 +204,7 @@ class Captured:
             changed[number] = address_of(array) if isinstance(array, np.ndarray) else 0
         written = self._written
         if self._is_written:
-            self._refuse_aliases(data)
+            self._refuse_aliases(data, changed)
             written = self._before_writing(cells)
         words = draw(self.traced.drawn) if self.traced.drawn else ()
         if words:
@@ -220,10 +220,10 @@ class Captured:
             call = replace(call, leaves=tuple(leaves))
         return self._results.arranged(new, call)
 
-    def _refuse_aliases(self, data: Sequence[Any]) -> None:
+    def _refuse_aliases(self, data: Sequence[Any], addresses: Changed) -> None:
         """Memory that is written is one input only."""
-        for number, _, _ in self._inputs:
-            if self._fixed.meets(data, number, number in self._is_written):
+        for number, begin in addresses.items():
+            if self._fixed.meets(data, number, begin, number in self._is_written):
                 raise JitError(
                     "jit", "an argument shares memory with what the function writes",
                     got=short(self._buffers[number]), expected="memory of its own",
@@ -268,11 +268,12 @@ class _Intervals:
         self.written = sorted(_interval(a) for a in known if isinstance(a, np.ndarray))
         self.begins = [begin for begin, _ in self.written]
 
-    def meets(self, data: Sequence[Any], number: int, is_written: bool) -> bool:
-        """Whether an argument meets other memory that is written; one that is written, any."""
-        if not isinstance(data[number], np.ndarray):
+    def meets(self, data: Sequence[Any], number: int, begin: int, is_written: bool) -> bool:
+        """Whether an argument, which begins there, meets other memory that is written; one that is
+        written, any. 0 stands for memory on a worker."""
+        if not begin:
             return False
-        begin, end = _interval(data[number])
+        end = begin + data[number].nbytes
         place = bisect_left(self.begins, end)  # what is written does not meet each other
         if place and self.written[place - 1][1] > begin:
             return True

@@ -57,7 +57,9 @@ class Made:
 
 WRITTEN_BY_ITSELF = -1
 """The clock of values whose own program wrote what they were computed from."""
-_made: "weakref.WeakKeyDictionary[TensorNode, Made]" = weakref.WeakKeyDictionary()
+_any: list[bool] = []
+"""Not empty once it was kept how a value was made, at `TensorNode.made`."""
+_keep = object.__setattr__
 _clock = [0]
 _writes: dict[int, int] = {}
 """For each buffer that was written what the clock was then."""
@@ -121,7 +123,10 @@ def is_wanted() -> bool:
 
 def keep(value: TensorNode, recipe: TensorNode | Callable[[], TensorNode], is_true: bool) -> None:
     """`value` was computed as `recipe` says; not `is_true` where that memory is written since."""
-    _made[value] = Made(recipe, _clock[0] if is_true else WRITTEN_BY_ITSELF, _clock[0])
+    now = _clock[0]
+    _keep(value, "made", Made(recipe, now if is_true else WRITTEN_BY_ITSELF, now))
+    if not _any:
+        _any.append(True)
 
 
 @contextmanager
@@ -130,14 +135,15 @@ def standing_in(leaves: Sequence[Any], others: Iterable[TensorNode]) -> Iterator
     with a history, which no derivative inside may follow (`NotCapturedError`)."""
     nodes = list(others)
     LEAVES.update((leaf._number, leaf) for leaf in leaves)
-    _made.update((node, Made(_outside, _clock[0], _clock[0])) for node in nodes)
+    for node in nodes:
+        keep(node, _outside, True)
     try:
         yield
     finally:
         for leaf in leaves:
             LEAVES.pop(leaf._number, None)
         for node in nodes:
-            _made.pop(node, None)
+            _keep(node, "made", None)
 
 
 def _outside() -> NoReturn:
@@ -146,7 +152,7 @@ def _outside() -> NoReturn:
 
 def _made_of(node: TensorNode) -> Made | None:
     """What made a value in memory, if that is still what the memory holds."""
-    made = _made.get(node)
+    made: Made | None = getattr(node, "made", None)
     if made is None or not isinstance(node, Buffer):
         return made
     return made if _writes.get(node.unique, 0) <= made.born else None
@@ -282,7 +288,7 @@ def remembered(node: TensorNode) -> TensorNode:
 
     Raises `GradientError` where a value was made of memory that was written since.
     """
-    if not _made:
+    if not _any:
         return node
     done: dict[TensorNode, TensorNode] = {}
     stack: list[tuple[TensorNode, bool]] = [(node, False)]
