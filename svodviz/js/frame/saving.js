@@ -30,21 +30,29 @@ const KEEPS = Symbol.for("svodviz keeps all widgets that are shown");
  */
 
 /**
- * From now on every save of the notebook keeps its widgets; asked again, nothing more is done.
- * @param {Record<symbol, boolean> & Manager | null | undefined} manager
+ * From now on every save of the notebook keeps its widgets. Asked again, as each explorer does, it
+ * only writes back what a save lost that came while the notebook was opened.
+ * @param {Record<symbol, () => void> & Manager | null | undefined} manager
  * @returns {boolean} whether this notebook can be told so
  */
 export function keepWhenSaved(manager) {
   const { context } = manager ?? {};
   if (!manager?.get_state_sync || !context?.saveState || !context.model) return false;
-  if (manager[KEEPS]) return true;
-  manager[KEEPS] = true;
-  const notebook = /** @type {Notebook} */ (context.model);
-  const earlier = new Earlier(notebook);
-  context.saveState.connect((/** @type {any} */ _, /** @type {string} */ phase) => {
-    if (phase === "started") keep(manager, notebook, earlier);
-  });
+  if (!manager[KEEPS]) {
+    const notebook = /** @type {Notebook} */ (context.model);
+    const earlier = new Earlier(notebook);
+    manager[KEEPS] = () => mend(manager, notebook, earlier);
+    context.saveState.connect((/** @type {any} */ _, /** @type {string} */ phase) => {
+      if (phase === "started") keep(manager, notebook, earlier);
+    });
+  }
+  manager[KEEPS]();
   return true;
+}
+
+/** @param {Notebook} notebook @returns {any} */
+function metadataOf(notebook) {
+  return notebook.getMetadata?.("widgets") ?? notebook.metadata?.get?.("widgets");
 }
 
 /** The rows of widgets that the notebook had in its metadata, since it was opened. */
@@ -53,7 +61,7 @@ class Earlier {
   constructor(notebook) {
     /** @type {Saved["state"]} */
     this.rows = {};
-    this.take(notebook.getMetadata?.("widgets") ?? notebook.metadata?.get?.("widgets"));
+    this.take(metadataOf(notebook));
     notebook.metadataChanged?.connect((_, { key, oldValue, newValue }) => {
       if (key !== "widgets") return;
       this.take(oldValue);
@@ -65,6 +73,20 @@ class Earlier {
   take(widgets) {
     Object.assign(this.rows, widgets?.[STATE]?.state);
   }
+}
+
+/**
+ * Between the moment in which the widgets of a file are there again and the first of ours that runs
+ * a save may have emptied the metadata: then they are written back, and the notebook is not saved.
+ * @param {Manager} manager @param {Notebook} notebook @param {Earlier} earlier
+ */
+function mend(manager, notebook, earlier) {
+  const saved = metadataOf(notebook)?.[STATE]?.state ?? {};
+  const held = [...(manager._modelsSync ?? [])];
+  const lost = held.filter(([id, model]) => !model.comm_live && !(id in saved));
+  if (!lost.length) return;
+  const shown = shownIn(notebook);
+  if (lost.some(([id]) => shown.has(id))) keep(manager, notebook, earlier);
 }
 
 /** @param {Manager} manager @param {Notebook} notebook @param {Earlier} earlier */

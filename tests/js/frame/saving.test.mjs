@@ -141,3 +141,21 @@ test("what another one wrote over is known", () => {
   made.save("started");
   assert.deepEqual(Object.keys(keptIn(made)), ["now"]);
 });
+
+test("what a save lost while the notebook was opened is written back by the first that runs", () => {
+  const now = model("now", ours({ at: 2 }).state, false);
+  for (const [saved, shown, expected] of [[{}, "now", ["now"]], [{}, "other", []],
+    [{ now: ours({ at: 1 }) }, "now", ["now"]]]) {
+    const made = restored(shown, [now], saved);
+    keepWhenSaved(made.manager);
+    assert.deepEqual(Object.keys(keptIn(made)), expected);
+    assert.equal(keptIn(made).now?.state.at, expected.length ? saved.now?.state.at ?? 2 : undefined);
+  }
+  const fresh = restored("now", [{ ...now, comm_live: true }]);
+  keepWhenSaved(fresh.manager);
+  assert.deepEqual(keptIn(fresh), {}, "what was just made waits for a save");
+  keepWhenSaved(fresh.manager);
+  fresh.manager._modelsSync.set("now", now); // its kernel is gone
+  keepWhenSaved(fresh.manager);
+  assert.deepEqual(Object.keys(keptIn(fresh)), ["now"]);
+});

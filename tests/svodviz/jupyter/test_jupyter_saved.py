@@ -1,7 +1,9 @@
 """Run All, then Save, as JupyterLab comes from its makers: no explorer is lost."""
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from svodviz.offline import SAVED
+from svodviz.offline import SAVED, VIEW
 from tests.svodviz.lab import IDLE, PATIENCE, READY, ROOT, SETTINGS, Server, Shown, opened, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -84,6 +86,7 @@ EDIT = """(text) => {
     const { sharedModel } = content.widgets[content.widgets.length - 1].model;
     sharedModel.setSource(sharedModel.getSource() + text);
 }"""
+TRUST = "from nbformat.sign import TrustNotebookApp as App; App.launch_instance()"
 SHUT = """async () => {
     const { commands, shell } = window.jupyterapp;
     const { sessionContext } = shell.currentWidget.context;
@@ -158,6 +161,85 @@ def test_edits_lose_no_explorer(
         sizes.append(len(str(again)))
     assert max(sizes) < 1.01 * min(sizes), sizes
     either.end_kernels()
+
+
+def explorers_of(server: Server, name: str) -> list[str]:
+    return [it.rsplit(".", 1)[1] for it in explorers(server.read(name))]
+
+
+def test_what_no_output_shows_goes_and_all_else_stays(
+    as_it_comes: Server, chromium: Any
+) -> None:
+    """In a notebook that was opened again: an output is cleared and comes back, a cell is run
+    again, a cell is copied, all outputs are cleared. Another notebook is open beside it."""
+    texts = (*CELLS, "import ipywidgets\nipywidgets.IntSlider(7)")
+    name, other = "changed.ipynb", "beside.ipynb"
+    for each in (other, name):
+        as_it_comes.write(each, texts)
+    with opened(chromium, as_it_comes.url(f"lab/tree/{name}") + "&reset") as shown:
+        for each in (name, other):
+            shown.open(each)
+            run_all(shown)
+            shown.cell(len(CELLS)).locator(".widget-slider").wait_for(timeout=PATIENCE)
+            assert shown.page.evaluate(SAVED_ALL) is False
+    as_it_comes.end_kernels()
+    every = explorers_of(as_it_comes, name)
+    assert len(every) == len(CELLS) and every == explorers_of(as_it_comes, other)
+    with opened(chromium, as_it_comes.url(f"lab/tree/{name}") + "&reset") as shown:
+        shown.open(other)
+        all_there(shown)
+        shown.open(name)
+        all_there(shown)
+
+        def after(command: str, number: int) -> list[str]:
+            shown.page.evaluate("""([number, command]) => {
+                const { content } = window.jupyterapp.shell.currentWidget;
+                content.activeCellIndex = number;
+                content.deselectAll();
+                return window.jupyterapp.commands.execute(command).then(() => null);
+            }""", [number, command])  # fmt: skip
+            assert shown.page.evaluate(SAVED_ALL) is False
+            return explorers_of(as_it_comes, name)
+
+        assert after("notebook:clear-cell-output", 1) == ["QuizWidget", "Explorer"]
+        shown.run(0)
+        shown.cell(0).locator(READY).wait_for(timeout=PATIENCE)
+        assert after("notebook:copy-cell", 2) == ["QuizWidget", "Explorer"]
+        shown.command("notebook:paste-cell-below")
+        assert after("notebook:delete-cell", 2) == ["QuizWidget", "Explorer"], "its copy shows it"
+        rows = as_it_comes.read(name)["metadata"]["widgets"][SAVED]["state"].values()
+        sliders = [it for it in rows if it["state"].get("value") == 7]
+        assert len(sliders) == 1, "another's widget that no kernel knows any more"
+        shown.open(other)
+        edit_and_save(shown)
+        assert explorers_of(as_it_comes, other) == every
+        shown.open(name)
+        assert after("notebook:clear-all-cell-outputs", 0) == []
+    as_it_comes.end_kernels()
+
+
+def test_a_stored_notebook_of_the_course_keeps_its_explorer(
+    as_it_comes: Server, asked: Server, chromium: Any
+) -> None:
+    """As `make notebooks` stored it; opened, trusted, edited, saved, twice."""
+    stored = ROOT / "notebooks" / "13_gradients.ipynb"
+    cells = json.loads(stored.read_text("utf-8"))["cells"]
+    (number,) = [n for n, cell in enumerate(cells)
+                 if any(VIEW in it.get("data", {}) for it in cell.get("outputs", ()))]  # fmt: skip
+    for server in (as_it_comes, asked):
+        path = shutil.copy(stored, server.folder)
+        surroundings = {**os.environ, "HOME": str(server.folder), "JUPYTER_DATA_DIR": ""}
+        subprocess.run([sys.executable, "-c", TRUST, path], env=surroundings, check=True)
+        for _ in range(2):
+            with opened(chromium, server.url(f"lab/tree/{stored.name}") + "&reset") as shown:
+                # Texts above it grow while they are drawn, and it leaves the part that is there.
+                while not shown.cell(number).locator(READY).count():
+                    shown.page.wait_for_timeout(200)
+                edit_and_save(shown)
+            server.end_kernels()
+            assert explorers_of(server, stored.name) == ["Explorer"]
+        size = (server.folder / stored.name).stat().st_size
+        assert size == pytest.approx(stored.stat().st_size, rel=0.02)
 
 
 def converted(path: Path) -> str:
