@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     acted_on.py         the loops and memory that one choice of a loop pass acted on
     sums.py             how far a sum of floats may be off
+    ties.py             where a comparison of values with their own maximum can turn
     rounding.py         how far right results may be from those of the reference, by rounding alone
     checking.py         a stage of a compilation on its inputs
     interpreted.py      a program run on the interpreter of one of its stages

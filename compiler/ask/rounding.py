@@ -8,7 +8,8 @@ The graph runs once more, and each value carries a bound on its error, element b
                                elements see `sums.py`
     what its operands bring    how far the result moves when an operand moves by its own bound, up
                                or down, in wider arithmetic, which adds no rounding of its own;
-                               where that turns a comparison or a position, all of it
+                               where that turns a comparison or a position, all of it; one with
+                               the own maximum of the values turns at ties alone (`ties.py`)
 
 A unit is the distance to the next number of the type (`numpy.spacing`), at the greatest magnitude
 that the result may have. So a large difference of two close numbers is rounding, and a small one in
@@ -27,6 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.ask.sums import of_products, of_terms
+from compiler.ask.ties import unmoved
 from compiler.core.dtypes import float_limits, is_floating
 from compiler.core.node import toposort
 from compiler.core.origin import no_origin
@@ -146,8 +148,15 @@ class _Followed:
         else:
             value = evaluate(node, given, self.inputs, self.sizes)
             error = _error(node, value, given, errors, self.sizes)
+            if np.any(error):
+                error = self._of_ties(node, error)
         self.values[node] = value
         self.errors[node] = error
+
+    def _of_ties(self, node: TensorNode, error: Array) -> Array:
+        """The error of a comparison; of values with their own maximum, only ties can turn."""
+        is_unmoved = unmoved(node, self.values, self.errors, self.sizes)
+        return error if is_unmoved is None else np.where(is_unmoved, 0.0, error)
 
     def _meaningful(
         self, node: TensorNode, given: list[Array], errors: list[Array]

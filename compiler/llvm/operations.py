@@ -2,7 +2,11 @@
 
 `emit` writes the instructions of one operation, as the LLVM column of its row says; here are the
 writer that the column's functions write with and the routines that they name.
-Floating-point flags: `contract` anywhere, `reassoc` only on a reduction's combination.
+Floating-point flags: `contract` on products and on the combination of a reduction, `reassoc` on
+that alone. A sum that is no reduction never becomes a multiply-add with a product below it: LLVM
+would do so in one place and not in another, and a value that is computed again, by other loops or
+in another kernel, has the same bits everywhere. So `y == y.max()` finds its maximum, and
+`y.max() - y` is never negative, whichever of them is in memory.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +58,9 @@ def emit(
 class _Place:
     """The place in a function where one operation is written: `ops_row.Instructions`."""
 
-    __slots__ = ("_name", "_writer", "divisor", "dtype", "flags", "lanes", "t", "truth")
+    __slots__ = (
+        "_name", "_writer", "divisor", "dtype", "flags", "is_reduction", "lanes", "t", "truth",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -72,6 +78,7 @@ class _Place:
         self.divisor = divisor
         self.t = register_type(dtype, lanes)
         self.truth = vector_type("i1", lanes)
+        self.is_reduction = is_reduction
         # a reduction in lanes has its order already
         self.flags = "reassoc contract" if is_reduction and lanes == 1 else "contract"
 

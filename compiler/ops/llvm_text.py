@@ -20,10 +20,13 @@ def instruction(opcode: str) -> LLVM:
 
 
 def floating(opcode: str) -> LLVM:
-    """One instruction on floats, with the flags of its place."""
+    """One instruction on floats, with the flags of its place; a sum that is no reduction has none
+    (`llvm/operations.py`)."""
 
     def write(to: Instructions, operands: Sequence[str]) -> str:
-        return to.result(f"{opcode} {to.flags} {to.t} {', '.join(operands)}")
+        has_flags = to.is_reduction or opcode == "fmul"
+        flags = f" {to.flags}" if has_flags else ""
+        return to.result(f"{opcode}{flags} {to.t} {', '.join(operands)}")
 
     return write
 
@@ -62,7 +65,7 @@ def and_constant(opcode: str, value: int | bool) -> LLVM:
 
 def reciprocal(to: Instructions, operands: Sequence[str]) -> str:
     """1 / a"""
-    return to.result(f"fdiv contract {to.t} {to.constant(1.0)}, {operands[0]}")
+    return to.result(f"fdiv {to.t} {to.constant(1.0)}, {operands[0]}")
 
 
 def choice(to: Instructions, operands: Sequence[str]) -> str:
@@ -79,10 +82,14 @@ def multiply_add(to: Instructions, operands: Sequence[str]) -> str:
 
 
 def multiply_add_floats(to: Instructions, operands: Sequence[str]) -> str:
-    """a * b + c: two instructions, which `contract` lets LLVM make one"""
+    """a * b + c: one instruction where the machine has it, wherever it is written; of halves, and
+    in a reduction, which may reorder it, two"""
     a, b, c = operands
+    if not to.is_reduction and to.dtype.bits > 16:
+        return to.call("fmuladd", operands)
     product = to.value(f"fmul contract {to.t} {a}, {b}")
-    return to.result(f"fadd {to.flags} {to.t} {product}, {c}")
+    flags = f" {to.flags}" if to.is_reduction else ""
+    return to.result(f"fadd{flags} {to.t} {product}, {c}")
 
 
 def float_remainder(to: Instructions, operands: Sequence[str]) -> str:

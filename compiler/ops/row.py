@@ -72,7 +72,8 @@ class Instructions(Protocol):
     """The writer of LLVM IR for one operation, on `lanes` elements of `dtype` at once.
 
     `t` is the type of operands and `truth` that of as many truth values, as LLVM calls them.
-    `flags` are what LLVM may change of floats; `divisor` is a known second operand.
+    `flags` are what LLVM may change of floats in a product or a reduction; `divisor` is a known
+    second operand.
     """
 
     dtype: DType
@@ -80,6 +81,7 @@ class Instructions(Protocol):
     t: str
     truth: str
     flags: str
+    is_reduction: bool
     divisor: int | None
 
     def value(self, expression: str) -> str:
