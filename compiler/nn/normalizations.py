@@ -87,7 +87,8 @@ class _BatchNorm(Module):
         mean, variance = self.running_mean, self.running_var
         if self.training:
             axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-            mean, variance = x.mean(axes), x.var(axes, correction=0)
+            exact = x._as_wide()  # statistics of halves are rounded once, where they are used
+            mean, variance = exact.mean(axes), exact.var(axes, correction=0)
             self._follow(mean, variance, x.size // x.shape[1])
         return x.batch_norm(mean, variance, self.weight, self.bias, self.eps)
 

@@ -297,8 +297,8 @@ def of_product(b: Folds[T], g: T, y: T, x: T) -> T:
 
 def of_extreme(b: Folds[T], g: T, y: T, x: T) -> T:
     """d max(x) = dx where x is it, in equal parts where several are"""
-    is_it = b.op("where", b.op("eq", x, y), b.const(1, x), b.const(0, x))
-    return b.op("fdiv", _times(b, g, is_it), b.fold("sum", is_it))
+    is_it = b.op("eq", x, y)
+    return b.op("where", is_it, b.shared(g, is_it), b.const(0, g))
 
 
 def of_running_sum(b: Folds[T], g: T, y: T, x: T) -> T:

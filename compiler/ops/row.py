@@ -51,6 +51,10 @@ class Folds(Build[T], Protocol[T]):
         """The reduction `name` over the axes, given to every element."""
         ...
 
+    def shared(self, g: T, is_it: T) -> T:
+        """`g` divided by how many elements are chosen, counted in a type that holds the count."""
+        ...
+
     def run(self, name: str, node: T, backwards: bool = False) -> T:
         """The scan `name` along the axis, or one from its end."""
         ...

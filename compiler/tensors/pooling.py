@@ -214,10 +214,11 @@ class Pooling(Windows):
         borders = self._around(name, padding, axes)
         image = self.shape[-axes:]
         over = reach_over(image, sizes, steps, gaps, borders) if ceil_mode else (0,) * axes
-        whole = self._bordered(longer(borders, over))
+        whole = self._as_wide()._bordered(longer(borders, over))
         total = whole._pooled("sum", whole._windows(name, sizes, steps, gaps), axes)
+        target = self._statistic_type()
         if divisor_override is not None:
-            return total.div(float(divisor_override))
+            return total.div(float(divisor_override)).cast(target)
         counts = [
             _counts(n, size, step, border if count_include_pad else (0, 0), border[0], count)
             for n, size, step, border, count in zip(
@@ -225,11 +226,11 @@ class Pooling(Windows):
             )
         ]
         if all(each.min() == each.max() for each in counts):
-            return total.div(float(math.prod(int(each[0]) for each in counts)))
+            return total.div(float(math.prod(int(each[0]) for each in counts))).cast(target)
         for axis, each in enumerate(counts):
             shaped = each.reshape(-1, *(1,) * (axes - axis - 1))
-            total = total.div(self._lift(shaped).cast(total.div(1.0).dtype))
-        return total
+            total = total.div(self._lift(shaped).cast(total.dtype))
+        return total.cast(target)
 
     def _adapted(self, name: str, axes: int, size: Numbers, is_mean: bool) -> Self:
         """Axis by axis, as both fold in any order; from the last one, so that of equal elements the

@@ -140,6 +140,12 @@ class _Folds(NodeBuild):
         made = summed(node, self.axes) if name == "sum" else Reduce((node,), name, self.axes)
         return self.spread(made)
 
+    def shared(self, g: TensorNode, is_it: TensorNode) -> TensorNode:
+        """`g` divided by how many elements are chosen: halves hold no count beyond 2,048."""
+        inner = g.dtype.accumulator
+        count = self.spread(Reduce((cast_to(is_it, inner),), "sum", self.axes))
+        return cast_to(elementwise("fdiv", cast_to(g, inner), count), g.dtype)
+
     def spread(self, node: TensorNode) -> TensorNode:
         """What was folded, given to every element."""
         return like(broadcast_node(node, self.x.shape), self.x)

@@ -3,7 +3,7 @@
 from compiler.core.dtypes import bool_, int64
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
-from compiler.graph.kinds.shaping import broadcast_node, counting, reshaped, zero_padded
+from compiler.graph.kinds.shaping import broadcast_node, cast_to, counting, reshaped, zero_padded
 from compiler.graph.nodes import (
     Index,
     Iota,
@@ -89,16 +89,14 @@ def _is_last(x: TensorNode, updates: TensorNode, positions: list[TensorNode]) ->
 def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
     """All that are the extreme share its cotangent, what was there before too."""
     x, updates, *positions = node.sources
-    one, zero = (const(it, x.dtype, x.shape) for it in (1, 0))
-    ones, zeros = (const(it, x.dtype, updates.shape) for it in (1, 0))
+    inner = x.dtype.accumulator  # halves hold no count beyond 2,048
     is_kept = elementwise("eq", x, node)
     is_it = elementwise("eq", updates, Index((node, *positions)))
-    was = elementwise("where", is_kept, one, zero)
-    counted = elementwise("where", is_it, ones, zeros)
-    count = Scatter((was, counted, *positions), "add")
-    share = elementwise("fdiv", g, count)
-    before = elementwise("where", is_kept, share, zero)
-    return before, elementwise("where", is_it, Index((share, *positions)), zeros)
+    count = Scatter((cast_to(is_kept, inner), cast_to(is_it, inner), *positions), "add")
+    share = cast_to(elementwise("fdiv", cast_to(g, inner), count), x.dtype)
+    before = elementwise("where", is_kept, share, const(0, x.dtype, x.shape))
+    after = Index((share, *positions))
+    return before, elementwise("where", is_it, after, const(0, x.dtype, updates.shape))
 
 
 def _no_own(node: Custom) -> str:

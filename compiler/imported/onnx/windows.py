@@ -9,6 +9,7 @@ from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.pooling import longer, reach_over
+from compiler.tensors.reductions import wide
 
 Pairs = list[tuple[int, int]]
 
@@ -147,15 +148,16 @@ def pool(call: Call, x: Tensor) -> Any:
 
 
 def _powers(call: Call, x: Tensor) -> Tensor:
-    return x.abs().pow(float(call.get("p", 2))).cast(x.dtype)
+    """|x| to the power of p, in a type that holds their sum."""
+    return x.cast(wide(x.dtype)).abs().pow(float(call.get("p", 2)))
 
 
 def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: Pairs) -> Tensor:
     """Windows with gaps: as a convolution of each channel by ones."""
     axes, c = len(sizes), fixed(x, 1)[0]
-    ones = Tensor.ones(c, 1, *sizes, dtype=x.dtype)
     convolve = f"conv{axes}d"
-    source = x if call.op == "AveragePool" else _powers(call, x)
+    source = x.cast(wide(x.dtype)) if call.op == "AveragePool" else _powers(call, x)
+    ones = Tensor.ones(c, 1, *sizes, dtype=source.dtype)
     ceil = bool(call.get("ceil_mode", 0))
     if ceil:
         image = fixed(x, *range(2, x.ndim))
@@ -166,14 +168,14 @@ def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: P
     total: Tensor = getattr(source, convolve)(ones, None, steps, whole, gaps, c)
     if call.op == "LpPool":
         return total.pow(1.0 / call.get("p", 2)).cast(x.dtype)
-    counted = x.full_like(1.0)
+    counted = source.full_like(1.0)
     if call.get("count_include_pad", 0):
         counted = counted.pad([(0, 0), (0, 0), *borders], 1.0)
         rest = [(a - b, d - e) for (a, d), (b, e) in zip(whole, borders, strict=True)]
         count: Tensor = getattr(counted, convolve)(ones, None, steps, rest, gaps, c)
     else:
         count = getattr(counted, convolve)(ones, None, steps, whole, gaps, c)
-    return total.div(count)
+    return total.div(count).cast(x.dtype)
 
 
 def _global(call: Call, x: Tensor, places: Tensor, axes: int) -> Tensor:
