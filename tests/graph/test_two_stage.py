@@ -62,7 +62,9 @@ def all_are_long(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
     ((1 << 20,), (0,), (16, 1)),
-    ((1 << 26,), (0,), (16, 1)),
+    ((1 << 24,), (0,), (256, 1)),
+    ((1 << 26,), (0,), (1024, 1)),
+    ((17, 1000003), (1,), (17, 16, 1)),
     ((8192, 8192), (0, 1), (16, 1, 1)),
     ((8192, 8192), (0,), (16, 1, 8192)),
     ((1 << 20, 3), (0,), (16, 1, 3)),
@@ -139,13 +141,26 @@ def test_a_dot_product_is_cut() -> None:
     assert is_cut(nodes.Reduce((elementwise("mul", long, long),), "sum", (0,)))
 
 
-def test_what_is_above_another_reduction_is_cut_into_equal_parts_only() -> None:
-    for rows, is_possible in ((4096, True), (4099, False)):
-        x = buffer(rows, 256)
-        inside = nodes.Expand((nodes.Reduce((x,), "max", (1,)),), x.shape)
-        node = nodes.Reduce((elementwise("sub", x, inside),), "sum", (0, 1))
-        assert is_cut(node) is is_possible or 256 % 16 == 0
-        assert not any(isinstance(n, nodes.Shrink) for n in toposort([cut(node)]))
+def test_a_reduction_above_another_is_cut_whatever_its_length() -> None:
+    for rows in (4096, 4099, 4_194_301):
+        x = buffer(rows)
+        inside = nodes.Expand((nodes.Reduce((x,), "sum", (0,)),), x.shape)
+        node = nodes.Reduce((elementwise("exp", elementwise("sub", x, inside)),), "sum", (0,))
+        has_rest = any(isinstance(n, nodes.Shrink) for n in toposort([cut(node)]))
+        assert is_cut(node) is (rows > 5000) and has_rest is (rows > 5000)
+
+
+@pytest.mark.parametrize("length", [100_003, 1_000_003, 2_097_169])
+def test_long_sums_are_exact_whatever_their_length(length: int) -> None:
+    u = np.random.default_rng(1).random(length, dtype=np.float32)
+    exact = u.astype(np.float64)
+    x = Tensor(u)
+    for found, right in (
+        (x.var(correction=0), exact.var()), (x.square().sum(), (exact**2).sum()),
+        (x.mse_loss(x * 0.5), (exact**2 / 4).mean()),
+        (x.logsumexp(0), np.log(np.exp(exact).sum())),
+    ):  # fmt: skip
+        assert abs(found.item() / right - 1) < 5e-7
 
 
 def test_what_is_left_over_is_folded_by_the_second_kernel() -> None:
