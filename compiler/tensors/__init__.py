@@ -11,6 +11,7 @@ In order: each imports only what stands before it.
     watching.py         what a function does to tensors while it is captured
     names.py            names that users of NumPy and PyTorch know
     value.py            the core of a tensor
+    rank_zero.py        methods along an axis, of tensors of rank 0
     apply.py            how an elementwise operation is built
     gathering.py        selection by positions that are data
     indices.py          what users write in brackets, read as NumPy reads it

@@ -16,6 +16,7 @@ from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.ops import composed as rule
 from compiler.tensors.apply import common_shape
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.resampling import Resampling
 from compiler.tensors.shapes import Axes, axis_of
 from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
@@ -125,6 +126,7 @@ class Elementary(Resampling):
         rules = rule.of_logaddexp_first, rule.of_logaddexp_second
         return made._ruled_by_both(rules, first, second)
 
+    @of_rank_zero
     def logcumsumexp(self, axis: int = 0, *, dim: int | None = None) -> Self:
         """log of the sums of exp(x) up to each element, without overflow (PyTorch's)."""
         place = axis_of("logcumsumexp", axis if dim is None else dim, self.ndim)

@@ -12,6 +12,7 @@ from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, positions_of, select, selected
 from compiler.tensors.indices import WORKS, Index, Positions, index_of
 from compiler.tensors.joining import Joining
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.shapes import axes_of, is_of_number
 from compiler.tensors.value import Operand, reshaped, traced
 from compiler.tensors.variable_parts import is_variable_part, part_at_variable
@@ -176,6 +177,7 @@ class Indexing(Joining):
         chosen = chosen_in("getitem", node, read)
         return self._new(select("getitem", taken, chosen, read.is_together))
 
+    @of_rank_zero
     def gather(self, axis: int, index: Operand, *, dim: int | None = None) -> Self:
         """Element [i, j, …] is this tensor's at [i, j, …] with `index[i, j, …]` on `axis`.
 

@@ -90,6 +90,18 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
         begin = end
 
 
+def _places(before: int, after: int, n: int, mode: str) -> list[int]:
+    """Which element of an axis is at each place of the continued one. Elements are cut off before
+    an axis continues from its other end, and after it is turned round or its last one repeated."""
+    if mode == "edge":
+        return [min(max(place - before, 0), n - 1) for place in range(n + before + after)]
+    low, high = max(-before, 0), n - max(-after, 0)
+    around: Any = max(before, 0), max(after, 0)
+    kept: Any = np.arange(low, high) if mode == "wrap" else np.arange(n)
+    places: list[int] = np.pad(kept, around, mode).tolist() if kept.size else []  # type: ignore[call-overload]
+    return places if mode == "wrap" else places[low : len(places) - max(-after, 0)]
+
+
 def _wrong_widths(given: object, rank: int) -> ShapeError:
     return ShapeError(
         "pad",
@@ -150,15 +162,15 @@ class Joining(Binary):
         for axis, ((before, after), n) in enumerate(zip(pairs, self.shape, strict=True)):
             if not (before or after):
                 continue
-            if n + min(before, 0) + min(after, 0) < 0 or not n:
+            cut = (before, after) if mode == "edge" else (min(before, 0), min(after, 0))
+            left = n + sum(cut)
+            if left < 0 or not n or (mode == "wrap" and not left and max(before, after) > 0):
                 raise ShapeError(
                     "pad", f"axis {axis} has too few elements", got=f"{n} and {(before, after)}",
                     expected="elements to continue with, at most all of them cut",
                 )  # fmt: skip
-            around: Any = max(before, 0), max(after, 0)
-            places = np.pad(np.arange(n), around, mode)  # type: ignore[call-overload]
-            places = places[max(-before, 0) : len(places) - max(-after, 0)]
-            parts = [made._run(axis, *run) for run in _runs(places.tolist())]
+            parts = [made._run(axis, *run) for run in _runs(_places(before, after, n, mode))]
+            parts = parts or [made._part(axis, 0, 0)]
             made = parts[0].cat(*parts[1:], dim=axis) if parts[1:] else parts[0]
         return made
 

@@ -8,6 +8,7 @@ from compiler.core.dtypes import bool_ as truth
 from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.kinds.shaping import permuted as permuted
 from compiler.graph.nodes import Bitcast, Contiguous, Flip, Shrink
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.shapes import (
     Axes,
     axes_of,
@@ -92,6 +93,7 @@ class Movement(TensorValue):
             )  # fmt: skip
         return self._new(permuted(self.node, axes))
 
+    @of_rank_zero
     def transpose(self, *axes: int | Sequence[int]) -> Self:
         """All axes reversed; with a tuple, or with three axes or more, that order (NumPy's); with
         two axes, those swapped (PyTorch's).
@@ -112,6 +114,7 @@ class Movement(TensorValue):
             )  # fmt: skip
         return self.swapaxes(first, second)
 
+    @of_rank_zero
     def swapaxes(self, first: int, second: int) -> Self:
         """Two axes exchanged."""
         one, other = (axis_of("swapaxes", a, self.ndim) for a in (first, second))
@@ -133,6 +136,7 @@ class Movement(TensorValue):
             )
         return self.swapaxes(-1, -2)
 
+    @of_rank_zero
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
         """Axes `source` put at the places `destination`; the others keep their order."""
         given, places = integers("movedim", (source,)), integers("movedim", (destination,))
@@ -200,6 +204,7 @@ class Movement(TensorValue):
         """Elements `begin` to `end` of one axis."""
         return self.shrink([(begin, end) if i == axis else None for i in range(self.ndim)])
 
+    @of_rank_zero
     def flip(self, *axes: int | Sequence[int]) -> Self:
         """The given axes reversed; without arguments all of them."""
         wanted = axes_of("flip", integers("flip", axes) if axes else None, self.ndim)

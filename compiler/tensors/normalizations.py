@@ -6,6 +6,7 @@ Integers are computed in float64, float16 in float32 and rounded once at the end
 from typing import Self
 
 from compiler.graph.kinds.markers import Detach
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.reductions import Reductions, refuse_empty
 from compiler.tensors.shapes import Axes, axes_of
 from compiler.tensors.value import traced
@@ -17,6 +18,7 @@ class Normalizations(Reductions):
 
     __slots__ = ()
 
+    @of_rank_zero
     def softmax(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
         """exp(x) divided by its sum over `axis`; the greatest element is subtracted first."""
         axes = axes_of("softmax", axis if dim is None else dim, self.ndim)
@@ -25,6 +27,7 @@ class Normalizations(Reductions):
         powers = self._as_wide()._centred(axes).exp()
         return powers.div(powers.sum(axes, keepdim=True)).cast(self._statistic_type())
 
+    @of_rank_zero
     def log_softmax(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
         """Logarithm of `softmax`, without the detour over small numbers."""
         axes = axes_of("log_softmax", axis if dim is None else dim, self.ndim)
@@ -34,6 +37,7 @@ class Normalizations(Reductions):
         total = centred.exp().sum(axes, keepdim=True)
         return centred.sub(total.log()).cast(self._statistic_type())
 
+    @of_rank_zero
     def logsumexp(self, axis: Axes = -1, keepdim: bool = False, *, dim: Axes = None) -> Self:
         """log(sum(exp(x))) over `axis`, safe from overflow; `ShapeError` over an empty axis."""
         axes = axes_of("logsumexp", axis if dim is None else dim, self.ndim)
@@ -46,6 +50,7 @@ class Normalizations(Reductions):
         kept = result if keepdim else result.squeeze(axes)
         return kept.cast(self._statistic_type())
 
+    @of_rank_zero
     def layernorm(self, axis: Axes = -1, eps: float = 1e-5, *, dim: Axes = None) -> Self:
         """(x - mean) / sqrt(variance + eps) over `axis`; the variance divides by the count."""
         axes = axes_of("layernorm", axis if dim is None else dim, self.ndim)

@@ -12,6 +12,7 @@ from compiler.graph.extents import Extent, symbolic
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Iota, Pad, Permute, Reduce, Shrink, TensorNode, elementwise
 from compiler.tensors.convolutions import Convolutions
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import (
@@ -36,11 +37,13 @@ class Scans(Convolutions):
 
     __slots__ = ()
 
+    @of_rank_zero
     def cumsum(self, axis: int = 0, *, dim: int | None = None) -> Self:
         """Sums of the elements up to each, in the type of `sum`; along axis 0 where none is said
         (tinygrad's; NumPy takes the flat tensor, and so does `np.cumsum(x)`)."""
         return self._scan("cumsum", "sum", axis if dim is None else dim)
 
+    @of_rank_zero
     def cumprod(self, axis: int = 0, *, dim: int | None = None) -> Self:
         """Products of the elements up to each, in the type of `prod`."""
         return self._scan("cumprod", "prod", axis if dim is None else dim)
@@ -51,6 +54,7 @@ class Scans(Convolutions):
     def cummax(
         self, axis: int = 0, *, dim: int | None = None, return_indices: Literal[True]
     ) -> tuple[Self, Self]: ...
+    @of_rank_zero
     def cummax(
         self, axis: int = 0, *, dim: int | None = None, return_indices: bool = False
     ) -> "Self | tuple[Self, Self]":
@@ -65,6 +69,7 @@ class Scans(Convolutions):
     def cummin(
         self, axis: int = 0, *, dim: int | None = None, return_indices: Literal[True]
     ) -> tuple[Self, Self]: ...
+    @of_rank_zero
     def cummin(
         self, axis: int = 0, *, dim: int | None = None, return_indices: bool = False
     ) -> "Self | tuple[Self, Self]":

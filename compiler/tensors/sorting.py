@@ -13,9 +13,10 @@ from compiler.core.errors import DataError, ShapeError
 from compiler.graph.nodes import Index, Shape, const
 from compiler.tensors.gathering import counting
 from compiler.tensors.ordering import bisected, key_of, order_of
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.reductions import refuse_empty
 from compiler.tensors.scans import Scans
-from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
+from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, is_of_number, one_of, written
 from compiler.tensors.value import Operand, as_node, common_type, operand_of, traced
 from compiler.tensors.variables import refuse_symbolic
 
@@ -26,6 +27,7 @@ class Sorting(Scans):
 
     __slots__ = ()
 
+    @of_rank_zero
     def argsort(
         self, axis: int = -1, descending: bool = False, stable: bool = True, *,
         dim: int | None = None,
@@ -38,6 +40,7 @@ class Sorting(Scans):
         place = axis_of("argsort", axis if dim is None else dim, self.ndim)
         return self._sideways(place)._order(descending)._back(self.shape, place)
 
+    @of_rank_zero
     def sort(
         self, axis: int = -1, descending: bool = False, stable: bool = True, *,
         dim: int | None = None,
@@ -48,6 +51,7 @@ class Sorting(Scans):
         rows = self._sideways(place)
         return rows._picked(rows._order(descending))._back(self.shape, place)
 
+    @of_rank_zero
     def topk(
         self, k: int, axis: int = -1, largest: bool = True, sorted: bool = True, *,
         dim: int | None = None,
@@ -70,6 +74,7 @@ class Sorting(Scans):
         shape = (*self.shape[:place], k, *self.shape[place + 1 :])
         return rows._picked(order)._back(shape, place), order._back(shape, place)
 
+    @of_rank_zero
     def kthvalue(self, k: int, axis: int = -1, keepdim: bool = False) -> tuple[Self, Self]:
         """The `k`-th least element along `axis`, counted from 1, and its position (int64)."""
         place = axis_of("kthvalue", axis, self.ndim)
@@ -85,7 +90,7 @@ class Sorting(Scans):
     def median(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
         """The middle element, or the mean of the two in the middle (NumPy's; PyTorch takes the
         lower one); NaN where there is a NaN; `ShapeError` over an empty axis."""
-        return self._quantiles("median", [0.5], one_of("median", axis, dim), keepdim)[0]
+        return self._quantiles("median", [0.5], self._axes_folded("median", axis, dim), keepdim)[0]
 
     def quantile(
         self, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False, *,
@@ -99,8 +104,14 @@ class Sorting(Scans):
         wanted = [q] if isinstance(q, int | float) else list(q)
         if not wanted or not all(_is_part(each) for each in wanted):
             raise DataError("quantile", "no such part", got=repr(q), expected="numbers from 0 to 1")
-        found = self._quantiles("quantile", wanted, one_of("quantile", axis, dim), keepdim)
+        axes = self._axes_folded("quantile", axis, dim)
+        found = self._quantiles("quantile", wanted, axes, keepdim)
         return found[0] if isinstance(q, int | float) else found[0].stack(*found[1:])
+
+    def _axes_folded(self, method: str, axis: Axes, dim: Axes) -> Axes:
+        """The axes that are given; all, which are none, of a number."""
+        given = one_of(method, axis, dim)
+        return None if is_of_number(given, self.ndim) else given
 
     def unique(self) -> Self:
         """The distinct elements in order, of rank 1; NaN once (NumPy's). How many there are is

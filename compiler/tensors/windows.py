@@ -7,6 +7,7 @@ from compiler.core.errors import ShapeError
 from compiler.graph.kinds import sliding
 from compiler.graph.nodes import Pairs, Permute, Shape, TensorNode
 from compiler.tensors.products import Products
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import traced
 from compiler.tensors.variables import refuse_symbolic
@@ -72,6 +73,7 @@ class Windows(Products):
 
     __slots__ = ()
 
+    @of_rank_zero
     def unfold(self, axis: int, size: int, step: int = 1) -> Self:
         """Windows of `size` elements along `axis`, `step` apart, as a new last axis (torch's)."""
         (place,) = axes_of("unfold", axis, self.ndim)

@@ -28,6 +28,7 @@ from compiler.tensors.placing import (
     value_for,
     with_parts,
 )
+from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.readers import LOCK
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.value import Operand, cast_to, reshaped, traced
@@ -151,6 +152,7 @@ class Writing(Indexing):
         op = "add" if accumulate else "replace"
         return self._written("index_put", tuple(indices), values, op)
 
+    @of_rank_zero
     def index_add(self, axis: int, index: Operand, source: Operand, alpha: Any = 1) -> Self:
         """`alpha` times the slices of `source` added to the slices `index` along `axis`."""
         place = axis_of("index_add", axis, self.ndim)
@@ -158,6 +160,7 @@ class Writing(Indexing):
         scaled = self._lift(source) * alpha
         return self._written("index_add", items, scaled, "add")
 
+    @of_rank_zero
     def scatter(self, axis: int, index: Operand, src: Operand) -> Self:
         """This tensor with `src[i, j]` at `[index[i, j], j]`, for axis 0; so for every axis.
 
@@ -166,10 +169,12 @@ class Writing(Indexing):
         """
         return self._scattered("scatter", axis, index, src, "replace")
 
+    @of_rank_zero
     def scatter_add(self, axis: int, index: Operand, src: Operand) -> Self:
         """As `scatter`, but added to what is there."""
         return self._scattered("scatter_add", axis, index, src, "add")
 
+    @of_rank_zero
     def scatter_reduce(
         self, axis: int, index: Operand, src: Operand, reduce: str, include_self: bool = True
     ) -> Self:

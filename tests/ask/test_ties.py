@@ -61,7 +61,7 @@ def test_a_copy_has_the_bits_of_the_value(dtype: str) -> None:
         assert int(found[2]) == x.size
 
 
-class _Contracted(operations._Place):
+class Contracted(operations._Place):
     """The fault: LLVM may make any sum and product one instruction, in one copy and not in another.
     """
 
@@ -72,7 +72,7 @@ class _Contracted(operations._Place):
 
 def test_check_sees_a_copy_with_other_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler.cache_clear()
-    monkeypatch.setattr(operations, "_Place", _Contracted)
+    monkeypatch.setattr(operations, "_Place", Contracted)
     options = Options(loops="plain", mode="explain")
     reports = []
     for seed in range(12):

@@ -32,6 +32,27 @@ def test_pairs_from_the_last_axis_on_and_cuts() -> None:
     assert_same(cut, np.pad(X, [(0, 0), (0, 2), (1, 0)], "edge")[:, 1:, :-2])
 
 
+CROPPED = (
+    ("circular", (2, -3), [0, 1, 0, 1]), ("circular", (-2, 3), [2, 3, 4, 2, 3, 4]),
+    ("circular", (1, -2), [2, 0, 1, 2]), ("circular", (0, -5), []), ("edge", (0, -5), []),
+    ("edge", (2, -5), [0, 0]), ("edge", (-6, 3), [4, 4]), ("reflect", (2, -2), [2, 1, 0, 1, 2]),
+    ("reflect", (-2, 2), [2, 3, 4, 3, 2]), ("circular", (-2, -2), [2]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("mode", "widths", "right"), CROPPED)
+def test_one_side_is_cut_and_the_other_continued(
+    mode: str, widths: tuple[int, int], right: list[int]
+) -> None:
+    got = Tensor(np.arange(5)).pad(widths, mode=mode)
+    assert got.shape == (len(right),) and got.numpy().tolist() == right
+
+
+def test_nothing_is_left_to_continue_with() -> None:
+    with pytest.raises(ShapeError, match="too few elements"):
+        Tensor(np.arange(5)).pad((2, -5), mode="circular")
+
+
 def test_what_is_joined_are_runs_and_nothing_is_gathered() -> None:
     program = compile(Tensor(X).pad((3, 3), mode="reflect"))
     assert len(program.schedule.items) == 1 and program.check().ok

@@ -167,3 +167,22 @@ def test_adaptive(size: Any, engine: str) -> None:
 def test_refusals(call: Any, text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         call(Tensor(IMAGE))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_means_of_halves_are_summed_in_a_wider_type(dtype: str) -> None:
+    x = Tensor.full((1, 1, 32, 32), 100.0, dtype=dtype)
+    for mean in (
+        x.avg_pool2d(32), x.adaptive_avg_pool2d(1), x.avg_pool2d(3, 1, 1, True, False),
+        x.flatten(2).avg_pool1d(1024), x.avg_pool2d(32, divisor_override=1024),
+    ):  # fmt: skip
+        assert mean.dtype == x.dtype
+        assert (mean.float().numpy() == 100.0).all()
+
+
+def test_ties_beyond_the_count_of_a_half() -> None:
+    x = Tensor.ones(70_000, dtype="float16").realize()
+    x.requires_grad_()
+    (x.max() * 60_000.0).backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.float().numpy(), 60_000 / 70_000, rtol=1e-3)
