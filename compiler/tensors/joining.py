@@ -98,7 +98,9 @@ def _places(before: int, after: int, n: int, mode: str) -> list[int]:
     low, high = max(-before, 0), n - max(-after, 0)
     around: Any = max(before, 0), max(after, 0)
     kept: Any = np.arange(low, high) if mode == "wrap" else np.arange(n)
-    places: list[int] = np.pad(kept, around, mode).tolist() if kept.size else []  # type: ignore[call-overload]
+    if not kept.size:
+        return []
+    places: list[int] = np.pad(kept, around, mode).tolist()  # type: ignore[call-overload]
     return places if mode == "wrap" else places[low : len(places) - max(-after, 0)]
 
 
