@@ -15,6 +15,7 @@ from typing import Any
 
 from compiler.graph.nodes import Buffer
 from compiler.replay.arguments import Call, StandIn, alone
+from compiler.tensors import history
 from compiler.tensors.variables import is_realized
 
 
@@ -96,8 +97,10 @@ class Grads:
             node = grad.node
             if type(node) is not Buffer:
                 others.append((grad, kind))
-            elif node.dtype is not kind[0] or node.device != kind[1] or kind[2] is not Buffer:
+            elif node.dtype is not kind[0] or node.device != kind[1] or kind[3] is not Buffer:
                 return "a gradient has another type or place now"
+            elif history.has_history(node) is not kind[2]:
+                return "a gradient has a history, or has none now"
         if len(set(map(id, now))) != self._count:
             return "gradients that were two tensors are one now"
         if late := [grad for grad, _ in others if not is_realized(grad.node)]:
@@ -145,4 +148,5 @@ def kind_of(grad: Any) -> tuple[Any, ...]:
     """What a capture knows of a gradient besides its shape, which is its tensor's."""
     node = alone(grad).node
     place = node.device if type(node) is Buffer else ""
-    return node.dtype, place, type(node), node.devices, node.extents
+    is_past = history.has_history(grad.node)
+    return node.dtype, place, is_past, type(node), node.devices, node.extents

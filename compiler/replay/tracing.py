@@ -14,7 +14,7 @@ from typing import Any
 from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import TensorNode
-from compiler.replay.arguments import Call, StandIn, stand_in
+from compiler.replay.arguments import Call, StandIn, alone, stand_in
 from compiler.replay.grads import Argument, Grads, Old, Owner, Row, kind_of
 from compiler.replay.results import New, Shown
 from compiler.tensors import history, live, trees, watching
@@ -67,9 +67,10 @@ def traced(
     others = [given[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
     while True:
         record.begin()
-        standing = _StandIns()
+        outside = list(others)
+        standing = _StandIns(outside)
         watch = Watch(next_number(), fixed, standing.node)
-        with history.standing_in(leaves, others), _gradients_of(call, given):
+        with history.standing_in(leaves, outside), _gradients_of(call, given):
             with watching.watched(watch):
                 try:
                     result = function(*args, **keywords)
@@ -88,13 +89,18 @@ def traced(
 class _StandIns:
     """What stands for gradients that were there before."""
 
-    def __init__(self) -> None:
+    def __init__(self, pasts: list[TensorNode]) -> None:
+        """`pasts` gets the nodes of those that stand for gradients with a history."""
         self.made: dict[int, StandIn] = {}
+        self.pasts = pasts
 
     def node(self, tensor: Any) -> TensorNode:
         """That of a gradient."""
-        made = stand_in(tensor)
+        made = stand_in(alone(tensor))
         self.made[id(tensor)] = made
+        if history.has_history(tensor.node):
+            history.stand_outside(made.value.node)
+            self.pasts.append(made.value.node)
         return made.value.node  # type: ignore[no-any-return]
 
 

@@ -130,13 +130,12 @@ def keep(value: TensorNode, recipe: TensorNode | Callable[[], TensorNode], is_tr
 
 
 @contextmanager
-def standing_in(leaves: Sequence[Any], others: Iterable[TensorNode]) -> Iterator[None]:
-    """`leaves` stand for tensors that collect gradients, and do so inside; the `others` for values
-    with a history, which no derivative inside may follow (`NotCapturedError`)."""
-    nodes = list(others)
+def standing_in(leaves: Sequence[Any], nodes: list[TensorNode]) -> Iterator[None]:
+    """`leaves` stand for tensors that collect gradients, and do so inside; `nodes`, which may
+    become more inside, for values with a history."""
     LEAVES.update((leaf._number, leaf) for leaf in leaves)
     for node in nodes:
-        keep(node, _outside, True)
+        stand_outside(node)
     try:
         yield
     finally:
@@ -144,6 +143,12 @@ def standing_in(leaves: Sequence[Any], others: Iterable[TensorNode]) -> Iterator
             LEAVES.pop(leaf._number, None)
         for node in nodes:
             _keep(node, "made", None)
+
+
+def stand_outside(node: TensorNode) -> None:
+    """A node stands for a value with a history, which no derivative may follow
+    (`NotCapturedError`)."""
+    keep(node, _outside, True)
 
 
 def _outside() -> NoReturn:

@@ -224,3 +224,17 @@ def test_a_tensor_is_frozen_inside() -> None:
         w.requires_grad_(True)
         freeze(np.ones(1))
         assert not w.requires_grad
+
+
+def test_a_gradient_with_a_history() -> None:
+    w = _leaf(2.0)
+    square = jit(lambda: (w.grad**2).sum())
+    for n in (1.0, 2.0):
+        w.grad = None
+        (w**3 * n).sum().backward(create_graph=True)
+        penalty = square()  # (3 n w²)²
+        w.grad = None
+        penalty.backward()
+        assert (penalty.item(), w.grad.item()) == ((12 * n) ** 2, 36 * n * n * 8)
+        w.grad = Tensor(np.array([n]))
+        assert square().item() == n * n and not square().requires_grad
