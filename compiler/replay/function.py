@@ -62,7 +62,10 @@ class JitFunction:
 
     The signature is the shapes, types, places and variables of tensors and arrays, how they are
     arranged, and everything else by value. A Python number is part of it until it was another one
-    in a call that is equal otherwise; from then on it is data, unless the function decides by it.
+    in a call that is equal otherwise. From then on Python computes with it in each call, and
+    the results are inputs of the program; where the function decides by it (`if`, an index, a key,
+    text), it is captured for each answer. In a function that calls `type`, numbers are always part
+    of the signature.
     A tensor from around the function is read where it is; one that the function assigns is written
     in place. What it returns of these and of its arguments is the very tensor. State in Python
     that it may read (globals, closures, attributes, lists, arrays, the mode of a network) is

@@ -6,7 +6,7 @@ another result in each call: what calls it is not replayed.
 
 import sys
 import sysconfig
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 OWN = __name__.partition(".")[0]
@@ -79,6 +79,15 @@ def is_library(value: Any) -> bool:
     module = sys.modules.get(module_of(value).partition(".")[0])
     file = getattr(module, "__file__", None) or ""
     return file.startswith(_LIBRARIES)
+
+
+def is_wrapper(function: FunctionType) -> bool:
+    """True for code of a pure module of Python itself that was put around a user's function, whose
+    name it has, such as the `__repr__` of a dataclass: what counts are the variables around it."""
+    name = function.__globals__.get("__name__", "")
+    module = sys.modules.get(name)
+    is_there = module is not None and vars(module) is function.__globals__
+    return is_there and name in sys.stdlib_module_names and name in PURE
 
 
 def is_pure(name: str) -> bool:

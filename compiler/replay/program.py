@@ -34,6 +34,7 @@ from compiler.replay.arguments import (
     stand_ins,
     values_of,
 )
+from compiler.replay.grads import Argument
 from compiler.replay.launch import Launch
 from compiler.replay.pasts import Pasts, Twice
 from compiler.replay.results import results_of
@@ -43,7 +44,7 @@ from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
 from compiler.run.native import Changed
 from compiler.settings.options import Options
-from compiler.tensors import history, live
+from compiler.tensors import history, live, trees
 from compiler.tensors.placing import check_writable
 from compiler.tensors.random import draw
 from compiler.tensors.readers import READERS
@@ -74,6 +75,10 @@ class Captured:
         self._values: Sequence[Any] = record.values
         """The leaves of the call that is served, and what Python computed of its numbers."""
         record.forget()
+        self._shows_numbers = any(
+            type(each) is Argument and each.place >= len(call.leaves)
+            for each in trees.flat(self.traced.shown.result)
+        )
         self._objects = [(n, leaf) for n, leaf in enumerate(call.leaves) if not is_plain(leaf)]
         self._grads = self.traced.grads
         self.wrote = self._around.changed()
@@ -216,7 +221,7 @@ class Captured:
         new = self._results.made(flat, values)
         if self._pasts.rows:
             self._pasts.keep(new, cells, call, words)
-        if self._record.steps:
+        if self._shows_numbers:
             call = replace(call, leaves=tuple(leaves))
         return self._results.arranged(new, call)
 

@@ -105,7 +105,7 @@ def _function(walk: Walk, value: types.FunctionType, where: str) -> None:
         walk.items(name, value.__dict__)
     names, cells = value.__code__.co_freevars, value.__closure__ or ()
     is_pure = libraries.is_pure(f"{libraries.module_of(value)}.{value.__qualname__}")
-    if not is_pure:
+    if not is_pure and not libraries.is_wrapper(value):
         walk.code(value)
     read = reads(value.__code__)
     for variable, cell in zip(names, cells, strict=True):
