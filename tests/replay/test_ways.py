@@ -4,7 +4,8 @@ import warnings
 
 import pytest
 
-from tests.replay.state_ways import ANY, NUMBERS, SEQUENCES, WAYS, Combination, outcome
+from tests.replay.state_places import ANY, NUMBERS
+from tests.replay.state_ways import SEQUENCES, WAYS, Combination, outcome
 
 PLACES = (*ANY, *NUMBERS)
 NAMES = [way.__name__ for way in WAYS]
