@@ -17,6 +17,7 @@ import numpy as np
 
 from compiler.core import dtypes, lazy
 from compiler.core.dtypes import Scalar
+from compiler.core.effects import Effects
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.origin import user_call
 from compiler.graph.devices import DEFAULT, is_remote
@@ -148,9 +149,7 @@ class Tensor(Gradients):
         given: tuple[TensorValue, ...] = (self, *others)
         tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         if tensors:
-            with live.computing(tensors) as chosen:
-                nodes = [tensor.node for tensor in chosen]
-                live.publish(chosen, nodes, _computed(nodes) if nodes else [])
+            live.compute(list(tensors), _computed_with)
         return self
 
     def numpy(self) -> Array:
@@ -331,8 +330,13 @@ def _computed(nodes: list[TensorNode]) -> list[TensorNode]:
     return _realize()(nodes)
 
 
+def _computed_with(nodes: list[TensorNode], effects: Effects) -> list[TensorNode]:
+    """The same, with what becomes of memory that is written."""
+    return _realize()(nodes, effects=effects)
+
+
 @cache
-def _realize() -> Callable[[Sequence[TensorNode]], list[TensorNode]]:
+def _realize() -> Callable[..., list[TensorNode]]:
     with lazy.loading():
         from compiler.run.realize import realize
     return realize

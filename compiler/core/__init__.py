@@ -5,6 +5,7 @@ In order: each imports only what stands before it.
     printable.py    the one place where text from a user's program becomes fit to be printed
     text.py         columns of text, and times, sizes and counts as people read them
     forking.py      what a process made by `fork` needs
+    effects.py      what a run does to memory that was there before it
     kept.py         tables of bounded size that forget what was used least recently
     frames.py       call stacks: which of the user's lines were running
     origin.py       where a node comes from
@@ -22,6 +23,7 @@ In order: each imports only what stands before it.
     keywords.py     arguments of public calls
     passes.py       the rows of the compiler, and passes as a value
     reason.py       why something was chosen, in words, with the numbers that were looked at
+    replacing.py    files that are replaced in one step
     user_cache.py   the user's cache: where its folder is
     user_source.py  the user's program as the first stage
     written.py      nodes and records as plain data that JSON can hold

@@ -12,6 +12,8 @@ import stat
 import sys
 from pathlib import Path
 
+from compiler.core.replacing import write_file
+
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -85,12 +87,4 @@ def _distrusted(status: os.stat_result) -> str:
 
 def write(path: Path, content: bytes) -> None:
     """Put a file in its place, whole or not at all, for the user alone. Raises `OSError`."""
-    beside = path.with_name(f"{os.urandom(16).hex()}.tmp")
-    try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(beside, path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    write_file(path, content, 0o600)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
 from compiler.core.dtypes import DType
+from compiler.core.effects import Effects
 from compiler.core.errors import DataError
 from compiler.device.allocator import Array
 from compiler.device.launch_sizes import LaunchDims
@@ -43,8 +44,10 @@ class Engine(Protocol):
     def run(
         self, items: Sequence[Any], results: Sequence[Buffer], inputs: Mapping[Buffer, Data],
         programs: Mapping[Any, Program], values: Mapping[str, int],
+        effects: Effects | None = None,
     ) -> list[Data]:  # fmt: skip
-        """Run items of a schedule; flat data per result, of those on workers remote."""
+        """Run items of a schedule; flat data per result, of those on workers remote. Who gives
+        `effects` applies them."""
         ...
 
     def map(

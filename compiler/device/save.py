@@ -1,19 +1,18 @@
 """save: arrays to files that `disk.py` reads: .npy and safetensors.
 
-A file is written beside its final place and then put there in one step: whoever has the old file
-mapped into memory keeps the old data, and nobody ever sees half a file.
+A file is replaced in one step (`core/replacing.py`): whoever has the old file mapped into memory
+keeps the old data, and nobody ever sees half a file.
 """
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.errors import DataError
+from compiler.core.replacing import replacing
 from compiler.device.allocator import Array
 from compiler.device.disk import ELEMENTS, LENGTH_BYTES
 from compiler.device.packing import elements_in_a_byte, packed
@@ -23,23 +22,11 @@ ALIGNMENT = 8
 can be used in place."""
 
 
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of `path` once it is complete; removed if it is not."""
-    beside = path.with_name(f".{path.name}.{os.urandom(16).hex()}")
-    try:
-        with beside.open("xb") as file:
-            yield file
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 def write_npy(path: Path, array: Array) -> None:
     """One array as a .npy file; types that are not NumPy's are bytes in it."""
     if dtypes.parse(array.dtype, "save").is_storage:
         array = array.view("V1")
-    with _replacing(path) as file:
+    with replacing(path) as file:
         np.save(file, array, allow_pickle=False)
 
 
@@ -76,7 +63,7 @@ def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
 
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % ALIGNMENT)
-    with _replacing(path) as file:
+    with replacing(path) as file:
         file.write(len(text).to_bytes(LENGTH_BYTES, "little") + text)
         for _, array in ordered:
             whole = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.effects import Effects
 from compiler.core.kept import Kept
 from compiler.device.dask import DescribedThere
 from compiler.device.described import Described
@@ -95,8 +96,10 @@ class DaskEngine:
     def run(
         self, items: Sequence[ScheduleItem], results: Sequence[Buffer],
         inputs: Mapping[Buffer, Data], programs: Programs, values: Mapping[str, int],
+        effects: Effects | None = None,
     ) -> list[Data]:  # fmt: skip
-        """Run items of a schedule; flat data per result, of those on workers remote.
+        """Run items of a schedule; flat data per result, of those on workers remote. `effects` get
+        what replaces memory of workers that is written; without them it is replaced here.
 
         Raises `WorkerError` where an item fails, `RefusedError` where a worker has too little
         memory.
@@ -114,6 +117,8 @@ class DaskEngine:
         noted.library = run.library.key if run.library else ""
         held = {b: data for b, data in inputs.items() if isinstance(data, np.ndarray)}
         host = Host()
+        known = effects or Effects()
+        known.save([held[b] for b in _written_here(plan) if b in held])
         for action in plan.actions:
             begin = time.time_ns()
             self._act(action, run, held, programs, host)
@@ -126,7 +131,9 @@ class DaskEngine:
         for buffer, end in plan.written.items():
             old, new = inputs[buffer], self._result(run, end, buffer, inputs)
             if isinstance(old, RemoteData) and isinstance(new, RemoteData):
-                old.replace(new)
+                known.later.append((old, new))
+        if effects is None:
+            known.apply()
         self.at.finish(run)
         noted.end, noted.gone = time.time_ns(), self.at.gone[noted.lost_before :]
         del alive
@@ -264,6 +271,17 @@ class DaskEngine:
         else:
             return list(inputs.values())[source.number]
         return RemoteData.of(Result(self, run, key, run.futures[key], buffer), buffer)
+
+
+def _written_here(plan: TaskPlan) -> tuple[Buffer, ...]:
+    """The buffers that this process writes while the program runs, each once."""
+    found: dict[Buffer, None] = {}
+    for action in plan.actions:
+        if isinstance(action, Gather):
+            found[action.buffer] = None
+        elif not isinstance(action, Send | Submit):
+            found |= dict.fromkeys(action.item.operation.writes)
+    return tuple(found)
 
 
 def _memory(buffer: Buffer, held: Held) -> Array:

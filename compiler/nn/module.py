@@ -13,8 +13,9 @@ from compiler.graph.words import short
 from compiler.nn import running
 from compiler.nn.running import CHANGES as CHANGES
 from compiler.tensor import Tensor
-from compiler.tensors.gradients import no_grad
+from compiler.tensors.gradients import collect_together, no_grad
 from compiler.tensors.history import is_collecting
+from compiler.tensors.writing import assign_together
 
 SHOWN = 8
 """As many differences are listed."""
@@ -134,8 +135,10 @@ class Module:
 
 def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool) -> None:
     """Forget the gradients that were collected, or make them 0."""
-    for tensor in tensors:
-        tensor.grad = None if set_to_none or tensor.grad is None else tensor.grad.zeros_like()
+    collect_together([
+        (each, None if set_to_none or each.grad is None else each.grad.zeros_like())
+        for each in tensors
+    ])  # fmt: skip
 
 
 def _named(module: Module) -> Iterator[tuple[str, Any]]:
@@ -185,8 +188,5 @@ def load_state(what: str, own: Mapping[str, Tensor], state: Mapping[str, Any]) -
         more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         raise DataError(what, "the state does not fit", got="; ".join(wrong[:SHOWN]) + more,
                         expected=f"{len(own)} tensors, each like its own")  # fmt: skip
-    for name, tensor in own.items():
-        tensor.assign(given[name])
-    if own:
-        first, *others = own.values()
-        first.realize(*others)
+    pairs = [(tensor, given[name]) for name, tensor in own.items()]
+    assign_together(pairs, is_computed=True)

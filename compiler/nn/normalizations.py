@@ -10,6 +10,7 @@ from compiler.nn import initial
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
+from compiler.tensors.writing import assign_together
 
 
 class LayerNorm(Module):
@@ -97,8 +98,10 @@ class _BatchNorm(Module):
         """The running variance is that of a sample: divided by one less."""
         share = self.momentum
         sample = variance.detach() * (count / max(count - 1, 1))
-        self.running_mean.assign(self.running_mean * (1 - share) + mean.detach() * share)
-        self.running_var.assign(self.running_var * (1 - share) + sample * share)
+        assign_together([
+            (self.running_mean, self.running_mean * (1 - share) + mean.detach() * share),
+            (self.running_var, self.running_var * (1 - share) + sample * share),
+        ])  # fmt: skip
 
 
 class BatchNorm1d(_BatchNorm):

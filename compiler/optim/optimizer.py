@@ -13,6 +13,7 @@ from compiler.nn.module import forget_gradients, load_state
 from compiler.tensor import Tensor
 from compiler.tensors.gradients import no_grad
 from compiler.tensors.history import is_collecting
+from compiler.tensors.writing import assign_together
 
 
 class Group:
@@ -91,8 +92,8 @@ class Optimizer:
 
     @rate.setter
     def rate(self, value: float) -> None:
-        for group in self.groups:
-            group.rate = value
+        new = Tensor(np.array(value, np.float64))
+        assign_together([(group.tensor, new) for group in self.groups], is_computed=True)
 
     def update(
         self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
@@ -105,14 +106,15 @@ class Optimizer:
     @located
     @no_grad()
     def step(self) -> None:
-        """Write all parameters that have a gradient, in place, as one program."""
+        """Write all parameters that have a gradient, in place, as one program: whatever ends it
+        with an exception, all are written or none."""
         name = type(self).__name__
         with in_module("", name, kinds=("", name)):  # a part of the program that is in no model
             self._step()
 
     def _step(self) -> None:
         count = self.count + 1
-        written: list[Tensor] = []
+        written: list[tuple[Tensor, Tensor]] = []
         kept = iter(self.kept)
         for group in self.groups:
             for p in group.parameters:
@@ -121,10 +123,10 @@ class Optimizer:
                     continue
                 new, state = self.update(p, p.grad, own, group.tensor, count, **group.options)
                 for name, value in state.items():
-                    written.append(own[name].assign(value.cast(p.dtype)))
-                written.append(p.assign(new.cast(p.dtype)))
+                    written.append((own[name], value.cast(p.dtype)))
+                written.append((p, new.cast(p.dtype)))
         if written:
-            self.count.assign(count).realize(*written)
+            assign_together([(self.count, count), *written], is_computed=True)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients that were collected, or make them 0."""

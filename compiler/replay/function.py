@@ -23,7 +23,7 @@ from compiler.replay.arguments import Call
 from compiler.replay.program import ANOTHER, DECIDES, USUAL, Captured
 from compiler.replay.walk import Unguarded
 from compiler.settings.options import Options
-from compiler.tensors import trees, watching
+from compiler.tensors import running, trees, watching
 from compiler.tensors.traced_numbers import NumberIsFixed, token
 from compiler.tensors.value import TensorValue
 from compiler.tensors.watching import NotCapturedError
@@ -116,11 +116,18 @@ class JitFunction:
         if watching.current() or (call is None and arguments.is_differentiated((args, given))):
             return self.function(*args, **given)  # a part of what is captured, or differentiated
         call = call or arguments.read(args, given, self.static)
-        with self._lock:
-            self._replays += 1
-            captured = self._captured(call)
-            if captured is not None and captured.serves(call):
-                return captured.run(call)
+        is_captured = True
+        while is_captured:
+            with self._lock:
+                captured = self._captured(call)
+                is_captured = captured is not None and captured.serves(call)
+                found = captured.run(call) if captured is not None and is_captured else None
+                if found is not None or not is_captured:
+                    self._replays += 1
+            if found is not None:
+                return found[0]
+            if is_captured:
+                running.wait()  # without the lock: who is waited for may call this function
         args, given = trees.like(call.whole, list(call.origins))
         return _computed(self.function(*args, **given))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from compiler.core.effects import Effects
 from compiler.device import cpu
 from compiler.device.allocator import Maker
 from compiler.run import plans
@@ -26,7 +27,7 @@ class Launch:
     """The address of each input, and of each block; 0 for those of arguments and for blocks."""
     wanted: tuple[int, ...]
     """The numbers of the results that are asked for."""
-    direct: Callable[[list[int], Changed], None] | None
+    direct: Callable[[list[int], Changed, Effects | None], None] | None
     makers: Sequence[tuple[int, Maker]]
     """What is made in a direct call, by its number in `own`."""
     places: tuple[int, ...]
@@ -48,18 +49,24 @@ class Launch:
         return cls(structure, own, wanted, direct, makers, places)
 
     def run(
-        self, data: list[Any], values: Mapping[str, int], changed: Changed
+        self, data: list[Any], values: Mapping[str, int], changed: Changed, effects: Effects
     ) -> list[Any]:
-        """The memory of each result that is asked for. `data` has a flat array for each input,
-        `changed` the address of each that is an argument."""
+        """The memory of each result that is asked for; `effects.values` is the same, before
+        anything is written. `data` has a flat array for each input, `changed` the address of each
+        that is an argument."""
         if self.direct is None or values or cpu.MEMORY.budget is not None:
             addresses = self.own[: len(data)]
             for number, address in changed.items():
                 addresses[number] = address
-            found = plans.run(self.structure, data, values, addresses)
-            return [found[number] for number in self.wanted]
+
+            def ready(found: list[Any]) -> None:
+                effects.values = [found[number] for number in self.wanted]
+
+            plans.run(self.structure, data, values, addresses, effects, ready)
+            return list(effects.values)
         for number, make in self.makers:
             array, changed[number] = make()
             data.append(array)
-        self.direct(self.own, changed)
-        return [data[place] for place in self.places]
+        effects.values = flat = [data[place] for place in self.places]
+        self.direct(self.own, changed, effects)
+        return flat

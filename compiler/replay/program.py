@@ -44,10 +44,11 @@ from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
 from compiler.run.native import Changed
 from compiler.settings.options import Options
-from compiler.tensors import history, live, trees
+from compiler.tensors import history, live, running, trees
 from compiler.tensors.placing import check_writable
 from compiler.tensors.random import draw
 from compiler.tensors.readers import READERS
+from compiler.tensors.running import Run
 from compiler.tensors.traced_numbers import NumberRecord
 from compiler.tensors.traced_numbers import data_of as number_data
 from compiler.tensors.value import TensorValue, next_number
@@ -106,6 +107,10 @@ class Captured:
         self._written = {self._buffers[n].unique for n in self._is_written - known}
         self._written_inputs = [each for each in self._inputs if each[0] in self._is_written]
         self._state = self._read_from_around(first)
+        self.written = frozenset(self._written)
+        """The numbers of the buffers around the function that a run writes."""
+        self.read = frozenset(b.unique for n, b in enumerate(self._buffers) if n not in known)
+        """Those that it reads."""
         self._collecting = history.CHANGES[0], collecting(t for t, _ in self._state)
         self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
@@ -195,15 +200,31 @@ class Captured:
         another function."""
         return self._twice.allows(call)
 
-    def run(self, call: Call) -> Any:
-        """The result for other arguments of the same signature; state is written in place."""
+    @running.owner
+    def run(self, call: Call) -> tuple[Any] | None:
+        """The result for other arguments of the same signature, in a tuple; state is written in
+        place. All of it takes effect, or nothing. None where another program runs that excludes
+        it."""
+        run = _Replay(self, call, self._grads.with_leaves(call))
+        try:
+            if not running.begin(run):
+                return None
+            self._run(run, call)
+            running.finish(run)
+        except BaseException:
+            running.finish(run)
+            raise
+        return (run.result,)
+
+    def _run(self, run: "_Replay", call: Call) -> None:
         data = list(self._arrays)
         changed: Changed = {}
-        cells = self._grads.with_leaves(call)
-        leaves, self._values = self._values, ()
+        cells = run.cells
+        run.leaves, self._values = self._values, ()
         if self._record.inputs:
+            leaves = run.leaves
             numbers = (number_data(leaves[each.at], each.dtype) for each in self._record.inputs)
-            cells = (*cells, *numbers)
+            run.cells = cells = (*cells, *numbers)
         for number, place, part in self._inputs:
             data[number] = array = flat_data(cells[place], part)
             changed[number] = address_of(array) if isinstance(array, np.ndarray) else 0
@@ -216,13 +237,29 @@ class Captured:
             for array, word in zip(self._random, itertools.chain(*words), strict=True):
                 array.fill(word)
         values = values_of(call.leaves) if self._has_variables else {}
-        flat = self._launch.run(data, values, changed)
-        history.written_now(written)
-        new = self._results.made(flat, values)
+        run.values, run.words, run.written = values, words, written
+        self._launch.run(data, values, changed, run.effects)
+
+    def given_to(self, cells: Sequence[Any], is_written: bool = False) -> frozenset[int]:
+        """The numbers of the buffers that the arguments of a call are in; those that it writes."""
+        inputs = self._written_inputs if is_written else self._inputs
+        # numbers, which follow the tensors, may not be there yet
+        tensors = ((cells[place], part) for _, place, part in inputs if place < len(cells))
+        return frozenset(
+            buffers_of(each.node)[part].unique for each, part in tensors
+            if isinstance(each, TensorValue)
+        )
+
+    def record(self, run: "_Replay") -> Any:
+        """The result of a run whose program is done; what it leads to in other tensors is recorded.
+        May be repeated."""
+        history.written_now(run.written)
+        new = self._results.made(run.effects.values, run.values)
         if self._pasts.rows:
-            self._pasts.keep(new, cells, call, words)
+            self._pasts.keep(new, run.cells, run.call, run.words)
+        call = run.call
         if self._shows_numbers:
-            call = replace(call, leaves=tuple(leaves))
+            call = replace(call, leaves=tuple(run.leaves))
         return self._results.arranged(new, call)
 
     def _refuse_aliases(self, data: Sequence[Any], addresses: Changed) -> None:
@@ -263,6 +300,37 @@ class Captured:
         with loading():
             from compiler.program.compilation import Compilation
         return Compilation(list(self._each), self.options, "jit")
+
+
+class _Replay(Run):
+    """A run of a captured program."""
+
+    __slots__ = ("call", "captured", "cells", "leaves", "result", "values", "words", "written")
+
+    def __init__(self, captured: Captured, call: Call, cells: Sequence[Any]) -> None:
+        super().__init__()
+        self.captured = captured
+        self.call = call
+        self.cells = cells
+        self.leaves: Sequence[Any] = ()
+        self.values: dict[str, int] = {}
+        self.words: Any = ()
+        self.written: set[int] = set()
+        self.result: Any = None
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """What stands around the function, and what is given."""
+        return self.captured.read | self.captured.given_to(self.cells)
+
+    @property
+    def writes(self) -> frozenset[int]:
+        """What of that is assigned."""
+        return self.captured.written | self.captured.given_to(self.cells, is_written=True)
+
+    def record(self) -> None:
+        """Record the effects."""
+        self.result = self.captured.record(self)
 
 
 class _Intervals:

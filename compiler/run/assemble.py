@@ -13,6 +13,10 @@ tasks itself never is among them.
 A transfer between dense parts of memory is a step as well, beside kernels that are steps: with
 Python in between it took 10 µs, and the iterations of a loop have one for each state.
 
+A long run of steps is cut into several calls, so that Ctrl-C is answered between two of them:
+before the first input is written in place, and behind that where a copy of what is written costs
+little.
+
 Relies on: items of one group may run in any order, and at once.
 Ensures: groups and levels follow one another; an item without a thunk is a part of its own.
 """
@@ -55,10 +59,13 @@ def assemble(
     memory: MemoryPlan | None,
     threads: int = 0,
     cache: Cache = False,
+    estimated: Mapping[int, int] | None = None,
 ) -> NativePlan:
-    """The items of `levels`; `threads` and `cache` are those of `Options`."""
+    """The items of `levels`; `threads` and `cache` are those of `Options`. `estimated` has the
+    nanoseconds of items by their numbers, where they are known."""
     items = [item for level in levels for group in level.groups for item in group]
     work = _Assembly(programs, threads or core_count(), cache)
+    work.watch(inputs, items, estimated or {})
     work.name(inputs, items, memory)
     work.has_steps = any(program.task is not None for program in programs.values())
     for level in levels:
@@ -68,9 +75,17 @@ def assemble(
     @functools.cache
     def unstreamed() -> NativePlan:
         others = {key: program.unstreamed() for key, program in programs.items()}
-        return assemble(levels, others, inputs, memory, threads, cache)
+        return assemble(levels, others, inputs, memory, threads, cache, estimated)
 
     return work.plan(tuple(inputs), memory, unstreamed)
+
+
+LONG = 100_000_000
+"""Nanoseconds of estimated time after which a call of the driver ends, so that Python answers
+Ctrl-C. A choice: a tenth of a second is not noticed, and a call takes a millionth of it."""
+COPIED, SHARE = 4.0, 0.02
+"""Bytes that are copied in a nanosecond, at least, and the share of a program's time that copies of
+what it writes may take. Choices."""
 
 
 @dataclass(slots=True)
@@ -92,6 +107,38 @@ class _Assembly:
     inputs: int = 0
     streamed: set[Buffer] = field(default_factory=set)
     aligned: list[int] = field(default_factory=list)
+    estimated: Mapping[int, int] = field(default_factory=dict)
+    numbers: dict[Buffer, int] = field(default_factory=dict)
+    """The inputs, by number."""
+    is_cut: bool = False
+    """Whether a call may end behind a step that writes an input."""
+    elapsed: int = 0
+    """Nanoseconds of the steps that the open call has."""
+    pending: set[int] = field(default_factory=set)
+    """The inputs that the open part writes."""
+    saved: set[int] = field(default_factory=set)
+    """The inputs that are written by parts before it, or by Python."""
+
+    def watch(
+        self, inputs: Sequence[Buffer], items: Sequence[ScheduleItem], estimated: Mapping[int, int]
+    ) -> None:
+        """Know the inputs that are written, and decide whether copies of them cost little."""
+        self.numbers = {buffer: number for number, buffer in enumerate(inputs)}
+        self.estimated = estimated
+        written = {b for item in items for b in item.operation.writes if b in self.numbers}
+        copying = sum(buffer.nbytes for buffer in written) / COPIED
+        self.is_cut = copying <= SHARE * sum(estimated.values())
+
+    def _wrote(self, items: Sequence[ScheduleItem], is_python: bool = False) -> None:
+        """The items were added to the open part, or are a part of their own."""
+        written = {self.numbers[b] for item in items for b in item.operation.writes
+                   if b in self.numbers}  # fmt: skip
+        if is_python:
+            self.saved |= written | self.pending
+            self.pending, self.elapsed = set(), 0
+            return
+        self.pending |= written
+        self.elapsed += sum(self.estimated.get(item.item_id, 0) for item in items)
 
     def name(
         self, inputs: Sequence[Buffer], items: Sequence[ScheduleItem], memory: MemoryPlan | None
@@ -140,17 +187,23 @@ class _Assembly:
             return
         program = self._program(item)
         if program is None or program.task is None:
-            self.parts.append(item)
+            self._python(item)
             return
         offset = self._arguments(item, program, program.task)
-        self._add(steps_of(program.task.address, offset, program.tasks, self.threads))
+        steps = steps_of(program.task.address, offset, program.tasks, self.threads)
+        self._add(steps, [item])
+
+    def _python(self, item: ScheduleItem) -> None:
+        """An item that Python runs: a part of its own."""
+        self.parts.append(item)
+        self._wrote([item], is_python=True)
 
     def _transfer(self, item: ScheduleItem, transfer: MemoryTransfer) -> None:
         """A copy from memory to memory, of elements one after the other; any other is a part."""
         devices = transfer.source_device, transfer.destination_device
         is_here = all(device.get(name).base_key == DEFAULT for name in devices)
         if not is_here or not is_dense(transfer.region):
-            self.parts.append(item)
+            self._python(item)
             return
         offset, width = 8 * len(self.words), transfer.source.dtype.itemsize
         sides = ((transfer.destination, transfer.destination_offset),
@@ -159,7 +212,7 @@ class _Assembly:
             base, own = self.places[buffer]
             self.words.append((base, own + first * width))
         self.words.append((ZERO, transfer.nbytes))
-        self._add(steps_of(native(self.cache).copy, offset, 1, self.threads))
+        self._add(steps_of(native(self.cache).copy, offset, 1, self.threads), [item])
 
     def _together(self, items: Sequence[ScheduleItem]) -> None:
         """One step whose tasks are kernels; its words are pairs of thunk and arguments."""
@@ -171,7 +224,7 @@ class _Assembly:
             pairs += [(ZERO, program.task.address), (WORDS, offset)]
         offset = 8 * len(self.words)
         self.words += pairs
-        self._add(steps_of(native(self.cache).each, offset, len(items), self.threads))
+        self._add(steps_of(native(self.cache).each, offset, len(items), self.threads), items)
 
     def _arguments(self, item: ScheduleItem, program: Program, task: Task) -> int:
         """Append the words of a kernel; returns where they begin, in bytes."""
@@ -195,13 +248,28 @@ class _Assembly:
         inputs = range(INPUTS, INPUTS + self.inputs)
         return base not in inputs and offset % LINE == 0
 
-    def _add(self, steps: list[Step]) -> None:
-        """Append steps to the run of steps that is open, or open one."""
+    def _add(self, steps: list[Step], items: Sequence[ScheduleItem] = ()) -> None:
+        """Append steps, those of `items`, to the run of steps that is open, or open one."""
         first = len(self.steps)
         self.steps += steps
-        if self.parts and isinstance(self.parts[-1], tuple):
+        if self.elapsed >= LONG and items and (self.is_cut or not self.pending):
+            self.saved |= self.pending
+            self.pending, self.elapsed = set(), 0
+        elif self.parts and isinstance(self.parts[-1], tuple):
             first = self.parts.pop()[0]  # type: ignore[index]
         self.parts.append((first, len(self.steps) - first))
+        self._wrote(items)
+
+    def _mark(self) -> int | None:
+        """A last step that says that all was done, where an input is written in place; the number
+        of its word."""
+        is_native = bool(self.parts) and isinstance(self.parts[-1], tuple)
+        if not is_native or not (self.pending or self.saved):
+            return None
+        place = len(self.words)
+        self.words.append((ZERO, 0))
+        self._add(steps_of(native(self.cache).mark, 8 * place, 1, self.threads))
+        return place
 
     def plan(
         self,
@@ -210,6 +278,7 @@ class _Assembly:
         unstreamed: Callable[[], NativePlan],
     ) -> NativePlan:
         """All of it, as arrays."""
+        mark = self._mark()
         steps = np.array(self.steps, np.int64).reshape(-1, STEP_BYTES // 8)
         words = np.array(self.words, np.int64).reshape(-1, 2)
         address = steps.ctypes.data
@@ -235,6 +304,8 @@ class _Assembly:
             aligned=np.array(self.aligned, np.int64),
             streamed=frozenset(self.streamed),
             unstreamed=unstreamed,
+            mark=mark,
+            saved=tuple(sorted(self.saved)),
             only=only,
         )
 

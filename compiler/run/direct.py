@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import ndarray
 
+from compiler.core.effects import Effects
 from compiler.device import cpu
 from compiler.device.allocator import Array, Maker, address_of
 from compiler.graph.nodes import Buffer, Shape
@@ -35,7 +36,7 @@ Usual: TypeAlias = tuple[int, Shape, "np.dtype[Any]"]
 class Direct:
     """See the module docstring."""
 
-    call: Callable[[list[int], Changed], None]
+    call: Callable[[list[int], Changed, Effects | None], None]
     """Runs everything on `own` addresses, some of them changed."""
     feed: Inputs
     usual: Sequence[Usual]
@@ -75,7 +76,7 @@ class Direct:
         for number, make in self.makers:
             array, changed[number] = make()
             made.append(array)
-        self.call(self.own, changed)
+        self.call(self.own, changed, None)
         return made if self.results is None else [made[number] for number in self.results]
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.effects import Effects
 from compiler.core.lazy import loading
 from compiler.device import device
 from compiler.device.program import Program
@@ -52,12 +53,13 @@ def on_cluster(
     inputs: Mapping[Buffer, Data],
     programs: Programs,
     values: Mapping[str, int],
+    effects: Effects | None = None,
 ) -> list[Data]:
     """The results as flat arrays, remote where a worker has one; `DataError` without a cluster."""
     with loading():  # few programs are for a cluster
         from compiler.device.dask import engine
 
-    return engine().run(items, results, inputs, programs, values)
+    return engine().run(items, results, inputs, programs, values, effects)
 
 
 def step(

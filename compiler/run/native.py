@@ -10,6 +10,10 @@ value of a variable. A run writes its bases, adds two arrays and calls: nothing 
 they are those of a run before, the words are there already.
 
     word       input 1 + 0        arena + 65,536        variable n + 0        0 + 7
+
+A program that writes an input in place ends with a step that sets a word: whether all was written
+is known from that, whatever becomes of the Python code around the call (`core/effects.py`). Inputs
+that are written before the last call are copied first, and restored where the run does not end.
 """
 
 from collections import deque
@@ -21,6 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core.dtypes import uint8
+from compiler.core.effects import Effects
 from compiler.device import cpu
 from compiler.device.allocator import Maker, address_of
 from compiler.device.program import Program
@@ -109,26 +114,34 @@ class NativePlan:
     """The buffers that have to begin with a line."""
     unstreamed: "Callable[[], NativePlan]"
     """The plan for a run where they are not."""
+    mark: int | None = None
+    """The word that the last step sets, where the program writes inputs and ends with a step."""
+    saved: tuple[int, ...] = ()
+    """The numbers of inputs that are written before the last part, or by Python."""
     only: Callable[[int, int, int], None] | None = None
     """All there is to run, where that is one kernel of one task: it needs no driver."""
     _free: "deque[_Workspace]" = field(default_factory=deque)
 
     @cached_property
-    def direct(self) -> Callable[[list[int], Changed], None] | None:
+    def direct(self) -> Callable[[list[int], Changed, Effects | None], None] | None:
         """Runs all of the plan on bases (inputs, blocks, values), some of them changed: one foreign
         call, whatever the data are. None where there is more to be done, or nothing."""
         if len(self.parts) != 1 or len(self.aligned) or not isinstance(self.parts[0], StepRun):
             return None
         part, only, width, free = self.parts[0], self.only, self.threads, self._free
-        run = None if only else native().run
+        run, mark = None if only else native().run, self.mark
 
-        def call(own: list[int], changed: Changed) -> None:
+        def call(own: list[int], changed: Changed, effects: Effects | None = None) -> None:
             space = self._workspace(own, changed)
+            if effects is not None and mark is not None:
+                effects.expect(space.each, mark)
             if only is not None:
                 only(space.address, 0, space.places[1])
             elif run is not None:
                 pool = WORKERS.pool(width)
                 run(pool, part.address, part.count, space.address, space.places[1], self.stride)
+            if effects is not None:
+                effects.is_done = True  # another run may take over the words
             if self._is_kept:
                 free.append(space)
 
@@ -161,10 +174,14 @@ class NativePlan:
         values: Mapping[str, int],
         python: Callable[[ScheduleItem, Held], None],
         addresses: Sequence[int] | None = None,
+        effects: Effects | None = None,
+        ready: Callable[[Held], None] | None = None,
     ) -> Held:
         """Run everything; `python` runs an item that is no step. Returns what has a block.
 
         `data` has a flat array per input; `addresses` says where they are, if that is known.
+        `ready` is called with what has a block before anything is written. An exception leaves the
+        inputs as they were, or as they are afterwards: `effects` tell which.
         """
         bases = [*(map(address_of, data) if addresses is None else addresses)]
         made: Held = {}
@@ -175,10 +192,29 @@ class NativePlan:
         space = self._workspace(bases, {})
         if len(self.aligned) and (space.words[self.aligned] % LINE).any():
             self._leave(space)
-            return self.unstreamed().run(data, values, python, bases[: len(self.inputs)])
-        self._parts(space, data, made, python)
+            addresses = bases[: len(self.inputs)]
+            return self.unstreamed().run(data, values, python, addresses, effects, ready)
+        if ready is not None:
+            ready(made)
+        if effects is None:
+            self._undone(space, data, made, python)
+        else:
+            self._parts(space, data, made, python, effects)
         self._leave(space)
         return made
+
+    def _undone(
+        self, space: _Workspace, data: Sequence[Array], made: Held,
+        python: Callable[[ScheduleItem, Held], None],
+    ) -> None:  # fmt: skip
+        """Run the parts for a caller that keeps no `Effects`: a failure is undone here."""
+        effects = Effects()
+        try:
+            self._parts(space, data, made, python, effects)
+        except BaseException:
+            if not effects.is_complete:
+                effects.undo()
+            raise
 
     def _call(self, part: StepRun, space: _Workspace) -> None:
         """Run the steps of one part."""
@@ -195,17 +231,24 @@ class NativePlan:
         data: Sequence[Array],
         made: Held,
         python: Callable[[ScheduleItem, Held], None],
+        effects: Effects,
     ) -> None:
-        """Run one part after the other."""
+        """Run one part after the other. Between two of them an exception may end the run."""
+        if self.saved:
+            effects.save([data[number] for number in self.saved])
         held: Held | None = None
-        for part in self.parts:
+        last = len(self.parts) - 1
+        for place, part in enumerate(self.parts):
             if isinstance(part, StepRun):
+                if place == last and self.mark is not None:
+                    effects.expect(space.each, self.mark)
                 self._call(part, space)
                 continue
             if held is None:
                 shared = self._shared(space.arena)
                 held = dict(zip(self.inputs, data, strict=True)) | made | shared
             python(part, held)
+        effects.is_done = True
 
     def _workspace(self, own: list[int], changed: Changed) -> _Workspace:
         """The memory of a run, its words filled."""

@@ -9,7 +9,7 @@ without its lines of origin. The same structure with other data is neither rewri
 compiled again. A run makes its own memory, so runs may overlap.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from compiler.core import garbage
+from compiler.core.effects import Effects
 from compiler.core.kept import Kept
 from compiler.core.lazy import loading
 from compiler.core.node import toposort
@@ -192,7 +193,9 @@ def _made(root: Sink, count: int, options: Options, meanwhile: ExitStack) -> Str
     programs = known.load(lambda: build().load()) if known else build().load()
     if key is not None and known is None:
         remembered.remember(key, (items, results), programs, inputs, options.cache)
-    steps = overlap.plan_levels(items, programs, costs.analyse(items))
+    analysis = costs.analyse(items)
+    steps = overlap.plan_levels(items, programs, analysis)
+    estimated = {row.item_id: row.estimated_ns for row in analysis}
     return Structure(
         items=items,
         steps=steps,
@@ -201,7 +204,9 @@ def _made(root: Sink, count: int, options: Options, meanwhile: ExitStack) -> Str
         results=results,
         devices=tuple(device_of([b]) for b in results),
         memory=planned,
-        native=assemble(steps, programs, inputs, planned, options.threads, options.cache),
+        native=assemble(
+            steps, programs, inputs, planned, options.threads, options.cache, estimated
+        ),
     )
 
 
@@ -278,20 +283,32 @@ def run(
     data: Sequence[Data],
     values: Mapping[str, int],
     addresses: Sequence[int] | None = None,
+    effects: Effects | None = None,
+    ready: Callable[[list[Data]], None] | None = None,
 ) -> list[Data]:
     """Run on flat arrays, one per input; one flat array per result, remote where a worker has it.
     Makes its own memory.
 
-    `addresses` are those of the arrays, if they are known. Raises `SizeError`, before anything is
-    allocated, where a budget does not allow it.
+    `addresses` are those of the arrays, if they are known. `ready` is called with the results
+    before an input is written: they will be in this memory. `effects` say whether everything was
+    written, and undo what was not. Raises `SizeError`, before anything is allocated, where a
+    budget does not allow it.
     """
     if cpu.MEMORY.budget is not None:
         budget.refuse_over_budget(made.items, made.memory)
     if made.is_for_cluster:
         given = dict(zip(made.inputs, data, strict=True))
-        found = execution.on_cluster(made.items, made.results, given, made.programs, values)
+        known = effects or Effects()
+        found = execution.on_cluster(
+            made.items, made.results, given, made.programs, values, known
+        )
         pairs = zip(found, made.result_inputs, strict=True)
-        return [each if n is None else data[n] for each, n in pairs]
+        results = [each if n is None else data[n] for each, n in pairs]
+        if ready:
+            ready(results)
+        known.is_done = True
+        known.apply()
+        return results
     host: list[Host] = []
 
     def python(item: ScheduleItem, held: Mapping[Buffer, Array]) -> None:
@@ -300,8 +317,13 @@ def run(
         execution.step(item, held, made.programs, values, host[0])
 
     here = cast(Sequence[Array], data)
-    blocks = made.native.run(here, values, python, addresses)
-    return [
-        blocks[b] if n is None else data[n]
-        for b, n in zip(made.results, made.result_inputs, strict=True)
-    ]
+
+    def results_in(blocks: Mapping[Buffer, Array]) -> list[Data]:
+        pairs = zip(made.results, made.result_inputs, strict=True)
+        return [blocks[b] if n is None else data[n] for b, n in pairs]
+
+    def begin(blocks: Mapping[Buffer, Array]) -> None:
+        if ready:
+            ready(results_in(blocks))
+
+    return results_in(made.native.run(here, values, python, addresses, effects, begin))

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from compiler.core.effects import Effects
 from compiler.device import buffers
+from compiler.device.remote import Data
 from compiler.graph.nodes import Sink, TensorNode
 from compiler.run import plans, reading, sharding
 from compiler.run.bindings import Values, bindings_of, hold
@@ -16,6 +18,7 @@ def realize(
     options: Options | None = None,
     variables: Values | None = None,
     is_tried: bool = False,
+    effects: Effects | None = None,
 ) -> list[TensorNode]:
     """Compile and run: for each node a Buffer with its value, on its device.
 
@@ -23,6 +26,8 @@ def realize(
     Assign it is that of its target, for equal nodes it is one. Where an axis has the extent of a
     variable, a Prefix marks how much of the Buffer is the value. Nothing is recorded. `variables`
     are values over those bound; where it `is_tried`, only copies of the inputs are written.
+
+    `effects` get the nodes before anything is written, and whether everything was.
     """
     if options is None and (read := reading.read(nodes)) is not None:
         return read
@@ -39,8 +44,15 @@ def realize(
         buffers.place_of(array, b.device): b
         for n, (array, b) in enumerate(zip(data, found, strict=True)) if n not in written
     }  # fmt: skip
+    made_nodes: list[TensorNode] = []
+
+    def ready(flat: Sequence[Data]) -> None:
+        rows = zip(flat, each, made.devices, strict=True)
+        held = [hold(value, node, values, where, known) for value, node, where in rows]
+        made_nodes[:] = sharding.regrouped(whole, held)
+        if effects is not None:
+            effects.values = made_nodes
+
     with plans.located(each, chosen):
-        flat = plans.run(made, [array.reshape(-1) for array in data], values)
-    rows = zip(flat, each, made.devices, strict=True)
-    held = [hold(value, node, values, where, known) for value, node, where in rows]
-    return sharding.regrouped(whole, held)
+        plans.run(made, [array.reshape(-1) for array in data], values, None, effects, ready)
+    return made_nodes

@@ -7,6 +7,7 @@ In order: each imports only what stands before it.
     traced_numbers.py   Python numbers that differ from call to call of a captured function
     data.py             what can become a tensor
     readers.py          which tensors read a buffer
+    running.py          programs under way, and what is left of one that an exception ended
     live.py             what a program that writes memory must take along
     watching.py         what a function does to tensors while it is captured
     names.py            names that users of NumPy and PyTorch know

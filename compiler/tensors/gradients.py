@@ -33,7 +33,7 @@ from compiler.graph.kinds.placement import Multi, Unique
 from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Buffer, Const, TensorNode, const
 from compiler.graph.words import operation, short
-from compiler.tensors import live, watching
+from compiler.tensors import live, running, watching
 from compiler.tensors.history import (
     LEAVES,
     begin_marking,
@@ -41,6 +41,7 @@ from compiler.tensors.history import (
     has_history,
     is_collecting,
     is_remembered,
+    leaves,
     leaves_in,
     remembered,
 )
@@ -49,6 +50,23 @@ from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, tr
 
 _MARKS = itertools.count(1 << 50)
 """Numbers of Uniques, beyond those of clones."""
+
+
+@running.owner
+def collect_together(pairs: "Sequence[tuple[Any, Any]]") -> None:
+    """Set the `grad` of each tensor: all of them, or none where an exception ends it."""
+    run = running.Change()
+    try:
+        running.begin(run)
+        for tensor, grad in pairs:
+            run.change(tensor, "_grad", getattr(tensor, "_grad", None))
+            tensor._collect(grad)
+            run.changed(grad)
+        run.effects.is_done = True
+        running.finish(run)
+    except BaseException:
+        running.finish(run)
+        raise
 
 
 @traced
@@ -166,10 +184,12 @@ class Gradients(Placement):
         root, seed = self._root("backward", gradient)
         leaves = _leaves_of(root)
         found = swept([root], [seed], [leaf.node for leaf in leaves])
+        new = []
         for leaf, node in zip(leaves, found, strict=True):
             made = leaf._new(node if create_graph else Detach((node,)))
             held = leaf.grad
-            leaf._collect(made if held is None else held.add(made))
+            new.append((leaf, made if held is None else held.add(made)))
+        collect_together(new)
 
     def gradient(
         self, *inputs: TensorValue, gradient: Operand | None = None, allow_unused: bool = False
@@ -222,7 +242,7 @@ class Gradients(Placement):
         """Memory that no other tensor that requires gradients has."""
         if not is_stored(self.node):
             realized(self)
-        if any(leaf.node is self.node for leaf in LEAVES.values()):
+        if any(leaf.node is self.node for leaf in leaves()):
             self.node = self.clone().node
             live.note(self)
             realized(self)
@@ -257,7 +277,7 @@ def _leaves_of(root: TensorNode) -> list[Any]:
 def _written_since(order: Sequence[TensorNode]) -> frozenset[TensorNode]:
     """The memory among these of tensors that collect gradients, but hold something else now."""
     nodes = frozenset(order)
-    held = ((leaf.node, live.storage(leaf.node)) for leaf in list(LEAVES.values()))
+    held = ((leaf.node, live.storage(leaf.node)) for leaf in leaves())
     return frozenset(b for node, b in held if b is not None and b in nodes and node not in nodes)
 
 
@@ -365,7 +385,7 @@ def is_grad_enabled() -> bool:
 
 def _is_of_another_leaf(tensor: TensorValue) -> bool:
     """Whether a tensor is in the memory of another one, which requires gradients."""
-    return any(leaf.node is tensor.node and leaf is not tensor for leaf in list(LEAVES.values()))
+    return any(leaf.node is tensor.node and leaf is not tensor for leaf in leaves())
 
 
 def _without_history(result: Any) -> Any:

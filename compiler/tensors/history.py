@@ -101,12 +101,18 @@ def restore(rows: Iterable[tuple[Any, bool]]) -> None:
         collect(tensor, was)
 
 
+def leaves() -> list[Any]:
+    """The tensors that collect gradients now. Other threads may make some meanwhile: the list of
+    references is copied in one step, which iterating over the dictionary is not."""
+    return [leaf for each in LEAVES.valuerefs() if (leaf := each()) is not None]
+
+
 def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
     """The tensors that collect gradients whose values are among these nodes."""
     if not LEAVES:
         return []
     found = set(order)
-    return [leaf for leaf in list(LEAVES.values()) if leaf.node in found]
+    return [leaf for leaf in leaves() if leaf.node in found]
 
 
 def written_now(numbers: Collection[int]) -> None:
@@ -175,7 +181,7 @@ def has_history(node: TensorNode) -> bool:
 
 
 def _held() -> set[TensorNode]:
-    return {leaf.node for leaf in list(LEAVES.values())}
+    return {leaf.node for leaf in leaves()}
 
 
 History = tuple[TensorNode, bool]

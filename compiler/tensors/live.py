@@ -8,47 +8,31 @@ runs that reads or writes it, and none begins meanwhile. A program that a functi
 starts inside another one does not wait, for that could be for ever.
 """
 
-import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from compiler.core import forking
+from compiler.core.effects import Effects
 from compiler.core.node import substitute, toposort
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Buffer, Parts, Sink, TensorNode
+from compiler.tensors import running
 from compiler.tensors.readers import LOCK, READERS
+from compiler.tensors.running import RUNNING, Run
 from compiler.tensors.variables import buffer_under, is_realized
 
 _claims: "weakref.WeakValueDictionary[tuple[str, int], Assign]" = weakref.WeakValueDictionary()
 """For each value that an assign waits to write over that assign."""
 _done: "weakref.WeakKeyDictionary[TensorNode, TensorNode]" = weakref.WeakKeyDictionary()
-"""For each assign that took effect where its value is."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Run:
-    """A program that runs now."""
-
-    thread: int
-    reads: frozenset[int]
-    writes: frozenset[int]
-
-    def excludes(self, other: "_Run") -> bool:
-        return not (
-            self.writes.isdisjoint(other.reads | other.writes)
-            and self.reads.isdisjoint(other.writes)
-        )
+"""For each assign that took effect where its value is: a thread that was about to read it while it
+did, reads what is there now."""
 
 
 observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
-"""Functions that are told of what was computed: the nodes, their values, the buffers written."""
+"""Functions that are called with what was computed: the nodes, their values, the buffers written.
+They may be called again with the same."""
 histories: list[Callable[[TensorNode, TensorNode], TensorNode]] = []
 """Functions from a node and its value to what a tensor holds from then on."""
-_running: list[_Run] = []
-_ended = threading.Condition(LOCK)
 
 
 def note(tensor: Any) -> None:
@@ -82,43 +66,73 @@ def together(given: list[Any]) -> list[Any]:
         chosen += [tensor for tensor in READERS.of(numbers) if id(tensor) not in known]
 
 
-@contextmanager
-def computing(given: list[Any]) -> Iterator[list[Any]]:
-    """The tensors to be computed for `given`; while they are, nobody writes what they read."""
-    run: _Run | None = None
+class Computation(Run):
+    """A program that computes tensors: `nodes` is what they held when it began."""
+
+    __slots__ = ("_reads", "_writes", "nodes", "tensors")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors: list[Any] = []
+        self.nodes: list[TensorNode] = []
+        self._reads = self._writes = frozenset[int]()
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """Buffers that the program reads."""
+        return self._reads
+
+    @property
+    def writes(self) -> frozenset[int]:
+        """Buffers that the program writes."""
+        return self._writes
+
+    def choose(self, given: list[Any]) -> bool:
+        """Choose what is to be computed for `given`; False where that is to be done again."""
+        self.tensors = together([t for t in given if not is_realized(t.node)])
+        self.nodes = [tensor.node for tensor in self.tensors]
+        order = toposort(self.nodes)
+        done: dict[TensorNode, TensorNode]
+        done = {n: _done[n] for n in order if isinstance(n, Assign) and n in _done}
+        if done:
+            _replace(self.tensors, done)
+            return False
+        self._reads = frozenset(node.unique for node in order if isinstance(node, Buffer))
+        self._writes = frozenset(written(order))
+        return True
+
+    def record(self) -> None:
+        """Give the tensors their values."""
+        _publish(self)
+
+
+@running.owner
+def compute(
+    given: list[Any], computed: Callable[[list[TensorNode], Effects], list[TensorNode]]
+) -> None:
+    """Compute tensors, and what reads memory that is written for them: all of it takes effect, or
+    nothing. `computed` gives the values of nodes, and says in `Effects` how far it is."""
+    run = Computation()
     try:
-        with _ended:
-            while run is None:
-                chosen = together([t for t in given if not is_realized(t.node)])
-                run = _allowed(chosen)
-            _running.append(run)
-        yield chosen
-    finally:
-        with _ended:
-            _running[:] = [each for each in _running if each is not run]
-            _ended.notify_all()
+        while not _begun(run, given):
+            running.wait()
+        if run.nodes:
+            run.effects.values = computed(run.nodes, run.effects)
+        run.effects.is_done = bool(run.nodes)
+        running.finish(run)
+    except BaseException:
+        running.finish(run)
+        raise
 
 
-def _allowed(tensors: list[Any]) -> _Run | None:
-    """The run of these tensors; None where they are to be chosen again, if need be after a wait."""
-    order = toposort([tensor.node for tensor in tensors])
-    done: dict[TensorNode, TensorNode]
-    done = {node: _done[node] for node in order if isinstance(node, Assign) and node in _done}
-    if done:
-        _replace(tensors, done)
-        return None
-    reads = frozenset(node.unique for node in order if isinstance(node, Buffer))
-    run = _Run(threading.get_ident(), reads, frozenset(written(order)))
-    if not _must_wait(run):
-        return run
-    _ended.wait()
-    return None
-
-
-def _must_wait(run: _Run) -> bool:
-    if any(other.thread == run.thread for other in _running):
-        return False
-    return any(run.excludes(other) for other in _running)
+def _begun(run: Computation, given: list[Any]) -> bool:
+    """Begin to compute what is not in memory; False where another program runs that excludes it."""
+    with LOCK:
+        if RUNNING:
+            running.settle()
+        while not run.choose(given):
+            pass
+        return running.begin(run)
 
 
 def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
@@ -126,42 +140,49 @@ def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
 
     Else an assign among it would take effect once more.
     """
-    nodes = substitute(Sink(tuple(tensor.node for tensor in tensors)), made).sources
+    root = Sink(tuple(tensor.node for tensor in tensors))
+    nodes = substitute(root, made).sources
+    before: set[TensorNode] = set(toposort([root]))
+    for node in toposort(nodes):
+        if isinstance(node, Assign) and node not in before:
+            _claims.setdefault(_key(node.sources[0]), node)
+            _done.pop(node, None)
     for tensor, node in zip(tensors, nodes, strict=True):
         if tensor.node is not node:
             tensor.node = node
             note(tensor)
-    for node in toposort(nodes):
-        if isinstance(node, Assign):
-            _claims.setdefault(_key(node.sources[0]), node)
-            _done.pop(node, None)
 
 
-def publish(tensors: list[Any], nodes: list[TensorNode], values: list[TensorNode]) -> None:
-    """Give each of the tensors its value; `nodes` is what they held when they were chosen.
+def _publish(run: Computation) -> None:
+    """Give each of the tensors its value.
 
-    One that another thread assigned meanwhile keeps what it holds now.
+    One that another thread assigned meanwhile keeps what it holds now. Everything here may be
+    done again: an exception may have ended it before.
     """
-    with LOCK:
-        order = toposort(nodes)
-        numbers = written(order)
-        made = dict(zip(nodes, values, strict=True))
-        for tensor, before, value in zip(tensors, nodes, values, strict=True):
-            if tensor.node is not before:
-                continue
-            if buffer_under(before) is None:
-                tensor._recipe = before
-            for history in histories:
-                value = history(before, value)
-            tensor.node = value
-            note(tensor)
-        for observer in observers:
-            observer(nodes, values, numbers)
-        if numbers:
-            _done.update((node, value) for node, value in made.items() if isinstance(node, Assign))
-            known = {id(tensor) for tensor in tensors}
-            _replace([t for t in READERS.of(numbers) if id(t) not in known], made)
+    tensors, nodes, values = run.tensors, run.nodes, run.effects.values
+    order = toposort(nodes)
+    made = dict(zip(nodes, values, strict=True))
+    for tensor, before, value in zip(tensors, nodes, values, strict=True):
+        if tensor.node is not before:
+            continue
+        if buffer_under(before) is None:
+            tensor._recipe = before
+        for history in histories:
+            value = history(before, value)
+        tensor.node = value
+        note(tensor)
+    for observer in observers:
+        observer(nodes, values, set(run.writes))
+    if run.writes:
+        for node in order:
+            if isinstance(node, Assign):
+                # of several to one memory, what another thread reads of one is what is there now
+                now = made.get(node) or storage(node)
+                if now is not None:
+                    _done[node] = made[node] = now
         _release(order)
+        known = {id(tensor) for tensor in tensors if is_realized(tensor.node)}
+        _replace([t for t in READERS.of(set(run.writes)) if id(t) not in known], made)
 
 
 def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | None:
@@ -180,25 +201,17 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
 
 def release(node: TensorNode) -> None:
     """An assign is forgotten: it is never to take effect."""
-    if isinstance(node, Assign):
-        _claims.pop(_key(node.sources[0]), None)
+    with LOCK:
+        _release([node])
 
 
-def _release(order: list[TensorNode]) -> None:
-    """The assigns among these nodes have taken effect."""
+def _release(order: Sequence[TensorNode]) -> None:
+    """The assigns among these nodes wait no more."""
     for node in order:
-        if isinstance(node, Assign):
-            _claims.pop(_key(node.sources[0]), None)
+        if isinstance(node, Assign) and _claims.get(_key(node.sources[0])) is node:
+            del _claims[_key(node.sources[0])]
 
 
 def _key(target: TensorNode) -> tuple[str, int]:
     """A buffer is known by its number: passes may have made its node again."""
     return ("buffer", target.unique) if isinstance(target, Buffer) else ("node", id(target))
-
-
-def _forget_others() -> None:
-    """In a child of `fork` only the thread that called it goes on."""
-    _running[:] = [run for run in _running if run.thread == threading.get_ident()]
-
-
-forking.in_child(_forget_others)

@@ -80,12 +80,12 @@ class Watch:
     pasts: dict[TensorNode, object] = field(default_factory=dict)
     """Values from around the function whose history a derivative read, with that."""
 
-    def note_assigned(self, tensor: Any, before: TensorNode) -> None:
-        """A tensor holds something else than `before` now."""
-        if isinstance(tensor.node, Assign):
-            self.own.add(tensor.node)
+    def note_assigned(self, tensor: Any, value: TensorNode) -> None:
+        """A tensor is about to hold `value`."""
+        if isinstance(value, Assign):
+            self.own.add(value)
         if tensor._number < self.first:
-            self.assigned.setdefault(tensor._number, (tensor, before))
+            self.assigned.setdefault(tensor._number, (tensor, tensor.node))
 
     def note_grad(self, tensor: Any, is_read: bool) -> None:
         """The `grad` of a tensor is about to be set, or read: what is there is an input then."""

@@ -16,7 +16,7 @@ from compiler.graph.devices import written
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Contiguous, Elementwise, Parts, TensorNode, const, elementwise
 from compiler.ops.updates import UPDATES
-from compiler.tensors import live, watching
+from compiler.tensors import live, running, watching
 from compiler.tensors.apply import select
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
 from compiler.tensors.placing import (
@@ -39,6 +39,27 @@ REDUCES = {name: row for row in UPDATES.values() for name in row.reduces}
 FEW_CHOICES = 8
 """Choices one inside the other in one kernel: LLVM took 0.3 s for 8 behind a product of matrices,
 1.5 for 16, 15 for 32 (two busy cores of an EPYC with AVX2, 2026-11-24)."""
+
+
+@running.owner
+def assign_together(pairs: Sequence[tuple[Any, Operand]], is_computed: bool = False) -> None:
+    """Assign each value to its tensor: all of them, or none where an exception ends it. Where it
+    `is_computed`, they are in memory then, by one program."""
+    run = running.Change(live.release)
+    try:
+        with LOCK:
+            running.begin(run)
+            for tensor, value in pairs:
+                run.change(tensor, "node", tensor.node)
+                tensor.assign(value)
+                run.changed(tensor.node)
+        if is_computed and pairs:
+            pairs[0][0].realize(*(tensor for tensor, _ in pairs[1:]))
+        run.effects.is_done = True
+        running.finish(run)
+    except BaseException:
+        running.finish(run)
+        raise
 
 
 @traced
@@ -91,6 +112,8 @@ class Writing(Indexing):
         Only `parts` of that are written, where there are any.
         """
         with LOCK:  # threads that assign parts of one tensor all have their way
+            if running.RUNNING:
+                running.settle()
             value = value if parts else kept(method, value, self.node)
             buffer = live.storage(self.node)
             if buffer is not None:
@@ -99,9 +122,9 @@ class Writing(Indexing):
                 value = made or (over(self.node, value, parts) if parts else value)
             else:
                 self._refuse_other_device(method, value)
-            before, self.node = self.node, value
             if watch := watching.current():
-                watch.note_assigned(self, before)
+                watch.note_assigned(self, value)  # first: what is changed is known
+            self.node = value
             live.note(self)
             if hasattr(self, "_recipe"):
                 del self._recipe

@@ -344,6 +344,12 @@ define void @sv.copy(ptr %args, i64 %number, ptr %scratch) nounwind {
 }
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
+; a thunk that marks the end: the word at %args is 1 once all steps before this one are done
+define void @sv.mark(ptr %args, i64 %number, ptr %scratch) nounwind {
+  store atomic i64 1, ptr %args release, align 8
+  ret void
+}
+
 ; a thunk whose tasks are kernels: %args holds the thunk and the arguments of each
 define void @sv.each(ptr %args, i64 %number, ptr %scratch) nounwind {
   %place = mul i64 %number, 16

@@ -51,6 +51,8 @@ class Native:
     """The address of the thunk that runs one kernel per task."""
     copy: int
     """The address of the thunk that copies bytes."""
+    mark: int
+    """The address of the thunk that marks the end of a program."""
     address: Callable[[str], int]
     """Where a function is."""
 
@@ -82,8 +84,8 @@ def _made(cache: Cache) -> Native:
     code = jit.object_code(driver.source(), "sv.run", LEVEL, cache)
     loaded = jit.load_object(code, "sv.run", 6)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded.engine))
-    each, copy = (loaded.address_of(f"sv.{name}") for name in ("each", "copy"))
-    _NATIVE.append(Native(loaded.entry, each, copy, loaded.address_of))
+    each, copy, mark = (loaded.address_of(f"sv.{name}") for name in ("each", "copy", "mark"))
+    _NATIVE.append(Native(loaded.entry, each, copy, mark, loaded.address_of))
     return _NATIVE[0]
 
 

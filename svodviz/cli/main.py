@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from compiler.core.errors import CompileError
 from compiler.core.printable import printout
+from compiler.core.replacing import write_file
 from svodviz.cli.model import Given, dim_of, is_model, load
 from svodviz.cli.program import Found, NothingFound, ProgramError, run
 from svodviz.cli.progress import told
@@ -139,7 +140,7 @@ def _one(chosen: argparse.Namespace) -> int:
 
 
 def _given(chosen: argparse.Namespace) -> Given:
-    return Given(tuple(chosen.input), dict(map(dim_of, chosen.dim)), chosen.seed)
+    return Given(tuple(chosen.input), dict(map(dim_of, chosen.dim)), chosen.seed, chosen.trust)
 
 
 def _found(program: str, arguments: list[str], given: Given) -> list[Found]:
@@ -207,6 +208,8 @@ def _add_given(command: argparse.ArgumentParser) -> None:
                          help="of a model: arrays for its inputs, from .npz or .npy")  # fmt: skip
     command.add_argument("--dim", action="append", default=[], metavar="NAME=NUMBER",
                          help="of a model: an extent that may differ, as in batch=4")  # fmt: skip
+    command.add_argument("--trust", action="store_true",
+                         help="of a .pt2 file: read objects that may run code")  # fmt: skip
     command.add_argument("--seed", type=int, default=0, metavar="NUMBER",
                          help="of a model: for inputs that no file has (default: 0)")  # fmt: skip
 
@@ -257,7 +260,7 @@ def _write_page(path: Path, page: str, stream: TextIO) -> None:
 
 def _write(path: Path, data: bytes) -> None:
     try:
-        path.write_bytes(data)
+        write_file(path, data)
     except OSError as error:
         raise ValueError(f"{path}: cannot be written: {error.strerror or error}") from error
 

@@ -47,6 +47,8 @@ class Given:
     """`x.npz`, `x=x.npy`, or `x.npy` where there is one input."""
     dims: Mapping[str, int] | None = None
     seed: int = 0
+    trust: bool = False
+    """Whether a file may run what is in it while it is read."""
 
     @property
     def is_any(self) -> bool:
@@ -66,7 +68,7 @@ def load(path: str, given: Given) -> list[Found]:
     name = visible(Path(path).name)
     try:
         with told(f"reading {name}"), run_by(COMMAND, name):
-            program = _read(path, suffix)
+            program = _read(path, suffix, given.trust)
     except ModuleNotFoundError as error:
         package, extra = EXTRAS[suffix]
         raise ProgramError(
@@ -78,7 +80,7 @@ def load(path: str, given: Given) -> list[Found]:
         return [Found(_compiled(program, inputs, Path(path)))]
 
 
-def _read(path: str, suffix: str) -> Any:
+def _read(path: str, suffix: str, trust: bool) -> Any:
     import compiler
 
     if suffix == ".onnx":
@@ -86,7 +88,7 @@ def _read(path: str, suffix: str) -> Any:
     read = getattr(compiler, "from_torch", None)
     if read is None:
         raise ProgramError(f"{path}: this version reads no {suffix} files")
-    return read(path)
+    return read(path, trust=trust)
 
 
 def _compiled(program: Any, inputs: Mapping[str, Array], file: Path) -> "Compilation":

@@ -9,6 +9,7 @@ import graphviz
 import networkx as nx
 
 from compiler.core import plain_graph
+from compiler.core.replacing import write_text
 from svodviz.drawing.graphs import Facts, draw
 from svodviz.drawing.palette import edge_of, kind_of
 from svodviz.exporting.picture import svg
@@ -120,7 +121,7 @@ def export_html(
         script=f"{page_script()}{_START}",
     )
     if path is not None:
-        Path(path).write_text(page, "utf-8")
+        write_text(path, page)
     return page
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compiler.core import isolated
+from compiler.core.replacing import write_file
 from svodviz.exporting.export import FORMATS, Maker, export_html, export_stage
 from svodviz.exporting.picture import still
 from svodviz.foundation.subject import compilation_of
@@ -42,7 +43,7 @@ def save(
     kernel or format that does not exist.
     """
     data = encode(compilation_of(subject, by="save"), stage, form or form_of(path), kernel=kernel)
-    Path(path).write_bytes(data)
+    write_file(path, data)
     return Path(path)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard, cast, get_type_hints
 
 from compiler.core.printable import ShownAsText
+from compiler.core.replacing import write_text
 from compiler.core.text import aligned
 from svodviz.data.pages import ResultRow
 from svodviz.foundation.escape import visible
@@ -90,7 +91,7 @@ def _cell(value: object) -> object:
 
 def _write(text: str, path: str | Path | None) -> str:
     if path is not None:
-        Path(path).write_text(text, "utf-8", newline="")
+        write_text(path, text)
     return text
 
 

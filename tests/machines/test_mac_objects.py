@@ -61,7 +61,7 @@ def test_only_functions_that_macos_has_are_needed() -> None:
 
 def test_the_driver_needs_threads_alone() -> None:
     for found in (made()["driver"], made()["driver, x86-64"]):
-        own = {"_kernel", "_sv.each", "_sv.worker", "_sv.stop", "_sv.pause", "_sv.copy"}
+        own = {"_kernel", "_sv.each", "_sv.worker", "_sv.stop", "_sv.pause", "_sv.copy", "_sv.mark"}
         assert own == set(found.defined)
         threads = {it for it in LIBRARY if "pthread" in it or "sched" in it}
         assert set(found.needed) == {*threads, "_memmove"}

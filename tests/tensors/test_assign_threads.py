@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compiler import Tensor, custom
-from compiler.tensors import live
+from compiler.tensors import running
 from compiler.tensors.readers import READERS, Alive, Readers
 from tests.tensors.test_assign import realised
 from tests.test_growth import calls
@@ -168,7 +168,7 @@ def test_who_reads_is_waited_for_and_who_does_not_is_not() -> None:
     together(reading.realize, write, end)
     assert order == ["other", "end", "x"]
     assert reading.tolist() == [1, 2] and x.tolist() == [0, 0]
-    assert not live._running
+    assert not running.RUNNING
 
 
 def test_a_program_inside_another_one_does_not_wait() -> None:

@@ -18,6 +18,7 @@ In order: each imports only what stands before it.
     windows.py          convolution and pooling
     resizing.py         images of another size
     recurrent.py        LSTM, GRU and RNN
+    trusted.py          files that run nothing when they are read
     export.py           `torch.export`, and what is left whole in its decompositions
     inputs.py           what is given to an exported module
     buffers.py          parameters and buffers, shared with the module

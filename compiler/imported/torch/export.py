@@ -16,6 +16,7 @@ import numpy as np
 from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.imported.torch.call import function_of
+from compiler.imported.torch.trusted import refuse_pickles
 from compiler.tensor import Tensor
 
 _LOCK = threading.Lock()
@@ -29,13 +30,18 @@ _OF_A_CACHE = (
 )
 
 
-def exported(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
+def exported(
+    module: Any, inputs: Any, named: Any, dynamic_shapes: Any, trust: bool = False
+) -> Any:
     """A module, an exported program, or a file of one, as an exported program of operators that
-    tensors have, as far as PyTorch can say them by such."""
+    tensors have, as far as PyTorch can say them by such. A file with pickled objects is refused
+    without `trust`."""
     with loading():
         import torch
     program = module
     if isinstance(module, str | Path):
+        if not trust:
+            refuse_pickles(Path(module))
         program = torch.export.load(str(module))
     if isinstance(program, torch.nn.Module):
         return _of_module(program, inputs, named, dynamic_shapes)

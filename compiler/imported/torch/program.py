@@ -37,6 +37,7 @@ from compiler.imported.torch.export import dimension_names, exported
 from compiler.imported.torch.inputs import Inputs
 from compiler.imported.torch.places import Place, model_of, place_of
 from compiler.tensor import Tensor
+from compiler.tensors.writing import assign_together
 
 FOLDED = 1 << 16
 """Elements up to which a value is computed while the graph is walked, where it hangs on constants
@@ -204,8 +205,7 @@ class TorchProgram:
             else:
                 raise DataError("from_torch", "an output of this kind is not supported", got=kind,
                                 expected="a result or a buffer")  # fmt: skip
-        for target, value in moved:
-            target.assign(value.cast(target.dtype))
+        assign_together([(t, value.cast(t.dtype)) for t, value in moved])
         tensors = [each for each in results if isinstance(each, Tensor)]
         tensors += [target for target, _ in moved]
         if moved and all(has_data(leaf) for tensor in tensors for leaf in leaves(tensor)):
@@ -305,18 +305,20 @@ def _folded(made: Any) -> Any:
 @located
 def from_torch(
     module: Any, example_inputs: Any = None, kwargs: Mapping[str, Any] | None = None, *,
-    dynamic_shapes: Any = None,
+    dynamic_shapes: Any = None, trust: bool = False,
 ) -> TorchProgram:  # fmt: skip
     """A module of PyTorch as a program: a `torch.nn.Module` with example inputs, an
     `ExportedProgram`, or the path of a `.pt2` file.
 
     `example_inputs` are those of `forward`, a tuple or one tensor, and `kwargs` those by name;
     `dynamic_shapes` says which axes may differ: all as `torch.export` has it. Parameters and
-    buffers are shared with the module, not copied. Raises `DataError` for what is no module, what
-    cannot be exported, and operators that are not supported: all are named, with their places.
+    buffers are shared with the module, not copied. PyTorch may run what a file says: one with
+    pickled objects is refused unless you `trust` it. Raises `DataError` for that, for what is no
+    module, what cannot be exported, and operators that are not supported: all are named, with
+    their places.
     """
     name = _name_of(module)
-    program = exported(module, example_inputs, kwargs, dynamic_shapes)
+    program = exported(module, example_inputs, kwargs, dynamic_shapes, trust)
     return TorchProgram(program, name, dynamic_shapes)
 
 
