@@ -25,7 +25,7 @@ _MARK = "svodviz-part"
 def replacing(path: str | Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A file to write, which takes the place of `path` at the end; removed after an exception.
 
-    `mode` are the permissions of a file that nobody made yet. Raises `OSError`.
+    Where a `mode` is given, these are its permissions, whatever those of the old file were. Raises `OSError`.
     """
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():  # a pipe, a terminal; a folder is refused
@@ -38,7 +38,8 @@ def replacing(path: str | Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     descriptor = os.open(part, flags, 0o666 if mode is None else mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            _take_over(place, file.fileno())
+            if mode is None:
+                _take_over(place, file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
