@@ -25,9 +25,10 @@ _MARK = "svodviz-part"
 def replacing(path: str | Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A file to write, which takes the place of `path` at the end; removed after an exception.
 
-    Where a `mode` is given, these are its permissions, whatever those of the old file were. Raises `OSError`.
+    Where a `mode` is given, the file is private: these are its permissions, whatever those of the
+    old one were, and a link is replaced itself. Raises `OSError`.
     """
-    place = Path(os.path.realpath(path))
+    place = Path(os.path.realpath(path)) if mode is None else Path(path)
     if place.exists() and not place.is_file():  # a pipe, a terminal; a folder is refused
         with place.open("wb") as device:
             yield device
@@ -42,7 +43,8 @@ def replacing(path: str | Path, mode: int | None = None) -> Iterator[IO[bytes]]:
                 _take_over(place, file.fileno())
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if mode is None:  # what is private can be made again, and is not waited for
+                os.fsync(file.fileno())
         os.replace(part, place)
     except BaseException:
         part.unlink(missing_ok=True)
