@@ -29,7 +29,7 @@ def replacing(path: str | Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     old one were, and a link is replaced itself. Raises `OSError`.
     """
     place = Path(os.path.realpath(path)) if mode is None else Path(path)
-    if place.exists() and not place.is_file():  # a pipe, a terminal; a folder is refused
+    if mode is None and place.exists() and not place.is_file():  # a pipe, a terminal
         with place.open("wb") as device:
             yield device
         return
