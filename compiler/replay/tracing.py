@@ -7,6 +7,7 @@
                         the function is not captured
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -175,10 +176,13 @@ class _Found:
         """What stands in the place of a tensor."""
         if type(each) is TracedNumber:
             return Argument(index_of(each))
-        if not isinstance(each, TensorValue):
-            return each
         if id(each) in self.places:
             return Argument(self.places[id(each)])
+        if not isinstance(each, TensorValue):
+            if _holds_new(each, self.watch.first):
+                name = type(each).__name__
+                raise watching.NotCapturedError(f"it returns tensors or numbers inside a {name}")
+            return each
         if id(each) in self.olds:
             return Old(self.olds[id(each)])
         if each._number < self.watch.first:
@@ -228,6 +232,24 @@ class _Found:
             if (buffer := live.storage(node)) is not None:  # memory that was there: it gets a copy
                 found[place] = (buffer, True) if history.has_history(buffer) else None
         return found
+
+
+def _holds_new(each: Any, first: int, depth: int = 3) -> bool:
+    """True for an object that holds a tensor with this number or beyond, or a traced number: a
+    replay could not make it again."""
+    if isinstance(each, TensorValue):
+        return each._number >= first
+    if type(each) is TracedNumber:
+        return True
+    if not depth or isinstance(each, type | str | bytes | int | float):
+        return False
+    inner = list(getattr(each, "__dict__", {}).values())
+    inner += [getattr(each, name, None) for name in getattr(type(each), "__slots__", ())]
+    if isinstance(each, set | frozenset | deque | list | tuple):
+        inner += each
+    if isinstance(each, dict):
+        inner += each.values()
+    return any(_holds_new(held, first, depth - 1) for held in inner)
 
 
 def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:

@@ -138,6 +138,18 @@ def test_arguments_that_are_equal_are_told_apart(first: Any, second: Any) -> Non
         np.testing.assert_array_equal(f(X, each).numpy(), f.function(Tensor(X), each).numpy())
 
 
+def test_results_inside_an_object_are_new_in_each_call() -> None:
+    @dataclass
+    class Result:
+        loss: Tensor
+        k: float
+
+    f = compiler.jit(lambda x, k: Result(x * k, k))
+    found = [f(X, k) for k in (1.0, 2.0, 3.0, 4.0)]
+    assert [(each.loss.numpy()[0], each.k) for each in found] == [(n, n) for n in range(1, 5)]
+    assert len({id(each) for each in found}) == 4
+
+
 def test_not_a_number_is_captured_once() -> None:
     f = compiler.jit(lambda x, k: x * k)
     for _ in range(5):
