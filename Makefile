@@ -22,6 +22,7 @@ STAMP     := $(VENV)/.installed
 BENCH     := $(BENCH_VENV)/.installed
 MODELLED  := $(MODELS_VENV)/.installed
 MODELS    ?=
+OPERATORS ?=
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -32,7 +33,7 @@ comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus aarch64 arrayapi demo check bench models notebooks pictures types wheel clean
+.PHONY: help setup lab test cpus aarch64 arrayapi demo check bench models opinfo notebooks pictures types wheel clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -100,6 +101,10 @@ bench: $(BENCH) ## measure against numpy, numba, torch, jax, tinygrad (WORKLOADS
 models: $(MODELLED) ## tests of from_torch and from_jax, then models of torchvision and transformers (MODELS="bert swin*": some)
 	@$(MODELS_VENV)/bin/python -m pytest -q tests/imported/torch tests/imported/jax
 	@$(MODELS_VENV)/bin/python -m tools.models --out build/models.json $(foreach name,$(MODELS),'$(name)')
+
+# All operators take about an hour. Rows are kept in build/opinfo.json: it goes on where it was ended.
+opinfo: $(MODELLED) ## samples of PyTorch's own database of operators through from_torch (OPERATORS="softmax linalg*": some)
+	@$(MODELS_VENV)/bin/python -m tools.opinfo --out build/opinfo.json $(foreach name,$(OPERATORS),'$(name)')
 
 # What is stored is what loops for one machine print, as in the tests: conftest.py.
 notebooks: export SVODVIZ_MACHINE := x86-avx512

@@ -22,7 +22,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PACKAGES = ("compiler", "svodviz")
 TARGETS = ("setup", "lab", "test", "cpus", "aarch64", "arrayapi", "demo", "check", "bench",
-           "models", "notebooks", "pictures", "types", "wheel", "clean", "help")  # fmt: skip
+           "models", "opinfo", "notebooks", "pictures", "types", "wheel", "clean",
+           "help")  # fmt: skip
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 

@@ -1,0 +1,93 @@
+"""`tools.opinfo`: which samples it takes, what it calls different, and its table; no PyTorch."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from tools import opinfo
+
+Row = dict[str, Any]
+
+
+class Quick:
+    """A worker that answers at once."""
+
+    names = ("add", "softmax", "softmax-with_dtype")
+    asked: ClassVar[list[str]] = []
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def rows(self, name: str, seconds: float) -> list[Row]:
+        self.asked.append(name)
+        return [{"type": "float32", "values": "wrong" if name == "softmax" else "equal"}]
+
+    def end(self) -> None:
+        """There is no process."""
+
+
+def test_operators_are_chosen_by_patterns() -> None:
+    assert opinfo.chosen(["softmax*", "softmax"], Quick.names) == ["softmax", "softmax-with_dtype"]
+    with pytest.raises(SystemExit, match="no such operator: sofmax"):
+        opinfo.chosen(["sofmax"], Quick.names)
+
+
+def test_samples_differ() -> None:
+    samples = ["aa", "aab", "a", "xyz", "ab"]
+    assert opinfo.varied(samples, 2, set) == ["xyz", "aab"]
+    assert opinfo.varied(samples, 9, set)[:2] == ["xyz", "aab"]
+    assert opinfo.varied([], 4, set) == []
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "why"),
+    [
+        (np.float32([1, np.nan, np.inf]), np.float32([1 + 1e-7, np.nan, np.inf]), ""),
+        (np.float32([1, 2]), np.float32([1, 2.1]), "1 of 2 elements differ"),
+        (np.float32([np.inf]), np.float32([np.nan]), "1 of 1 elements differ"),
+        (np.float32([-np.inf]), np.float32([np.inf]), "1 of 1 elements differ"),
+        (np.float32([1]), np.float64([1]), "float32"),
+        (np.float32([1]), np.zeros((), np.float32), "PyTorch has float32"),
+        (np.int64([1 << 60]), np.int64([(1 << 60) + 1]), "1 of 1 elements differ"),
+        (np.zeros((0, 2)), np.zeros((2, 0)), "PyTorch has float64"),
+        (3, 3, ""),
+        (3, 4, "3, PyTorch has 4"),
+    ],
+)
+def test_what_differs(got: Any, wanted: Any, why: str) -> None:
+    said = opinfo.different([got], [wanted])
+    assert why in said and bool(why) == bool(said)
+
+
+def test_results_are_counted() -> None:
+    assert opinfo.different([1], [1, 2]) == "1 results, PyTorch has 2"
+    assert not opinfo.different([np.zeros(2)], [np.ones(2)], is_loose=True)
+
+
+def test_it_goes_on_where_it_was_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows that are there are not run again; a wrong one is the exit code."""
+    out = tmp_path / "build" / "rows.json"
+    monkeypatch.setattr(opinfo, "Worker", Quick)
+    monkeypatch.setattr(Quick, "asked", [])
+    monkeypatch.setattr(sys, "argv", ["opinfo", "add", "--processes=1", f"--out={out}"])
+    assert opinfo.main() == 0
+    assert json.loads(out.read_text("utf-8")) == {"add": [{"type": "float32", "values": "equal"}]}
+    monkeypatch.setattr(sys, "argv", ["opinfo", "--processes=1", f"--out={out}"])
+    assert opinfo.main() == 1
+    assert Quick.asked == ["add", "softmax", "softmax-with_dtype"]
+    assert "1 of 3 were in" in capsys.readouterr().out
+
+
+def test_table() -> None:
+    rows: list[Row] = [{"values": "equal", "gradients": "wrong"}, {"values": "refused"}]
+    lines = opinfo.table({"add": rows, "exp": [{"values": "equal", "gradients": "equal"}]})
+    assert [line.split()[1:] for line in lines.splitlines()[1:]] == [
+        ["2", "1", "0", "0", "0", "0"], ["1", "0", "0", "0", "0", "1"],
+        ["1", "0", "0", "0", "0", "1"],
+    ]  # fmt: skip

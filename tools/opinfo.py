@@ -1,0 +1,454 @@
+"""Samples of PyTorch's own database of operators (OpInfo) through `from_torch`: a table.
+
+    python -m tools.opinfo                     every operator, in two processes
+    python -m tools.opinfo softmax 'linalg*'   some, by names or patterns of the shell
+    python -m tools.opinfo --samples 1 …       fewer samples of each operator and element type
+    python -m tools.opinfo --out rows.json …   keep the rows; those that are there are not run again
+    python -m tools.opinfo --limit 600 …       end after so many seconds
+
+A sample is a module: its tensors are inputs, its other arguments constants. Values are compared
+with PyTorch's, and where PyTorch has them also gradients of a weighted sum of all outputs. Of
+random operators only types and shapes are compared. A result is one of
+
+    equal       the same type and shape, integers exactly, floats up to rounding, NaN at one place
+    refused     a `CompileError`: the sentence is kept
+    unexported  `torch.export` or its decompositions raise an exception
+    skipped     PyTorch itself raises an exception, or the sample has no tensor
+    failed      any other exception, a crash, or no answer in time: a defect
+    wrong       another result: a defect
+"""
+
+import argparse
+import contextlib
+import fnmatch
+import itertools
+import json
+import multiprocessing
+import sys
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+RESULTS = ("equal", "refused", "unexported", "skipped", "failed", "wrong")
+DEFECTS = ("failed", "wrong")
+OTHERS = ("int64", "bool", "int32", "complex64")
+"""Of these the first that an operator takes is tried after its floating types."""
+DRAWN = 100
+"""Samples that are drawn of one operator and type, to choose some that differ."""
+TOLERANCES = {"float64": (1e-7, 1e-7), "float32": (2e-4, 2e-5), "float16": (2e-2, 2e-3),
+              "bfloat16": (5e-2, 1e-2)}  # fmt: skip
+"""Relative to an element, and relative to the largest magnitude of a result (at least 1)."""
+UNDEFINED = ("empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
+             "new_empty_strided")  # fmt: skip
+"""Operators whose values nobody defines: types and shapes are compared."""
+
+
+def operators() -> dict[str, Any]:
+    """The database, by name."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return {"-".join(filter(None, (op.name, op.variant_test_name))): op for op in op_db}
+
+
+def chosen(patterns: Sequence[str], among: Sequence[str]) -> list[str]:
+    """The operators of these names or patterns; `SystemExit` where one fits none."""
+    found: list[str] = []
+    for pattern in patterns:
+        fitting = fnmatch.filter(among, pattern)
+        if not fitting:
+            raise SystemExit(f"no such operator: {pattern}")
+        found += fitting
+    return list(dict.fromkeys(found))
+
+
+def varied(samples: Sequence[Any], count: int, traits: Callable[[Any], set[str]]) -> list[Any]:
+    """At most `count` samples: each next is the one with the most traits that none has so far."""
+    left, seen, taken = [(each, traits(each)) for each in samples], set[str](), list[Any]()
+    while left and len(taken) < count:
+        best = max(left, key=lambda pair: len(pair[1] - seen))
+        left.remove(best)
+        seen |= best[1]
+        taken.append(best[0])
+    return taken
+
+
+def _traits(sample: Any) -> set[str]:
+    import torch
+    from torch.utils import _pytree as pytree
+
+    found = {f"{name}={value!r}"[:60] for name, value in sample.kwargs.items()}
+    found |= {f"named {name}" for name in sample.kwargs} | {f"{len(sample.args)} arguments"}
+    shapes = set()
+    for leaf in pytree.tree_leaves((sample.input, sample.args, sample.kwargs)):
+        if isinstance(leaf, torch.Tensor):
+            shapes.add(tuple(leaf.shape))
+            found |= {f"rank {leaf.ndim}", f"empty {leaf.numel() == 0}",
+                      f"contiguous {leaf.is_contiguous()}"}  # fmt: skip
+        else:
+            found.add(f"{type(leaf).__name__} {leaf!r}"[:40])
+    return found | {f"{len(shapes)} shapes"}
+
+
+def types_of(op: Any) -> list[str]:
+    """The element types to try: the floating ones, and one other."""
+    names = {str(each).removeprefix("torch.") for each in op.dtypes}
+    floats = [name for name in ("float32", "float64") if name in names]
+    return floats + [name for name in OTHERS if name in names][:1]
+
+
+def rows_of(op: Any, count: int) -> Iterator[Row]:
+    """A row for each sample of an operator."""
+    import torch
+
+    for name in types_of(op):
+        dtype = getattr(torch, name)
+        is_learned = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
+        torch.manual_seed(0)
+        try:
+            drawn = op.sample_inputs("cpu", dtype, requires_grad=is_learned)
+            samples = varied(list(itertools.islice(drawn, DRAWN)), count, _traits)
+        except Exception as error:  # whatever the database raises
+            yield {"type": name, "values": "skipped", "why": _first_line(error)}
+            continue
+        for sample in samples:
+            yield {"type": name, "sample": sample.summary()[:300],
+                   **_compared(op, sample, is_learned)}  # fmt: skip
+
+
+def _compared(op: Any, sample: Any, is_learned: bool) -> Row:
+    """The results of one sample: of values, and of gradients where there are some."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    flat, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
+    places = [n for n, leaf in enumerate(flat) if isinstance(leaf, torch.Tensor)]
+    if not places:
+        return {"values": "skipped", "why": "no tensor"}
+    module = _module(op, sample, flat, spec, places)
+    inputs = [flat[n].detach().clone() for n in places]
+    grads = [is_learned and flat[n].requires_grad for n in places]
+    try:
+        eager = [x.clone().requires_grad_(g) for x, g in zip(inputs, grads, strict=True)]
+        outputs = list(pytree.tree_leaves(module(*eager)))
+        wanted = [_value(each) for each in outputs]
+        slopes = _slopes(outputs, eager) if any(grads) else []
+    except Exception as error:
+        return {"values": "skipped", "why": _first_line(error)}
+    is_loose = op.name in UNDEFINED or _is_random(op)
+    return _ours(module, inputs, wanted, slopes, is_loose)
+
+
+def _is_random(op: Any) -> bool:
+    words = ("dropout", "rand", "normal", "bernoulli", "multinomial", "uniform", "cauchy",
+             "exponential", "geometric", "log_normal", "rrelu", "fractional")  # fmt: skip
+    deterministic = ("normalize", "norm", "randomized")
+    is_named = any(word in op.name for word in words)
+    return is_named and not any(word in op.name.split("_") for word in deterministic) and (
+        "normalize" not in op.name
+    )
+
+
+def _module(op: Any, sample: Any, flat: list[Any], spec: Any, places: list[int]) -> Any:
+    from torch import nn
+    from torch.utils import _pytree as pytree
+
+    function, finish = op.op, sample.output_process_fn_grad
+
+    class Sampled(nn.Module):  # type: ignore[misc]
+        """The operator, with all that is no tensor as constants."""
+
+        def forward(self, *tensors: Any) -> Any:
+            leaves = list(flat)
+            for place, tensor in zip(places, tensors, strict=True):
+                leaves[place] = tensor
+            first, args, named = pytree.tree_unflatten(leaves, spec)
+            return finish(function(first, *args, **named))
+
+    return Sampled().eval()
+
+
+def _ours(
+    module: Any, inputs: list[Any], wanted: list[Any], slopes: list[Any], is_loose: bool
+) -> Row:
+    from torch.utils import _pytree as pytree
+
+    import compiler
+    from compiler.core.errors import CompileError, InternalError, NameMistake
+
+    row: Row = {}
+    has_slopes = any(slope is not None for slope in slopes)
+    for kind in ("values", "gradients") if has_slopes else ("values",):
+        try:
+            if kind == "values":
+                program = compiler.from_torch(module, tuple(inputs))
+                ours = [_tensor(x, False) for x in inputs]
+                got = [_value(each) for each in pytree.tree_leaves(program(*ours))]
+            else:
+                tensors = [_tensor(x, s is not None) for x, s in zip(inputs, slopes, strict=True)]
+                got = _our_slopes(pytree.tree_leaves(program(*tensors)), tensors, slopes)
+                wanted = [each for each in slopes if each is not None]
+            why = different(got, wanted, is_loose)
+            row[kind] = "wrong" if why else "equal"
+        except CompileError as error:
+            is_defect = isinstance(error, InternalError | NameMistake)
+            is_theirs = error.__cause__ is not None and not isinstance(
+                error.__cause__, CompileError
+            )
+            row[kind] = "failed" if is_defect else "unexported" if is_theirs else "refused"
+            why = _first_line(error)
+        except Exception as error:
+            row[kind], why = "failed", f"{type(error).__name__}: {_first_line(error)}"
+        if why:
+            row["why"] = why
+        if row[kind] not in ("equal", "wrong"):
+            break
+    return row
+
+
+def _tensor(x: Any, is_learned: bool) -> Any:
+    from compiler import Tensor
+    from compiler.imported.torch.element_types import array_of
+
+    return Tensor(array_of(x, "a sample"), requires_grad=is_learned)
+
+
+def _value(each: Any) -> Any:
+    """An array, or a number as it is."""
+    from compiler import Tensor
+
+    if hasattr(each, "resolve_conj"):
+        return each.detach().clone().resolve_conj().resolve_neg().numpy()
+    return each.numpy() if isinstance(each, Tensor) else each
+
+
+def _weights(shape: Sequence[int], dtype: Any) -> Any:
+    import numpy as np
+
+    size = int(np.prod(shape))
+    return (0.5 + np.cos(np.arange(size) * 0.7)).reshape(shape).astype(dtype)
+
+
+def _slopes(outputs: list[Any], inputs: list[Any]) -> list[Any]:
+    """PyTorch's gradient by each input that has one; None for the others."""
+    import torch
+
+    parts = [
+        (each * torch.from_numpy(_weights(each.shape, _value(each).dtype))).sum()
+        for each in outputs
+        if isinstance(each, torch.Tensor) and each.requires_grad and each.is_floating_point()
+    ]
+    learned = [x for x in inputs if x.requires_grad]
+    if not parts:
+        return []
+    total = sum(part.double() for part in parts)
+    found = iter(torch.autograd.grad(total, learned, allow_unused=True))
+    slopes = [next(found) if x.requires_grad else None for x in inputs]
+    return [None if s is None else _value(s) for s in slopes]
+
+
+def _our_slopes(outputs: list[Any], tensors: list[Any], slopes: list[Any]) -> list[Any]:
+    from compiler import Tensor
+
+    parts = [
+        (each * Tensor(_weights(each.shape, each.dtype.numpy))).sum()
+        for each in outputs
+        if isinstance(each, Tensor) and each.requires_grad and each.dtype.is_float
+    ]
+    learned = [x for x, slope in zip(tensors, slopes, strict=True) if slope is not None]
+    total = parts[0].cast("float64")
+    for part in parts[1:]:
+        total = total + part.cast("float64")
+    found = total.gradient(*learned, allow_unused=True)
+    return [each.numpy() for each in (found if len(learned) > 1 else [found])]
+
+
+def different(got: list[Any], wanted: list[Any], is_loose: bool = False) -> str:
+    """How results differ: "" where they are equal."""
+    if len(got) != len(wanted):
+        return f"{len(got)} results, PyTorch has {len(wanted)}"
+    return next(filter(None, (_differs(a, b, is_loose) for a, b in zip(got, wanted, strict=True))),
+                "")  # fmt: skip
+
+
+def _differs(got: Any, wanted: Any, is_loose: bool) -> str:
+    import numpy as np
+
+    if not isinstance(wanted, np.ndarray | np.generic):
+        same = np.array_equal(np.asarray(got), np.asarray(wanted), equal_nan=wanted != wanted)
+        return "" if same or is_loose else f"{got!r}, PyTorch has {wanted!r}"
+    if getattr(got, "dtype", None) != wanted.dtype or got.shape != wanted.shape:
+        have = f"{getattr(got, 'dtype', type(got).__name__)}{list(getattr(got, 'shape', ()))}"
+        return f"{have}, PyTorch has {wanted.dtype}{list(wanted.shape)}"
+    if is_loose or wanted.size == 0:
+        return ""
+    if wanted.dtype.kind not in "fc":
+        count = int((got != wanted).sum())
+        return f"{count} of {wanted.size} elements differ" if count else ""
+    relative, absolute = TOLERANCES.get(wanted.dtype.name, TOLERANCES["float32"])
+    finite = np.isfinite(wanted)
+    with np.errstate(all="ignore"):
+        size = max(1.0, float(np.abs(wanted[finite]).max(initial=0.0)))
+        near = np.abs(got - wanted) <= relative * np.abs(wanted) + absolute * size
+    same = (near & finite) | (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    if same.all():
+        return ""
+    place = tuple(int(n) for n in np.argwhere(~same)[0])
+    return (f"{int((~same).sum())} of {wanted.size} elements differ, at {list(place)} "
+            f"{got[place]!r}, PyTorch has {wanted[place]!r}")  # fmt: skip
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).strip().splitlines()), "")[:400] or type(error).__name__
+
+
+def _serve(pipe: Connection, count: int) -> None:
+    """Answers names of operators with their rows, until there are no more."""
+    warnings.simplefilter("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    every = operators()
+    pipe.send(list(every))
+    with contextlib.suppress(EOFError, BrokenPipeError):  # the command was ended
+        while name := pipe.recv():
+            pipe.send(list(rows_of(every[name], count)))
+
+
+class Worker:
+    """A process that is made anew when it crashes or does not answer in time."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, other = context.Pipe()
+        self._process = context.Process(target=_serve, args=(other, self._count), daemon=True)
+        self._process.start()
+        other.close()
+        self.names: list[str] = self._pipe.recv()
+
+    def rows(self, name: str, seconds: float) -> list[Row]:
+        """The rows of an operator; one that failed where the process ends or is too slow."""
+        self._pipe.send(name)
+        try:
+            if self._pipe.poll(seconds):
+                found: list[Row] = self._pipe.recv()
+                return found
+            why = f"not ready after {seconds:.0f} s"
+        except EOFError:
+            self._process.join(5)
+            why = f"the process ended with {self._process.exitcode}"
+        self.end()
+        self._start()
+        return [{"type": "", "values": "failed", "why": why}]
+
+    def end(self) -> None:
+        """Ends the process."""
+        self._process.kill()
+        self._process.join()
+
+
+def run(
+    workers: Sequence[Worker], names: Sequence[str], seconds: float, limit: float,
+    finish: Callable[[str, list[Row]], None],
+) -> None:  # fmt: skip
+    """Every operator in one of the processes; `finish` takes the rows of each."""
+    left, lock, end = iter(names), threading.Lock(), time.monotonic() + limit
+
+    def serve(worker: Worker) -> None:
+        while time.monotonic() < end:
+            with lock:
+                name = next(left, None)
+            if name is None:
+                return
+            rows = worker.rows(name, seconds)
+            with lock:
+                finish(name, rows)
+
+    threads = [threading.Thread(target=serve, args=(worker,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def kept(out: Path | None) -> dict[str, list[Row]]:
+    """The rows of a file, by operator."""
+    rows: dict[str, list[Row]] = json.loads(out.read_text("utf-8")) if out and out.exists() else {}
+    return rows
+
+
+def is_wrong(rows: Sequence[Row]) -> bool:
+    """Whether some sample is a defect."""
+    return any(row.get(kind) in DEFECTS for row in rows for kind in ("values", "gradients"))
+
+
+def table(every: dict[str, list[Row]]) -> str:
+    """Counts of samples by result, and of operators by the worst of theirs."""
+    rows = [row for group in every.values() for row in group]
+    lines = [f"{'':10}" + "".join(f"{result:>12}" for result in RESULTS)]
+    for kind in ("values", "gradients"):
+        counts = Counter(row[kind] for row in rows if kind in row)
+        lines.append(f"{kind:10}" + "".join(f"{counts[result]:12}" for result in RESULTS))
+    worst: Counter[str] = Counter()
+    for group in every.values():
+        found = {row[kind] for row in group for kind in ("values", "gradients") if kind in row}
+        worst[max(found, key=RESULTS.index, default="skipped")] += 1
+    lines.append(f"{'operators':10}" + "".join(f"{worst[result]:12}" for result in RESULTS))
+    return "\n".join(lines)
+
+
+def printed(name: str, rows: Sequence[Row]) -> str:
+    """An operator's line, and a line for each defect."""
+    counts = Counter(row[kind] for row in rows for kind in ("values", "gradients") if kind in row)
+    lines = [f"{name:45} " + ", ".join(f"{counts[r]} {r}" for r in RESULTS if counts[r])]
+    lines += [
+        f"    {row['type']} {row.get('sample', '')[:120]}: {row.get('why', '')}"
+        for row in rows if is_wrong([row])
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Print the table; 1 where a sample is wrong or failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("operators", nargs="*", help="names or patterns; else all")
+    parser.add_argument("--samples", type=int, default=4, help="of each element type at most")
+    parser.add_argument("--seconds", type=float, default=300, help="for one operator at most")
+    parser.add_argument("--limit", type=float, default=float("inf"), help="seconds for all")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--out", type=Path, help="a file for the rows, as JSON: it is gone on with")
+    parser.add_argument("--anew", action="store_true", help="run what the file has, too")
+    given = parser.parse_args()
+    every = kept(given.out)
+    workers = [Worker(given.samples) for _ in range(given.processes)]
+    asked = chosen(given.operators or ["*"], workers[0].names)
+    before = [] if given.anew else [name for name in asked if name in every]
+    if before:
+        print(f"{len(before)} of {len(asked)} were in {given.out}: --anew runs them, too")
+
+    def finish(name: str, rows: list[Row]) -> None:
+        every[name] = rows
+        print(printed(name, rows), flush=True)
+        if given.out:
+            given.out.parent.mkdir(parents=True, exist_ok=True)
+            given.out.write_text(json.dumps(every, indent=1) + "\n", "utf-8")
+
+    left = [name for name in asked if name not in before]
+    run(workers, left, given.seconds, given.limit, finish)
+    for worker in workers:
+        worker.end()
+    print(table({name: every[name] for name in asked if name in every}))
+    return int(any(is_wrong(every[name]) for name in asked if name in every))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
