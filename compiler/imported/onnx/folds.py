@@ -15,10 +15,10 @@ from compiler.tensors.variables import Variable
 def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     """One number for some axes, for all of them where none are named."""
     axes, is_each = call.numbers(1, "axes"), call.get("noop_with_empty_axes", 0)
+    keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if is_each and not axes:
         return _of_each(call.op, x)
     chosen = tuple(call.axis(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
-    keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
         extents = call.extents(x)
         shape = [1 if a in chosen else n for a, n in enumerate(extents) if keep or a not in chosen]
