@@ -41,7 +41,8 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """[n, l, width], and how much each query looks at each key [n, l, s], the mean over heads,
         [n, heads, l, s] where not `average_attn_weights`; None where not `need_weights`. What is
-        not read is not computed.
+        not read is not computed. While it learns, each weight is dropped with probability
+        `dropout`, in both.
 
         Without keys and values queries look at themselves. Masks say what is not looked at, keys
         [n, s] and pairs [l, s] or [n heads, l, s], where they are true; floats are added to the
@@ -55,13 +56,18 @@ class MultiheadAttention(Module):
             parts = [self._projected(each, n, n + 1) for n, each in enumerate((q, k, v))]
         q, k, v = (self._cut(part) for part in parts)
         mask = _added(self._mask(key_padding_mask, attn_mask, q, k), q.dtype)
-        share = self.dropout if self.training else 0.0
-        seen = q.scaled_dot_product_attention(k, v, mask, share, is_causal)
+        dropped: Tensor | None = None
+        if self.dropout and self.training:
+            dropped = q._attention_weights(k, mask, is_causal).dropout(self.dropout)
+            seen = dropped @ v
+        else:
+            seen = q.scaled_dot_product_attention(k, v, mask, is_causal=is_causal)
         n, heads, length, part = seen.shape
         made = self._ordered(self.out_proj(seen.transpose(1, 2).reshape(n, length, heads * part)))
         if not need_weights:
             return made, None
         weights = ((q @ k.mT) * part**-0.5)._seen(mask, is_causal).softmax(-1)
+        weights = weights if dropped is None else dropped
         return made, weights.mean(1) if average_attn_weights else weights
 
     def _ordered(self, x: Any) -> Any:

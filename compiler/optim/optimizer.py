@@ -63,7 +63,15 @@ class Optimizer:
         if not met:
             raise self._refusal("there are no parameters", "0 tensors", "1 or more")
         self.count = initial.state((), 0.0, "float64")
-        """How many steps were made."""
+        """How many steps were made, with a gradient of any parameter."""
+        several = sum(len(group.parameters) for group in self.groups)
+        self.absent, self.late = [False] * several, [False] * several
+        """For each parameter: True if it had no gradient in the last step, and in an earlier one.
+        Those that are late have made fewer steps."""
+        self.steps = [initial.state((), 0.0, "float64") for _ in range(several)]
+        """How many steps an absent parameter made."""
+        self.missed = [initial.state((), 0.0, "float64") for _ in range(several)]
+        """How many steps a late parameter missed, while it is not absent."""
         self.kept = [
             {name: initial.state(p.shape, 0.0, p.dtype) for name in self.names}
             for group in self.groups
@@ -113,20 +121,35 @@ class Optimizer:
             self._step()
 
     def _step(self) -> None:
+        rows = [(group, p) for group in self.groups for p in group.parameters]
+        if all(p.grad is None for _, p in rows):
+            return
         count = self.count + 1
-        written: list[tuple[Tensor, Tensor]] = []
-        kept = iter(self.kept)
-        for group in self.groups:
-            for p in group.parameters:
-                own = next(kept)
-                if p.grad is None:
-                    continue
-                new, state = self.update(p, p.grad, own, group.tensor, count, **group.options)
-                for name, value in state.items():
-                    written.append((own[name], value.cast(p.dtype)))
-                written.append((p, new.cast(p.dtype)))
-        if written:
-            assign_together([(self.count, count), *written], is_computed=True)
+        turned = [n for n, (_, p) in enumerate(rows) if (p.grad is None) is not self.absent[n]]
+        written = [self._turned(number) for number in turned]
+        for number, (group, p) in enumerate(rows):
+            if p.grad is None:
+                continue
+            own, made = self.kept[number], count
+            if self.absent[number]:
+                made = self.steps[number] + 1
+            elif self.late[number]:
+                made = count - self.missed[number]
+            new, state = self.update(p, p.grad, own, group.tensor, made, **group.options)
+            for name, value in state.items():
+                written.append((own[name], value.cast(p.dtype)))
+            written.append((p, new.cast(p.dtype)))
+        assign_together([(self.count, count), *written], is_computed=True)
+        for number in turned:
+            self.late[number] |= self.absent[number]
+            self.absent[number] = not self.absent[number]
+
+    def _turned(self, number: int) -> tuple[Tensor, Tensor]:
+        """What is written where a parameter has a gradient again, or has none any more."""
+        steps, missed = self.steps[number], self.missed[number]
+        if self.absent[number]:
+            return missed, self.count - steps
+        return steps, self.count - missed if self.late[number] else self.count + 0
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients that were collected, or make them 0."""
@@ -134,7 +157,17 @@ class Optimizer:
             forget_gradients(group.parameters, set_to_none)
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The rates, the count of steps and all that is kept, by name."""
+        """The rates, the count of steps and all that is kept, by name; the steps of a parameter
+        that made fewer."""
+        late = {}
+        for number, steps in enumerate(self.steps):
+            if self.late[number] and not self.absent[number]:
+                steps.assign(self.count - self.missed[number]).realize()
+            if self.late[number] or self.absent[number]:
+                late[f"state.{number}.steps"] = steps
+        return {**self._rows(), **late}
+
+    def _rows(self) -> dict[str, Tensor]:
         rows = {f"groups.{n}.rate": group.tensor for n, group in enumerate(self.groups)}
         for n, kept in enumerate(self.kept):
             rows |= {f"state.{n}.{name}": tensor for name, tensor in kept.items()}
@@ -142,7 +175,11 @@ class Optimizer:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that was saved. Raises `DataError` with all that differs."""
-        load_state(type(self).__name__, self.state_dict(), state)
+        names = {f"state.{n}.steps": n for n in range(len(self.steps))}
+        late = {name: self.steps[number] for name, number in names.items() if name in state}
+        load_state(type(self).__name__, {**self._rows(), **late}, state)
+        for name, number in names.items():  # as if a late one had been absent until now
+            self.absent[number], self.late[number] = name in late, False
 
     def __repr__(self) -> str:
         rows = [

@@ -252,7 +252,8 @@ def _network(walk: Walk, value: Any, where: str) -> None:
 
 
 def _optimizer(walk: Walk, value: Any, where: str) -> None:
-    walk.elements(where, value.groups)
+    for each in (value.groups, value.absent, value.late):
+        walk.elements(where, each)
     if not libraries.is_own(type(value)):
         _attributes(walk, value, where)
 

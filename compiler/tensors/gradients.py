@@ -183,9 +183,9 @@ class Gradients(Placement):
         """
         root, seed = self._root("backward", gradient)
         leaves = _leaves_of(root)
-        found = swept([root], [seed], [leaf.node for leaf in leaves])
+        found = swept([root], [seed], list(leaves))
         new = []
-        for leaf, node in zip(leaves, found, strict=True):
+        for leaf, node in zip(leaves.values(), found, strict=True):
             made = leaf._new(node if create_graph else Detach((node,)))
             held = leaf.grad
             new.append((leaf, made if held is None else held.add(made)))
@@ -248,20 +248,43 @@ class Gradients(Placement):
             realized(self)
 
 
-def _leaves_of(root: TensorNode) -> list[Any]:
-    """The tensors that collect gradients with which the root changes; `GradientError` for none."""
+def _places_in(order: Sequence[TensorNode]) -> dict[TensorNode, Any]:
+    """The tensors that collect gradients, by the node of a history where each stands: its value, or
+    what it was computed from where it was looked at meanwhile."""
+    nodes, places = frozenset(order), dict[TensorNode, Any]()
+    for leaf in list(LEAVES.values()):
+        node: TensorNode = leaf.node
+        is_data = isinstance(node, Buffer) and not is_remembered(node)
+        found = [node] if is_data else [*_recalled(node), *_recalled(leaf.recipe)]
+        place = next((each for each in found if each in nodes), None)
+        if place is not None:
+            places[place] = leaf
+    return places
+
+
+def _recalled(node: TensorNode) -> list[TensorNode]:
+    """A node as it stands in a history; none where its own was written since."""
+    try:
+        return [remembered(node)]
+    except GradientError:
+        return []
+
+
+def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:
+    """The tensors that collect gradients with which the root changes, by their places in it;
+    `GradientError` for none."""
     order = toposort([root])
-    leaves = leaves_in(order)
-    wanted = frozenset(leaf.node for leaf in leaves) | _written_since(order)
+    places = _places_in(order)
+    wanted = frozenset(places) | _written_since(order)
     way = needed_for(order, wanted)
     found = reached(root, way)
-    if gone := (found & wanted) - {leaf.node for leaf in leaves}:
+    if gone := (found & wanted) - places.keys():
         raise GradientError(
             "backward", "what requires gradients was written since this tensor came about",
             got=short(gone.pop()), expected="the values that it is computed from",
             hint="take the gradient before assign(…) or x[…] = … writes them",
         )  # fmt: skip
-    if kept := [leaf for leaf in leaves if leaf.node in found]:
+    if kept := {place: leaf for place, leaf in places.items() if place in found}:
         return kept
     stops = [node for node in order if not changed_by(node) and way.intersection(node.sources)]
     stop = stops[-1] if stops else None

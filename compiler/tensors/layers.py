@@ -5,7 +5,7 @@ Names and meanings are PyTorch's. Statistics of 16-bit floats are taken in float
 """
 
 import math
-from typing import Self
+from typing import Any, Self
 
 from compiler.core.errors import DataError, ShapeError
 from compiler.tensors.linear import Linear
@@ -29,8 +29,9 @@ class Layers(Linear):
 
         `scale` is 1 / sqrt(e) unless given. A mask of truth values says which keys count, one of
         numbers is added; `is_causal`: query i sees keys up to i. A query that sees none is 0.
-        With `enable_gqa` each head of keys and values serves several heads of queries;
-        `softcap` holds scores within ± itself: softcap * tanh(score / softcap).
+        With `dropout_p` each weight is 0 with that probability, as `dropout` has it. With
+        `enable_gqa` each head of keys and values serves several heads of queries; `softcap` holds
+        scores within ± itself: softcap * tanh(score / softcap).
         """
         name = "scaled_dot_product_attention"
         k, v = self._lift(key), self._lift(value)
@@ -40,11 +41,17 @@ class Layers(Linear):
                 got=f"{written(self.shape)} and {written(k.shape)}",
                 expected="(…, l, e) and (…, s, e)",
             )  # fmt: skip
-        if dropout_p:
-            raise DataError(name, "there is no dropout in it", got=f"dropout_p={dropout_p}",
-                            expected="0", hint="x.dropout(p) drops elements")  # fmt: skip
         if enable_gqa:
             k, v = (each._for_heads(name, self.shape[-3:-2]) for each in (k, v))
+        weights: Any = self._attention_weights(k, attn_mask, is_causal, scale, softcap)
+        result: Self = (weights.dropout(dropout_p) if dropout_p else weights).matmul(v)
+        return result
+
+    def _attention_weights(
+        self, k: Self, attn_mask: Operand | None = None, is_causal: bool = False,
+        scale: float | None = None, softcap: float | None = None,
+    ) -> Self:  # fmt: skip
+        """How much each query looks at each key, [… , l, s]."""
         factor = 1 / math.sqrt(self.shape[-1]) if scale is None else scale
         scores = self.matmul(k.mT)
         inner = scores.cast(scores.dtype.accumulator).mul(factor)
@@ -52,11 +59,11 @@ class Layers(Linear):
             inner = inner.div(softcap).tanh().mul(softcap)
         seen = inner._seen(attn_mask, is_causal)
         if attn_mask is None:
-            return seen.softmax(-1).cast(scores.dtype).matmul(v)
+            return seen.softmax(-1).cast(scores.dtype)
         # Where no key is seen, softmax has no numbers to divide, for values and for gradients.
         is_blind = seen.eq(-math.inf).all(-1, keepdim=True)
         weights = is_blind.where(0.0, is_blind.where(0.0, seen).softmax(-1))
-        return weights.cast(scores.dtype).matmul(v)
+        return weights.cast(scores.dtype)
 
     def _seen(self, mask: Operand | None, is_causal: bool) -> Self:
         """Scores, -inf where a query does not see a key."""

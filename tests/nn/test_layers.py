@@ -204,3 +204,22 @@ def test_a_sequence_in_two_parts_is_one(kind: type[nn.Module]) -> None:
     for expected, got in pairs:
         assert expected.shape == (2, 2, 4)  # layers, batch, hidden
         np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_attention_with_dropout_learns() -> None:
+    x = Tensor(np.random.default_rng(0).standard_normal((2, 5, 8)), requires_grad=True)
+    layer = nn.MultiheadAttention(8, 2, dropout=0.5, dtype=F8)
+    Tensor.manual_seed(3)
+    made, weights = layer(x, average_attn_weights=False)
+    made.square().sum().backward()
+    assert weights is not None and x.grad is not None and np.isfinite(x.grad.numpy()).all()
+    dropped = weights.numpy() == 0
+    assert 0 < dropped.mean() < 1
+    layer.eval()
+    whole = layer(x, average_attn_weights=False)[1]
+    assert whole is not None
+    np.testing.assert_allclose(np.where(dropped, 0, 2 * whole.numpy()), weights.numpy(), rtol=1e-12)
+    seen = Tensor(np.ones((1, 3, 4))).scaled_dot_product_attention(
+        Tensor(np.ones((1, 6, 4))), Tensor(np.ones((1, 6, 4))), dropout_p=0.5
+    )
+    assert set(np.round(seen.numpy().ravel() * 3, 9)) <= set(range(7))

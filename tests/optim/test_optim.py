@@ -149,3 +149,48 @@ def test_refused(name: str) -> None:
     call, words = REFUSED[name]
     with pytest.raises(DataError, match=words):
         call()
+
+
+@pytest.mark.parametrize("is_captured", [False, True])
+def test_a_parameter_counts_its_own_steps(is_captured: bool) -> None:
+    """The first step of Adam is rate * sign(gradient), whenever it comes (Kingma and Ba, 2015)."""
+    a, b = (Tensor(np.array([1.0]), requires_grad=True) for _ in range(2))
+    adam = optim.Adam([a, b], rate=0.1)
+
+    def step(has_b: bool) -> None:
+        ((a * a) + (b * b if has_b else 0)).sum().backward()
+        adam.step()
+        adam.zero_grad()
+
+    run = compiler.jit(step) if is_captured else step
+    present = (False, False, True, True, False, True)
+    found = []
+    for has_b in present:
+        run(has_b)
+        found.append(b.item())
+    right = _adam_alone(sum(present))
+    np.testing.assert_allclose([found[n] for n, has_b in enumerate(present) if has_b], right)
+    assert found[:2] == [1.0, 1.0] and found[4] == found[3]
+
+    state = {name: each.numpy().copy() for name, each in adam.state_dict().items()}
+    assert state["count"] == 6 and state["state.1.steps"] == 3
+    values = [each.numpy().copy() for each in (a, b)]
+    others = [Tensor(each, requires_grad=True) for each in values]
+    other = optim.Adam(others, rate=0.1)
+    other.load_state_dict(state)
+    (a * a + b * b).sum().backward()
+    adam.step()
+    sum((each * each).sum() for each in others).backward()
+    other.step()
+    assert [each.item() for each in others] == [a.item(), b.item()]
+
+
+def _adam_alone(steps: int) -> list[float]:
+    """Adam of x² from 1, in Python's numbers."""
+    x, mean, square, found = 1.0, 0.0, 0.0, []
+    for count in range(1, steps + 1):
+        slope = 2 * x
+        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        x -= 0.1 * (mean / (1 - 0.9**count)) / ((square / (1 - 0.999**count)) ** 0.5 + 1e-8)
+        found.append(x)
+    return found

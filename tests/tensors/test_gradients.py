@@ -316,3 +316,20 @@ def test_a_leaf_is_not_written_in_place_with_one() -> None:
     plain = other = Tensor(np.ones(2))
     plain += 1
     assert other.numpy().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("looked_at", ["", "y", "z", "both", "after"])
+def test_a_retained_gradient_survives_a_look_at_the_value(looked_at: str) -> None:
+    x = Tensor(np.ones(3), requires_grad=True)
+    y = x * 2
+    if looked_at == "after":
+        y.numpy()
+    z = y.retain_grad() * 3
+    z.retain_grad()
+    if looked_at in ("y", "both"):
+        y.numpy()
+    if looked_at in ("z", "both"):
+        z.realize()
+    (z**2).sum().backward()
+    for each, right in ((z, 12.0), (y, 36.0), (x, 72.0)):
+        assert each.grad is not None and each.grad.numpy().tolist() == [right] * 3
