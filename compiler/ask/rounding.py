@@ -9,7 +9,7 @@ The graph runs once more, and each value carries a bound on its error, element b
     what its operands bring    how far the result moves when an operand moves by its own bound, up
                                or down, in wider arithmetic, which adds no rounding of its own;
                                where that turns a comparison or a position, all of it; one with
-                               the own maximum of the values turns at ties alone (`ties.py`)
+                               a selection of the same values turns at ties alone (`ties.py`)
 
 A unit is the distance to the next number of the type (`numpy.spacing`), at the greatest magnitude
 that the result may have. So a large difference of two close numbers is rounding, and a small one in
@@ -28,7 +28,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.ask.sums import of_products, of_terms
-from compiler.ask.ties import unmoved
+from compiler.ask.ties import Numbers
 from compiler.core.dtypes import float_limits, is_floating
 from compiler.core.node import toposort
 from compiler.core.origin import no_origin
@@ -81,7 +81,7 @@ def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
     with no_origin():
         made = decompose(differentiate(root, Provenance()), Provenance())
     order: list[TensorNode] = toposort([made])
-    followed = _Followed(inputs, variables_of(order, inputs))
+    followed = _Followed(inputs, variables_of(order, inputs), Numbers(order))
     products = _products(order)
     left_out = set(products.values())
     last = {s: n for n, node in enumerate(order) for s in _operands(node, products)}
@@ -129,9 +129,12 @@ def _repeats(node: TensorNode) -> bool:
 class _Followed:
     """The values and their errors, of those nodes that are needed still."""
 
-    def __init__(self, inputs: Mapping[Any, Array], sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, inputs: Mapping[Any, Array], sizes: Mapping[str, int], numbers: Numbers
+    ) -> None:
         self.inputs = inputs
         self.sizes = sizes
+        self.numbers = numbers
         self.values: dict[TensorNode, Array] = {}
         self.errors: dict[TensorNode, Array] = {}
 
@@ -148,15 +151,11 @@ class _Followed:
         else:
             value = evaluate(node, given, self.inputs, self.sizes)
             error = _error(node, value, given, errors, self.sizes)
-            if np.any(error):
-                error = self._of_ties(node, error)
+            if np.any(error) and (is_unmoved := self.numbers.unmoved(node)) is not None:
+                error = np.where(is_unmoved, 0.0, error)
         self.values[node] = value
         self.errors[node] = error
-
-    def _of_ties(self, node: TensorNode, error: Array) -> Array:
-        """The error of a comparison; of values with their own maximum, only ties can turn."""
-        is_unmoved = unmoved(node, self.values, self.errors, self.sizes)
-        return error if is_unmoved is None else np.where(is_unmoved, 0.0, error)
+        self.numbers.add(node, self.values, self.errors, self.sizes)
 
     def _meaningful(
         self, node: TensorNode, given: list[Array], errors: list[Array]
@@ -171,6 +170,7 @@ class _Followed:
     def forget(self, node: TensorNode) -> None:
         """Nothing needs this node any more."""
         del self.values[node], self.errors[node]
+        self.numbers.forget(node)
 
     def bound(self, node: TensorNode) -> Array:
         """How far a result may be off from that of the reference."""
