@@ -131,7 +131,14 @@ def _array(each: Any) -> Any:
     if any(np.isnan(n) for chunks in each.chunks for n in chunks):
         raise DataError("blockwise", "the sizes of some chunks are not known", got=str(each.chunks),
                         expected="sizes", hint="x.compute_chunk_sizes()")  # fmt: skip
-    return each
+    return _without_empty_chunks(each)
+
+
+def _without_empty_chunks(each: Any) -> Any:
+    """An array whose axes have no chunk of no elements, of which a function may have no value: a
+    filter leaves such chunks. An axis that has no elements at all stays one chunk."""
+    chunks = tuple(tuple(n for n in lengths if n) or (0,) for lengths in each.chunks)
+    return each if chunks == each.chunks else each.rechunk(chunks)
 
 
 def _inputs(root: TensorNode, count: int) -> list[TensorNode]:

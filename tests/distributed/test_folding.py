@@ -98,3 +98,16 @@ def test_partial_results_are_put_together_as_the_operation_says() -> None:
     parts = np.array([[True, False], [True, False]])
     np.testing.assert_array_equal(fold("sum", parts, (0,), True), [[True, False]])
     np.testing.assert_array_equal(fold("min", A, (0, 1), False), A.min())
+
+
+def test_chunks_of_no_elements_take_no_part() -> None:
+    m = np.arange(1.0, 61.0).reshape(10, 6)
+    keep = np.array([n in (1, 9) for n in range(10)])
+    x = da.from_array(m, chunks=(2, 3))[da.from_array(keep, chunks=2)].compute_chunk_sizes()
+    assert 0 in x.chunks[0]
+    for function, right in (
+        (lambda t: t.max(), m[keep].max()), (lambda t: t.min(0), m[keep].min(0)),
+        (lambda t: (t * 2).relu().max(0), 2 * m[keep].max(0)), (lambda t: t * 2, 2 * m[keep]),
+        (lambda t: t.norm(float("inf")), m[keep].max()), (lambda t: t.sum(0), m[keep].sum(0)),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(blockwise(function)(x).compute(), right)
