@@ -159,16 +159,27 @@ def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]
     if inputs is None:
         inputs = ()
     given = inputs if isinstance(inputs, tuple | list) else (inputs,)
-    by_name = {name: pytree.tree_map(_as_torch, each) for name, each in (named or {}).items()}
-    return tuple(pytree.tree_map(_as_torch, each) for each in given), by_name
+    seen: set[int] = set()
+    first = tuple(pytree.tree_map(lambda value: _as_torch(value, seen), each) for each in given)
+    return first, {
+        name: pytree.tree_map(lambda value: _as_torch(value, seen), each)
+        for name, each in (named or {}).items()
+    }
 
 
-def _as_torch(value: Any) -> Any:
+def _as_torch(value: Any, seen: set[int]) -> Any:
+    """A tensor of PyTorch, another one for each input: of one that is given twice, PyTorch's trace
+    has one input."""
     with loading():
         import torch
     if isinstance(value, Tensor):
         value = value.numpy()
-    return torch.from_numpy(np.array(value)) if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(np.array(value))
+    if isinstance(value, torch.Tensor) and id(value) in seen:
+        return value.clone()
+    seen.add(id(value))
+    return value
 
 
 @contextmanager

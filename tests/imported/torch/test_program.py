@@ -306,6 +306,19 @@ def test_what_is_no_module_is_refused() -> None:
         compiler.from_torch(Network())
 
 
+class Difference(nn.Module):  # type: ignore[misc, name-defined]
+    def forward(self, a: Any, b: Any) -> Any:
+        return a - 2 * b
+
+
+def test_one_example_for_two_inputs_stands_for_two() -> None:
+    example = torch.ones(3)
+    a, b = torch.tensor([1.0, 2, 3]), torch.tensor([10.0, 20, 30])
+    for program in (compiler.from_torch(Difference(), (example, example)),
+                    compiler.from_torch(Difference(), (example,), {"b": example})):  # fmt: skip
+        assert program(a, b).numpy().tolist() == [-19, -38, -57]
+
+
 class Fickle(nn.Module):  # type: ignore[misc, name-defined]
     def forward(self, x: Any) -> Any:
         return x + 1 if x.sum() > 0 else x
