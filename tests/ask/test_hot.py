@@ -60,7 +60,7 @@ def hold(found: Hot, made: Compilation) -> None:
 def test_shares_are_measured_where_a_thread_can_be_sampled(
     made: Compilation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for seconds in (0.1, 1.0, 10.0):  # on a machine at work the thread may wait through a short time
+    for seconds in (0.1, 1.0, 10.0):  # the thread may wait through a short time
         monkeypatch.setattr(asking, "SECONDS", seconds)
         found = made.hot("k0")
         if found.is_measured:

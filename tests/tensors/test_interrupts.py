@@ -76,7 +76,9 @@ def _no_profile() -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize(("program", "every"), [(written, SHARE), (captured, 1), (optimised, SHARE)])
+@pytest.mark.parametrize(
+    ("program", "every"), [(written, SHARE), (captured, 1), (optimised, SHARE)]
+)
 def test_once_or_not_at_all(program: Callable[[], tuple[Step, Counts]], every: int) -> None:
     step, counts = program()
     for _ in range(3):
