@@ -49,7 +49,7 @@ def _entries(name: str, value: Any) -> Iterator[tuple[str, str | bool | int | fl
         yield name, printout([" ".join(map(str, value))])
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _entries(f"{name}_{key}", inner)
+            yield from _entries(printout([f"{name}_{key}".replace("\n", " ")]), inner)
     else:
         got = f"the attribute {name} is {value!r}, of {type(value).__name__}"
         raise TypeError(f"{got}: expected text, a number, a bool, or a row or table of these")
