@@ -72,12 +72,16 @@ def test_the_largest_tensor_is_named_and_nothing_allocated(
         before = memory.use
         with pytest.raises(SizeError, match="in the memory budget") as caught:
             run()
-        assert memory.use == before
+        after = memory.use
+    # what an earlier program left may be freed meanwhile: it goes from live to cached
+    assert after.live <= before.live
+    assert after.live + after.cached == before.live + before.cached
     problem = caught.value
     assert "f32[256,1024,1], 1,048,576 bytes" in problem.got
     assert problem.origin is not None and problem.origin.text.startswith(LINE)
     assert ("together" in problem.problem) == (nbytes > 1000)
-    assert f"of which {before.live:,} are in use" in problem.expected
+    in_use = {f"of which {use.live:,} are in use" for use in (before, after)}
+    assert any(words in problem.expected for words in in_use)
     np.testing.assert_array_equal(np.asarray(run()).reshape(N, N)[0, 0], float(4 * N * N**3))
 
 
