@@ -8,6 +8,7 @@ In order: each imports only what stands before it.
     data.py             what can become a tensor
     readers.py          which tensors read a buffer
     running.py          programs under way, and what is left of one that an exception ended
+    selected.py         tensors that are stored with what is selected from them
     live.py             what a program that writes memory must take along
     watching.py         what a function does to tensors while it is captured
     names.py            names that users of NumPy and PyTorch know

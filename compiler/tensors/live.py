@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from compiler.core.effects import Effects
+from compiler.core.errors import SizeError
 from compiler.core.node import substitute, toposort
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Buffer, Parts, Sink, TensorNode
 from compiler.tensors import running
 from compiler.tensors.readers import LOCK, READERS
 from compiler.tensors.running import RUNNING, Run
+from compiler.tensors.selected import selected
 from compiler.tensors.variables import buffer_under, is_realized
 
 _claims: "weakref.WeakValueDictionary[tuple[str, int], Assign]" = weakref.WeakValueDictionary()
@@ -66,13 +68,23 @@ def together(given: list[Any]) -> list[Any]:
         chosen += [tensor for tensor in READERS.of(numbers) if id(tensor) not in known]
 
 
+def _with_selected(given: list[Any]) -> list[Any]:
+    """`given`, and the tensors that elements of them are selected from."""
+    roots = [tensor.node for tensor in given]
+    known = {id(tensor) for tensor in given}
+    others = selected(roots, toposort(roots), READERS.holding)
+    return given + [tensor for tensor in others if id(tensor) not in known]
+
+
 class Computation(Run):
     """A program that computes tensors: `nodes` is what they held when it began."""
 
-    __slots__ = ("_reads", "_writes", "nodes", "tensors")
+    __slots__ = ("_reads", "_writes", "is_alone", "nodes", "tensors")
 
-    def __init__(self) -> None:
+    def __init__(self, is_alone: bool = False) -> None:
         super().__init__()
+        self.is_alone = is_alone
+        """Whether what elements are selected from is not stored with them."""
         self.tensors: list[Any] = []
         self.nodes: list[TensorNode] = []
         self._reads = self._writes = frozenset[int]()
@@ -89,7 +101,8 @@ class Computation(Run):
 
     def choose(self, given: list[Any]) -> bool:
         """Choose what is to be computed for `given`; False where that is to be done again."""
-        self.tensors = together([t for t in given if not is_realized(t.node)])
+        needed = [tensor for tensor in given if not is_realized(tensor.node)]
+        self.tensors = together(needed if self.is_alone else _with_selected(needed))
         self.nodes = [tensor.node for tensor in self.tensors]
         order = toposort(self.nodes)
         done: dict[TensorNode, TensorNode]
@@ -106,13 +119,26 @@ class Computation(Run):
         _publish(self)
 
 
-@running.owner
 def compute(
     given: list[Any], computed: Callable[[list[TensorNode], Effects], list[TensorNode]]
 ) -> None:
     """Compute tensors, and what reads memory that is written for them: all of it takes effect, or
-    nothing. `computed` gives the values of nodes, and says in `Effects` how far it is."""
-    run = Computation()
+    nothing. `computed` gives the values of nodes, and says in `Effects` how far it is.
+
+    What elements are selected from is stored too, where there is room for it."""
+    try:
+        _compute(Computation(), given, computed)
+    except (SizeError, MemoryError):
+        if not _with_selected(given)[len(given):]:
+            raise
+        _compute(Computation(is_alone=True), given, computed)
+
+
+@running.owner
+def _compute(
+    run: Computation, given: list[Any],
+    computed: Callable[[list[TensorNode], Effects], list[TensorNode]],
+) -> None:  # fmt: skip
     try:
         while not _begun(run, given):
             running.wait()

@@ -58,17 +58,15 @@ class Alive:
 
 
 class Known:
-    """Knowledge of a node that reads a buffer, or is one: who reads it and who holds it."""
+    """Knowledge of a node: who reads it and who holds it."""
 
-    __slots__ = ("readers", "tensors")
+    __slots__ = ("is_constant", "readers", "tensors")
 
-    def __init__(self) -> None:
+    def __init__(self, is_constant: bool = False) -> None:
+        self.is_constant = is_constant
+        """Whether the node reads no buffer; its readers are not known then."""
         self.readers = Alive()
         self.tensors = Alive()
-
-
-_CONSTANT = Known()
-"""That of nodes that read no buffer."""
 
 
 class _KnownNodes:
@@ -113,6 +111,12 @@ class Readers:
             _prune(order, [tensor.node for tensor in found.values()])
             return sorted(found.values(), key=lambda tensor: int(tensor._number))
 
+    def holding(self, node: TensorNode) -> list[Any]:
+        """The tensors that hold a node."""
+        with LOCK:
+            self._look()
+            return [] if _known(node) is None else _held(node)
+
     def are_all(self, numbers: Iterable[int], known: Container[int]) -> bool:
         """Whether all tensors that need one of these buffers are among the `known`, which are told
         by their `id`: what `of` finds, in a tenth of the time, or False where it is not sure."""
@@ -155,7 +159,7 @@ class Readers:
             for each in toposort([node], _KnownNodes()):
                 self._enter(each)
         known = _known(node)
-        if known is not None and known is not _CONSTANT:
+        if known is not None:
             known.tensors.add(tensor)
         return False
 
@@ -163,13 +167,12 @@ class Readers:
         """Know a node, whose sources are known."""
         if _known(node) is not None:
             return
-        read = [known for each in node.sources if (known := each.known) is not _CONSTANT]
+        read = [known for each in node.sources if not (known := each.known).is_constant]
         for known in read:
             known.readers.add(node)
         if isinstance(node, Buffer):
             self._named.setdefault(node.unique, Alive()).add(node)
-        is_constant = not read and not isinstance(node, Buffer)
-        _set(node, _CONSTANT if is_constant else Known())
+        _set(node, Known(is_constant=not read and not isinstance(node, Buffer)))
 
     def _forget_buffers(self) -> None:
         if len(self._named) > self._most_named:

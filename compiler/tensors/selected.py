@@ -1,0 +1,127 @@
+"""Tensors that are stored with what is selected from them.
+
+    p = logits.softmax(-1)
+    best = p.max()
+    best.item()         computes `best`, and stores `p` too
+    (p == best).sum()   at least 1: both are of one program
+
+Two programs may add the terms of a sum in different orders, so `p` computed again differs in its
+last bits, and no element of it is equal to `best`. Elementwise operations have the same bits
+everywhere; only what depends on a sum of floats needs to be stored.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from compiler.graph.kinds.effects import Scatter
+from compiler.graph.kinds.joins import Cat, Gather
+from compiler.graph.kinds.markers import Detach
+from compiler.graph.kinds.placement import Copy
+from compiler.graph.kinds.scan import Scan
+from compiler.graph.nodes import (
+    MOVEMENT,
+    Bitcast,
+    Cast,
+    Const,
+    Contiguous,
+    Elementwise,
+    Expand,
+    Index,
+    Iota,
+    Reduce,
+    Reshape,
+    TensorNode,
+)
+from compiler.tensors.variables import is_realized
+
+SELECTING = ("max", "min")
+COMPARISONS = ("eq", "ne", "lt", "le")
+EXACT = ("where", "max", "min", "abs", "neg", "relu")
+"""Operations on floats whose results are elements of their operands, but for the sign."""
+KEEPING = (*MOVEMENT, Bitcast, Cast, Cat, Contiguous, Copy, Detach, Gather, Index)
+"""Kinds of nodes whose elements are those of their operands."""
+
+
+def selected(
+    roots: Sequence[TensorNode], order: Sequence[TensorNode],
+    held: Callable[[TensorNode], Iterable[Any]],
+) -> list[Any]:  # fmt: skip
+    """The tensors, not computed yet, that elements of `roots` are selected from, and that another
+    program may compute with other bits. `order` has all nodes that `roots` need; `held` gives the
+    tensors that hold a node."""
+    if not any(_selects(node) for node in order):
+        return []
+    sources = _below(_selections(roots))
+    if not sources:
+        return []
+    uncertain = _uncertain(order)
+    known = set(roots)
+    return [t for n in order if n in sources and n in uncertain and n not in known for t in held(n)]
+
+
+def _selects(node: TensorNode) -> bool:
+    """Whether a node chooses elements by their size, or compares two that are both computed."""
+    if isinstance(node, Reduce | Scan | Scatter):
+        return node.op in SELECTING and node.dtype.is_float
+    is_comparison = isinstance(node, Elementwise) and node.op in COMPARISONS
+    return is_comparison and not any(map(_is_constant, node.sources))
+
+
+def _is_constant(node: TensorNode) -> bool:
+    while isinstance(node, Expand | Reshape):
+        node = node.sources[0]
+    return isinstance(node, Const | Iota) or not node.dtype.is_float
+
+
+def _selections(roots: Iterable[TensorNode]) -> list[TensorNode]:
+    """The nodes whose elements, exactly, roots have."""
+    found: list[TensorNode] = []
+    for node in _walk(roots, _is_kept):
+        if _selects(node) and not is_realized(node):
+            found.append(node)
+    return found
+
+
+def _is_kept(node: TensorNode) -> bool:
+    """Whether results are equal where, and only where, operands are."""
+    if _selects(node) or is_realized(node):
+        return False
+    if isinstance(node, Elementwise):
+        return not node.dtype.is_float or node.op in EXACT
+    return isinstance(node, KEEPING) or (isinstance(node, Reduce) and not node.dtype.is_float)
+
+
+def _below(selections: Sequence[TensorNode]) -> set[TensorNode]:
+    """Operands of selections, and what they are computed from without a sum of floats."""
+    begins = [source for node in selections for source in node.sources]
+    return set(_walk(begins, lambda node: not is_realized(node) and not _adds(node)))
+
+
+def _walk(begins: Iterable[TensorNode], goes_on: Callable[[TensorNode], bool]) -> list[TensorNode]:
+    """Nodes from `begins` on to their sources, where a node goes on; also those where it ends."""
+    found: dict[TensorNode, None] = {}
+    waiting = list(begins)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found[node] = None
+            waiting += node.sources if goes_on(node) else ()
+    return list(found)
+
+
+def _adds(node: TensorNode) -> bool:
+    """Whether a node may fold floats in an order of the program's choice."""
+    if not node.dtype.is_float:
+        return False
+    if isinstance(node, Reduce | Scan | Scatter):
+        return node.op not in SELECTING
+    return not isinstance(node, (Elementwise, Const, Iota, *KEEPING)) and bool(node.sources)
+
+
+def _uncertain(order: Sequence[TensorNode]) -> set[TensorNode]:
+    """The floats of `order` that depend on a sum, but for what is in memory."""
+    found: set[TensorNode] = set()
+    for node in order:
+        if not is_realized(node) and (_adds(node) or not found.isdisjoint(node.sources)):
+            found.add(node)
+    return {node for node in found if node.dtype.is_float}
