@@ -30,7 +30,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan, running
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.graph.parts import written
-from compiler.graph.widen import is_widened, widened
+from compiler.graph.widen import is_widened, with_wide_sources
 from compiler.graph.words import operation, short
 from compiler.ops import functions, random_bits, references, updates
 from compiler.ops.table import OPS, REDUCTIONS
@@ -179,15 +179,15 @@ def _narrowed(
 
     NumPy's functions of such a type would round after each step, and a sum at each element.
     """
-    pairs = zip(operands, node.sources, strict=True)
-    wide = [references.cast(x, source.dtype.arithmetic) for x, source in pairs]
     if isinstance(node, nodes.Cast):
         target = node.target  # floats saturate into integers of few bits as into others
         through = target.arithmetic if target.is_float else target
-        return references.cast(references.cast(wide[0], through), target)
+        source = references.cast(operands[0], node.sources[0].dtype.arithmetic)
+        return references.cast(references.cast(source, through), target)
     if isinstance(node, nodes.Iota):
         return references.cast(np.arange(node.extent), node.dtype)
-    inside = node.with_sources(tuple(map(widened, node.sources)))
+    inside = with_wide_sources(node)
+    wide = [references.cast(x, s.dtype) for x, s in zip(operands, inside.sources, strict=True)]
     return references.cast(np.asarray(_value(inside, wide, inputs, shape, sizes)), node.dtype)
 
 

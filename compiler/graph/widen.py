@@ -8,10 +8,10 @@
 
 These are rules of `decompose`, before its others: what expands into several operations is then
 computed in the wider type as a whole, and rounded once. What only moves elements stays as it is;
-sums of many elements are kept in `DType.accumulator`. After it a type with `DType.computed_as`
-is loaded, stored, moved, chosen and converted from and to the type that it is computed in, which
-is all that later stages know of it. Of a type of storage (`DType.is_storage`) they know less: what
-converts it is arithmetic on its bits (`storage.py`).
+sums of many elements, and scatters that add or multiply, are kept in `DType.accumulator`. After it
+a type with `DType.computed_as` is loaded, stored, moved, chosen and converted from and to the type
+that it is computed in, which is all that later stages know of it. Of a type of storage
+(`DType.is_storage`) they know less: what converts it is arithmetic on its bits (`storage.py`).
 """
 
 from typing import TypeAlias
@@ -27,6 +27,8 @@ from compiler.ops.table import OPS
 
 Computing: TypeAlias = Elementwise | Reduce | Scan | Scatter
 COMPUTING = (Elementwise, Reduce, Scan, Scatter)
+ACCUMULATING = ("add", "mul")
+"""Updates of a scatter that sum or multiply many elements into one."""
 
 
 def is_widened(node: TensorNode) -> bool:
@@ -38,7 +40,13 @@ def is_widened(node: TensorNode) -> bool:
         return _is_far(a, b) or _is_far(b, a)
     if isinstance(node, Elementwise) and OPS[node.op].has_condition:
         return False
+    if _is_accumulated(node) and node.dtype.accumulator is not node.dtype:
+        return True
     return isinstance(node, COMPUTING) and any(s.dtype.computed_as for s in node.sources)
+
+
+def _is_accumulated(node: TensorNode) -> bool:
+    return isinstance(node, Scatter) and node.op in ACCUMULATING
 
 
 def _is_far(small: DType, other: DType) -> bool:
@@ -51,9 +59,15 @@ def _is_far(small: DType, other: DType) -> bool:
     return small.is_storage or other is not small.arithmetic
 
 
-def widened(source: TensorNode) -> TensorNode:
-    """`source` in the type that its own is computed in."""
-    return cast_to(source, source.dtype.arithmetic)
+def widened(source: TensorNode, is_accumulated: bool = False) -> TensorNode:
+    """`source` in the type that its own is computed in, or that its sums are kept in."""
+    dtype = source.dtype.arithmetic
+    return cast_to(source, dtype.accumulator if is_accumulated else dtype)
+
+
+def with_wide_sources(node: TensorNode) -> TensorNode:
+    """A computing `node` on its sources in their wider types; the result has that type."""
+    return node.with_sources(tuple(widened(s, _is_accumulated(node)) for s in node.sources))
 
 
 @rule_of(*COMPUTING)
@@ -61,7 +75,7 @@ def widen(node: Computing) -> TensorNode | None:
     """op(x) = cast(op(cast(x)))"""
     if not is_widened(node):
         return None
-    return cast_to(node.with_sources(tuple(map(widened, node.sources))), node.dtype)
+    return cast_to(with_wide_sources(node), node.dtype)
 
 
 @rule_of(Cast)

@@ -113,8 +113,9 @@ class Linear(Special):
         self, ord: float = 2, axis: Axes = 1, eps: float = 1e-12, *, dim: Axes = None
     ) -> Self:
         """self / max(norm, eps) along `axis` (PyTorch's)."""
-        length = self.norm(ord, axis if dim is None else dim, keepdim=True)
-        return self.div(length.maximum(eps))
+        exact = self._as_wide()
+        length = exact.norm(ord, axis if dim is None else dim, keepdim=True)
+        return exact.div(length.maximum(eps)).cast(self._statistic_type())
 
     def cosine_similarity(
         self, other: Operand, axis: int = 1, eps: float = 1e-8, *, dim: int | None = None
@@ -123,5 +124,7 @@ class Linear(Special):
         have the derivatives of lengths there, too (PyTorch's)."""
         given = axis if dim is None else dim
         right = self._lift(other)
-        lengths = [t._length_of_at_least(eps, given) for t in (self, right)]
-        return self.div(lengths[0]).mul(right.div(lengths[1])).sum(given)
+        dtype = self.mul(right)._statistic_type()
+        units = [t.div(t._length_of_at_least(eps, given))
+                 for t in (self._as_wide(), right._as_wide())]  # fmt: skip
+        return units[0].mul(units[1]).sum(given).cast(dtype)

@@ -1,6 +1,7 @@
 """Losses: how far a prediction is from what it should be. Names and meanings are PyTorch's.
 
-`reduction` is "mean", "sum" or "none". Computed in the prediction's type, integers in float64.
+`reduction` is "mean", "sum" or "none". Results have the prediction's type, of integers float64;
+floats of 16 bits are computed in float32, and the folded loss is rounded once.
 """
 
 from typing import Literal, Self, TypeAlias, TypeVar
@@ -28,23 +29,28 @@ class Losses(Layers):
 
     def mse_loss(self, target: Operand, reduction: Fold = "mean") -> Self:
         """(x - target)²."""
-        return self._distance("mse_loss", target).square()._folded("mse_loss", reduction)
+        loss = self._distance("mse_loss", target).square()
+        return loss._folded("mse_loss", reduction, self)
 
     def l1_loss(self, target: Operand, reduction: Fold = "mean") -> Self:
         """|x - target|."""
-        return self._distance("l1_loss", target).abs()._folded("l1_loss", reduction)
+        loss = self._distance("l1_loss", target).abs()
+        return loss._folded("l1_loss", reduction, self)
 
     def huber_loss(self, target: Operand, delta: float = 1.0, reduction: Fold = "mean") -> Self:
         """d²/2 up to a distance d of `delta`, beyond it delta * (d - delta/2)."""
-        distance = self._distance("huber_loss", target).abs()
-        far = distance.sub(delta / 2).mul(delta)
-        near = distance.square().mul(0.5)
-        return distance.le(delta).where(near, far)._folded("huber_loss", reduction)
+        return self._huber(target, delta)._folded("huber_loss", reduction, self)
 
     def smooth_l1_loss(self, target: Operand, beta: float = 1.0, reduction: Fold = "mean") -> Self:
         """`huber_loss` divided by `beta`."""
-        loss = self.huber_loss(target, beta, "none").div(beta)
-        return loss._folded("smooth_l1_loss", reduction)
+        loss = self._huber(target, beta).div(beta)
+        return loss._folded("smooth_l1_loss", reduction, self)
+
+    def _huber(self, target: Operand, delta: float) -> Self:
+        distance = self._distance("huber_loss", target).abs()
+        far = distance.sub(delta / 2).mul(delta)
+        near = distance.square().mul(0.5)
+        return distance.le(delta).where(near, far)
 
     def nll_loss(
         self,
@@ -62,7 +68,9 @@ class Losses(Layers):
         classes = self._lift(target)
         _check_classes("nll_loss", self, classes, ignore_index)
         place = 1 if self.ndim > 1 else 0
-        return self._scored("nll_loss", classes, place, weight, ignore_index, reduction)
+        logs = self.cast(self.dtype.accumulator)
+        made = logs._scored("nll_loss", classes, place, weight, ignore_index, reduction)
+        return made.cast(self.dtype) if self.dtype.is_float else made
 
     def cross_entropy(
         self,
@@ -79,19 +87,22 @@ class Losses(Layers):
         """
         name, goal = "cross_entropy", self._lift(target)
         place = 1 if self.ndim > 1 else 0
-        logs = self.log_softmax(place)
+        logs = self._as_wide().log_softmax(place)
+        target_type = self._statistic_type()
         refuse_symbolic(name, self.node, [place] if self.ndim else [])
         count = self.shape[place] if self.ndim else 1
         if not 0 <= label_smoothing <= 1:
             raise DataError(name, "no such smoothing", got=str(label_smoothing), expected="0 to 1")
         if goal.dtype.is_float:
-            return logs._against(goal, weight, label_smoothing, reduction)
+            soft = logs._against(goal, weight, label_smoothing, reduction)
+            return soft.cast(target_type)
         _check_classes(name, self, goal, ignore_index)
         hard = logs._scored(name, goal, place, weight, ignore_index, reduction)
         if not label_smoothing:
-            return hard
+            return hard.cast(target_type)
         even = logs._spread(goal, place, weight, ignore_index, reduction).div(float(count))
-        return hard.mul(1 - label_smoothing).add(even.mul(label_smoothing))
+        made = hard.mul(1 - label_smoothing).add(even.mul(label_smoothing))
+        return made.cast(target_type)
 
     def _scored(
         self, method: str, classes: Self, place: int, weight: Operand | None, ignored: int,
@@ -146,7 +157,7 @@ class Losses(Layers):
         soft = goal.cast(self.dtype).mul(1 - smoothing).add(even)
         scaled = soft if weight is None else soft.mul(self._along(weight, place))
         loss = self.neg().mul(scaled).sum(place)
-        return loss._folded("cross_entropy", reduction)
+        return loss._folded("cross_entropy", reduction, self)
 
     def binary_cross_entropy(self, target: Operand, reduction: Fold = "mean") -> Self:
         """-(t log x + (1 - t) log(1 - x)) for probabilities x; logarithms are at least -100."""
@@ -157,7 +168,7 @@ class Losses(Layers):
         loss = yes.mul(goal).add(no.mul(goal.neg().add(1))).neg()
         wide = self._new(broadcast_node(goal.cast(x.dtype).node, x.shape))
         loss = loss._ruled_by_both((of_probability, of_target), x, wide)
-        return loss.cast(self._statistic_type())._folded(name, reduction)
+        return loss._folded(name, reduction, self)
 
     def binary_cross_entropy_with_logits(self, target: Operand, reduction: Fold = "mean") -> Self:
         """`binary_cross_entropy` of sigmoid(x), without overflow."""
@@ -165,7 +176,7 @@ class Losses(Layers):
         goal = self._same_shape(name, target)
         x = self._as_wide()
         loss = x.softplus().sub(x.mul(goal))
-        return loss.cast(self._statistic_type())._folded(name, reduction)
+        return loss._folded(name, reduction, self)
 
     def kl_div(
         self, target: Operand, reduction: Fold | Literal["batchmean"] = "mean",
@@ -173,19 +184,20 @@ class Losses(Layers):
     ) -> Self:  # fmt: skip
         """target * (log target - x) for log probabilities x; 0 where the target is 0.
         "batchmean" divides the sum by the extent of axis 0."""
-        goal = self._same_shape("kl_div", target)
+        goal, x = self._same_shape("kl_div", target)._as_wide(), self._as_wide()
         if log_target:
-            loss = goal.exp().mul(goal.sub(self))
+            loss = goal.exp().mul(goal.sub(x))
         else:
-            loss = goal.gt(0).where(goal.mul(goal.log().sub(self)), False)
+            loss = goal.gt(0).where(goal.mul(goal.log().sub(x)), False)
         if reduction == "batchmean":
-            count = self._count((0,) if self.ndim else ())
-            return self._new(apply("fdiv", "kl_div", loss.sum().node, count))
-        return loss._folded("kl_div", reduction)
+            count = x._count((0,) if self.ndim else ())
+            made = self._new(apply("fdiv", "kl_div", loss.sum().node, count))
+            return made.cast(self._statistic_type())
+        return loss._folded("kl_div", reduction, self)
 
     def _distance(self, method: str, target: Operand) -> Self:
         goal = self._same_shape(method, target)
-        return self.cast(self._statistic_type()).sub(goal)
+        return self._as_wide().sub(goal._as_wide())
 
     def _same_shape(self, method: str, target: Operand) -> Self:
         """The target in this tensor's type; `ShapeError` unless it has the same shape."""
@@ -198,14 +210,16 @@ class Losses(Layers):
             expected="equal shapes, or one number",
         )  # fmt: skip
 
-    def _folded(self, method: str, reduction: str) -> Self:
+    def _folded(self, method: str, reduction: str, prediction: Self) -> Self:
+        """The loss folded, in the type that the prediction's losses have."""
+        target = prediction._statistic_type()
         match reduction:
             case "mean":
-                return self.mean()
+                return self.mean().cast(target)
             case "sum":
-                return self.sum()
+                return self.sum().cast(target)
             case "none":
-                return self._same()
+                return self._same().cast(target)
         raise _no_reduction(method, reduction)
 
 
@@ -213,7 +227,7 @@ def _folded_by(method: str, loss: L, share: L, reduction: Fold) -> L:
     """The mean is weighted: the sum divided by the sum of the shares."""
     if reduction == "mean":
         return loss.sum().div(share.sum())
-    return loss._folded(method, reduction)
+    return loss._folded(method, reduction, loss)
 
 
 def _no_reduction(method: str, reduction: str) -> DataError:

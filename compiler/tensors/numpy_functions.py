@@ -135,7 +135,9 @@ def _average(like: Any, a: Any, axis: Any = None, weights: Any = None) -> Any:
     if weight.shape != tensor.shape:
         raise DataError("np.average", "there is one weight per element", got=written(weight.shape),
                         expected=written(tensor.shape))  # fmt: skip
-    return tensor.mul(weight).sum(axis).div(weight.sum(axis))
+    dtype = tensor.mul(weight)._statistic_type()
+    exact, share = tensor._as_wide(), weight._as_wide()
+    return exact.mul(share).sum(axis).div(share.sum(axis)).cast(dtype)
 
 
 def _column_stack(like: Any, tup: Sequence[Any]) -> Any:
@@ -167,8 +169,8 @@ def _nanmean(like: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> 
     if not a.dtype.is_float:
         return a.mean(axis, keepdims)
     known = a.isnan().logical_not()
-    total = known.where(a, 0).sum(axis, keepdims)
-    return total.div(known.sum(axis, keepdims).cast(a.dtype))
+    total = known.where(a._as_wide(), 0).sum(axis, keepdims)
+    return total.div(known.sum(axis, keepdims).cast(total.dtype)).cast(a.dtype)
 
 
 ARRANGED: Mapping[str, Callable[..., Any]] = {

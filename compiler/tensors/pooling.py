@@ -236,11 +236,11 @@ class Pooling(Windows):
         """Axis by axis, as both fold in any order; from the last one, so that of equal elements the
         first of a part is found."""
         self._around(name, 0, axes)
-        made: Self = self
+        made: Self = self._as_wide() if is_mean else self
         counts = numbers_of(name, size, axes, 1)
         for axis, count in reversed([*zip(range(-axes, 0), counts, strict=True)]):
             made = made._in_parts(axis, count, is_mean)
-        return made
+        return made.cast(self._statistic_type()) if is_mean else made
 
     def _in_parts(self, axis: int, count: int, is_mean: bool) -> Self:
         """One axis folded into `count` parts."""

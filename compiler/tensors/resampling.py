@@ -67,21 +67,22 @@ class Resampling(Arrangement):
             elif n != count or not align_corners:
                 make = _covering if antialias else _between
                 made = made._weighted(axis, make(kind, n, count, scale, bool(align_corners)))
-        return made
+        is_weighted = made is not self and not kind.startswith("nearest")
+        return made.cast(self._statistic_type()) if is_weighted else made
 
     def _nearest(self, axis: int, places: Array) -> Self:
         is_same = len(places) == self.shape[axis] and bool((places == np.arange(len(places))).all())
         return self._same() if is_same else self.take(places, axis)
 
     def _weighted(self, axis: int, taps: Taps) -> Self:
-        """Each element of the axis a sum of neighbours times their weights."""
+        """Each element of the axis a sum of neighbours times their weights, in a wide type."""
         places, weights = taps
-        inner = self.cast(self._statistic_type().accumulator)
+        inner = self._as_wide()
         if weights.shape[1] > MOST_TAPS:
             matrix = np.zeros((self.shape[axis], len(places)))
             np.add.at(matrix, (places, np.arange(len(places))[:, None]), weights)
             rows = inner.moveaxis(axis, -1).matmul(self._lift(matrix).cast(inner.dtype))
-            return rows.moveaxis(-1, axis).cast(self._statistic_type())
+            return rows.moveaxis(-1, axis)
         made: Self | None = None
         shape = (-1, *(1,) * (self.ndim - axis - 1))
         for tap in range(weights.shape[1]):
@@ -89,7 +90,7 @@ class Resampling(Arrangement):
             term = inner.take(places[:, tap], axis).mul(weight)
             made = term if made is None else made.add(term)
         assert made is not None
-        return made.cast(self._statistic_type())
+        return made
 
 
 def _sizes(

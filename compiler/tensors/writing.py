@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import float64, int64
+from compiler.core.dtypes import float64, int64, uint64
 from compiler.core.errors import DataError, DeviceError, DTypeError, ShapeError
 from compiler.graph.devices import written
 from compiler.graph.kinds.effects import Scatter
@@ -226,23 +226,27 @@ class Writing(Indexing):
         return self._scattered(method, axis, index, value, "replace")
 
     def _scattered_mean(self, axis: int, index: object, src: object, include_self: bool) -> Self:
-        """Sums divided by counts; what is not hit stays. Integers round down."""
+        """Sums divided by counts, both in a type that holds them; what is not hit stays. Integers
+        round down."""
         method = "scatter_reduce"
         if self.dtype.kind == "bool":
             raise DTypeError(method, "truth values have no mean", got="bool", expected="numbers")
-        start = self if include_self else self._hit(method, axis, index, 0)
-        total = start._scattered(method, axis, index, src, "add")
-        ones = self._new(const(1, self.dtype, self.shape))
-        count = ones if include_self else ones._hit(method, axis, index, 0)
-        count = count._scattered(method, axis, index, 1, "add")
-        divide = "fdiv" if self.dtype.is_float else "idiv"
-        quotient = elementwise(divide, total.node, count.node)
+        inner = int64 if self.dtype.kind == "int" else uint64
+        inner = self.dtype.accumulator if self.dtype.is_float else inner
+        updates, positions = along(method, self.node, index, axis_of(method, axis, self.ndim), src)
+        start, one = self.cast(inner), self._new(const(1, int64, self.shape))
+        if not include_self:
+            start, one = (each._hit(method, axis, index, 0) for each in (start, one))
+        total = Scatter((start.node, cast_to(updates, inner), *positions), "add")
+        count = cast_to(one._scattered(method, axis, index, 1, "add").node, inner)
+        quotient = elementwise("fdiv" if self.dtype.is_float else "idiv", total, count)
         if self.dtype.kind != "int":
-            return self._new(quotient)
-        zero = const(0, self.dtype, self.shape)
-        rest = elementwise("mod", total.node, count.node)
+            return self._new(cast_to(quotient, self.dtype))
+        zero = const(0, inner, self.shape)
+        rest = elementwise("mod", total, count)
         below = elementwise("lt", rest, zero)  # counts are positive, remainders have the sum's sign
-        return self._new(elementwise("sub", quotient, cast_to(below, self.dtype)))
+        floored = elementwise("sub", quotient, cast_to(below, inner))
+        return self._new(cast_to(floored, self.dtype))
 
     def bincount(self, weights: Operand | None = None, minlength: int = 0) -> Self:
         """How often each number 0, 1, … occurs, or the sums of `weights`, as NumPy's bincount.

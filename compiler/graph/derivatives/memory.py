@@ -89,11 +89,11 @@ def _is_last(x: TensorNode, updates: TensorNode, positions: list[TensorNode]) ->
 def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
     """All that are the extreme share its cotangent, what was there before too."""
     x, updates, *positions = node.sources
-    inner = x.dtype.accumulator  # halves hold no count beyond 2,048
+    inner = x.dtype.accumulator
     is_kept = elementwise("eq", x, node)
     is_it = elementwise("eq", updates, Index((node, *positions)))
-    count = Scatter((cast_to(is_kept, inner), cast_to(is_it, inner), *positions), "add")
-    share = cast_to(elementwise("fdiv", cast_to(g, inner), count), x.dtype)
+    count = Scatter((cast_to(is_kept, int64), cast_to(is_it, int64), *positions), "add")
+    share = cast_to(elementwise("fdiv", cast_to(g, inner), cast_to(count, inner)), x.dtype)
     before = elementwise("where", is_kept, share, const(0, x.dtype, x.shape))
     after = Index((share, *positions))
     return before, elementwise("where", is_it, after, const(0, x.dtype, updates.shape))

@@ -86,8 +86,11 @@ def power(call: Call, x: Tensor, y: Tensor) -> Tensor:
 def of_several(call: Call, *values: Tensor) -> Tensor:
     """Element by element over all operands."""
     name = {"Max": "maximum", "Min": "minimum"}.get(call.op, "add")
+    dtype = values[0].dtype
+    if call.op in ("Sum", "Mean"):  # floats of 16 bits are summed in 32 and rounded once
+        values = tuple(each.cast(dtype.accumulator) for each in values)
     made = reduce(lambda a, b: getattr(a, name)(b), values)
-    return made.div(float(len(values))) if call.op == "Mean" else made
+    return (made.div(float(len(values))) if call.op == "Mean" else made).cast(dtype)
 
 
 @operator("BitShift")

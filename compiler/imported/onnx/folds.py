@@ -18,6 +18,7 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if is_each and not axes:
         return _of_each(call.op, x)
+    exact = _wide(x)
     chosen = tuple(call.axis(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
     if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
         extents = call.extents(x)
@@ -36,17 +37,22 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
         case "ReduceProd":
             made = x.prod(chosen, keep)
         case "ReduceL1":
-            made = x.abs().sum(chosen, keep)
+            made = exact.abs().sum(chosen, keep)
         case "ReduceL2":
-            made = x.square().sum(chosen, keep).sqrt()
+            made = exact.square().sum(chosen, keep).sqrt()
         case "ReduceLogSum":
-            made = x.sum(chosen, keep).log()
+            made = exact.sum(chosen, keep).log()
         case "ReduceLogSumExp":
             is_empty = 0 in (x.shape[a] for a in chosen)
-            made = x.exp().sum(chosen, keep).log() if is_empty else x.logsumexp(chosen, keep)
+            made = exact.exp().sum(chosen, keep).log() if is_empty else x.logsumexp(chosen, keep)
         case _:
-            made = x.square().sum(chosen, keep)
+            made = exact.square().sum(chosen, keep)
     return made.cast(dtype)
+
+
+def _wide(x: Tensor) -> Tensor:
+    """Floats in a type that holds their sums and squares; integers as they are."""
+    return x.cast(x.dtype.accumulator)
 
 
 def _of_each(op: str, x: Tensor) -> Tensor:
@@ -157,17 +163,19 @@ def group_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> T
 def mean_variance_normalization(call: Call, x: Tensor) -> Tensor:
     """Less the mean, divided by the deviation."""
     axes = tuple(call.get("axes", (0, 2, 3)))
-    centred = x.sub(x.mean(axes, keepdim=True))
-    return centred.div(centred.square().mean(axes, keepdim=True).sqrt().add(1e-9))
+    exact = _wide(x)
+    centred = exact.sub(exact.mean(axes, keepdim=True))
+    deviation = centred.square().mean(axes, keepdim=True).sqrt()
+    return centred.div(deviation.add(1e-9)).cast(x.dtype)
 
 
 @operator("LpNormalization")
 def lp_normalization(call: Call, x: Tensor) -> Tensor:
     """Divided by the length along an axis; 0 stays 0."""
-    axis = call.get("axis", -1)
-    size = x.abs().sum(axis, keepdim=True) if call.get("p", 2) == 1 else (
-        x.square().sum(axis, keepdim=True).sqrt())  # fmt: skip
-    return size.eq(0).where(0, x.div(size)).cast(x.dtype)
+    axis, exact = call.get("axis", -1), _wide(x)
+    size = exact.abs().sum(axis, keepdim=True) if call.get("p", 2) == 1 else (
+        exact.square().sum(axis, keepdim=True).sqrt())  # fmt: skip
+    return size.eq(0).where(0, exact.div(size)).cast(x.dtype)
 
 
 @operator("LRN")
@@ -176,19 +184,22 @@ def local_response(call: Call, x: Tensor) -> Tensor:
     size, alpha = call["size"], call.get("alpha", 1e-4)
     low = (size - 1) // 2
     pairs = [(0, 0), (low, size - 1 - low), *[(0, 0)] * (x.ndim - 2)]
-    near = x.square().pad(pairs).unfold(1, size).sum(-1)
-    return x.div(near.mul(alpha / size).add(call.get("bias", 1.0)).pow(call.get("beta", 0.75)))
+    exact = _wide(x)
+    near = exact.square().pad(pairs).unfold(1, size).sum(-1).mul(alpha / size)
+    share = near.add(call.get("bias", 1.0)).pow(call.get("beta", 0.75))
+    return exact.div(share).cast(x.dtype)
 
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Any:
     """The loss of classes along axis 1."""
-    logs = x.log_softmax(1) if call.op == "SoftmaxCrossEntropyLoss" else x
+    exact = _wide(x)
+    logs = exact.log_softmax(1) if call.op == "SoftmaxCrossEntropyLoss" else exact
     ignored, how = call.get("ignore_index"), call.get("reduction", "mean")
     is_left = target.eq(ignored) if ignored is not None else target.ne(target)
     safe = is_left.where(0, target.cast(dtypes.int64))
     own = logs.gather(1, safe.unsqueeze(1)).squeeze(1).neg()
-    share = weight.take(safe) if weight is not None else own.full_like(1.0)
+    share = _wide(weight.take(safe)) if weight is not None else own.full_like(1.0)
     share = is_left.where(0, share)
     loss = own.mul(share)
     if how == "mean":
@@ -196,4 +207,4 @@ def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = No
     elif how == "sum":
         loss = loss.sum()
     loss = loss.cast(x.dtype)
-    return (loss, logs) if call.outputs > 1 else loss
+    return (loss, logs.cast(x.dtype)) if call.outputs > 1 else loss

@@ -94,5 +94,6 @@ def norm_of_sum(
         made = layer_normalization(own, total, scale, beta)
         return (*made, total)[: call.outputs]
     made = layer_normalization(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
-    inverse = total.square().mean(-1, keepdim=True).add(eps).rsqrt()
-    return (made, total.mean(-1, keepdim=True), inverse, total)[: call.outputs]
+    exact = total.cast(total.dtype.accumulator)
+    inverse = exact.square().mean(-1, keepdim=True).add(eps).rsqrt()
+    return (made, exact.mean(-1, keepdim=True), inverse, total)[: call.outputs]

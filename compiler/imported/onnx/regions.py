@@ -30,16 +30,17 @@ def roi_align(call: Call, x: Tensor, rois: Tensor, batches: Tensor) -> Tensor:
     How many places, where the model does not say, follows from the regions, which then have to be
     known. Of "max" it is the greatest element around times its weight, as ONNX has it.
     """
+    dtype, x, rois = x.dtype, *(t.cast(t.dtype.accumulator) for t in (x, rois))
     rows, columns = (_places(call, x, rois, axis) for axis in (0, 1))
     a, b, c, d = _weighted(x, batches, rows, columns)
     if call.get("mode", "avg") == "avg":
         total = a.add(b).add(c).add(d).sum((3, 5))
         count = rows.count.mul(columns.count).maximum(1)
-        return total.div(count.reshape(-1, 1, 1, 1)).cast(x.dtype)
+        return total.div(count.reshape(-1, 1, 1, 1)).cast(dtype)
     greatest = a.maximum(b).maximum(c).maximum(d)
     is_taken = _across(rows.is_taken).logical_and(_down(columns.is_taken))
     found = is_taken.unsqueeze(1).where(greatest, -math.inf).max((3, 5))
-    return found.eq(-math.inf).where(0, found)
+    return found.eq(-math.inf).where(0, found).cast(dtype)
 
 
 def _across(rows: Tensor) -> Tensor:

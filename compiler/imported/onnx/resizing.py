@@ -125,12 +125,13 @@ def _nearest(call: Call, where: Array) -> Array:
 
 
 def _applied(x: Tensor, axis: int, rows: Array) -> Tensor:
-    """One axis by a table of weights: a choice of elements where each row has one."""
+    """One axis by a table of weights, in a wide type: a choice of elements where each row has
+    one."""
     if set(np.unique(rows)) <= {0.0, 1.0} and bool((rows.sum(1) == 1).all()):
         return x.take(rows.argmax(1), axis)
-    wide = x if x.dtype.is_float else x.float()
-    matrix = Tensor(np.ascontiguousarray(rows.T)).cast(wide.dtype)
-    return wide.moveaxis(axis, -1).matmul(matrix).moveaxis(-1, axis)
+    exact = x.cast(x.dtype.accumulator) if x.dtype.is_float else x.float()
+    matrix = Tensor(np.ascontiguousarray(rows.T)).cast(exact.dtype)
+    return exact.moveaxis(axis, -1).matmul(matrix).moveaxis(-1, axis)
 
 
 def _outside(

@@ -27,9 +27,10 @@ def embedding(
     share = indices.ne(padding_idx).cast(made.dtype)
     if scale_grad_by_freq:
         flat = indices.reshape(indices.size)
-        counts = Tensor.zeros(weight.shape[0], dtype=made.dtype).index_add(
-            0, flat, flat.full_like(1, dtype=made.dtype))  # fmt: skip
-        share = share.div(counts.take(indices, 0))
+        counts = Tensor.zeros(weight.shape[0], dtype="int64").index_add(
+            0, flat, flat.full_like(1, dtype="int64"))  # fmt: skip
+        exact = share.cast(share.dtype.accumulator)
+        share = exact.div(counts.take(indices, 0).cast(exact.dtype)).cast(share.dtype)
     return made._ruled(of_share, made, share.unsqueeze(-1).broadcast_to(*made.symbolic_shape))
 
 
