@@ -16,6 +16,8 @@ CPUS        ?= haswell skylake-avx512
 LIMIT       ?= 0
 TESTS       ?=
 SUITE       ?= array-api-tests
+TEST_SEED   ?= $(shell date +%j%H%M)
+PART        ?=
 
 BIN       := $(VENV)/bin
 STAMP     := $(VENV)/.installed
@@ -29,14 +31,17 @@ ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 # Notebooks call `svodviz` as a shell command, so the environment's bin comes first on their PATH.
 RUN := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m
 
+PYTEST = pytest -n auto --dist loadscope --no-loadscope-reorder --nbval --nbval-current-env \
+  --nbval-cell-timeout=120
+
 comma := ,
 fail = { echo "make: $(1)" >&2; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab test cpus aarch64 arrayapi demo check bench models opinfo notebooks pictures types wheel clean
+.PHONY: help setup lab test test-all cpus aarch64 arrayapi demo check bench models opinfo notebooks pictures types wheel clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: $(STAMP) ## make .venv and install everything into it (the other targets do it by themselves)
 
@@ -65,9 +70,14 @@ lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/binder/jupyter$(if $(JUPYTER_CONFIG
 lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 	@$(RUN) jupyterlab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
 
-test: check ## everything: check, the tests, every notebook (PYTEST_ARGS= are passed on)
-	@$(RUN) pytest -n auto --dist loadscope --no-loadscope-reorder --nbval --nbval-current-env \
-	  --nbval-cell-timeout=120 $(PYTEST_ARGS)
+# A sample has each value of each parameter at least once: each operation, engine, type, page, notebook.
+# The seed is printed; TEST_SEED=n repeats a sample.
+test: check ## check, every notebook, and a sample of the tests (PYTEST_ARGS= are passed on)
+	@$(RUN) $(PYTEST) --sample $(TEST_SEED) $(PYTEST_ARGS)
+
+# PART=2/3 is the second of three parts of what the sample of TEST_SEED leaves out.
+test-all: check ## everything: all tests, every notebook (PART=k/n: a part of what `make test` leaves out)
+	@$(RUN) $(PYTEST) $(if $(PART),--sample $(TEST_SEED) --part $(PART)) $(PYTEST_ARGS)
 
 cpus: $(STAMP) ## notebooks and tests of machine code, the host taken for other processors (CPUS="a b")
 	@$(RUN) tools.cpus $(CPUS) -- -n auto $(PYTEST_ARGS)

@@ -1,9 +1,12 @@
-"""What tests and notebooks run in, also a notebook that is tried alone: the environment."""
+"""Settings of tests and notebooks, also of a notebook that is run alone: the environment, and which
+tests run."""
 
 import os
 import tempfile
 
 import pytest
+
+from tests.sample import part_of, sampled
 
 SURROUNDINGS = {"SVODVIZ_DROPPED": "error", "SVODVIZ_MACHINE": "x86-avx512"}
 """What the compiler is told here, in processes that tests start and in notebooks: a choice of its
@@ -22,3 +25,31 @@ def pytest_configure(config: pytest.Config) -> None:
     for name, value in SURROUNDINGS.items():
         if name != "SVODVIZ_MACHINE" or name not in os.environ:
             patch.setenv(name, value)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """See `sample.py`."""
+    group = parser.getgroup("svodviz")
+    group.addoption("--sample", type=int, metavar="SEED", help="each value of each parameter once")
+    group.addoption("--part", metavar="K/N", help="a part of what the sample leaves out")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Says which tests run, so that the same ones can be run again."""
+    seed, part = config.getoption("sample"), config.getoption("part")
+    if seed is None:
+        return None
+    left_out = "" if part is None else f", part {part} of what it leaves out"
+    return f"sample of tests: TEST_SEED={seed} repeats it{left_out}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves the sample that is asked for, or a part of the rest."""
+    seed, part = config.getoption("sample"), config.getoption("part")
+    if seed is None:
+        return
+    names = [item.nodeid for item in items]
+    chosen = sampled(names, seed) if part is None else part_of(names, seed, part)
+    config.hook.pytest_deselected(items=[it for n, it in enumerate(items) if n not in chosen])
+    items[:] = [item for n, item in enumerate(items) if n in chosen]

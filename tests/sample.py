@@ -1,0 +1,44 @@
+"""The sample of tests that `make test` runs: complete in breadth, chosen by a seed.
+
+A test with parameters is a table, `test_cast[int8-float16-lowered]` one cell of it. Each value of
+each parameter is in the sample at least once; which others it meets there, the seed decides. Tests
+without parameters are all in it.
+
+    --sample SEED             the sample of a seed
+    --sample SEED --part 2/3  the second of three parts of what that sample leaves out
+"""
+
+import random
+import re
+from collections.abc import Sequence
+
+_NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
+
+
+def sampled(names: Sequence[str], seed: int) -> set[int]:
+    """The places in `names`, identifiers of pytest's, of those that are in the sample."""
+    tables: dict[str, list[tuple[int, str]]] = {}
+    chosen: set[int] = set()
+    for place, name in enumerate(names):
+        if found := _NAME.match(name):
+            tables.setdefault(found[1], []).append((place, found[2]))
+        else:
+            chosen.add(place)
+    for test, cells in tables.items():
+        random.Random(f"{seed} {test}").shuffle(cells)
+        seen: set[tuple[int, str]] = set()
+        for place, values in cells:
+            new = set(enumerate(values.split("-"))) - seen
+            if new:
+                chosen.add(place)
+                seen |= new
+    return chosen
+
+
+def part_of(names: Sequence[str], seed: int, part: str) -> set[int]:
+    """The places of part "k/n" of what the sample leaves out; `ValueError` for no such part."""
+    number, _, count = part.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise ValueError(f"--part {part}: expected k/n, as 1/3")
+    left = sorted(set(range(len(names))) - sampled(names, seed))
+    return set(left[int(number) - 1 :: int(count)])
