@@ -266,15 +266,16 @@ def _read_before(node: TensorNode, ends: frozenset[TensorNode]) -> set[int]:
     return found
 
 
-def _beside(before: TensorNode, value: TensorNode) -> TensorNode:
+def _beside(before: TensorNode, value: TensorNode, is_shared: bool = False) -> TensorNode:
     """The value; where it is the memory of what it was computed from, as that of a detached tensor
-    is, with how it came about: another tensor in the same memory has another history."""
+    is, or of another node that was computed with it, with how it came about: another tensor in the
+    same memory has another history."""
     if (not LEAVES and not _marked) or not isinstance(value, Buffer) or not before.dtype.is_float:
         return value
     if value is before or isinstance(before, Recalled) or live.storage(before) is not None:
         return value
     order = toposort([before])
-    if value not in order:
+    if value not in order and not is_shared:
         return value
     is_known = leaves_in(order) or any(_made_of(n) or isinstance(n, Wrt) for n in order)
     return Recalled((value, before)) if is_known else value

@@ -9,6 +9,7 @@ starts inside another one does not wait, for that could be for ever.
 """
 
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,8 +34,9 @@ did, reads what is there now."""
 observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
 """Functions that are called with what was computed: the nodes, their values, the buffers written.
 They may be called again with the same."""
-histories: list[Callable[[TensorNode, TensorNode], TensorNode]] = []
-"""Functions from a node and its value to what a tensor holds from then on."""
+histories: list[Callable[[TensorNode, TensorNode, bool], TensorNode]] = []
+"""Functions from a node, its value, and whether that is the value of another node too, to what a
+tensor holds from then on."""
 
 
 def note(tensor: Any) -> None:
@@ -188,13 +190,14 @@ def _publish(run: Computation) -> None:
     tensors, nodes, values = run.tensors, run.nodes, run.effects.values
     order = toposort(nodes)
     made = dict(zip(nodes, values, strict=True))
+    counts = Counter(made.values())
     for tensor, before, value in zip(tensors, nodes, values, strict=True):
         if tensor.node is not before:
             continue
         if buffer_under(before) is None:
             tensor._recipe = before
         for history in histories:
-            value = history(before, value)
+            value = history(before, value, counts[value] > 1)
         tensor.node = value
         note(tensor)
     for observer in observers:
