@@ -70,14 +70,6 @@ def together(given: list[Any]) -> list[Any]:
         chosen += [tensor for tensor in READERS.of(numbers) if id(tensor) not in known]
 
 
-def _with_selected(given: list[Any]) -> list[Any]:
-    """`given`, and the tensors that elements of them are selected from."""
-    roots = [tensor.node for tensor in given]
-    known = {id(tensor) for tensor in given}
-    others = selected(roots, toposort(roots), READERS.holding)
-    return given + [tensor for tensor in others if id(tensor) not in known]
-
-
 class Computation(Run):
     """A program that computes tensors: `nodes` is what they held when it began."""
 
@@ -103,10 +95,14 @@ class Computation(Run):
 
     def choose(self, given: list[Any]) -> bool:
         """Choose what is to be computed for `given`; False where that is to be done again."""
-        needed = [tensor for tensor in given if not is_realized(tensor.node)]
-        self.tensors = together(needed if self.is_alone else _with_selected(needed))
+        self.tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         self.nodes = [tensor.node for tensor in self.tensors]
         order = toposort(self.nodes)
+        others = [] if self.is_alone else selected(self.nodes, order, READERS.holding)
+        if others or written(order):
+            self.tensors = together(self.tensors + others)
+            self.nodes = [tensor.node for tensor in self.tensors]
+            order = toposort(self.nodes)
         done: dict[TensorNode, TensorNode]
         done = {n: _done[n] for n in order if isinstance(n, Assign) and n in _done}
         if done:
@@ -128,10 +124,11 @@ def compute(
     nothing. `computed` gives the values of nodes, and says in `Effects` how far it is.
 
     What elements are selected from is stored too, where there is room for it."""
+    run = Computation()
     try:
-        _compute(Computation(), given, computed)
+        _compute(run, given, computed)
     except (SizeError, MemoryError):
-        if not _with_selected(given)[len(given):]:
+        if len(run.tensors) <= len(given):
             raise
         _compute(Computation(is_alone=True), given, computed)
 

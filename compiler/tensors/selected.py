@@ -34,12 +34,15 @@ from compiler.graph.nodes import (
 )
 from compiler.tensors.variables import is_realized
 
+FOLDING = (Reduce, Scan, Scatter)
 SELECTING = ("max", "min")
 COMPARISONS = ("eq", "ne", "lt", "le")
 EXACT = ("where", "max", "min", "abs", "neg", "relu")
 """Operations on floats whose results are elements of their operands, but for the sign."""
 KEEPING = (*MOVEMENT, Bitcast, Cast, Cat, Contiguous, Copy, Detach, Gather, Index)
 """Kinds of nodes whose elements are those of their operands."""
+EXACT_KINDS = (Elementwise, Const, Iota, *KEEPING)
+"""Kinds of nodes that have the same bits in every program."""
 
 
 def selected(
@@ -51,20 +54,21 @@ def selected(
     tensors that hold a node."""
     if not any(_selects(node) for node in order):
         return []
-    sources = _below(_selections(roots))
-    if not sources:
-        return []
     uncertain = _uncertain(order)
-    known = set(roots)
-    return [t for n in order if n in sources and n in uncertain and n not in known for t in held(n)]
+    uncertain.difference_update(roots)
+    if not uncertain:
+        return []
+    uncertain &= _below(_selections(roots))
+    return [tensor for node in order if node in uncertain for tensor in held(node)]
 
 
 def _selects(node: TensorNode) -> bool:
     """Whether a node chooses elements by their size, or compares two that are both computed."""
-    if isinstance(node, Reduce | Scan | Scatter):
+    if isinstance(node, FOLDING):
         return node.op in SELECTING and node.dtype.is_float
-    is_comparison = isinstance(node, Elementwise) and node.op in COMPARISONS
-    return is_comparison and not any(map(_is_constant, node.sources))
+    if not isinstance(node, Elementwise) or node.op not in COMPARISONS:
+        return False
+    return not any(map(_is_constant, node.sources))
 
 
 def _is_constant(node: TensorNode) -> bool:
@@ -113,15 +117,15 @@ def _adds(node: TensorNode) -> bool:
     """Whether a node may fold floats in an order of the program's choice."""
     if not node.dtype.is_float:
         return False
-    if isinstance(node, Reduce | Scan | Scatter):
+    if isinstance(node, FOLDING):
         return node.op not in SELECTING
-    return not isinstance(node, (Elementwise, Const, Iota, *KEEPING)) and bool(node.sources)
+    return not isinstance(node, EXACT_KINDS) and not is_realized(node) and bool(node.sources)
 
 
 def _uncertain(order: Sequence[TensorNode]) -> set[TensorNode]:
     """The floats of `order` that depend on a sum, but for what is in memory."""
     found: set[TensorNode] = set()
     for node in order:
-        if not is_realized(node) and (_adds(node) or not found.isdisjoint(node.sources)):
+        if _adds(node) or (found and not found.isdisjoint(node.sources) and not is_realized(node)):
             found.add(node)
     return {node for node in found if node.dtype.is_float}
