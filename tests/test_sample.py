@@ -5,7 +5,8 @@ import pytest
 from tests.sample import part_of, sampled
 
 TABLE = [f"tests/test_a.py::test_x[{op}-{kind}-{engine}]"
-         for op in ("add", "mul", "sub") for kind in ("f32", "i8") for engine in "abcde"]  # fmt: skip
+         for op in ("add", "mul", "sub") for kind in ("f32", "i8")
+         for engine in "abcde"]  # fmt: skip
 NAMES = ["tests/test_a.py::test_alone", *TABLE, "tests/test_b.py::test_y[add]"]
 
 

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PACKAGES = ("compiler", "svodviz")
-TARGETS = ("setup", "lab", "test", "test-all", "cpus", "aarch64", "arrayapi", "demo", "check", "bench",
-           "models", "opinfo", "notebooks", "pictures", "types", "wheel", "clean",
+TARGETS = ("setup", "lab", "test", "test-all", "cpus", "aarch64", "arrayapi", "demo", "check",
+           "bench", "models", "opinfo", "notebooks", "pictures", "types", "wheel", "clean",
            "help")  # fmt: skip
 
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")

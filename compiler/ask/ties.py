@@ -22,12 +22,12 @@ from compiler.graph.interpret import moved
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import MOVEMENT, Contiguous, Elementwise, Index, Reduce, TensorNode
+from compiler.ops.table import COMPARISONS, OPS, SELECTING
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "sub")
+COMPARED = COMPARISONS | {"sub"}
 """Operations on elements that have one result for two copies of a number."""
-SIGNS = {"max": 1.0, "min": -1.0}
 NONE = -1
 """Number of an element that may be one or another."""
 LAST = np.iinfo(np.int64).max
@@ -97,14 +97,13 @@ def _followed(node: TensorNode) -> tuple[TensorNode, ...]:
     """The operands that the elements of a node are taken from; none where it computes them."""
     if node.extents or any(source.extents for source in node.sources):
         return ()  # a variable axis
-    match node:
-        case Reduce(op="max" | "min") | Scan(op="max" | "min") | Index() | Contiguous():
-            return node.sources[:1]
-        case Scatter(op="max" | "min") | Elementwise(op="max" | "min"):
-            return node.sources[:2]
-        case Elementwise(op="where"):
-            return node.sources[1:]
-    return node.sources[:1] if isinstance(node, MOVEMENT) else ()
+    if isinstance(node, Reduce | Scan):
+        return node.sources[:1] if node.op in SELECTING else ()
+    if isinstance(node, Elementwise) and OPS[node.op].has_condition:
+        return node.sources[1:]
+    if isinstance(node, Elementwise | Scatter):
+        return node.sources[:2] if node.op in SELECTING else ()
+    return node.sources[:1] if isinstance(node, (*MOVEMENT, Contiguous, Index)) else ()
 
 
 class _Ranges:
@@ -137,9 +136,9 @@ def _selected(
             case Index():
                 return _indexed(node, numbers[0], ranges)
             case Reduce(op=op, axes=axes):
-                return _of_extremes(numbers[0], *ranges.of(node.sources[0], SIGNS[op]), axes)
+                return _of_extremes(numbers[0], *ranges.of(node.sources[0], SELECTING[op]), axes)
             case Scan(op=op, axis=axis):
-                return _running(numbers[0], *ranges.of(node.sources[0], SIGNS[op]), axis)
+                return _running(numbers[0], *ranges.of(node.sources[0], SELECTING[op]), axis)
             case Scatter():
                 return _scattered(node, numbers, ranges)
             case Elementwise(op="where"):
@@ -147,7 +146,7 @@ def _selected(
                 is_sure = np.broadcast_to(ranges.errors[node.sources[0]] == 0, taken.shape)
                 return np.where(is_sure | (numbers[0] == numbers[1]), taken, NONE)
             case Elementwise(op=op):
-                pairs = [ranges.of(source, SIGNS[op]) for source in node.sources]
+                pairs = [ranges.of(source, SELECTING[op]) for source in node.sources]
                 least, greatest = (np.stack(np.broadcast_arrays(*it))
                                    for it in zip(*pairs, strict=True))  # fmt: skip
                 found = _of_extremes(np.stack(numbers), least, greatest, (0,))
@@ -208,7 +207,7 @@ def _indexed(node: Index, numbers: Array, ranges: _Ranges) -> Array:
 
 def _scattered(node: Scatter, numbers: Sequence[Array], ranges: _Ranges) -> Array:
     """Those of the greatest of what was there and of its updates."""
-    sign, positions = SIGNS[node.op], node.sources[2:]
+    sign, positions = SELECTING[node.op], node.sources[2:]
     if not ranges.is_exact(positions) or not numbers[0].size:
         return np.full(numbers[0].shape, NONE)
     values = [ranges.values[each] for each in positions]

@@ -23,12 +23,10 @@ from compiler.graph.kinds.scan import Scan
 from compiler.graph.kinds.shaping import cast_to
 from compiler.graph.nodes import Cast, Elementwise, Iota, Reduce, TensorNode
 from compiler.graph.rewrite import rule_of
-from compiler.ops.table import OPS
+from compiler.ops.table import EXACT, OPS
 
 Computing: TypeAlias = Elementwise | Reduce | Scan | Scatter
 COMPUTING = (Elementwise, Reduce, Scan, Scatter)
-ACCUMULATING = ("add", "mul")
-"""Updates of a scatter that sum or multiply many elements into one."""
 
 
 def is_widened(node: TensorNode) -> bool:
@@ -46,7 +44,8 @@ def is_widened(node: TensorNode) -> bool:
 
 
 def _is_accumulated(node: TensorNode) -> bool:
-    return isinstance(node, Scatter) and node.op in ACCUMULATING
+    """Whether a scatter sums or multiplies elements."""
+    return isinstance(node, Scatter) and node.op in OPS and node.op not in EXACT
 
 
 def _is_far(small: DType, other: DType) -> bool:

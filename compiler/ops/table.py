@@ -390,3 +390,16 @@ def expand(build: Build[T], name: str, *sources: T) -> T:
         raise KeyError(name)
     result: T = expansion(build, *sources)
     return result
+
+SELECTING: dict[str, float] = {
+    row.name: 1.0 if row.better == "gt" else -1.0 for row in REDUCTIONS.values() if row.better
+}
+"""Reductions, and the operations of these names, whose result is one of the elements: 1.0 where it
+is the greatest, -1.0 where it is the least."""
+COMPARISONS = frozenset(
+    row.name for row in OPS.values()
+    if row.result == "bool" and row.arity == 2 and "float" in row.accepts
+)  # fmt: skip
+"""Operations that compare two numbers."""
+EXACT = frozenset(row.name for row in OPS.values() if row.rounding == 0)
+"""Operations whose results are not rounded."""

@@ -32,13 +32,10 @@ from compiler.graph.nodes import (
     Reshape,
     TensorNode,
 )
+from compiler.ops.table import COMPARISONS, EXACT, SELECTING
 from compiler.tensors.variables import is_realized
 
 FOLDING = (Reduce, Scan, Scatter)
-SELECTING = ("max", "min")
-COMPARISONS = ("eq", "ne", "lt", "le")
-EXACT = ("where", "max", "min", "abs", "neg", "relu")
-"""Operations on floats whose results are elements of their operands, but for the sign."""
 KEEPING = (*MOVEMENT, Bitcast, Cast, Cat, Contiguous, Copy, Detach, Gather, Index)
 """Kinds of nodes whose elements are those of their operands."""
 EXACT_KINDS = (Elementwise, Const, Iota, *KEEPING)
@@ -87,7 +84,7 @@ def _selections(roots: Iterable[TensorNode]) -> list[TensorNode]:
 
 
 def _is_kept(node: TensorNode) -> bool:
-    """Whether results are equal where, and only where, operands are."""
+    """Whether results are elements of operands, or truth values and positions of these."""
     if _selects(node) or is_realized(node):
         return False
     if isinstance(node, Elementwise):

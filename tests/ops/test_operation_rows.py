@@ -188,6 +188,7 @@ MANY = 6
 """So many cases of a `match` are one too; fewer say which forms a rule looks at."""
 OTHER_THINGS = {
     "compiler/llvm/mathematics/coefficients.py": "polynomials of routines, by the routine's name",
+    "compiler/tensors/traced_numbers.py": "Python's operators, by their methods' names",
     "svodviz/foundation/values.py": "the least, the greatest and the mean of a value that is shown",
 }
 """Files with tables whose words are those of operations and mean something else."""
