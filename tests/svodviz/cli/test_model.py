@@ -171,8 +171,13 @@ def test_other_models_are_read_by_their_suffix(
     path.touch()
     program = Program(x=("f", "batch", 3))
     program.run = lambda x: ({"a": Tensor(x).exp()}, [Tensor(x, name="weight").sin()])
-    monkeypatch.setattr(compiler, "from_torch", lambda file: program if file == str(path) else 1)
+    read: list[tuple[str, bool]] = []
+    monkeypatch.setattr(
+        compiler, "from_torch", lambda file, *, trust: (read.append((file, trust)), program)[1]
+    )
     assert main(["show", str(path), "--stage", "graph", "--dim", "batch=2"]) == 0
+    assert main(["show", str(path), "--trust", "--stage", "graph", "--dim", "batch=2"]) == 0
+    assert read == [(str(path), False), (str(path), True)]
     text = capsys.readouterr().out
     assert "= exp " in text and "= sin " in text and "f32[2,3]" in text
 
