@@ -26,6 +26,7 @@ from compiler.core.origin import Origin, no_origin
 from compiler.device import cpu
 from compiler.device.remote import Data
 from compiler.graph.devices import is_remote
+from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.kinds.repeat import Repeat
@@ -97,7 +98,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
     """The graph of `nodes` with placeholders for buffers, and the buffers, in order of number.
 
     Graphs of equal structure give the same object; a bound variable is only a variable, and
-    clones are numbered in the order in which they are met.
+    clones and assigns are numbered in the order in which they are met.
     """
     bare = _Bare()
     done: dict[TensorNode, TensorNode] = {}
@@ -124,6 +125,7 @@ class _Bare:
     """Nodes made again without their lines of origin, in the steps of loops too."""
 
     clones: dict[int, int] = field(default_factory=dict)
+    assigns: dict[int, int] = field(default_factory=dict)
     bodies: dict[Sink, Sink] = field(default_factory=dict)
 
     def again(self, node: TensorNode, sources: tuple[TensorNode, ...]) -> TensorNode:
@@ -131,6 +133,9 @@ class _Bare:
         match node:
             case Unique():
                 return Unique((), self.clones.setdefault(node.id, len(self.clones)))
+            case Assign():
+                number = self.assigns.setdefault(node.number, len(self.assigns))
+                return Assign(sources, node.parts, number)
             case Repeat():
                 body = self._body(node.body)
                 return Repeat(sources, body, node.counter, node.count, node.index)

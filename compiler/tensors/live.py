@@ -8,16 +8,18 @@ runs that reads or writes it, and none begins meanwhile. A program that a functi
 starts inside another one does not wait, for that could be for ever.
 """
 
+import itertools
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from compiler.core import lazy
 from compiler.core.effects import Effects
 from compiler.core.errors import SizeError
-from compiler.core.node import substitute, toposort
+from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.nodes import Buffer, Parts, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Parts, TensorNode
 from compiler.tensors import running
 from compiler.tensors.readers import LOCK, READERS
 from compiler.tensors.running import RUNNING, Run
@@ -26,9 +28,11 @@ from compiler.tensors.variables import buffer_under, is_realized
 
 _claims: "weakref.WeakValueDictionary[tuple[str, int], Assign]" = weakref.WeakValueDictionary()
 """For each value that an assign waits to write over that assign."""
-_done: "weakref.WeakKeyDictionary[TensorNode, TensorNode]" = weakref.WeakKeyDictionary()
-"""For each assign that took effect where its value is: a thread that was about to read it while it
-did, reads what is there now."""
+_numbers = itertools.count(1)
+"""Numbers of assigns. Iterating one is a single step, so threads may share it."""
+_now: "weakref.WeakKeyDictionary[TensorNode, TensorNode]" = weakref.WeakKeyDictionary()
+"""For each assign that took effect where its value is, and for each whose target did the assign
+that replaces it: a thread that was about to read it while that happened, reads this."""
 
 
 observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
@@ -104,7 +108,7 @@ class Computation(Run):
             self.nodes = [tensor.node for tensor in self.tensors]
             order = toposort(self.nodes)
         done: dict[TensorNode, TensorNode]
-        done = {n: _done[n] for n in order if isinstance(n, Assign) and n in _done}
+        done = {n: _now[n] for n in order if isinstance(n, Assign) and n in _now}
         if done:
             _replace(self.tensors, done)
             return False
@@ -165,17 +169,36 @@ def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
 
     Else an assign among it would take effect once more.
     """
-    root = Sink(tuple(tensor.node for tensor in tensors))
-    nodes = substitute(root, made).sources
-    before: set[TensorNode] = set(toposort([root]))
-    for node in toposort(nodes):
-        if isinstance(node, Assign) and node not in before:
-            _claims.setdefault(_key(node.sources[0]), node)
-            _done.pop(node, None)
-    for tensor, node in zip(tensors, nodes, strict=True):
+    now = dict(made)
+    for node in toposort([tensor.node for tensor in tensors]):
+        if node in now:
+            continue
+        if isinstance(node, Assign) and node in _now:
+            now[node] = _now[node]
+            continue
+        again = node.with_sources(tuple([now[source] for source in node.sources]))
+        if isinstance(node, Assign) and again is not node:
+            _now[node] = again = _moved(node, again)
+        now[node] = again
+    for tensor in tensors:
+        node = now[tensor.node]
         if tensor.node is not node:
             tensor.node = node
             note(tensor)
+
+
+def _moved(node: Assign, again: Assign) -> TensorNode:
+    """`again`, the waiting assign `node` over what its sources are now. It is a plain value where
+    another assign waits to write over the same target: see `claim`."""
+    target, value = again.sources
+    key = _key(target)
+    if _claims.get(key) in (None, node):
+        _claims[key] = again
+        return again
+    if not again.parts:
+        return value
+    over: Callable[..., TensorNode] = lazy.load("compiler.tensors.placing", "over")
+    return over(target, value, again.parts)
 
 
 def _publish(run: Computation) -> None:
@@ -205,7 +228,7 @@ def _publish(run: Computation) -> None:
                 # of several to one memory, what another thread reads of one is what is there now
                 now = made.get(node) or storage(node)
                 if now is not None:
-                    _done[node] = made[node] = now
+                    _now[node] = made[node] = now
         _release(order)
         known = {id(tensor) for tensor in tensors if is_realized(tensor.node)}
         _replace([t for t in READERS.of(set(run.writes)) if id(t) not in known], made)
@@ -219,9 +242,8 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
     """
     if _key(target) in _claims:
         return None
-    made = Assign((target, value), parts)
+    made = Assign((target, value), parts, next(_numbers))
     _claims[_key(target)] = made
-    _done.pop(made, None)  # an equal one that took effect is the same node
     return made
 
 

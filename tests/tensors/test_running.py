@@ -1,10 +1,14 @@
 """Whatever ends a program, it took effect once or not at all."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from compiler import Tensor, custom
 from compiler.core.errors import CompileError
+from compiler.graph.nodes import TensorNode
 
 
 def test_a_function_that_fails_once_leaves_the_write_pending() -> None:
@@ -24,3 +28,64 @@ def test_a_function_that_fails_once_leaves_the_write_pending() -> None:
             w.realize(total)
     fails[0] = False
     assert w.tolist() == [1, 1, 1, 1] and total.item() == 4
+
+
+def test_an_assign_while_an_equal_one_runs_takes_effect_too() -> None:
+    """Both come from one line and write the same value to the same memory."""
+    w = Tensor(np.zeros(4)).realize()
+    calls = [0]
+
+    def step(finish: Callable[[Tensor], Any]) -> None:
+        finish(w.assign(called(w) + 1))
+
+    @custom.host(dtype="float64", shape=(4,))
+    def called(value: np.ndarray) -> np.ndarray:
+        calls[0] += 1
+        if calls[0] == 1:
+            step(id)  # as another thread would
+        return value
+
+    step(Tensor.realize)
+    assert w.tolist() == [2, 2, 2, 2] and calls == [2]
+
+
+def test_who_read_a_waiting_assign_before_its_target_was_done_reads_it_once() -> None:
+    """A thread is between reading a tensor and holding what it makes of it, while others run."""
+    w = Tensor(np.zeros(4)).realize()
+    late: list[TensorNode] = []
+
+    @custom.host(dtype="float64", shape=(4,))
+    def called(value: np.ndarray) -> np.ndarray:
+        if not late:
+            w.assign(w * 2 + 3)
+            late.append((w + 10).node)
+        return value
+
+    w.assign(called(w) + 1).realize()
+    reader = Tensor._of(late[0])
+    other = Tensor._of(late[0])
+    assert reader.tolist() == [15, 15, 15, 15]
+    assert w.tolist() == [5, 5, 5, 5] and other.tolist() == [15, 15, 15, 15]
+    w.assign(w + 1).realize()
+    assert w.tolist() == [6, 6, 6, 6]
+
+
+def test_a_waiting_assign_whose_target_is_taken_becomes_a_value() -> None:
+    """Of two that were to write one memory the later one is computed apart: nobody is refused."""
+    w = Tensor(np.zeros(4)).realize()
+    late: list[TensorNode] = []
+
+    @custom.host(dtype="float64", shape=(4,))
+    def called(value: np.ndarray) -> np.ndarray:
+        if not late:
+            before = w.node
+            w.assign(w * 2 + 3)
+            late.append(w.node)
+            w.node = before  # as an exception in another thread undoes it
+        return value
+
+    w.assign(called(w) + 1).realize()
+    w.assign(w + 6)
+    reader = Tensor._of(late.pop())
+    assert w.tolist() == [7, 7, 7, 7] and reader.tolist() == [5, 5, 5, 5]
+    assert w.tolist() == [7, 7, 7, 7]

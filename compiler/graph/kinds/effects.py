@@ -2,7 +2,7 @@
 
     node = Scatter(x, updates, indices…; op)      x with updates at the indices, in order
          | Custom(operands…; name, …)             a function from outside, by its symbol
-         | Assign(target, x; parts)               writes x to the buffer of `target`, or to
+         | Assign(target, x; parts, number)       writes x to the buffer of `target`, or to
                                                   a range of each of its axes
 """
 
@@ -45,10 +45,12 @@ class Assign(TensorNode):
 
     `parts` has begin, count and step for each axis: only these elements are written, the others
     keep their values; without it all are. What reads the target reads the value before, what
-    reads the Assign the one after.
+    reads the Assign the one after. `number` is another one for each assign of a tensor: two that
+    write the same value to the same memory are two, of which one may have taken effect.
     """
 
     parts: Parts = ()
+    number: int = 0
 
     def _infer(self) -> tuple[Shape, DType]:
         return self.sources[0 if self.parts else 1].shape, self.sources[1].dtype
