@@ -159,13 +159,20 @@ class Tensor(Gradients):
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
         watching.refuse_value("numpy", self.node)
-        node = self.realize().node
+        node = self._in_memory()
         if isinstance(node, Multi):
             where = DEFAULT if is_remote(node.devices[0]) else node.devices[0]
             (node,) = _computed([copy_to(node, where)])
         view = array_of(node).view()
         view.flags.writeable = False
         return view
+
+    def _in_memory(self) -> TensorNode:
+        """The node with the data, which are computed if they are not yet."""
+        node = self.realize().node
+        while not is_realized(node) and not watching.current():  # another thread assigned
+            node = self.realize().node
+        return node
 
     def item(self) -> Scalar:
         """The only element as a Python number; `ShapeError` if there are more or none."""
@@ -242,7 +249,7 @@ class Tensor(Gradients):
         blocks.
         """
         made = lazy.load("compiler.distributed.arrays", "to_dask")
-        return made(self.realize().node, chunks)
+        return made(self._in_memory(), chunks)
 
     def __dask_graph__(self) -> Any:
         return _of_dask("graph")(self)

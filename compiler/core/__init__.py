@@ -4,6 +4,7 @@ In order: each imports only what stands before it.
 
     printable.py    the one place where text from a user's program becomes fit to be printed
     text.py         columns of text, and times, sizes and counts as people read them
+    visits.py       which threads are inside a region of code
     forking.py      what a process made by `fork` needs
     effects.py      what a run does to memory that was there before it
     kept.py         tables of bounded size that forget what was used least recently

@@ -12,10 +12,13 @@ import contextlib
 import os
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from compiler.core.visits import Visits
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -37,39 +40,62 @@ def lock() -> "Lock":
     return made
 
 
+PAUSE = 0.001
+"""Seconds between two looks at a gate that is closed, or that somebody is behind. A choice."""
+
+
 class Gate:
-    """Threads are inside together; `close` waits until none is, and keeps others out."""
+    """Threads are inside together; `close` waits until no other one is, and keeps others out."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(lock())
-        self._inside = 0
-        self._is_closed = False
+        self._visits = Visits()
+        self._closed_by: int | None = None
+        self._lock = lock()
 
     @contextlib.contextmanager
     def passed(self) -> Iterator[None]:
         """Inside, as soon as the gate is open."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._is_closed)
-            self._inside += 1
+        number = next(self._visits.numbers)
         try:
+            while not self._is_let_in(number):
+                time.sleep(PAUSE)
             yield
         finally:
-            with self._changed:
-                self._inside -= 1
-                self._changed.notify_all()
+            self._visits.inside.pop(number, None)
+
+    def _is_let_in(self, number: int) -> bool:
+        with self._lock:
+            if self._closed_by is None:
+                self._visits.enter(number)
+            return self._closed_by is None
 
     def close(self) -> None:
-        """Wait until nobody is inside; nobody enters before `open`."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._is_closed)
-            self._is_closed = True
-            self._changed.wait_for(lambda: not self._inside)
+        """Wait until no other thread is inside; nobody enters before `open`.
+
+        A fork cannot be called off: an exception that comes meanwhile is raised in the end.
+        """
+        came: BaseException | None = None
+        while True:
+            try:
+                while not self._is_mine() or self._visits.are_others():
+                    time.sleep(PAUSE)
+                break
+            except BaseException as error:
+                came = error
+        if came is not None:
+            raise came
+
+    def _is_mine(self) -> bool:
+        """Close the gate; False where another thread did."""
+        own = threading.get_ident()
+        with self._lock:
+            if self._closed_by is None:
+                self._closed_by = own
+            return self._closed_by == own
 
     def open(self) -> None:
         """Let threads in again."""
-        with self._changed:
-            self._is_closed = False
-            self._changed.notify_all()
+        self._closed_by = None
 
 
 Pair: TypeAlias = tuple[Callable[[], None], Callable[[], None]]
@@ -90,18 +116,19 @@ def around(before: Callable[[], None], after: Callable[[], None], is_first: bool
 
 def _before() -> None:
     called: list[Pair] = []
+    _under_way.append(called)  # what an exception ends here is ended behind the fork too
     for pair in _first:
-        pair[0]()
         called.insert(0, pair)
+        pair[0]()
     for pair in reversed(_pairs):
-        pair[0]()
         called.insert(0, pair)
-    _under_way.append(called)
+        pair[0]()
 
 
 def _after() -> None:
-    for _, after in _under_way.pop():
-        after()
+    with contextlib.ExitStack() as ended:
+        for _, after in reversed(_under_way.pop()):
+            ended.callback(after)  # each, whatever another one raises
 
 
 def in_child(function: Callable[[], None]) -> None:

@@ -8,15 +8,14 @@ that once and for all, as Dask does, which left it disabled afterwards in every 
 """
 
 import gc
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from compiler.core import forking
+from compiler.core.visits import Visits
 
 _lock = forking.lock()
-_compiling: list[int] = []
-"""The thread of each compilation under way."""
+_compiling = Visits()
 _before = gc.get_threshold()
 NEVER = 2**31 - 1
 """So many more objects made than freed begin a search: the most that the threshold can be."""
@@ -25,19 +24,13 @@ NEVER = 2**31 - 1
 @contextmanager
 def put_off() -> Iterator[None]:
     """No search for garbage inside, in any thread; afterwards as it was before the first."""
-    global _before
-    thread = threading.get_ident()
-    with _lock:
-        if not _compiling:
-            _before = gc.get_threshold()
-            gc.set_threshold(NEVER, *_before[1:])
-        _compiling.append(thread)
+    number = next(_compiling.numbers)
     try:
+        _begin(number)
         yield
     finally:
-        with _lock:
-            _compiling.remove(thread)
-            _go_on()
+        _compiling.inside.pop(number, None)
+        _go_on()
 
 
 def is_put_off() -> bool:
@@ -45,17 +38,26 @@ def is_put_off() -> bool:
     return gc.get_threshold()[0] == NEVER
 
 
+def _begin(number: int) -> None:
+    """A compilation begins."""
+    global _before
+    with _lock:
+        _compiling.enter(number)
+        if not is_put_off():  # else another one is under way, or an exception ended it
+            _before = gc.get_threshold()
+            gc.set_threshold(NEVER, *_before[1:])
+
+
 def _go_on() -> None:
-    if not _compiling:
-        gc.set_threshold(*_before)
+    with _lock:
+        if not _compiling.inside and is_put_off():
+            gc.set_threshold(*_before)
 
 
 def _forget_others() -> None:
     """In a child of `fork` only the thread that called it goes on."""
-    others = [thread for thread in _compiling if thread != threading.get_ident()]
-    if others:
-        _compiling[:] = [threading.get_ident()] * (len(_compiling) - len(others))
-        _go_on()
+    _compiling.forget_others()
+    _go_on()
 
 
 forking.in_child(_forget_others)

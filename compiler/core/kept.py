@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from compiler.core import forking
+from compiler.core.visits import Visits
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -36,8 +37,8 @@ class Kept(Generic[Key, Value]):
         self.misses = 0
         """Counted by whoever makes what is missing."""
         self._table: dict[Key, _Entry[Value]] = {}
-        self._keeping = 0
-        """How many are at work that need all of it."""
+        self._keeping = Visits()
+        """Those who need all of it."""
         self._uses = itertools.count()
         self._oldest: deque[tuple[Key, int]] = deque()
         """Keys in order of their last use, with its number, when this was made."""
@@ -59,7 +60,7 @@ class Kept(Generic[Key, Value]):
         """`value`, kept from now on; where there are too many, the one used longest ago goes."""
         with self.lock:
             self._table[key] = _Entry(value, next(self._uses))
-            if len(self._table) > self.bound and not self._keeping:
+            if len(self._table) > self.bound and not self._keeping.inside:
                 self._forget_one()
         return value
 
@@ -82,16 +83,20 @@ class Kept(Generic[Key, Value]):
         Who makes many values and then takes each in the same order would find none of them where
         there is one too many: each that is made again would put out the next.
         """
-        with self.lock:
-            self._keeping += 1
+        number = next(self._keeping.numbers)
         try:
+            self._keeping.enter(number)
             yield
         finally:
-            with self.lock:
-                self._keeping -= 1
-                over = len(self._table) - self.bound if not self._keeping else 0
-                for key, _ in self.items()[: max(over, 0)]:
-                    del self._table[key]
+            self._keeping.inside.pop(number, None)
+            self._forget_all_over()
+
+    def _forget_all_over(self) -> None:
+        """Down to the bound, unless somebody needs all."""
+        with self.lock:
+            over = 0 if self._keeping.inside else len(self._table) - self.bound
+            for key, _ in self.items()[: max(over, 0)]:
+                del self._table[key]
 
     def items(self) -> list[tuple[Key, Value]]:
         """All that is kept, what was used least recently first."""

@@ -82,16 +82,11 @@ def _emit(machine: Any, module: Any, kind: int) -> bytes:
         ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
-def _keep_out() -> None:
-    """Before a fork: what runs without llvmlite's lock ends, then what runs with it."""
-    _GATE.close()
-    _LOCK.__enter__()
-
-
 def _let_in() -> None:
     _LOCK.__exit__(None, None, None)
-    _GATE.open()
 
 
 _LOCK: Any = getattr(ffi.lib, "_lock", contextlib.nullcontext())
-forking.around(_keep_out, _let_in)
+# before a fork, what runs without llvmlite's lock ends first, then what runs with it
+forking.around(_LOCK.__enter__, _let_in)
+forking.around(_GATE.close, _GATE.open)

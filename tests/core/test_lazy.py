@@ -34,10 +34,10 @@ def loaded(program: str) -> tuple[list[str], set[str]]:
     [
         ("import compiler", 8, set()),
         ("import svodviz", 10, set()),
-        ("from compiler import Tensor", 116, {"numpy"}),
-        (GRAPHS, 116, {"numpy"}),
+        ("from compiler import Tensor", 118, {"numpy"}),
+        (GRAPHS, 118, {"numpy"}),
         (f"{GRAPHS}\nx.numpy()", 343, {"numpy", "llvmlite"}),
-        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 357, {"numpy", "llvmlite"}),
+        (f"{GRAPHS}\nfrom compiler import compile\ncompile(x)", 359, {"numpy", "llvmlite"}),
     ],
     ids=["compiler", "svodviz", "Tensor", "graphs", "numpy()", "compile"],
 )

@@ -1,9 +1,7 @@
 """An interrupt at any call inside a step: the step took effect once or not at all, and the next
 one adds exactly one."""
 
-import sys
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 
 from compiler import Tensor, jit, optim
 from compiler.tensors import readers, running
+from tests.interrupting import interrupted
 
 Step = Callable[[], Any]
 Counts = Callable[[], list[float]]
@@ -44,35 +43,6 @@ def optimised() -> tuple[Step, Counts]:
     for each in (p, q):
         each.grad = -each.ones_like().realize()
     return descent.step, lambda: [p.numpy()[0], q.numpy()[0, 0], descent.count.item()]
-
-
-def interrupted(step: Step, at: int) -> bool:
-    """Runs `step`, which is interrupted at its call of that number; False where it has fewer."""
-    seen = 0
-
-    def count(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal seen
-        if event in ("call", "c_return"):
-            seen += 1
-            if seen == at:
-                sys.setprofile(None)
-                raise KeyboardInterrupt
-
-    try:
-        sys.setprofile(count)
-        step()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.setprofile(None)
-    return False
-
-
-@pytest.fixture(autouse=True)
-def _no_profile() -> Iterator[None]:
-    held = sys.getprofile()
-    yield
-    sys.setprofile(held)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -89,3 +89,20 @@ def test_a_waiting_assign_whose_target_is_taken_becomes_a_value() -> None:
     reader = Tensor._of(late.pop())
     assert w.tolist() == [7, 7, 7, 7] and reader.tolist() == [5, 5, 5, 5]
     assert w.tolist() == [7, 7, 7, 7]
+
+
+def test_the_data_of_a_tensor_that_another_thread_assigns_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    w = Tensor(np.zeros(4)).realize()
+    realize, left = Tensor.realize, [3]
+
+    def interfering(self: Tensor, *others: Tensor) -> Tensor:
+        realize(self, *others)
+        if left[0]:
+            left[0] -= 1
+            self.assign(self + 1)  # as another thread would
+        return self
+
+    monkeypatch.setattr(Tensor, "realize", interfering)
+    assert w.numpy().tolist() == [3, 3, 3, 3] and left == [0]
