@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from tests.sample import part_of, sampled
+from tests.sample import COLLECTED, part_of, sampled
 
 SURROUNDINGS = {"SVODVIZ_DROPPED": "error", "SVODVIZ_MACHINE": "x86-avx512"}
 """What the compiler is told here, in processes that tests start and in notebooks: a choice of its
@@ -46,10 +46,11 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves the sample that is asked for, or a part of the rest."""
+    names = [item.nodeid for item in items]
+    config.stash[COLLECTED] = frozenset(names)
     seed, part = config.getoption("sample"), config.getoption("part")
     if seed is None:
         return
-    names = [item.nodeid for item in items]
     chosen = sampled(names, seed) if part is None else part_of(names, seed, part)
     config.hook.pytest_deselected(items=[it for n, it in enumerate(items) if n not in chosen])
     items[:] = [item for n, item in enumerate(items) if n in chosen]

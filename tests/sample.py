@@ -12,6 +12,10 @@ import random
 import re
 from collections.abc import Sequence
 
+import pytest
+
+COLLECTED = pytest.StashKey[frozenset[str]]()
+"""Where the settings of a session keep the identifiers of all tests, in the sample or not."""
 _NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sample import COLLECTED
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "seeds.md").read_text("utf-8")
 HEADING = re.compile(r"^## (.+) \((\d+)\)$")
@@ -102,7 +104,7 @@ def _collected(files: list[str]) -> set[str]:
 @pytest.mark.slow
 def test_every_test_exists(request: pytest.FixtureRequest) -> None:
     wrong = ["test_seeds.py::test_nothing", "test_nothing.py::test_every_test_exists"]
-    collected = {it.nodeid for it in request.session.items}
+    collected = set(request.config.stash[COLLECTED])
     assert missing_tests([*(row.test for row in ROWS), *wrong], collected) == wrong
 
 

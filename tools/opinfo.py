@@ -141,7 +141,8 @@ def _compared(op: Any, sample: Any, is_learned: bool) -> Row:
     except Exception as error:
         return {"values": "skipped", "why": _first_line(error)}
     is_loose = op.name in UNDEFINED or _is_random(op)
-    return _ours(module, inputs, wanted, slopes, is_loose)
+    ends = [getattr(each, "requires_grad", False) for each in outputs]
+    return _ours(module, inputs, wanted, slopes, ends, is_loose)
 
 
 def _is_random(op: Any) -> bool:
@@ -174,8 +175,9 @@ def _module(op: Any, sample: Any, flat: list[Any], spec: Any, places: list[int])
 
 
 def _ours(
-    module: Any, inputs: list[Any], wanted: list[Any], slopes: list[Any], is_loose: bool
-) -> Row:
+    module: Any, inputs: list[Any], wanted: list[Any], slopes: list[Any], ends: list[bool],
+    is_loose: bool,
+) -> Row:  # fmt: skip
     from torch.utils import _pytree as pytree
 
     import compiler
@@ -191,9 +193,12 @@ def _ours(
                 got = [_value(each) for each in pytree.tree_leaves(program(*ours))]
             else:
                 tensors = [_tensor(x, s is not None) for x, s in zip(inputs, slopes, strict=True)]
-                got = _our_slopes(pytree.tree_leaves(program(*tensors)), tensors, slopes)
+                outputs = list(pytree.tree_leaves(program(*tensors)))
+                got = _our_slopes(outputs, tensors, slopes)
                 wanted = [each for each in slopes if each is not None]
             why = different(got, wanted, is_loose)
+            if kind == "gradients" and not why:
+                why = _other_ends(outputs, ends)
             row[kind] = "wrong" if why else "equal"
         except CompileError as error:
             is_defect = isinstance(error, InternalError | NameMistake)
@@ -201,7 +206,7 @@ def _ours(
                 error.__cause__, CompileError
             )
             row[kind] = "failed" if is_defect else "unexported" if is_theirs else "refused"
-            why = _first_line(error)
+            why = _sentence(error)
         except Exception as error:
             row[kind], why = "failed", f"{type(error).__name__}: {_first_line(error)}"
         if why:
@@ -265,7 +270,18 @@ def _our_slopes(outputs: list[Any], tensors: list[Any], slopes: list[Any]) -> li
     for part in parts[1:]:
         total = total + part.cast("float64")
     found = total.gradient(*learned, allow_unused=True)
-    return [each.numpy() for each in (found if len(learned) > 1 else [found])]
+    return [
+        None if each is None else each.numpy()
+        for each in (found if len(learned) > 1 else [found])
+    ]  # fmt: skip
+
+
+def _other_ends(outputs: list[Any], ends: list[bool]) -> str:
+    """The first result that requires gradients where PyTorch's does not, or the reverse."""
+    for place, (ours, theirs) in enumerate(zip(outputs, ends, strict=True)):
+        if getattr(ours, "requires_grad", False) != theirs:
+            return f"result {place} requires gradients: {not theirs}, PyTorch's: {theirs}"
+    return ""
 
 
 def different(got: list[Any], wanted: list[Any], is_loose: bool = False) -> str:
@@ -301,6 +317,13 @@ def _differs(got: Any, wanted: Any, is_loose: bool) -> str:
     place = tuple(int(n) for n in np.argwhere(~same)[0])
     return (f"{int((~same).sum())} of {wanted.size} elements differ, at {list(place)} "
             f"{got[place]!r}, PyTorch has {wanted[place]!r}")  # fmt: skip
+
+
+def _sentence(error: BaseException) -> str:
+    """The first line of an error's page, and the one that says which operators it is about."""
+    lines = [line.strip() for line in str(error).strip().splitlines()]
+    got = [line.removeprefix("got:").strip() for line in lines if line.startswith("got:")]
+    return "; ".join([_first_line(error), *got])[:400]
 
 
 def _first_line(error: BaseException) -> str:

@@ -1,4 +1,5 @@
-"""Normalisation by layers, channels and groups."""
+"""Normalisation by layers, channels and groups. No gradients go through the statistics that
+PyTorch returns beside a result."""
 
 import math
 from typing import Any
@@ -29,7 +30,7 @@ def native_layer_norm(
     wide = half_or_wide(x)
     mean = wide.mean(axes, True)
     inverse = wide.var(axes, keepdim=True, correction=0).add(eps).rsqrt()
-    return layer_norm(call, x, shape, weight, bias, eps), mean, inverse
+    return layer_norm(call, x, shape, weight, bias, eps), mean.detach(), inverse.detach()
 
 
 @operator("rms_norm", "_fused_rms_norm")
@@ -61,7 +62,7 @@ def native_group_norm(
     """The same, with the mean and one over the deviation of each group."""
     cut = half_or_wide(x).reshape(n, groups, c // groups * area)
     inverse = cut.var(2, correction=0).add(eps).rsqrt()
-    return x.group_norm(groups, weight, bias, eps), cut.mean(2), inverse
+    return x.group_norm(groups, weight, bias, eps), cut.mean(2).detach(), inverse.detach()
 
 
 def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Statistics:
@@ -69,7 +70,8 @@ def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float)
     wide = half_or_wide(x)
     axes = (0, *range(2, x.ndim))
     mean, variance = wide.mean(axes), wide.var(axes, correction=0)
-    return x.batch_norm(mean, variance, weight, bias, eps), mean, variance
+    made = x.batch_norm(mean, variance, weight, bias, eps)
+    return made, mean.detach(), variance.detach()
 
 
 @operator("_native_batch_norm_legit_no_training")
