@@ -1,5 +1,7 @@
-"""Normalisation by layers, channels and groups. No gradients go through the statistics that
-PyTorch returns beside a result."""
+"""Normalisation by layers, channels and groups.
+
+No gradients go through the statistics that are returned with a result, but for those of groups.
+"""
 
 import math
 from typing import Any
@@ -62,7 +64,7 @@ def native_group_norm(
     """The same, with the mean and one over the deviation of each group."""
     cut = half_or_wide(x).reshape(n, groups, c // groups * area)
     inverse = cut.var(2, correction=0).add(eps).rsqrt()
-    return x.group_norm(groups, weight, bias, eps), cut.mean(2).detach(), inverse.detach()
+    return x.group_norm(groups, weight, bias, eps), cut.mean(2), inverse
 
 
 def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Statistics:
@@ -80,7 +82,13 @@ def no_training(
     variance: Tensor, /, eps: float,
 ) -> Any:  # fmt: skip
     """By statistics of the model."""
-    return x.batch_norm(mean, variance, weight, bias, eps), None, None
+    return x.batch_norm(mean, variance, weight, bias, eps), *_no_statistics(x)
+
+
+def _no_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
+    """In the place of those of a batch that is normalised by others: two tensors of no elements."""
+    none = Tensor.zeros(0, dtype=half_or_wide(x).dtype)
+    return none, none
 
 
 @operator("_native_batch_norm_legit.no_stats")
@@ -99,7 +107,8 @@ def with_statistics(
 ) -> Any:  # fmt: skip
     """While learning by statistics of the batch, which move those of the model."""
     if not training:
-        return x.batch_norm(mean, variance, weight, bias, eps), None, None, mean, variance
+        made = x.batch_norm(mean, variance, weight, bias, eps)
+        return made, *_no_statistics(x), mean, variance
     made, own, spread = _of_batch(x, weight, bias, eps)
     count = math.prod(x.shape) // x.shape[1]
     unbiased = spread.mul(count / (count - 1) if count > 1 else math.nan)
