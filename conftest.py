@@ -51,6 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed, part = config.getoption("sample"), config.getoption("part")
     if seed is None:
         return
-    chosen = sampled(names, seed) if part is None else part_of(names, seed, part)
+    dear = {item.nodeid for item in items if item.get_closest_marker("browser")}
+    chosen = sampled(names, seed, dear) if part is None else part_of(names, seed, part, dear)
     config.hook.pytest_deselected(items=[it for n, it in enumerate(items) if n not in chosen])
     items[:] = [item for n, item in enumerate(items) if n in chosen]

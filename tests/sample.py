@@ -2,7 +2,8 @@
 
 A test with parameters is a table, `test_cast[int8-float16-lowered]` one cell of it. Each value of
 each parameter is in the sample at least once; which others it meets there, the seed decides. Tests
-without parameters are all in it.
+without parameters are all in it. Of tests that drive a browser, which take seconds each, every
+module has a half of its own in it.
 
     --sample SEED             the sample of a seed
     --sample SEED --part 2/3  the second of three parts of what that sample leaves out
@@ -10,7 +11,7 @@ without parameters are all in it.
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -19,8 +20,9 @@ COLLECTED = pytest.StashKey[frozenset[str]]()
 _NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
 
 
-def sampled(names: Sequence[str], seed: int) -> set[int]:
-    """The places in `names`, identifiers of pytest's, of those that are in the sample."""
+def sampled(names: Sequence[str], seed: int, dear: Collection[str] = ()) -> set[int]:
+    """The places in `names`, identifiers of pytest's, of those that are in the sample; `dear` are
+    those of which it has a half."""
     tables: dict[str, list[tuple[int, str]]] = {}
     chosen: set[int] = set()
     for place, name in enumerate(names):
@@ -36,13 +38,29 @@ def sampled(names: Sequence[str], seed: int) -> set[int]:
             if new:
                 chosen.add(place)
                 seen |= new
-    return chosen
+    return chosen - _other_half(sorted(chosen), names, seed, dear)
 
 
-def part_of(names: Sequence[str], seed: int, part: str) -> set[int]:
+def _other_half(
+    places: Sequence[int], names: Sequence[str], seed: int, dear: Collection[str]
+) -> set[int]:
+    """The places of those that are left out of each module's dear tests, less than a half."""
+    modules: dict[str, list[int]] = {}
+    for place in places:
+        if names[place] in dear:
+            modules.setdefault(names[place].partition("::")[0], []).append(place)
+    return {
+        place for module, own in modules.items()
+        for place in random.Random(f"{seed} {module}").sample(own, len(own) // 2)
+    }  # fmt: skip
+
+
+def part_of(
+    names: Sequence[str], seed: int, part: str, dear: Collection[str] = ()
+) -> set[int]:
     """The places of part "k/n" of what the sample leaves out; `ValueError` for no such part."""
     number, _, count = part.partition("/")
     if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise ValueError(f"--part {part}: expected k/n, as 1/3")
-    left = sorted(set(range(len(names))) - sampled(names, seed))
+    left = sorted(set(range(len(names))) - sampled(names, seed, dear))
     return set(left[int(number) - 1 :: int(count)])

@@ -33,6 +33,16 @@ def test_the_sample_and_the_parts_are_everything(count: int) -> None:
     assert sorted(together) == list(range(len(NAMES)))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_of_dear_tests_each_module_has_a_half(seed: int) -> None:
+    names = [f"tests/test_{module}.py::test_{n}" for module in "ab" for n in range(5)]
+    dear = {name for name in names if "test_b" in name} | {"tests/test_a.py::test_0"}
+    chosen = {names[place] for place in sampled(names, seed, dear)}
+    assert [len([n for n in chosen if module in n]) for module in ("test_a", "test_b")] == [5, 3]
+    left = {names[place] for place in part_of(names, seed, "1/1", dear)}
+    assert left == set(names) - chosen
+
+
 @pytest.mark.parametrize("part", ["", "2", "0/3", "4/3", "1/0", "a/b", "-1/2"])
 def test_no_such_part(part: str) -> None:
     with pytest.raises(ValueError, match="expected k/n"):
