@@ -1,10 +1,10 @@
 """One call of a function while it is watched: what it computes, writes and shows.
 
-    argument            a stand-in on the same memory; for a number that moves a traced one
-    grad                a stand-in where there is a gradient that the function reads or sets
-    random numbers      buffers that each replay fills
-    history             an argument's is its stand-in's; a derivative that would follow it out of
-                        the function is not captured
+argument            a stand-in on the same memory; for a number that moves a traced one
+grad                a stand-in where there is a gradient that the function reads or sets
+random numbers      buffers that each replay fills
+history             an argument's is its stand-in's; a derivative that would follow it out of
+                    the function is not captured
 """
 
 from collections import deque
@@ -18,9 +18,10 @@ from compiler.graph.nodes import TensorNode
 from compiler.replay.arguments import Call, StandIn, alone, stand_in
 from compiler.replay.grads import Argument, Grads, Old, Owner, Row, kind_of
 from compiler.replay.results import New, Shown
-from compiler.tensors import history, live, trees, watching
+from compiler.tensors import history, live, running, trees, watching
 from compiler.tensors.history import History
 from compiler.tensors.readers import READERS
+from compiler.tensors.running import Run
 from compiler.tensors.traced_numbers import NumberRecord, TracedNumber, index_of
 from compiler.tensors.value import TensorValue, next_number
 from compiler.tensors.watching import Draw, Seed, Watch
@@ -72,19 +73,58 @@ def traced(
         standing = _StandIns(outside)
         watch = Watch(next_number(), fixed, standing.node)
         with history.standing_in(leaves, outside), _gradients_of(call, given):
-            with watching.watched(watch):
-                try:
-                    result = function(*args, **keywords)
-                    found = _Found(watch, given, standing)
-                    made = found.shown(result)
-                finally:
-                    record.end()
-                    watch.undo()
-                    history.restore(watch.collecting.values())
+            try:
+                found, made = _watched(lambda: function(*args, **keywords), watch, given, standing)
+            finally:
+                record.end()
             late = [*_not_in_memory(found, watch), *watch.late]
             if not late:
                 return found.traced(made, call)
         late[0].realize(*late[1:])
+
+
+class _Capture(Run):
+    """A function that is called to be captured. No other thread computes what it assigned before
+    that is undone."""
+
+    __slots__ = ("_watch",)
+    is_program = False
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__()
+        self._watch = watch
+
+    @property
+    def writes(self) -> frozenset[int]:
+        """The buffers of tensors that were assigned so far."""
+        held = [live.storage(before) for _, before in list(self._watch.assigned.values())]
+        return frozenset(buffer.unique for buffer in held if buffer is not None)
+
+    def undo(self) -> None:
+        """All is as it was before."""
+        self._watch.undo()
+        history.restore(list(self._watch.collecting.values()))
+
+
+@running.owner
+def _watched(
+    call: Callable[[], Any], watch: Watch, given: Sequence[StandIn], standing: "_StandIns"
+) -> "tuple[_Found, Shown]":
+    """What was seen of a call, and what its caller sees. Whatever ends it, it is undone: an
+    exception meets one of the two attempts."""
+    run, outer = _Capture(watch), watching.current()
+    try:
+        running.begin(run)
+        watching.STATE.watch = watch
+        result = call()
+        found = _Found(watch, given, standing)
+        return found, found.shown(result)
+    finally:
+        watching.STATE.watch = outer  # no call: nothing comes in between
+        try:
+            running.finish(run)
+        finally:
+            running.finish(run)
 
 
 class _StandIns:
@@ -133,9 +173,7 @@ class _Found:
         self.standing = standing
         self.new: dict[int, Any] = {}
         """New tensors that the caller sees, by `id`, in order."""
-        self.owners = {
-            number: self._owner(each.tensor) for number, each in watch.graded.items()
-        }
+        self.owners = {number: self._owner(each.tensor) for number, each in watch.graded.items()}
         self.olds: dict[int, Owner] = {}
         for number, each in watch.graded.items():
             if each.is_read and id(each.before) in watch.swapped:

@@ -240,17 +240,43 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
     None where another assign to it waits: that one will write over the target, so there can be no
     second.
     """
-    if _key(target) in _claims:
-        return None
+    waiting = _claims.get(_key(target))
+    if waiting is not None:
+        if _is_waiting(waiting):
+            return None
+        release(waiting)
     made = Assign((target, value), parts, next(_numbers))
     _claims[_key(target)] = made
     return made
 
 
+def _is_waiting(assign: Assign) -> bool:
+    """Whether a tensor needs it: an exception may have come between a claim and its tensor, and
+    whoever keeps that exception keeps the assign."""
+    buffer = storage(assign)
+    held = READERS.of(set() if buffer is None else {buffer.unique})
+    return assign in toposort([tensor.node for tensor in held])
+
+
 def release(node: TensorNode) -> None:
-    """An assign is forgotten: it is never to take effect."""
+    """An assign is forgotten: it is never to take effect, and who read it reads its target. May be
+    repeated."""
     with LOCK:
-        _release([node])
+        for each in reversed(forms(node)):
+            if isinstance(each, Assign):
+                _release([each])
+                _now[each] = each.sources[0]
+
+
+def forms(node: TensorNode) -> list[TensorNode]:
+    """The node, and of an assign what replaced it since: the same over what its target is now."""
+    found = [node]
+    while isinstance(node, Assign):
+        now = _now.get(node)
+        if not isinstance(now, Assign) or now.number != node.number:
+            break
+        found.append(node := now)
+    return found
 
 
 def _release(order: Sequence[TensorNode]) -> None:

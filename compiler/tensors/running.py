@@ -89,9 +89,10 @@ def begin(run: Run) -> bool:
 def must_wait(run: Run) -> bool:
     """Whether a run of another thread excludes this one. A program that a function of the user's
     starts inside another one does not wait: that could be for ever."""
-    if any(other.thread == run.thread and other.is_program for other in RUNNING):
+    own = [other for other in RUNNING if other.thread == run.thread]
+    if any(other.is_program for other in own):
         return False
-    return any(run.excludes(other) for other in RUNNING)
+    return any(run.excludes(other) for other in RUNNING if other not in own)
 
 
 def finish(run: Run) -> None:
@@ -188,4 +189,3 @@ def _forget_others() -> None:
 
 
 forking.in_child(_forget_others)
-

@@ -6,8 +6,7 @@ number is drawn: each draw is noted, and every replay draws. Afterwards all is a
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +62,8 @@ class Watch:
     """A node in the place of a gradient's, which is an input of the capture."""
     assigned: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
     """Tensors that were there before and were assigned, by number, with what they held."""
+    values: dict[int, list[TensorNode]] = field(default_factory=dict)
+    """What they were assigned, by number."""
     graded: dict[int, Graded] = field(default_factory=dict)
     """Tensors whose `grad` was read or set."""
     swapped: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
@@ -86,6 +87,7 @@ class Watch:
             self.own.add(value)
         if tensor._number < self.first:
             self.assigned.setdefault(tensor._number, (tensor, tensor.node))
+            self.values.setdefault(tensor._number, []).append(value)
 
     def note_grad(self, tensor: Any, is_read: bool) -> None:
         """The `grad` of a tensor is about to be set, or read: what is there is an input then."""
@@ -115,12 +117,14 @@ class Watch:
             self.asked.setdefault(tensor._number, tensor)
 
     def undo(self) -> None:
-        """Tensors hold again what they held."""
+        """Tensors hold again what they held; may be repeated. One that another thread assigned
+        meanwhile keeps that."""
+        for number, (tensor, before) in self.assigned.items():
+            if any(tensor.node in live.forms(value) for value in self.values.get(number, ())):
+                tensor.node = before
+                live.note(tensor)
         for node in self.own:
             live.release(node)
-        for tensor, before in self.assigned.values():
-            tensor.node = before
-            live.note(tensor)
         for each in self.graded.values():
             each.tensor._grad = each.before
         for grad, node in self.swapped.values():
@@ -132,27 +136,17 @@ class _Watching(threading.local):
     watch: Watch | None = None
 
 
-_watching = _Watching()
+STATE = _Watching()
 
 
 def current() -> Watch | None:
     """The watch of the function that is captured on this thread, if one is."""
-    return _watching.watch
-
-
-@contextmanager
-def watched(watch: Watch) -> Iterator[Watch]:
-    """What is done inside is seen."""
-    outer, _watching.watch = _watching.watch, watch
-    try:
-        yield watch
-    finally:
-        _watching.watch = outer
+    return STATE.watch
 
 
 def refuse_value(method: str, node: TensorNode) -> None:
     """Raise `JitError` where a value is asked for while a function is captured."""
-    if _watching.watch is None:
+    if STATE.watch is None:
         return
     raise JitError(
         method, "jit captures what is computed, not what comes out", got=short(node),

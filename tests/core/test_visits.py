@@ -10,7 +10,7 @@ import pytest
 from compiler.core import forking, garbage
 from compiler.core.kept import Kept
 from compiler.core.visits import Visits
-from tests.interrupting import interrupted
+from tests.interrupting import KEPT, interrupted
 
 MOST = 1000
 Region = Callable[[], AbstractContextManager[None]]
@@ -35,9 +35,14 @@ def swept(region: Region, check: Callable[[], None]) -> None:
 def test_a_gate_can_be_closed_after_an_exception_at_any_call() -> None:
     gate = forking.Gate()
 
+    def close_and_open() -> None:
+        gate.close()
+        gate.open()
+
     def close() -> None:
+        KEPT.clear()  # else they keep the visits of a thread that runs
         assert not gate._visits.inside
-        other = threading.Thread(target=lambda: (gate.close(), gate.open()), daemon=True)
+        other = threading.Thread(target=close_and_open, daemon=True)
         other.start()
         other.join(60)
         assert not other.is_alive(), "the gate is locked"
@@ -50,6 +55,7 @@ def test_garbage_is_looked_for_after_an_exception_at_any_call() -> None:
     before = gc.get_threshold()
 
     def check() -> None:
+        KEPT.clear()
         assert not garbage._compiling.inside
         with garbage.put_off():
             assert garbage.is_put_off()
@@ -63,6 +69,7 @@ def test_a_table_forgets_after_an_exception_at_any_call() -> None:
     table: Kept[int, int] = Kept(2)
 
     def check() -> None:
+        KEPT.clear()
         with table.all_kept():
             for number in range(5):
                 table.keep(number, number)

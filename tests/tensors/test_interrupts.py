@@ -36,6 +36,17 @@ def captured() -> tuple[Step, Counts]:
     return step, lambda: [w.numpy()[0], u.numpy()[0]]
 
 
+def captured_anew() -> tuple[Step, Counts]:
+    """The same, by a function that is captured in each step."""
+    w, u = Tensor(np.zeros(3)).realize(), Tensor(np.zeros(3)).realize()
+
+    def step() -> None:
+        w.assign(w + 1)
+        u.assign(u + 1)
+
+    return lambda: jit(step)(), lambda: [w.numpy()[0], u.numpy()[0]]
+
+
 def optimised() -> tuple[Step, Counts]:
     """Two parameters and the count of an optimizer."""
     p, q = (Tensor(np.zeros(shape), requires_grad=True) for shape in (3, (2, 2)))
@@ -47,7 +58,8 @@ def optimised() -> tuple[Step, Counts]:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
-    ("program", "every"), [(written, SHARE), (captured, 1), (optimised, SHARE)]
+    ("program", "every"),
+    [(written, SHARE), (captured, 1), (captured_anew, SHARE // 2), (optimised, SHARE)],
 )
 def test_once_or_not_at_all(program: Callable[[], tuple[Step, Counts]], every: int) -> None:
     step, counts = program()
@@ -65,3 +77,17 @@ def test_once_or_not_at_all(program: Callable[[], tuple[Step, Counts]], every: i
         if not is_interrupted:
             return
     raise AssertionError("a step has fewer calls than that")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_assign_that_is_interrupted_leaves_the_memory_to_the_next() -> None:
+    """Also where somebody keeps the exception."""
+    memory = np.zeros(3)
+    w = Tensor(memory).realize()
+    for at in range(1, 10_000):
+        is_interrupted = interrupted(lambda: w.assign(w + 1), at)
+        w.assign(w * 0 + at).realize()
+        assert memory.tolist() == [at] * 3
+        if not is_interrupted:
+            return
+    raise AssertionError("an assign has fewer calls than that")
