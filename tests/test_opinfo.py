@@ -54,6 +54,13 @@ def test_samples_differ() -> None:
         (np.float32([1]), np.zeros((), np.float32), "PyTorch has float32"),
         (np.int64([1 << 60]), np.int64([(1 << 60) + 1]), "1 of 1 elements differ"),
         (np.zeros((0, 2)), np.zeros((2, 0)), "PyTorch has float64"),
+        (np.float32([0.0, 1]), np.float32([-0.0, 1]), "signs of zeros differ: 1 of 2"),
+        (np.complex64([complex(0, -0.0)]), np.complex64([0]), "signs of zeros differ: 1 of 1"),
+        (np.float32([0.0, 1]), np.float32([-0.0, 2]), "1 of 2 elements differ"),
+        (None, None, ""),
+        (np.zeros(2), None, "a gradient of zeros is here, PyTorch has None"),
+        (None, np.zeros(2), "a gradient of zeros is None, PyTorch has one"),
+        (np.ones(2), None, "a gradient that is not 0 is here, PyTorch has None"),
         (3, 3, ""),
         (3, 4, "3, PyTorch has 4"),
     ],
@@ -61,6 +68,44 @@ def test_samples_differ() -> None:
 def test_what_differs(got: Any, wanted: Any, why: str) -> None:
     said = opinfo.different([got], [wanted])
     assert why in said and bool(why) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "result"),
+    [
+        ([np.float32([0.0])], [np.float32([0.0])], "equal"),
+        ([np.float32([-0.0])], [np.float32([0.0])], "zeros"),
+        ([np.zeros(2), np.float32([-0.0])], [None, np.float32([0.0])], "absent"),
+        ([None], [np.ones(2)], "wrong"),
+        ([np.float32([-0.0]), np.float32([1])], [np.float32([0.0]), np.float32([2])], "wrong"),
+    ],
+)
+def test_result_of_the_worst_difference(got: Any, wanted: Any, result: str) -> None:
+    """Zeros of other signs, and gradients that are None on one side, are results of their own."""
+    assert opinfo.result_of(opinfo.different(got, wanted)) == result
+
+
+@pytest.mark.parametrize(
+    ("got", "why"),
+    [
+        ([[0], [2]], ""),
+        ([[1], [0]], "1 of 2 elements differ"),
+        ([[0], [0]], "a position is picked twice"),
+        ([[0], [3]], "a position is outside an axis of 3"),
+        ([0, 1], "PyTorch has int64[2, 1]"),
+    ],
+)
+def test_any_of_equal_elements_is_picked(got: Any, why: str) -> None:
+    """Positions of other elements, or of one twice, are differences."""
+    wanted = opinfo.Positions(np.int64([[1], [2]]), np.int64([[5], [5], [4]]), 0)
+    said = opinfo.different([np.int64(got)], [wanted])
+    assert why in said and bool(why) == bool(said)
+
+
+def test_common_operators_are_first() -> None:
+    names = ["zeta", "linalg.qr", "nn.functional.silu", "add", "softmax", "nn.functional.conv2d"]
+    wanted = ["add", "nn.functional.conv2d", "softmax", "nn.functional.silu", "zeta", "linalg.qr"]
+    assert opinfo.by_use(names) == wanted
 
 
 def test_results_are_counted() -> None:
@@ -88,6 +133,23 @@ def test_table() -> None:
     rows: list[Row] = [{"values": "equal", "gradients": "wrong"}, {"values": "refused"}]
     lines = opinfo.table({"add": rows, "exp": [{"values": "equal", "gradients": "equal"}]})
     assert [line.split()[1:] for line in lines.splitlines()[1:]] == [
-        ["2", "1", "0", "0", "0", "0"], ["1", "0", "0", "0", "0", "1"],
-        ["1", "0", "0", "0", "0", "1"],
+        ["2", "0", "0", "1", "0", "0", "0", "0"], ["1", "0", "0", "0", "0", "0", "0", "1"],
+        ["1", "0", "0", "0", "0", "0", "0", "1"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [("x.relu() if x.sum() > 0 else x", "unexported"), ("torch.special.i0(x)", "refused")],
+)
+def test_who_cannot_do_it(body: str, result: str) -> None:
+    """What PyTorch cannot export is none of our refusals; a refusal has its operator's name."""
+    torch = pytest.importorskip("torch")
+    x = torch.ones(3)
+
+    class Module(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, x: Any) -> Any:
+            return eval(body, {"torch": torch, "x": x})
+
+    row = opinfo._ours(Module(), [x], [x.numpy()], [None], [False], [False], False)
+    assert row["values"] == result and (result == "unexported" or "i0.default" in row["why"])

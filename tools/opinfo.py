@@ -7,12 +7,14 @@
     python -m tools.opinfo --limit 600 …       end after so many seconds
 
 A sample is a module: its tensors are inputs, its other arguments constants. Values are compared
-with PyTorch's, and where PyTorch has them also gradients of a weighted sum of all outputs. Of
-random operators only types and shapes are compared. A result is one of
+with PyTorch's, and for inputs that are learned also gradients of a weighted sum of all outputs. Of
+random operators only types and shapes are compared. Common operators run first. A result is one of
 
     equal       the same type and shape, integers exactly, floats up to rounding, NaN at one place
+    zeros       equal but for the signs of zeros
+    absent      equal, but a gradient of zeros here is None with PyTorch, or the reverse
     refused     a `CompileError`: the sentence is kept
-    unexported  `torch.export` or its decompositions raise an exception
+    unexported  `torch.export` or its decompositions raise an exception without the compiler, too
     skipped     PyTorch itself raises an exception, or the sample has no tensor
     failed      any other exception, a crash, or no answer in time: a defect
     wrong       another result: a defect
@@ -35,8 +37,22 @@ from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
-RESULTS = ("equal", "refused", "unexported", "skipped", "failed", "wrong")
+RESULTS = ("equal", "zeros", "absent", "refused", "unexported", "skipped", "failed", "wrong")
 DEFECTS = ("failed", "wrong")
+SIGNS = "signs of zeros differ"
+ABSENT = "a gradient of zeros"
+COMMON = (
+    "add", "sub", "mul", "div*", "matmul", "mm", "bmm", "addmm", "nn.functional.linear", "sum",
+    "mean", "max*", "min*", "amax", "amin", "nn.functional.conv*", "nn.functional.*norm*",
+    "nn.functional.*pool*", "*softmax*", "nn.functional.*loss*", "nn.functional.cross_entropy",
+    "nn.functional.embedding*", "nn.functional.scaled_dot_product_attention", "nn.functional.*",
+    "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "pow", "where", "clamp*", "cat", "stack",
+    "reshape", "view", "permute", "transpose", "expand", "repeat*", "gather", "scatter*", "index*",
+    "masked_fill", "take*", "topk", "sort", "argsort", "arg*", "cum*", "var*", "std*", "norm*",
+    "einsum", "roll", "flip*", "tri*", "*split*", "chunk", "select*", "slice*", "squeeze",
+    "unsqueeze", "round*", "floor*", "remainder", "fmod",
+)  # fmt: skip
+"""Operators by how often models have them, as patterns; what fits none is last."""
 OTHERS = ("int64", "bool", "int32", "complex64")
 """Of these the first that an operator takes is tried after its floating types."""
 DRAWN = 100
@@ -65,6 +81,16 @@ def chosen(patterns: Sequence[str], among: Sequence[str]) -> list[str]:
             raise SystemExit(f"no such operator: {pattern}")
         found += fitting
     return list(dict.fromkeys(found))
+
+
+def by_use(names: Sequence[str]) -> list[str]:
+    """The operators, common ones first."""
+
+    def place(name: str) -> int:
+        fitting = (n for n, each in enumerate(COMMON) if fnmatch.fnmatchcase(name, each))
+        return next(fitting, len(COMMON))
+
+    return sorted(names, key=place)
 
 
 def varied(samples: Sequence[Any], count: int, traits: Callable[[Any], set[str]]) -> list[Any]:
@@ -137,12 +163,20 @@ def _compared(op: Any, sample: Any, is_learned: bool) -> Row:
         eager = [x.clone().requires_grad_(g) for x, g in zip(inputs, grads, strict=True)]
         outputs = list(pytree.tree_leaves(module(*eager)))
         wanted = [_value(each) for each in outputs]
-        slopes = _slopes(outputs, eager) if any(grads) else []
+        slopes = _slopes(outputs, eager)
     except Exception as error:
         return {"values": "skipped", "why": _first_line(error)}
     is_loose = op.name in UNDEFINED or _is_random(op)
     ends = [getattr(each, "requires_grad", False) for each in outputs]
-    return _ours(module, inputs, wanted, slopes, ends, is_loose)
+    if op.name == "topk":
+        wanted[1] = Positions(wanted[1], _value(inputs[0]), _axis(sample))
+    return _ours(module, inputs, wanted, slopes, ends, grads, is_loose)
+
+
+def _axis(sample: Any) -> int:
+    """The axis of a sample of `topk`."""
+    axis: int = sample.kwargs.get("dim", sample.args[1] if len(sample.args) > 1 else -1)
+    return axis
 
 
 def _is_random(op: Any) -> bool:
@@ -150,8 +184,10 @@ def _is_random(op: Any) -> bool:
              "exponential", "geometric", "log_normal", "rrelu", "fractional")  # fmt: skip
     deterministic = ("normalize", "norm", "randomized")
     is_named = any(word in op.name for word in words)
-    return is_named and not any(word in op.name.split("_") for word in deterministic) and (
-        "normalize" not in op.name
+    return (
+        is_named
+        and not any(word in op.name.split("_") for word in deterministic)
+        and ("normalize" not in op.name)
     )
 
 
@@ -176,44 +212,61 @@ def _module(op: Any, sample: Any, flat: list[Any], spec: Any, places: list[int])
 
 def _ours(
     module: Any, inputs: list[Any], wanted: list[Any], slopes: list[Any], ends: list[bool],
-    is_loose: bool,
+    grads: list[bool], is_loose: bool,
 ) -> Row:  # fmt: skip
     from torch.utils import _pytree as pytree
 
     import compiler
-    from compiler.core.errors import CompileError, InternalError, NameMistake
+    from compiler.core.errors import CompileError
 
     row: Row = {}
-    has_slopes = any(slope is not None for slope in slopes)
-    for kind in ("values", "gradients") if has_slopes else ("values",):
+    for kind in ("values", "gradients") if any(grads) else ("values",):
         try:
             if kind == "values":
                 program = compiler.from_torch(module, tuple(inputs))
                 ours = [_tensor(x, False) for x in inputs]
                 got = [_value(each) for each in pytree.tree_leaves(program(*ours))]
             else:
-                tensors = [_tensor(x, s is not None) for x, s in zip(inputs, slopes, strict=True)]
+                tensors = [_tensor(x, g) for x, g in zip(inputs, grads, strict=True)]
                 outputs = list(pytree.tree_leaves(program(*tensors)))
-                got = _our_slopes(outputs, tensors, slopes)
-                wanted = [each for each in slopes if each is not None]
+                got, wanted = _our_slopes(outputs, tensors, slopes), slopes
             why = different(got, wanted, is_loose)
-            if kind == "gradients" and not why:
-                why = _other_ends(outputs, ends)
-            row[kind] = "wrong" if why else "equal"
+            if kind == "gradients":
+                why = _other_ends(outputs, ends) or why
+            row[kind] = result_of(why)
         except CompileError as error:
-            is_defect = isinstance(error, InternalError | NameMistake)
-            is_theirs = error.__cause__ is not None and not isinstance(
-                error.__cause__, CompileError
-            )
-            row[kind] = "failed" if is_defect else "unexported" if is_theirs else "refused"
-            why = _sentence(error)
+            row[kind], why = _refusal(error, module, inputs), _sentence(error)
         except Exception as error:
             row[kind], why = "failed", f"{type(error).__name__}: {_first_line(error)}"
         if why:
             row["why"] = why
-        if row[kind] not in ("equal", "wrong"):
+        if row[kind] not in ("equal", "zeros", "absent", "wrong"):
             break
     return row
+
+
+def result_of(why: str) -> str:
+    """The result that a difference is."""
+    if not why:
+        return "equal"
+    return "zeros" if why.startswith(SIGNS) else "absent" if why.startswith(ABSENT) else "wrong"
+
+
+def _refusal(error: Exception, module: Any, inputs: list[Any]) -> str:
+    """Whether an error is a refusal, an export that PyTorch cannot do, or a defect."""
+    import torch
+
+    from compiler.core.errors import CompileError, InternalError, NameMistake
+
+    if isinstance(error, InternalError | NameMistake):
+        return "failed"
+    if error.__cause__ is None or isinstance(error.__cause__, CompileError):
+        return "refused"
+    try:
+        torch.export.export(module, tuple(inputs), strict=False).run_decompositions()
+    except Exception:  # whatever PyTorch raises
+        return "unexported"
+    return "failed" if "torch.export" in _first_line(error) else "refused"
 
 
 def _tensor(x: Any, is_learned: bool) -> Any:
@@ -240,7 +293,7 @@ def _weights(shape: Sequence[int], dtype: Any) -> Any:
 
 
 def _slopes(outputs: list[Any], inputs: list[Any]) -> list[Any]:
-    """PyTorch's gradient by each input that has one; None for the others."""
+    """PyTorch's gradient by each input; None where there is none."""
     import torch
 
     parts = [
@@ -249,8 +302,8 @@ def _slopes(outputs: list[Any], inputs: list[Any]) -> list[Any]:
         if isinstance(each, torch.Tensor) and each.requires_grad and each.is_floating_point()
     ]
     learned = [x for x in inputs if x.requires_grad]
-    if not parts:
-        return []
+    if not parts or not learned:
+        return [None] * len(inputs)
     total = sum(part.double() for part in parts)
     found = iter(torch.autograd.grad(total, learned, allow_unused=True))
     slopes = [next(found) if x.requires_grad else None for x in inputs]
@@ -258,6 +311,7 @@ def _slopes(outputs: list[Any], inputs: list[Any]) -> list[Any]:
 
 
 def _our_slopes(outputs: list[Any], tensors: list[Any], slopes: list[Any]) -> list[Any]:
+    """Our gradient by each input; None where no result depends on it."""
     from compiler import Tensor
 
     parts = [
@@ -265,15 +319,28 @@ def _our_slopes(outputs: list[Any], tensors: list[Any], slopes: list[Any]) -> li
         for each in outputs
         if isinstance(each, Tensor) and each.requires_grad and each.dtype.is_float
     ]
-    learned = [x for x, slope in zip(tensors, slopes, strict=True) if slope is not None]
+    learned = [x for x in tensors if x.requires_grad]
+    if not parts:
+        return [None] * len(tensors)
     total = parts[0].cast("float64")
     for part in parts[1:]:
         total = total + part.cast("float64")
     found = total.gradient(*learned, allow_unused=True)
-    return [
-        None if each is None else each.numpy()
-        for each in (found if len(learned) > 1 else [found])
-    ]  # fmt: skip
+    slopes_of = iter(found if len(learned) > 1 else [found])
+    got = [next(slopes_of).numpy() if x.requires_grad else None for x in tensors]
+    return [None if each is None or (not each.any() and _is_unused(total, x)) else each
+            for each, x in zip(got, tensors, strict=True)]  # fmt: skip
+
+
+def _is_unused(total: Any, x: Any) -> bool:
+    """Whether a result does not depend on an input at all."""
+    from compiler.core.errors import GradientError
+
+    try:
+        total.gradient(x)
+    except GradientError:
+        return True
+    return False
 
 
 def _other_ends(outputs: list[Any], ends: list[bool]) -> str:
@@ -284,15 +351,52 @@ def _other_ends(outputs: list[Any], ends: list[bool]) -> str:
     return ""
 
 
+class Positions:
+    """Where the elements are that were picked along an axis: of equal ones any may be picked."""
+
+    def __init__(self, wanted: Any, source: Any, axis: int) -> None:
+        self.wanted, self._source, self._axis = wanted, source, axis
+
+    def differs(self, got: Any) -> str:
+        """How positions differ from the wanted ones; "" where they pick the same elements once."""
+        import numpy as np
+
+        why = _differs(got, self.wanted, is_loose=True)
+        if why or not self.wanted.ndim:
+            return why or _differs(got, self.wanted, is_loose=False)
+        count = self._source.shape[self._axis]
+        if got.size and (got.min() < 0 or got.max() >= count):
+            return f"a position is outside an axis of {count}"
+        ordered = np.sort(got, self._axis)
+        if (np.diff(ordered, axis=self._axis) == 0).any():
+            return "a position is picked twice"
+        picked = [np.take_along_axis(self._source, each, self._axis) for each in (got, self.wanted)]
+        return _differs(picked[0], picked[1], is_loose=False)
+
+
 def different(got: list[Any], wanted: list[Any], is_loose: bool = False) -> str:
-    """How results differ: "" where they are equal."""
+    """How results differ: "" where they are equal; a mere difference of zeros only if all do."""
     if len(got) != len(wanted):
         return f"{len(got)} results, PyTorch has {len(wanted)}"
-    return next(filter(None, (_differs(a, b, is_loose) for a, b in zip(got, wanted, strict=True))),
-                "")  # fmt: skip
+    found = [_differs(a, b, is_loose) for a, b in zip(got, wanted, strict=True)]
+    return max(filter(None, found), key=lambda why: RESULTS.index(result_of(why)), default="")
+
+
+def _without_gradient(got: Any, wanted: Any) -> str:
+    """How a gradient differs from one that is None, or the reverse."""
+    if got is None and wanted is None:
+        return ""
+    ours, theirs = ("None", "one") if got is None else ("here", "None")
+    if (wanted if got is None else got).any():
+        return f"a gradient that is not 0 is {ours}, PyTorch has {theirs}"
+    return f"{ABSENT} is {ours}, PyTorch has {theirs}"
 
 
 def _differs(got: Any, wanted: Any, is_loose: bool) -> str:
+    if isinstance(wanted, Positions):
+        return wanted.differs(got)
+    if got is None or wanted is None:
+        return _without_gradient(got, wanted)
     import numpy as np
 
     if not isinstance(wanted, np.ndarray | np.generic):
@@ -313,10 +417,25 @@ def _differs(got: Any, wanted: Any, is_loose: bool) -> str:
         near = np.abs(got - wanted) <= relative * np.abs(wanted) + absolute * size
     same = (near & finite) | (got == wanted) | (np.isnan(got) & np.isnan(wanted))
     if same.all():
-        return ""
+        count = _other_signs(got, wanted)
+        return f"{SIGNS}: {count} of {wanted.size} elements" if count else ""
     place = tuple(int(n) for n in np.argwhere(~same)[0])
     return (f"{int((~same).sum())} of {wanted.size} elements differ, at {list(place)} "
             f"{got[place]!r}, PyTorch has {wanted[place]!r}")  # fmt: skip
+
+
+def _other_signs(got: Any, wanted: Any) -> int:
+    """How many elements are zeros of different signs, parts of complex numbers counted alone."""
+    import numpy as np
+
+    parts = (
+        ((got.real, wanted.real), (got.imag, wanted.imag))
+        if wanted.dtype.kind == "c"
+        else ((got, wanted),)
+    )
+    return sum(
+        int(((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))).sum()) for a, b in parts
+    )
 
 
 def _sentence(error: BaseException) -> str:
@@ -430,12 +549,12 @@ def table(every: dict[str, list[Row]]) -> str:
 
 
 def printed(name: str, rows: Sequence[Row]) -> str:
-    """An operator's line, and a line for each defect."""
+    """An operator's line, and a line for each defect and each difference of zeros."""
     counts = Counter(row[kind] for row in rows for kind in ("values", "gradients") if kind in row)
     lines = [f"{name:45} " + ", ".join(f"{counts[r]} {r}" for r in RESULTS if counts[r])]
     lines += [
         f"    {row['type']} {row.get('sample', '')[:120]}: {row.get('why', '')}"
-        for row in rows if is_wrong([row])
+        for row in rows if {"zeros", "absent", *DEFECTS} & {row.get("values"), row.get("gradients")}
     ]  # fmt: skip
     return "\n".join(lines)
 
@@ -453,7 +572,7 @@ def main() -> int:
     given = parser.parse_args()
     every = kept(given.out)
     workers = [Worker(given.samples) for _ in range(given.processes)]
-    asked = chosen(given.operators or ["*"], workers[0].names)
+    asked = chosen(given.operators or ["*"], by_use(workers[0].names))
     before = [] if given.anew else [name for name in asked if name in every]
     if before:
         print(f"{len(before)} of {len(asked)} were in {given.out}: --anew runs them, too")
