@@ -88,6 +88,13 @@ class Writing(Indexing):
         `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it
         makes a new tensor, but for one that collects gradients (`no_grad`). Refused are memory
         that is read-only, and files (`DataError`).
+
+        Threads may assign, compute and read tensors at once. Each assign takes effect once, or not
+        at all where an exception ended it; no tensor is computed from half of one. But `x + 1`
+        reads and `assign` writes: between the two another thread may assign, which is lost then.
+        Hold a lock of your own around both, and around several assigns that belong together; an
+        optimizer's step and a captured function assign all their tensors at once. What `numpy()`
+        returns changes with the memory: copy it while you hold that lock.
         """
         self._assign("assign", value_for("assign", value, self.dtype, self.shape))
         return self
