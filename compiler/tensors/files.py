@@ -8,6 +8,7 @@ import numpy as np
 
 from compiler.core import dtypes, lazy
 from compiler.core.errors import DataError
+from compiler.tensors import live, watching
 from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
 
@@ -62,7 +63,8 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
     """Writes a tensor as a .npy file, or tensors by name as a .safetensors file.
 
     What is not computed yet is computed now. The file is replaced in one step, so that tensors
-    that were loaded from it stay as they are.
+    that were loaded from it stay as they are. All values are of one moment: threads that would
+    write them wait until they are in the file.
     Raises `DataError` for another kind of file, or where the value is not what it holds.
     """
     with lazy.loading():
@@ -76,12 +78,18 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
             "save", f"a {place.suffix} file does not hold that", got=type(value).__name__,
             expected="a tensor" if is_one else "a dict from names to tensors",
         )  # fmt: skip
-    arrays = [np.asarray(each) for each in values]
-    if is_one:
-        save.write_npy(place, arrays[0])
-        return
-    assert isinstance(value, Mapping)
-    save.write_safetensors(place, dict(zip(value, arrays, strict=True)))
+
+    def write() -> None:
+        arrays = [np.asarray(each) for each in values]
+        if isinstance(value, Mapping):
+            save.write_safetensors(place, dict(zip(value, arrays, strict=True)))
+        else:
+            save.write_npy(place, arrays[0])
+
+    if not values or watching.current():  # where a function is captured that is refused
+        write()
+    else:
+        live.unchanged(values, write)
 
 
 def _checked(operation: str, path: str | Path, known: tuple[str, ...] = SUFFIXES) -> Path:

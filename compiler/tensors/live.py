@@ -164,6 +164,43 @@ def _begun(run: Computation, given: list[Any]) -> bool:
         return running.begin(run)
 
 
+class _Reading(Run):
+    """Memory that is looked at: nobody writes it meanwhile."""
+
+    __slots__ = ("_reads",)
+    is_program = False
+
+    def __init__(self, nodes: Sequence[TensorNode]) -> None:
+        super().__init__()
+        order = toposort(nodes)
+        self._reads = frozenset(node.unique for node in order if isinstance(node, Buffer))
+
+    @property
+    def reads(self) -> frozenset[int]:
+        """The buffers that are looked at."""
+        return self._reads
+
+
+@running.owner
+def unchanged(tensors: Sequence[Any], use: Callable[[], None]) -> None:
+    """Compute tensors and call `use`: what they are is of one moment, and nobody writes it before
+    `use` has returned."""
+    while True:
+        tensors[0].realize(*tensors[1:])
+        with LOCK:
+            nodes = [tensor.node for tensor in tensors]
+            run = _Reading(nodes)
+            if all(map(is_realized, nodes)) and running.begin(run):
+                break
+        running.wait()
+    try:
+        use()
+        running.finish(run)
+    except BaseException:
+        running.finish(run)
+        raise
+
+
 def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
     """Tensors made of what another thread computed meanwhile read its value.
 

@@ -1,14 +1,20 @@
 """Whatever ends a program, it took effect once or not at all."""
 
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import compiler
 from compiler import Tensor, custom
 from compiler.core.errors import CompileError
+from compiler.device import save
 from compiler.graph.nodes import TensorNode
+from compiler.tensors import running
+from compiler.tensors.writing import assign_together
 
 
 def test_a_function_that_fails_once_leaves_the_write_pending() -> None:
@@ -106,3 +112,33 @@ def test_the_data_of_a_tensor_that_another_thread_assigns_meanwhile(
 
     monkeypatch.setattr(Tensor, "realize", interfering)
     assert w.numpy().tolist() == [3, 3, 3, 3] and left == [0]
+
+
+def test_a_file_holds_the_values_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that would write them waits until they are in the file."""
+    w, u = Tensor(np.zeros(4)).realize(), Tensor(np.zeros(3)).realize()
+    waits, wait, write = threading.Event(), running.wait, save.write_safetensors
+
+    def waiting() -> None:
+        waits.set()
+        wait()
+
+    def step() -> None:
+        assign_together([(w, w + 1), (u, u + 1)], is_computed=True)
+
+    other = threading.Thread(target=step, daemon=True)
+
+    def writing(place: Path, arrays: dict[str, Any]) -> None:
+        other.start()
+        assert waits.wait(60)
+        write(place, arrays)
+
+    monkeypatch.setattr(running, "wait", waiting)
+    monkeypatch.setattr(save, "write_safetensors", writing)
+    compiler.save(tmp_path / "state.safetensors", {"w": w, "u": u})
+    other.join(60)
+    held = compiler.load(tmp_path / "state.safetensors")
+    assert held["w"].tolist() == [0] * 4 and held["u"].tolist() == [0] * 3
+    assert w.tolist() == [1] * 4 and u.tolist() == [1] * 3 and not running.RUNNING
