@@ -138,6 +138,19 @@ def test_table() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_samples_that_are_drawn_differ_with_the_seed(rate: float) -> None:
+    """Also where the module sets a seed of its own, as the database's operators do."""
+    torch = pytest.importorskip("torch")
+    x = torch.ones(64)
+
+    def draw(x: Any) -> Any:
+        torch.manual_seed(42)
+        return torch.nn.functional.dropout(x, rate)
+
+    assert opinfo._is_drawn(draw, [x], [draw(x).numpy()]) == (rate > 0)
+
+
 @pytest.mark.parametrize(
     ("body", "result"),
     [("x.relu() if x.sum() > 0 else x", "unexported"), ("torch.special.i0(x)", "refused")],

@@ -96,7 +96,12 @@ def index_add(
 @operator("index_copy")
 def index_copy(_call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, /) -> Tensor:
     """Slices put at positions along an axis."""
-    return x.set((slice(None),) * axis_of(dim, x.ndim) + (index,), source)
+    at = index.reshape(-1)
+    if not x.ndim:
+        return x.reshape(1).set((at,), source.reshape(1)).reshape(())
+    axis = axis_of(dim, x.ndim)
+    shape = (*x.shape[:axis], *at.shape, *x.shape[axis + 1 :])
+    return x.set((slice(None),) * axis + (at,), source.reshape(shape))
 
 
 @operator("masked_fill")
