@@ -1,8 +1,8 @@
 """Tensors from files and into files: .npy holds one, .safetensors any number of them by name."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -79,15 +79,15 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
             expected="a tensor" if is_one else "a dict from names to tensors",
         )  # fmt: skip
 
-    def write() -> None:
-        arrays = [np.asarray(each) for each in values]
+    def write(held: Sequence[Any]) -> None:
+        arrays = [np.asarray(each) for each in held]
         if isinstance(value, Mapping):
             save.write_safetensors(place, dict(zip(value, arrays, strict=True)))
         else:
             save.write_npy(place, arrays[0])
 
     if not values or watching.current():  # where a function is captured that is refused
-        write()
+        write(values)
     else:
         live.unchanged(values, write)
 

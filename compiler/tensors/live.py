@@ -182,9 +182,9 @@ class _Reading(Run):
 
 
 @running.owner
-def unchanged(tensors: Sequence[Any], use: Callable[[], None]) -> None:
-    """Compute tensors and call `use`: what they are is of one moment, and nobody writes it before
-    `use` has returned."""
+def unchanged(tensors: Sequence[Any], use: Callable[[list[Any]], None]) -> None:
+    """Compute tensors and call `use` with tensors of their values at one moment: nobody writes that
+    memory before `use` has returned, whatever the tensors are assigned meanwhile."""
     while True:
         tensors[0].realize(*tensors[1:])
         with LOCK:
@@ -194,7 +194,7 @@ def unchanged(tensors: Sequence[Any], use: Callable[[], None]) -> None:
                 break
         running.wait()
     try:
-        use()
+        use([tensor._new(node) for tensor, node in zip(tensors, nodes, strict=True)])
         running.finish(run)
     except BaseException:
         running.finish(run)

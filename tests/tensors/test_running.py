@@ -13,7 +13,7 @@ from compiler import Tensor, custom
 from compiler.core.errors import CompileError
 from compiler.device import save
 from compiler.graph.nodes import TensorNode
-from compiler.tensors import running
+from compiler.tensors import live, running
 from compiler.tensors.writing import assign_together
 
 
@@ -142,3 +142,14 @@ def test_a_file_holds_the_values_of_one_moment(
     held = compiler.load(tmp_path / "state.safetensors")
     assert held["w"].tolist() == [0] * 4 and held["u"].tolist() == [0] * 3
     assert w.tolist() == [1] * 4 and u.tolist() == [1] * 3 and not running.RUNNING
+
+
+def test_values_of_one_moment_stay_whatever_is_assigned_meanwhile() -> None:
+    w, u = Tensor(np.zeros(4)).realize(), Tensor(np.zeros(3)).realize()
+
+    def use(held: list[Tensor]) -> None:
+        w.assign(w + 1)  # as another thread would
+        assert [each.tolist() for each in held] == [[0] * 4, [0] * 3]
+
+    live.unchanged([w, u], use)
+    assert w.tolist() == [1] * 4 and u.tolist() == [0] * 3 and not running.RUNNING
