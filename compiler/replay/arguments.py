@@ -6,7 +6,8 @@ it was another one in a call that is equal otherwise: from then on it is traced
 """
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -127,6 +128,31 @@ def is_differentiated(given: Any) -> bool:
 def _tensor(value: Any) -> Any:
     """A tensor for an array."""
     return Tensor(value) if isinstance(value, np.ndarray) else value
+
+
+def as_given(call: Call) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments for a function that is called as it is: lists and dictionaries themselves, so
+    that it may change them; with a tensor for each array."""
+    rest = iter(call.origins)
+    args, given = call.whole
+    return [_as_given(each, rest) for each in args], {
+        name: _as_given(each, rest) for name, each in given.items()
+    }
+
+
+def _as_given(value: Any, origins: Iterator[Any]) -> Any:
+    own = list(itertools.islice(origins, len(trees.flat(value))))
+    has_arrays = any(isinstance(each, np.ndarray) for each in trees.flat(value))
+    return trees.like(value, own) if has_arrays else value
+
+
+def is_same_tree(now: Any, before: Any) -> bool:
+    """True if two arrangements have the very same leaves at the same places."""
+    if isinstance(before, list | tuple):
+        return len(now) == len(before) and all(map(is_same_tree, now, before))
+    if isinstance(before, dict):
+        return list(now) == list(before) and all(is_same_tree(now[k], before[k]) for k in before)
+    return now is before
 
 
 def _leaf(value: Any) -> Any:

@@ -72,7 +72,8 @@ class JitFunction:
     compared before each call, as the table in `surroundings.py` says; where it changed, the
     function is captured again. A function that reads state which cannot be compared (a file, the
     time, Python's random numbers), or that writes state in Python (a counter, a list), is called
-    as without `jit`, with a `NotCapturedWarning`. Random numbers of the compiler are new in each
+    as without `jit`, with a `NotCapturedWarning`; so is one that changes a list or dictionary that
+    it is given, or returns an object that it makes. Random numbers of the compiler are new in each
     call. Text that the function prints is printed when it is captured.
 
     Each `grad` that the function reads is the one that is there in this call, and each that it sets
@@ -128,8 +129,12 @@ class JitFunction:
                 return found[0]
             if is_captured:
                 running.wait()  # without the lock: who is waited for may call this function
-        args, given = trees.like(call.whole, list(call.origins))
-        return _computed(self.function(*args, **given))
+        own, before = arguments.as_given(call), arguments.as_given(call)
+        result = _computed(self.function(*own[0], **own[1]))
+        if not arguments.is_same_tree(own, before):
+            raise JitError("jit", "a list or dictionary of arrays that is given is changed",
+                           expected="tensors in it, which change as without jit")  # fmt: skip
+        return result
 
     def compilation(self, *args: Any, **given: Any) -> Any:
         """The `Compilation` of the program for these arguments, which nothing runs."""
@@ -188,8 +193,7 @@ class JitFunction:
             self._leave_open(kind, str(reason))
             return None
         except NotCapturedError as reason:
-            self._leave_open(kind, str(reason), "detach() the argument, or let the function that "
-                             "computes it and this one be one function")  # fmt: skip
+            self._leave_open(kind, str(reason), reason.hint)
             return None
         if made.wrote:
             self._writes[kind] = self._writes.get(kind, 0) + 1

@@ -88,6 +88,11 @@ def of_names(where: str, namespace: Mapping[str, Any], names: Sequence[str]) -> 
     return Guard(where, names, _places(namespace, names), namespace)
 
 
+def of_size(where: str, namespace: Mapping[str, Any]) -> Guard:
+    """How many keys a dictionary has."""
+    return Guard(where, [], [], namespace, True)
+
+
 def of_attributes(
     where: str, value: Any, namespace: Mapping[str, Any], names: Sequence[str], slots: Sequence[Any]
 ) -> Guard:

@@ -71,7 +71,8 @@ class Captured:
             moving = frozenset()
         record = self._record = NumberRecord(call.leaves)
         self._given = given = stand_ins(call.leaves, moving, record)
-        self.traced = traced(function, call, given, self._around.tensors, record)
+        self.traced = traced(function, call, given, self._around, record)
+        self._around.seen.clear()
         self.moving = moving - record.fixed
         self._values: Sequence[Any] = record.values
         """The leaves of the call that is served, and what Python computed of its numbers."""

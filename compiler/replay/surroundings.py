@@ -76,7 +76,7 @@ _IMMUTABLE_BY_NAME = frozenset({
 })  # fmt: skip
 
 
-def _is_immutable(value: Any) -> bool:
+def is_immutable(value: Any) -> bool:
     kind = type(value)
     if kind in classes.PLAIN or isinstance(value, _IMMUTABLE):
         return True
@@ -323,7 +323,7 @@ def _is_object(value: Any) -> bool:
 _VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 ROWS: tuple[Row, ...] = (
-    Row("numbers, text, types of data", "by value, where they stand", _is_immutable, _nothing),
+    Row("numbers, text, types of data", "by value, where they stand", is_immutable, _nothing),
     Row("functions", "code, defaults, variables around, globals by name",
         _is(types.FunctionType), _function),
     Row("methods", "the object and the function", _is(types.MethodType), _method),

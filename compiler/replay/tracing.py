@@ -7,7 +7,6 @@ history             an argument's is its stand-in's; a derivative that would fol
                     the function is not captured
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,11 @@ from typing import Any
 from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import TensorNode
-from compiler.replay.arguments import Call, StandIn, alone, stand_in
+from compiler.replay.arguments import Call, StandIn, alone, is_same_tree, stand_in
 from compiler.replay.grads import Argument, Grads, Old, Owner, Row, kind_of
 from compiler.replay.results import New, Shown
+from compiler.replay.surroundings import is_immutable
+from compiler.replay.walk import Surroundings
 from compiler.tensors import history, live, running, trees, watching
 from compiler.tensors.history import History
 from compiler.tensors.readers import READERS
@@ -54,7 +55,7 @@ class Traced:
 
 
 def traced(
-    function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Sequence[Any],
+    function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Surroundings,
     record: NumberRecord,
 ) -> Traced:  # fmt: skip
     """The function called once, on stand-ins; tensors hold afterwards what they held.
@@ -62,8 +63,15 @@ def traced(
     It is called again where a tensor that it assigns, or a gradient that it reads, was not in
     memory yet. Raises `NotCapturedError` for what no replay can do.
     """
-    args, keywords = trees.like(call.whole, [each.value for each in given])
-    fixed = frozenset(map(id, around))
+    values = [each.value for each in given]
+    args, keywords = trees.like(call.whole, values)
+    fixed = frozenset(map(id, around.tensors))
+
+    def called() -> Any:
+        result = function(*args, **keywords)
+        _refuse_changed((args, keywords), trees.like(call.whole, values))
+        return result
+
     pasts = {past.place: past.is_leaf for past in call.histories}
     leaves = [given[place].value for place, is_leaf in pasts.items() if is_leaf]
     others = [given[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
@@ -74,7 +82,7 @@ def traced(
         watch = Watch(next_number(), fixed, standing.node)
         with history.standing_in(leaves, outside), _gradients_of(call, given):
             try:
-                found, made = _watched(lambda: function(*args, **keywords), watch, given, standing)
+                found, made = _watched(called, watch, given, standing, around.seen)
             finally:
                 record.end()
             late = [*_not_in_memory(found, watch), *watch.late]
@@ -108,8 +116,9 @@ class _Capture(Run):
 
 @running.owner
 def _watched(
-    call: Callable[[], Any], watch: Watch, given: Sequence[StandIn], standing: "_StandIns"
-) -> "tuple[_Found, Shown]":
+    call: Callable[[], Any], watch: Watch, given: Sequence[StandIn], standing: "_StandIns",
+    there: dict[int, Any],
+) -> "tuple[_Found, Shown]":  # fmt: skip
     """What was seen of a call, and what its caller sees. Whatever ends it, it is undone: an
     exception meets one of the two attempts."""
     run, outer = _Capture(watch), watching.current()
@@ -117,7 +126,7 @@ def _watched(
         running.begin(run)
         watching.STATE.watch = watch
         result = call()
-        found = _Found(watch, given, standing)
+        found = _Found(watch, given, standing, there)
         return found, found.shown(result)
     finally:
         watching.STATE.watch = outer  # no call: nothing comes in between
@@ -167,8 +176,11 @@ class _gradients_of:
 class _Found:
     """What was seen of one call."""
 
-    def __init__(self, watch: Watch, given: Sequence[StandIn], standing: _StandIns) -> None:
+    def __init__(
+        self, watch: Watch, given: Sequence[StandIn], standing: _StandIns, there: dict[int, Any]
+    ) -> None:  # fmt: skip
         self.watch = watch
+        self.there = there
         self.places = {id(each.value): place for place, each in enumerate(given)}
         self.standing = standing
         self.new: dict[int, Any] = {}
@@ -217,9 +229,11 @@ class _Found:
         if id(each) in self.places:
             return Argument(self.places[id(each)])
         if not isinstance(each, TensorValue):
-            if _holds_new(each, self.watch.first):
-                name = type(each).__name__
-                raise watching.NotCapturedError(f"it returns tensors or numbers inside a {name}")
+            if id(each) not in self.there and not is_immutable(each):
+                raise watching.NotCapturedError(
+                    f"it returns a {type(each).__name__} that it may have made",
+                    "return tensors and numbers, in tuples, lists and dictionaries",
+                )
             return each
         if id(each) in self.olds:
             return Old(self.olds[id(each)])
@@ -272,22 +286,12 @@ class _Found:
         return found
 
 
-def _holds_new(each: Any, first: int, depth: int = 3) -> bool:
-    """True for an object that holds a tensor with this number or beyond, or a traced number: a
-    replay could not make it again."""
-    if isinstance(each, TensorValue):
-        return each._number >= first
-    if type(each) is TracedNumber:
-        return True
-    if not depth or isinstance(each, type | str | bytes | int | float):
-        return False
-    inner = list(getattr(each, "__dict__", {}).values())
-    inner += [getattr(each, name, None) for name in getattr(type(each), "__slots__", ())]
-    if isinstance(each, set | frozenset | deque | list | tuple):
-        inner += each
-    if isinstance(each, dict):
-        inner += each.values()
-    return any(_holds_new(held, first, depth - 1) for held in inner)
+def _refuse_changed(now: Any, before: Any) -> None:
+    """Raise `NotCapturedError` where a list or dictionary that was given is another now."""
+    if not is_same_tree(now, before):
+        raise watching.NotCapturedError(
+            "it changes a list or dictionary that it is given", "return what is new instead"
+        )
 
 
 def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:

@@ -31,6 +31,8 @@ class Surroundings:
     tensors: list[TensorValue] = field(default_factory=list)
     asks_type: bool = False
     """True if some code calls `type`, which tells a traced number from a number."""
+    seen: dict[int, Any] = field(default_factory=dict)
+    """The objects that were there, by `id`, until the function was called."""
 
     def changed(self) -> str:
         """The first thing that differs now, in words; "" while nothing does."""
@@ -57,7 +59,7 @@ class Walk:
         """The names that code seen so far reads."""
         self.is_dynamic = False
         """True if some of it computes names."""
-        self.seen: dict[int, Any] = {}
+        self.seen = self.found.seen
         self.waiting: list[tuple[Any, str]] = []
         self.late: list[tuple[Late, set[str]]] = []
         """Objects of which only named attributes count, with the names that were looked at."""
@@ -235,7 +237,8 @@ class OfModule:
 
 @dataclass(slots=True)
 class OfClass:
-    """A class of the user's: special methods, and what code names."""
+    """A class of the user's: special methods, what code names, and how many names there are: a new
+    one may stand before that of a class below, or be what `hasattr` did not find."""
 
     kind: type
     where: str
@@ -243,6 +246,9 @@ class OfClass:
     def look(self, walk: Walk, done: set[str]) -> None:
         """Guard what code names and is not `done`."""
         held = vars(self.kind)
+        if not done:
+            done.add("")
+            walk.guard(guards.of_size(self.where, held))
         wanted = [n for n in held if n not in done and self._counts(walk, n)]
         done.update(wanted)
         walk.names_in(self.where, held, wanted)

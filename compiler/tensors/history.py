@@ -158,7 +158,10 @@ def stand_outside(node: TensorNode) -> None:
 
 
 def _outside() -> NoReturn:
-    raise watching.NotCapturedError("a derivative inside goes on through an argument's history")
+    raise watching.NotCapturedError(
+        "a derivative inside goes on through an argument's history",
+        "detach() the argument, or let the function that computes it and this one be one function",
+    )
 
 
 def _made_of(node: TensorNode) -> Made | None:

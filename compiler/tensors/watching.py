@@ -21,8 +21,12 @@ from compiler.tensors.variables import is_realized
 class NotCapturedError(BaseException):
     """A function does what no replay can do; it is called without a capture then.
 
-    No `Exception`: a function that catches those does not catch it.
+    No `Exception`: a function that catches those does not catch it. `hint` says what to write.
     """
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
