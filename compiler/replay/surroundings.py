@@ -64,7 +64,7 @@ def around(function: Callable[..., Any], leaves: tuple[Any, ...]) -> Surrounding
 
 
 _IMMUTABLE = (
-    np.dtype, np.ufunc, types.CodeType, types.GenericAlias, types.UnionType,
+    dtypes.DType, np.dtype, np.ufunc, types.CodeType, types.GenericAlias, types.UnionType,
     types.GetSetDescriptorType, types.MemberDescriptorType, types.WrapperDescriptorType,
     types.MethodDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType, super,
 )  # fmt: skip
@@ -77,7 +77,10 @@ _IMMUTABLE_BY_NAME = frozenset({
 
 
 def is_immutable(value: Any) -> bool:
+    """True for numbers, text, types of data, and other objects in which nothing can change."""
     kind = type(value)
+    if kind is slice:
+        return all(map(is_immutable, (value.start, value.stop, value.step)))
     if kind in classes.PLAIN or isinstance(value, _IMMUTABLE):
         return True
     if isinstance(value, np.generic):
