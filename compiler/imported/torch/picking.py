@@ -37,7 +37,7 @@ def embedding(
 @operator("index_select")
 def index_select(_call: Call, x: Tensor, /, dim: int, index: Tensor) -> Tensor:
     """The slices at positions along an axis."""
-    return x.take(index, axis_of(dim, x.ndim)) if x.ndim else x
+    return x.take(index.reshape(-1), axis_of(dim, x.ndim)) if x.ndim else x
 
 
 @operator("index", "_unsafe_index")

@@ -1,4 +1,4 @@
-"""Slices put at positions, without PyTorch: of rank 0, and at one position as a number."""
+"""Slices put and taken at positions, without PyTorch: rank 0, and one position as a number."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compiler import Tensor
-from compiler.imported.torch.picking import index_copy
+from compiler.imported.torch.picking import index_copy, index_select
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,12 @@ def test_index_copy_of_rank_0_has_gradients() -> None:
     x, source = (Tensor(np.float32(n), requires_grad=True) for n in (1.0, 5.0))
     result = index_copy(call, x, 0, Tensor(np.int64(0)), source)
     assert [float(each.numpy()) for each in result.gradient(x, source)] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_index_select_at_a_number_keeps_the_axis(axis: int) -> None:
+    """One position as a number is a vector of one."""
+    call: Any = None
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    got = index_select(call, Tensor(x), axis, Tensor(np.int64(1)))
+    np.testing.assert_array_equal(got.numpy(), x.take([1], axis))
