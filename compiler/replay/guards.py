@@ -1,15 +1,18 @@
 """Guards: places that a captured function may read, with the values that stood there.
 
 Objects are compared by identity, numbers and text by value, memory of arrays byte by byte. A replay
-is allowed while every guard finds what stood there.
+is allowed while every guard finds what stood there. Where a function has to be called again to be
+captured, guards put back what stood there, as far as they can.
 """
 
 import math
+from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, call, is_, itemgetter
-from types import CellType, FunctionType, MethodType
+from types import CellType, FunctionType, MemberDescriptorType, MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,9 +38,12 @@ class Guard:
     """True if the length of the dictionary counts, too."""
     values: list[Any] = field(init=False)
     size: int = field(init=False)
+    keys: tuple[Any, ...] = field(init=False)
+    """All keys of the dictionary where its length counts."""
 
     def __post_init__(self) -> None:
         self.values, self.size = self.read(), len(self.namespace)
+        self.keys = tuple(self.namespace) if self.is_sized else ()
 
     def read(self) -> list[Any]:
         """The values now, in order."""
@@ -53,6 +59,35 @@ class Guard:
             return self.where
         self.values = now
         return ""
+
+    def restore(self) -> None:
+        """Put back what stood there."""
+        for (function, key), old, now in zip(self.places, self.values, self.read(), strict=True):
+            if old is not now:
+                _put(self.namespace, function, key, old)
+        if self.is_sized and isinstance(self.namespace, dict):
+            for key in self.namespace.keys() - set(self.keys):
+                del self.namespace[key]
+
+
+def _put(namespace: Any, function: Any, key: Any, old: Any) -> None:
+    """Put a value back at a place; where that cannot be written, nothing."""
+    owner = getattr(function, "__self__", None)
+    if function is _CELL:
+        if old is _ABSENT:
+            del key.cell_contents
+        else:
+            key.cell_contents = old
+    elif owner is namespace and isinstance(namespace, dict):
+        if old is _ABSENT or (old is None and function.__name__ == "get"):
+            namespace.pop(key, None)
+        else:
+            namespace[key] = old
+    elif isinstance(owner, MemberDescriptorType):
+        if old is _ABSENT:
+            owner.__delete__(key)
+        else:
+            owner.__set__(key, old)
 
 
 def _value(function: Callable[[Any], Any], key: Any) -> Any:
@@ -119,10 +154,15 @@ class Elements:
 
     where: str
     container: Any
+    owner: Any = None
+    """The dictionary that `container` is a view of."""
     values: list[Any] = field(init=False)
+    items: dict[Any, Any] = field(init=False)
+    """Those of a dictionary."""
 
     def __post_init__(self) -> None:
         self.values = list(self.container)
+        self.items = dict(self.owner) if isinstance(self.owner, dict) else {}
 
     def holds(self) -> bool:
         """True if each is the same object as before."""
@@ -140,6 +180,21 @@ class Elements:
         self.values = now
         return ""
 
+    def restore(self) -> None:
+        """Put back the elements of a list, deque, set or dictionary."""
+        held = self.container
+        if isinstance(self.owner, dict):
+            self.owner.clear()
+            self.owner.update(self.items)
+        elif isinstance(held, list):
+            held[:] = self.values
+        elif isinstance(held, deque):
+            held.clear()
+            held.extend(self.values)
+        elif isinstance(held, set):
+            held.clear()
+            held.update(self.values)
+
 
 @dataclass(slots=True)
 class Contents:
@@ -148,6 +203,8 @@ class Contents:
     where: str
     read: Callable[[], Any]
     before: Any
+    array: Any = None
+    """The memory that is read, where it is an array or bytes that can be written."""
 
     def holds(self) -> bool:
         """True if they are equal to what they were."""
@@ -159,6 +216,17 @@ class Contents:
     def changed(self) -> str:
         """The name of the place if they differ now."""
         return "" if self.holds() else self.where
+
+    def restore(self) -> None:
+        """Put back bytes, and the elements of an array of the same shape and type."""
+        if isinstance(self.array, np.ndarray) and _kind(self.array) == self.before[:2]:
+            old = np.frombuffer(self.before[2], self.array.dtype)
+            self.array[...] = old.reshape(self.array.shape)
+        elif isinstance(self.array, bytearray):
+            self.array[:] = self.before[1]
+        elif isinstance(self.array, array):
+            del self.array[:]
+            self.array.frombytes(self.before[1])
 
 
 @dataclass(slots=True)
@@ -186,6 +254,11 @@ class LargeArray:
         """The name of the array if it differs now."""
         return "" if self.holds() else self.where
 
+    def restore(self) -> None:
+        """Put back the elements of an array of the same shape and type."""
+        if isinstance(self.array, np.ndarray) and _kind(self.array) == self.kind:
+            self.array[...] = self.before
+
 
 Whole: TypeAlias = Elements | Contents | LargeArray
 """Guards that look at a whole object."""
@@ -204,15 +277,15 @@ SMALL = 1 << 16
 """Bytes of an array up to which it is compared as bytes. Chosen, not measured."""
 
 
-def of_array(where: str, array: Any) -> Whole:
+def of_array(where: str, held: Any) -> Whole:
     """A guard of the shape, type and elements of an array of numbers."""
-    if array.nbytes > SMALL:
-        return LargeArray.of(where, array)
+    if held.nbytes > SMALL:
+        return LargeArray.of(where, held)
 
     def read() -> Any:
-        return array.shape, array.dtype, array.tobytes()
+        return held.shape, held.dtype, held.tobytes()
 
-    return Contents(where, read, read())
+    return Contents(where, read, read(), held)
 
 
 @dataclass(slots=True)
@@ -234,6 +307,13 @@ class Guards:
                 return f"{name} changed"
         self._fast = None  # other objects that are equal
         return ""
+
+    def restore(self) -> str:
+        """Put back what stood there; the first thing that could not be, in words, or ""."""
+        for each in (*self.apart, *self.whole):
+            if each.changed():
+                each.restore()
+        return self.changed()
 
 
 @dataclass(frozen=True, slots=True)

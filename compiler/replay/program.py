@@ -49,11 +49,11 @@ from compiler.tensors.placing import check_writable
 from compiler.tensors.random import draw
 from compiler.tensors.readers import READERS
 from compiler.tensors.running import Run
-from compiler.tensors.traced_numbers import NumberRecord
+from compiler.tensors.traced_numbers import NumberIsFixed, NumberRecord
 from compiler.tensors.traced_numbers import data_of as number_data
 from compiler.tensors.value import TensorValue, next_number
 from compiler.tensors.variables import is_realized
-from compiler.tensors.watching import Draw
+from compiler.tensors.watching import Draw, NotCapturedError
 
 USUAL = Options()
 ANOTHER = "a tensor from around it is another now"
@@ -67,6 +67,22 @@ class Captured:
                  options: Options = USUAL) -> None:  # fmt: skip
         first = next_number()
         self._around = around(function, _objects(call))
+        self.options = options
+        try:
+            self._capture(function, call, moving, first)
+        except (NumberIsFixed, NotCapturedError):
+            self._around.restore()
+            raise
+        except Exception:
+            if moving:  # the function is called again, on plain numbers
+                self._around.restore()
+            raise
+
+    def _capture(
+        self, function: Callable[..., Any], call: Call, moving: frozenset[int], first: int
+    ) -> None:
+        """Call the function, and make the program of what it computed."""
+        options = self.options
         if self._around.asks_type:
             moving = frozenset()
         record = self._record = NumberRecord(call.leaves)
@@ -86,7 +102,6 @@ class Captured:
         self.wrote = self._around.changed()
         """What the function changed in Python: the program serves for this one call; "" if none."""
         self._refuse_kept(self._tensors_around(function, call), first)
-        self.options = options
         self._whole = sharding.in_shards(self.traced.roots)
         self._each = sharding.flat(self._whole)
         with plans.located(self._each, options):

@@ -179,7 +179,7 @@ def _slice(walk: Walk, value: slice, where: str) -> None:
 
 
 def _bytes(walk: Walk, value: Any, where: str) -> None:
-    walk.contents(where, lambda: (type(value), bytes(value)))
+    walk.contents(where, lambda: (type(value), bytes(value)), value)
     _attributes_of_subclass(walk, value, where)
 
 

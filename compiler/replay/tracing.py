@@ -89,6 +89,7 @@ def traced(
             if not late:
                 return found.traced(made, call)
         late[0].realize(*late[1:])
+        around.restore()
 
 
 class _Capture(Run):

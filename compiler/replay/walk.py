@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from compiler.core.errors import JitError
+from compiler.core.origin import caller
 from compiler.replay import classes, guards, libraries
 from compiler.replay.code import Chain, Reads, reads
 from compiler.replay.guards import Guard, Guards
@@ -37,6 +39,18 @@ class Surroundings:
     def changed(self) -> str:
         """The first thing that differs now, in words; "" while nothing does."""
         return self.guards.changed()
+
+    def restore(self) -> None:
+        """Undo what a call changed in Python, before the function is called again.
+
+        Raises `JitError` where something cannot be undone: a second call would change it twice.
+        """
+        if left := self.guards.restore():
+            raise JitError(
+                "jit", "a function has to be called again to be captured, and changed state",
+                got=left, expected="state that can be put back", origin=caller("jit"),
+                hint="call it without jit, or keep what it changes in tensors",
+            )  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -108,15 +122,16 @@ class Walk:
 
     def items(self, where: str, held: Any) -> None:
         """Guard the keys and values of a dictionary, and follow them."""
-        keys, values = guards.Elements(where, held), guards.Elements(where, held.values())
+        keys = guards.Elements(where, held, held)
+        values = guards.Elements(where, held.values(), held)
         self.found.guards.whole += (keys, values)
         for key, each in zip(keys.values, values.values, strict=True):
             self.look(key, where)
             self.look(each, f"{where}.{key}")
 
-    def contents(self, where: str, read: Callable[[], Any]) -> None:
-        """Guard what is made anew at each look."""
-        self.found.guards.whole.append(guards.Contents(where, read, read()))
+    def contents(self, where: str, read: Callable[[], Any], array: Any = None) -> None:
+        """Guard what is made anew at each look, of an `array` if it is one."""
+        self.found.guards.whole.append(guards.Contents(where, read, read(), array))
 
     def names_in(self, where: str, namespace: Any, names: Sequence[str]) -> list[str]:
         """Guard some keys of a dictionary; returns those that were not guarded before."""
