@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from tests.sample import COLLECTED, part_of, sampled
+from tests.sample import COLLECTED, IN_ORDER, part_of, sampled
 
 SURROUNDINGS = {"SVODVIZ_DROPPED": "error", "SVODVIZ_MACHINE": "x86-avx512"}
 """What the compiler is told here, in processes that tests start and in notebooks: a choice of its
@@ -51,7 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed, part = config.getoption("sample"), config.getoption("part")
     if seed is None:
         return
-    dear = {item.nodeid for item in items if item.get_closest_marker("browser")}
+    browser = {item.nodeid for item in items if item.get_closest_marker("browser")}
+    dear = {name for name in browser if not name.startswith(IN_ORDER)}
     chosen = sampled(names, seed, dear) if part is None else part_of(names, seed, part, dear)
     config.hook.pytest_deselected(items=[it for n, it in enumerate(items) if n not in chosen])
     items[:] = [item for n, item in enumerate(items) if n in chosen]

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import settings
 
 from compiler.core import garbage
+from tests.sample import IN_ORDER
 
 # What tests that take long are marked with, the longest first.
 MARKERS = ("slow", "browser")
 # Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
-TOGETHER = ("tests/svodviz/jupyter/",)
+TOGETHER = (IN_ORDER,)
 
 # The first call of a compiled program includes its compilation, so no example has a deadline.
 settings.register_profile("svodviz", deadline=None, derandomize="CI" in os.environ, print_blob=True)

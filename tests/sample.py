@@ -3,7 +3,7 @@
 A test with parameters is a table, `test_cast[int8-float16-lowered]` one cell of it. Each value of
 each parameter is in the sample at least once; which others it meets there, the seed decides. Tests
 without parameters are all in it. Of tests that drive a browser, which take seconds each, every
-module has a half of its own in it.
+module has a half of its own in it, but for those in JupyterLab, which go on in one notebook.
 
     --sample SEED             the sample of a seed
     --sample SEED --part 2/3  the second of three parts of what that sample leaves out
@@ -15,6 +15,8 @@ from collections.abc import Collection, Sequence
 
 import pytest
 
+IN_ORDER = "tests/svodviz/jupyter/"
+"""Where the tests of a module go on where the one before ended."""
 COLLECTED = pytest.StashKey[frozenset[str]]()
 """Where the settings of a session keep the identifiers of all tests, in the sample or not."""
 _NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
