@@ -108,6 +108,16 @@ def test_common_operators_are_first() -> None:
     assert opinfo.by_use(names) == wanted
 
 
+@pytest.mark.parametrize(
+    ("got", "wanted", "is_near"),
+    [(1.0, 1.002, True), (1.004, 1.002, False), (0.999, 1.002, True), (np.nan, 1.0, False)],
+)
+def test_rounding_is_told_by_float64(got: float, wanted: float, is_near: bool) -> None:
+    rows = [np.float32([each]) for each in (got, wanted)]
+    assert opinfo.is_as_near(*rows, np.float64([1.0])) is is_near
+    assert not opinfo.is_as_near(*rows, np.float64([[1.0]]))
+
+
 def test_results_are_counted() -> None:
     assert opinfo.different([1], [1, 2]) == "1 results, PyTorch has 2"
     assert not opinfo.different([np.zeros(2)], [np.ones(2)], is_loose=True)
