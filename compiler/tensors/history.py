@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+import numpy as np
+
 from compiler.core.errors import GradientError
 from compiler.core.node import substitute, toposort
+from compiler.device.buffers import fresh, held
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.gradient import Recalled, Wrt
 from compiler.graph.kinds.markers import Detach
@@ -269,22 +272,54 @@ def _read_before(node: TensorNode, ends: frozenset[TensorNode]) -> set[int]:
     return found
 
 
-def _beside(before: TensorNode, value: TensorNode, is_shared: bool = False) -> TensorNode:
+def _separated(nodes: Sequence[TensorNode], values: Sequence[TensorNode]) -> list[TensorNode]:
+    """The values; of nodes that are computed together and have one, as a tensor and the same one
+    detached, all but the first get memory of their own: each has another history."""
+    if not LEAVES and not _marked:
+        return list(values)
+    first: dict[TensorNode, TensorNode] = {}
+    return [
+        _copied(value)
+        if isinstance(value, Buffer) and first.setdefault(value, node) is not node
+        and _has_past(node, value)
+        else value
+        for node, value in zip(nodes, values, strict=True)
+    ]  # fmt: skip
+
+
+def _has_past(node: TensorNode, value: Buffer) -> bool:
+    """Whether a derivative may ask how the value of a node came about, which is no input."""
+    if not node.dtype.is_float or isinstance(node, Recalled) or live.storage(node) is not None:
+        return False
+    order = toposort([node])
+    return value not in order and _is_known(order)
+
+
+def _is_known(order: Sequence[TensorNode]) -> bool:
+    return bool(leaves_in(order)) or any(_made_of(n) or isinstance(n, Wrt) for n in order)
+
+
+def _copied(value: Buffer) -> Buffer:
+    """The same in other memory; on a worker it stays as it is."""
+    array = held(value)
+    if not isinstance(array, np.ndarray):
+        return value
+    return fresh(array.copy(), value.shape, value.dtype, value.device)
+
+
+def _beside(before: TensorNode, value: TensorNode) -> TensorNode:
     """The value; where it is the memory of what it was computed from, as that of a detached tensor
-    is, or of another node that was computed with it, with how it came about: another tensor in the
-    same memory has another history."""
+    is, with how it came about: another tensor in the same memory has another history."""
     if (not LEAVES and not _marked) or not isinstance(value, Buffer) or not before.dtype.is_float:
         return value
     if value is before or isinstance(before, Recalled) or live.storage(before) is not None:
         return value
     order = toposort([before])
-    if value not in order and not is_shared:
-        return value
-    is_known = leaves_in(order) or any(_made_of(n) or isinstance(n, Wrt) for n in order)
-    return Recalled((value, before)) if is_known else value
+    return Recalled((value, before)) if value in order and _is_known(order) else value
 
 
 live.observers.append(_published)
+live.separations.append(_separated)
 live.histories.append(_beside)
 
 

@@ -10,7 +10,6 @@ starts inside another one does not wait, for that could be for ever.
 
 import itertools
 import weakref
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,9 +37,11 @@ that replaces it: a thread that was about to read it while that happened, reads 
 observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
 """Functions that are called with what was computed: the nodes, their values, the buffers written.
 They may be called again with the same."""
-histories: list[Callable[[TensorNode, TensorNode, bool], TensorNode]] = []
-"""Functions from a node, its value, and whether that is the value of another node too, to what a
-tensor holds from then on."""
+separations: list[Callable[[Sequence[TensorNode], Sequence[TensorNode]], list[TensorNode]]] = []
+"""Functions from nodes and their values to values of which none is that of two nodes that have to
+be told apart."""
+histories: list[Callable[[TensorNode, TensorNode], TensorNode]] = []
+"""Functions from a node and its value to what a tensor holds from then on."""
 
 
 def note(tensor: Any) -> None:
@@ -244,17 +245,19 @@ def _publish(run: Computation) -> None:
     One that another thread assigned meanwhile keeps what it holds now. Everything here may be
     done again: an exception may have ended it before.
     """
-    tensors, nodes, values = run.tensors, run.nodes, run.effects.values
+    tensors, nodes = run.tensors, run.nodes
+    for separated in separations:
+        run.effects.values = separated(nodes, run.effects.values)
+    values = run.effects.values
     order = toposort(nodes)
     made = dict(zip(nodes, values, strict=True))
-    counts = Counter(made.values())
     for tensor, before, value in zip(tensors, nodes, values, strict=True):
         if tensor.node is not before:
             continue
         if buffer_under(before) is None:
             tensor._recipe = before
         for history in histories:
-            value = history(before, value, counts[value] > 1)
+            value = history(before, value)
         tensor.node = value
         note(tensor)
     for observer in observers:

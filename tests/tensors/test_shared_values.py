@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compiler import Tensor
+from compiler import GradientError, Tensor
 
 DATA = np.linspace(0.5, 2, 6, dtype=np.float32)
 PAIRS = {
@@ -34,3 +34,17 @@ def test_each_has_its_own_gradients(name: str, order: int) -> None:
             assert (leaf.grad is not None) is is_reached
             if is_reached:
                 np.testing.assert_array_equal(leaf.grad.numpy(), right)
+
+
+@pytest.mark.parametrize("detached_first", [True, False])
+def test_what_was_made_of_memory_that_was_written_is_refused(detached_first: bool) -> None:
+    """Of two tensors of one value both are computed before their operand is assigned."""
+    w, v = (Tensor(DATA + k).requires_grad_() for k in (0, 1))
+    makers = [lambda: (w.detach() * v).sum(), lambda: (w * v).sum()]
+    made = [make() for make in (makers if detached_first else makers[::-1])]
+    z, y = made if detached_first else made[::-1]
+    w.assign(w.detach() + 1)
+    z.backward()
+    np.testing.assert_array_equal(v.grad.numpy(), DATA)
+    with pytest.raises(GradientError, match="was written since"):
+        y.backward()
