@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -15,6 +16,9 @@ from tests.sample import IN_ORDER
 
 # What tests that take long are marked with, the longest first.
 MARKERS = ("slow", "browser")
+# Workers of xdist lack it, and processes that a test starts by `spawn` read it.
+sys.modules["__main__"].__spec__ = getattr(sys.modules["__main__"], "__spec__", None)
+
 # Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
 TOGETHER = (IN_ORDER,)
 
