@@ -39,6 +39,8 @@ def test_of_dear_tests_each_module_has_a_half(seed: int) -> None:
     dear = {name for name in names if "test_b" in name} | {"tests/test_a.py::test_0"}
     chosen = {names[place] for place in sampled(names, seed, dear)}
     assert [len([n for n in chosen if module in n]) for module in ("test_a", "test_b")] == [5, 3]
+    own = [n for n in names if "test_b" in n]
+    assert [n for n in own if n in chosen] == (own[2:] if seed % 2 else own[:3])
     left = {names[place] for place in part_of(names, seed, "1/1", dear)}
     assert left == set(names) - chosen
 
