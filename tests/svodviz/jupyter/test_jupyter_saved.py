@@ -111,6 +111,19 @@ def edit_and_save(shown: Shown) -> None:
     assert shown.page.evaluate(SAVED_ALL) is False
 
 
+def ready(shown: Shown, number: int) -> None:
+    """Waits for the explorer of a cell. A page that shows none after a minute is loaded again, once:
+    Notebook 7 did not restore the widgets in one of several openings beside a new kernel."""
+    from playwright.sync_api import TimeoutError as LateError
+
+    explorer = shown.cell(number).locator(READY)
+    try:
+        explorer.wait_for(timeout=PATIENCE / 3)
+    except LateError:
+        shown.page.reload()
+        explorer.wait_for(timeout=PATIENCE)
+
+
 def all_there(shown: Shown, count: int = len(CELLS)) -> None:
     """Every explorer is shown and works."""
     for number in range(count):
