@@ -112,7 +112,7 @@ def edit_and_save(shown: Shown) -> None:
 
 
 def ready(shown: Shown, number: int) -> None:
-    """Waits for the explorer of a cell. A page that shows none after a minute is loaded again, once:
+    """Waits for the explorer of a cell. A page that shows none after a minute is loaded once more:
     Notebook 7 did not restore the widgets in one of several openings beside a new kernel."""
     from playwright.sync_api import TimeoutError as LateError
 
@@ -127,7 +127,7 @@ def ready(shown: Shown, number: int) -> None:
 def all_there(shown: Shown, count: int = len(CELLS)) -> None:
     """Every explorer is shown and works."""
     for number in range(count):
-        shown.cell(number).locator(READY).wait_for(timeout=PATIENCE)
+        ready(shown, number)
         assert "Error displaying" not in shown.cell(number).inner_text()
     root = shown.widget(0)
     root.locator('.stage[data-stage="graph"]').click()
