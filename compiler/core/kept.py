@@ -38,7 +38,7 @@ class Kept(Generic[Key, Value]):
         """Counted by whoever makes what is missing."""
         self._table: dict[Key, _Entry[Value]] = {}
         self._keeping = Visits()
-        """Those who need all of it."""
+        """Calls inside `all_kept`: nothing is removed meanwhile."""
         self._uses = itertools.count()
         self._oldest: deque[tuple[Key, int]] = deque()
         """Keys in order of their last use, with its number, when this was made."""

@@ -32,7 +32,7 @@ class Visits:
         self.inside[number] = threading.get_ident()
 
     def are_others(self) -> bool:
-        """Whether another thread that runs is inside."""
+        """True if another live thread is inside."""
         own, alive = threading.get_ident(), sys._current_frames()
         return any(thread != own and thread in alive for thread in list(self.inside.values()))
 

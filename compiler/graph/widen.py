@@ -44,7 +44,7 @@ def is_widened(node: TensorNode) -> bool:
 
 
 def _is_accumulated(node: TensorNode) -> bool:
-    """Whether a scatter sums or multiplies elements."""
+    """True for a scatter that sums or multiplies elements."""
     return isinstance(node, Scatter) and node.op in OPS and node.op not in EXACT
 
 

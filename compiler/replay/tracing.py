@@ -1,10 +1,10 @@
 """One call of a function while it is watched: what it computes, writes and shows.
 
-argument            a stand-in on the same memory; for a number that moves a traced one
-grad                a stand-in where there is a gradient that the function reads or sets
-random numbers      buffers that each replay fills
-history             an argument's is its stand-in's; a derivative that would follow it out of
-                    the function is not captured
+    argument            a stand-in on the same memory; for a number that moves a traced one
+    grad                a stand-in where there is a gradient that the function reads or sets
+    random numbers      buffers that each replay fills
+    history             an argument's is its stand-in's; a derivative that would follow it out of
+                        the function is not captured
 """
 
 from collections.abc import Callable, Sequence
@@ -120,8 +120,8 @@ def _watched(
     call: Callable[[], Any], watch: Watch, given: Sequence[StandIn], standing: "_StandIns",
     there: dict[int, Any],
 ) -> "tuple[_Found, Shown]":  # fmt: skip
-    """What was seen of a call, and what its caller sees. Whatever ends it, it is undone: an
-    exception meets one of the two attempts."""
+    """Call a function under a watch; returns the effects that were seen and the result for its
+    caller. The effects are undone after an exception too: it can end one of two attempts."""
     run, outer = _Capture(watch), watching.current()
     try:
         running.begin(run)

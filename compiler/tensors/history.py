@@ -288,7 +288,7 @@ def _separated(nodes: Sequence[TensorNode], values: Sequence[TensorNode]) -> lis
 
 
 def _has_past(node: TensorNode, value: Buffer) -> bool:
-    """Whether a derivative may ask how the value of a node came about, which is no input."""
+    """True if a derivative may need the graph of a node; its value is none of its own inputs."""
     if not node.dtype.is_float or isinstance(node, Recalled) or live.storage(node) is not None:
         return False
     order = toposort([node])

@@ -38,8 +38,7 @@ observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]],
 """Functions that are called with what was computed: the nodes, their values, the buffers written.
 They may be called again with the same."""
 separations: list[Callable[[Sequence[TensorNode], Sequence[TensorNode]], list[TensorNode]]] = []
-"""Functions from nodes and their values to values of which none is that of two nodes that have to
-be told apart."""
+"""Functions from nodes and their values to values: nodes with different histories share none."""
 histories: list[Callable[[TensorNode, TensorNode], TensorNode]] = []
 """Functions from a node and its value to what a tensor holds from then on."""
 
@@ -83,7 +82,7 @@ class Computation(Run):
     def __init__(self, is_alone: bool = False) -> None:
         super().__init__()
         self.is_alone = is_alone
-        """Whether what elements are selected from is not stored with them."""
+        """True if the operands of selections are not stored as well."""
         self.tensors: list[Any] = []
         self.nodes: list[TensorNode] = []
         self._reads = self._writes = frozenset[int]()
@@ -291,8 +290,8 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
 
 
 def _is_waiting(assign: Assign) -> bool:
-    """Whether a tensor needs it: an exception may have come between a claim and its tensor, and
-    whoever keeps that exception keeps the assign."""
+    """True if a tensor holds or reads the assign. An exception between a claim and the change of
+    the tensor leaves an assign that no tensor needs, alive as long as the exception is."""
     buffer = storage(assign)
     held = READERS.of(set() if buffer is None else {buffer.unique})
     return assign in toposort([tensor.node for tensor in held])

@@ -64,7 +64,7 @@ class Known:
 
     def __init__(self, is_constant: bool = False) -> None:
         self.is_constant = is_constant
-        """Whether the node reads no buffer; its readers are not known then."""
+        """True for a node that reads no buffer; its readers are not tracked."""
         self.readers = Alive()
         self.tensors = Alive()
 
