@@ -378,19 +378,6 @@ _REDUCTIONS = (
 
 OPS: dict[str, Op] = table((*_UNARY, *_BINARY, *_TERNARY), _REDUCTIONS)
 REDUCTIONS: dict[str, Reduction] = {row.name: row for row in _REDUCTIONS}
-
-
-def expand(build: Build[T], name: str, *sources: T) -> T:
-    """The operation `name` in terms of machine operations, built with `build`.
-
-    Raises `KeyError` for an operation that is a machine operation itself.
-    """
-    expansion = OPS[name].expansion
-    if expansion is None:
-        raise KeyError(name)
-    result: T = expansion(build, *sources)
-    return result
-
 SELECTING: dict[str, float] = {
     row.name: 1.0 if row.better == "gt" else -1.0 for row in REDUCTIONS.values() if row.better
 }
@@ -403,3 +390,15 @@ COMPARISONS = frozenset(
 """Operations that compare two numbers."""
 EXACT = frozenset(row.name for row in OPS.values() if row.rounding == 0)
 """Operations whose results are not rounded."""
+
+
+def expand(build: Build[T], name: str, *sources: T) -> T:
+    """The operation `name` in terms of machine operations, built with `build`.
+
+    Raises `KeyError` for an operation that is a machine operation itself.
+    """
+    expansion = OPS[name].expansion
+    if expansion is None:
+        raise KeyError(name)
+    result: T = expansion(build, *sources)
+    return result

@@ -37,12 +37,11 @@ class Guard:
     is_sized: bool = False
     """True if the length of the dictionary counts, too."""
     values: list[Any] = field(init=False)
-    size: int = field(init=False)
     keys: tuple[Any, ...] = field(init=False)
     """All keys of the dictionary where its length counts."""
 
     def __post_init__(self) -> None:
-        self.values, self.size = self.read(), len(self.namespace)
+        self.values = self.read()
         self.keys = tuple(self.namespace) if self.is_sized else ()
 
     def read(self) -> list[Any]:
@@ -55,7 +54,7 @@ class Guard:
         for name, old, new in zip(self.names, self.values, now, strict=True):
             if old is not new and not is_equal(old, new):
                 return f"{self.where}.{name}" if self.where else str(name)
-        if self.is_sized and len(self.namespace) != self.size:
+        if self.is_sized and len(self.namespace) != len(self.keys):
             return self.where
         self.values = now
         return ""
@@ -156,13 +155,12 @@ class Elements:
     container: Any
     owner: Any = None
     """The dictionary that `container` is a view of."""
+    entries: Mapping[Any, Any] = field(default_factory=dict)
+    """A copy of that dictionary."""
     values: list[Any] = field(init=False)
-    items: dict[Any, Any] = field(init=False)
-    """Those of a dictionary."""
 
     def __post_init__(self) -> None:
         self.values = list(self.container)
-        self.items = dict(self.owner) if isinstance(self.owner, dict) else {}
 
     def holds(self) -> bool:
         """True if each is the same object as before."""
@@ -185,7 +183,7 @@ class Elements:
         held = self.container
         if isinstance(self.owner, dict):
             self.owner.clear()
-            self.owner.update(self.items)
+            self.owner.update(self.entries)
         elif isinstance(held, list):
             held[:] = self.values
         elif isinstance(held, deque):
@@ -360,7 +358,7 @@ class _Fast:
             self.items.extend([*values, values[0]])
         if guard.is_sized:
             self.containers.append(guard.namespace)
-            self.sizes.append(guard.size)
+            self.sizes.append(len(guard.keys))
 
     def holds(self) -> bool:
         """True if every value is the same object."""

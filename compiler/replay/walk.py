@@ -122,8 +122,9 @@ class Walk:
 
     def items(self, where: str, held: Any) -> None:
         """Guard the keys and values of a dictionary, and follow them."""
-        keys = guards.Elements(where, held, held)
-        values = guards.Elements(where, held.values(), held)
+        before = dict(held)
+        keys = guards.Elements(where, held, held, before)
+        values = guards.Elements(where, held.values(), held, before)
         self.found.guards.whole += (keys, values)
         for key, each in zip(keys.values, values.values, strict=True):
             self.look(key, where)

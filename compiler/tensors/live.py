@@ -103,17 +103,19 @@ class Computation(Run):
         self.nodes = [tensor.node for tensor in self.tensors]
         order = toposort(self.nodes)
         others = [] if self.is_alone else selected(self.nodes, order, READERS.holding)
-        if others or written(order):
+        numbers = written(order)
+        if others or numbers:
             self.tensors = together(self.tensors + others)
             self.nodes = [tensor.node for tensor in self.tensors]
             order = toposort(self.nodes)
+            numbers = written(order)
         done: dict[TensorNode, TensorNode]
         done = {n: _now[n] for n in order if isinstance(n, Assign) and n in _now}
         if done:
             _replace(self.tensors, done)
             return False
         self._reads = frozenset(node.unique for node in order if isinstance(node, Buffer))
-        self._writes = frozenset(written(order))
+        self._writes = frozenset(numbers)
         return True
 
     def record(self) -> None:

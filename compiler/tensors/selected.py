@@ -13,6 +13,7 @@ everywhere; only what depends on a sum of floats needs to be stored.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.joins import Cat, Gather
 from compiler.graph.kinds.markers import Detach
@@ -55,12 +56,12 @@ def selected(
     uncertain.difference_update(roots)
     if not uncertain:
         return []
-    uncertain &= _below(_selections(roots))
+    uncertain &= _below(_selections(roots, order), order)
     return [tensor for node in order if node in uncertain for tensor in held(node)]
 
 
 def _selects(node: TensorNode) -> bool:
-    """Whether a node chooses elements by their size, or compares two that are both computed."""
+    """True for a maximum, a minimum, and a comparison of two computed floats."""
     if isinstance(node, FOLDING):
         return node.op in SELECTING and node.dtype.is_float
     if not isinstance(node, Elementwise) or node.op not in COMPARISONS:
@@ -74,17 +75,16 @@ def _is_constant(node: TensorNode) -> bool:
     return isinstance(node, Const | Iota) or not node.dtype.is_float
 
 
-def _selections(roots: Iterable[TensorNode]) -> list[TensorNode]:
+def _selections(
+    roots: Sequence[TensorNode], order: Sequence[TensorNode]
+) -> list[TensorNode]:
     """The nodes whose elements, exactly, roots have."""
-    found: list[TensorNode] = []
-    for node in _walk(roots, _is_kept):
-        if _selects(node) and not is_realized(node):
-            found.append(node)
-    return found
+    ends = {node for node in order if not _is_kept(node)}
+    return [n for n in toposort(roots, ends) if _selects(n) and not is_realized(n)]
 
 
 def _is_kept(node: TensorNode) -> bool:
-    """Whether results are elements of operands, or truth values and positions of these."""
+    """True if results are elements of operands, or truth values and positions of these."""
     if _selects(node) or is_realized(node):
         return False
     if isinstance(node, Elementwise):
@@ -92,26 +92,16 @@ def _is_kept(node: TensorNode) -> bool:
     return isinstance(node, KEEPING) or (isinstance(node, Reduce) and not node.dtype.is_float)
 
 
-def _below(selections: Sequence[TensorNode]) -> set[TensorNode]:
+def _below(
+    selections: Sequence[TensorNode], order: Sequence[TensorNode]
+) -> set[TensorNode]:
     """Operands of selections, and what they are computed from without a sum of floats."""
     begins = [source for node in selections for source in node.sources]
-    return set(_walk(begins, lambda node: not is_realized(node) and not _adds(node)))
-
-
-def _walk(begins: Iterable[TensorNode], goes_on: Callable[[TensorNode], bool]) -> list[TensorNode]:
-    """Nodes from `begins` on to their sources, where a node goes on; also those where it ends."""
-    found: dict[TensorNode, None] = {}
-    waiting = list(begins)
-    while waiting:
-        node = waiting.pop()
-        if node not in found:
-            found[node] = None
-            waiting += node.sources if goes_on(node) else ()
-    return list(found)
+    return set(toposort(begins, {node for node in order if is_realized(node) or _adds(node)}))
 
 
 def _adds(node: TensorNode) -> bool:
-    """Whether a node may fold floats in an order of the program's choice."""
+    """True for a node that may add floats in an order of the program's choice."""
     if not node.dtype.is_float:
         return False
     if isinstance(node, FOLDING):
