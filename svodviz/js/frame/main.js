@@ -24,6 +24,7 @@ import { OwnTab } from "./owntab.js";
 import { Panels } from "./panels.js";
 import { Passes } from "./passes.js";
 import { rememberRoom } from "./remembering.js";
+import { drawMissed } from "./restoring.js";
 import { Ribbon } from "./ribbon.js";
 import { keepWhenSaved } from "./saving.js";
 import { StepCard } from "./stepcard.js";
@@ -356,6 +357,7 @@ function markReady(root) {
 /** Called by anywidget as soon as there is a widget, in view or not. */
 export function initialize({ model }) {
   keepWhenSaved(model.widget_manager);
+  drawMissed(model.widget_manager);
 }
 
 /** The widget's entry: anywidget calls it with its model, an exported page with a small one. */

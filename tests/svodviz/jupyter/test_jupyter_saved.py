@@ -111,23 +111,10 @@ def edit_and_save(shown: Shown) -> None:
     assert shown.page.evaluate(SAVED_ALL) is False
 
 
-def ready(shown: Shown, number: int) -> None:
-    """Waits for the explorer of a cell. A page that shows none after a minute is loaded once more:
-    Notebook 7 did not restore the widgets in one of several openings beside a new kernel."""
-    from playwright.sync_api import TimeoutError as LateError
-
-    explorer = shown.cell(number).locator(READY)
-    try:
-        explorer.wait_for(timeout=PATIENCE / 3)
-    except LateError:
-        shown.page.reload()
-        explorer.wait_for(timeout=PATIENCE)
-
-
 def all_there(shown: Shown, count: int = len(CELLS)) -> None:
     """Every explorer is shown and works."""
     for number in range(count):
-        ready(shown, number)
+        shown.cell(number).locator(READY).wait_for(timeout=PATIENCE)
         assert "Error displaying" not in shown.cell(number).inner_text()
     root = shown.widget(0)
     root.locator('.stage[data-stage="graph"]').click()
@@ -174,6 +161,49 @@ def test_edits_lose_no_explorer(
         sizes.append(len(str(again)))
     assert max(sizes) < 1.01 * min(sizes), sizes
     either.end_kernels()
+
+
+MISSED = """async (view) => {
+    const { rendermime } = window.jupyterapp.shell.currentWidget.content;
+    const manager = await rendermime.createRenderer(view, {})._manager.promise;
+    const kind = Object.getPrototypeOf(manager);
+    const { register_model } = kind;
+    const { now } = Date;
+    const begun = now();
+    let isOver = false;
+    Date.now = () => {
+        if (!/get_model/.test(new Error().stack)) return now();
+        return isOver ? Infinity : begun;
+    };
+    kind.register_model = function (...given) {
+        isOver = true;
+        return register_model.apply(this, given);
+    };
+}"""
+"""Ends the time in which outputs wait for widgets when the first is restored: no look is left."""
+
+
+def test_an_explorer_that_is_restored_after_the_last_look_is_drawn(
+    as_it_comes: Server, chromium: Any
+) -> None:
+    """Outputs look for their widget every tenth of a second; a busy page restores it after the last
+    look, and before the output asks whether all widgets are restored."""
+    name = "missed.ipynb"
+    as_it_comes.write(name, (*CELLS, "# nothing"))
+    with opened(chromium, as_it_comes.url(f"lab/tree/{name}") + "&reset") as shown:
+        run_all(shown)
+        edit_and_save(shown)
+        shown.page.evaluate(MISSED, VIEW)
+        shown.close(name)
+        as_it_comes.end_kernels()
+        said: list[str] = []
+        shown.page.on("console", lambda message: said.append(message.text))
+        shown.open(name)
+        all_there(shown)
+        assert any("widget model not found" in it for it in said), "no look was missed"
+        assert shown.page.evaluate(
+            "window.jupyterapp.shell.currentWidget.context.model.dirty") is False  # fmt: skip
+    as_it_comes.end_kernels()
 
 
 def explorers_of(server: Server, name: str) -> list[str]:
