@@ -2,7 +2,8 @@
 
 Objects are compared by identity, numbers and text by value, memory of arrays byte by byte. A replay
 is allowed while every guard finds what stood there. Where a function has to be called again to be
-captured, guards put back what stood there, as far as they can.
+captured, guards put back what stood there, as far as they can; once it is captured they forget what
+only that needs.
 """
 
 import math
@@ -37,12 +38,14 @@ class Guard:
     is_sized: bool = False
     """True if the length of the dictionary counts, too."""
     values: list[Any] = field(init=False)
+    size: int = field(init=False)
     keys: tuple[Any, ...] = field(init=False)
-    """All keys of the dictionary where its length counts."""
+    """All keys of the dictionary where its length counts, until the function is captured."""
 
     def __post_init__(self) -> None:
         self.values = self.read()
         self.keys = tuple(self.namespace) if self.is_sized else ()
+        self.size = len(self.keys)
 
     def read(self) -> list[Any]:
         """The values now, in order."""
@@ -54,7 +57,7 @@ class Guard:
         for name, old, new in zip(self.names, self.values, now, strict=True):
             if old is not new and not is_equal(old, new):
                 return f"{self.where}.{name}" if self.where else str(name)
-        if self.is_sized and len(self.namespace) != len(self.keys):
+        if self.is_sized and len(self.namespace) != self.size:
             return self.where
         self.values = now
         return ""
@@ -67,6 +70,10 @@ class Guard:
         if self.is_sized and isinstance(self.namespace, dict):
             for key in self.namespace.keys() - set(self.keys):
                 del self.namespace[key]
+
+    def forget(self) -> None:
+        """Forget what only `restore` needs."""
+        self.keys = ()
 
 
 def _put(namespace: Any, function: Any, key: Any, old: Any) -> None:
@@ -142,6 +149,11 @@ def of_function(where: str, function: FunctionType) -> Guard:
     return Guard(where, _OF_FUNCTION, places, function.__dict__, True)
 
 
+def of_settings(*places: Place) -> Guard:
+    """Settings of the compiler's own."""
+    return Guard("", ["a setting"] * len(places), places)
+
+
 def _places(namespace: Mapping[str, Any], names: Sequence[str]) -> list[Place]:
     item, get = namespace.__getitem__, namespace.get
     return [(item if name in namespace else get, name) for name in names]
@@ -154,9 +166,9 @@ class Elements:
     where: str
     container: Any
     owner: Any = None
-    """The dictionary that `container` is a view of."""
+    """The dictionary that `container` is a view of, until the function is captured."""
     entries: Mapping[Any, Any] = field(default_factory=dict)
-    """A copy of that dictionary."""
+    """A copy of that dictionary, so long."""
     values: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,6 +204,10 @@ class Elements:
         elif isinstance(held, set):
             held.clear()
             held.update(self.values)
+
+    def forget(self) -> None:
+        """Forget what only `restore` needs."""
+        self.owner, self.entries = None, {}
 
 
 @dataclass(slots=True)
@@ -258,10 +274,6 @@ class LargeArray:
             self.array[...] = self.before
 
 
-Whole: TypeAlias = Elements | Contents | LargeArray
-"""Guards that look at a whole object."""
-
-
 def _kind(array: Any) -> tuple[Any, ...]:
     return array.shape, array.dtype
 
@@ -275,7 +287,7 @@ SMALL = 1 << 16
 """Bytes of an array up to which it is compared as bytes. Chosen, not measured."""
 
 
-def of_array(where: str, held: Any) -> Whole:
+def of_array(where: str, held: Any) -> Contents | LargeArray:
     """A guard of the shape, type and elements of an array of numbers."""
     if held.nbytes > SMALL:
         return LargeArray.of(where, held)
@@ -291,54 +303,78 @@ class Guards:
     """All guards of a function; together they are looked at by a few calls."""
 
     apart: list[Guard] = field(default_factory=list)
-    whole: list[Whole] = field(default_factory=list)
-    _fast: "_Fast | None" = None
+    elements: list[Elements] = field(default_factory=list)
+    whole: list[Contents | LargeArray] = field(default_factory=list)
+    _columns: "_Columns | None" = None
 
     def changed(self) -> str:
         """The first thing that differs now, in words; "" while nothing does."""
-        fast = self._fast or _Fast.of(self.apart)
-        if fast.holds() and all(each.holds() for each in self.whole):
-            self._fast = fast
+        columns = self._columns or _Columns.of(self.apart, self.elements)
+        if columns.hold() and all(each.holds() for each in self.whole):
+            self._columns = columns
             return ""
-        for each in (*self.apart, *self.whole):
+        for each in (*self.apart, *self.elements, *self.whole):
             if name := each.changed():
                 return f"{name} changed"
-        self._fast = None  # other objects that are equal
+        self._columns = None  # other objects that are equal
         return ""
 
     def restore(self) -> str:
         """Put back what stood there; the first thing that could not be, in words, or ""."""
-        for each in (*self.apart, *self.whole):
+        for each in (*self.apart, *self.elements, *self.whole):
             if each.changed():
                 each.restore()
         return self.changed()
 
+    def forget(self) -> None:
+        """Forget what only `restore` needs: the function is captured."""
+        for each in (*self.apart, *self.elements):
+            each.forget()
+
+
+_EXACT = (list, set, frozenset, deque, dict, type({}.keys()), type({}.values()))
+"""Containers that have as many elements as their length says; a class below may say otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Fast:
-    """All guards of single places as a few long columns, so that C compares them."""
+class _Columns:
+    """Guards of single places and of elements as a few long columns, so that C compares them."""
 
     getters: list[Any]
+    """A getter of several keys for each dictionary of `namespaces`."""
     namespaces: list[Any]
-    """A getter of several keys for each dictionary."""
-    items: list[Any]
     objects: list[Any]
-    classes: list[Any]
+    """What has a class that counts."""
     functions: list[Any]
+    """A function for each of `keys`, which gives the value at a place."""
     keys: list[Any]
-    values: list[Any]
     containers: list[Any]
+    sized: list[Any]
     sizes: list[int]
+    """The lengths of those before, and of `containers`."""
+    values: list[Any]
+    """What stood at all of these places, in this order."""
+    others: list[Elements]
+    """Those of containers with rules of their own."""
 
     @classmethod
-    def of(cls, guards: Iterable[Guard]) -> "_Fast":
-        """The columns of `guards`."""
-        fast = cls([], [], [], [], [], [], [], [], [], [])
-        for each in guards:
-            fast._add(each)
-        return fast
+    def of(cls, guards: Iterable[Guard], elements: Iterable[Elements]) -> "_Columns":
+        """The columns of all these."""
+        items: list[Any] = []
+        kinds: list[Any] = []
+        found: list[Any] = []
+        columns = cls([], [], [], [], [], [], [], [], [], [])
+        for guard in guards:
+            columns._add(guard, items, kinds, found)
+        exact = [each for each in elements if type(each.container) in _EXACT]
+        columns.others.extend(each for each in elements if type(each.container) not in _EXACT)
+        columns.containers.extend(each.container for each in exact)
+        columns.sized.extend(columns.containers)
+        columns.sizes.extend(len(each.values) for each in exact)
+        columns.values.extend(chain(items, kinds, found, *(each.values for each in exact)))
+        return columns
 
-    def _add(self, guard: Guard) -> None:
+    def _add(self, guard: Guard, items: list[Any], kinds: list[Any], found: list[Any]) -> None:
         keys: list[Any] = []
         values: list[Any] = []
         for (function, key), value in zip(guard.places, guard.values, strict=True):
@@ -347,28 +383,36 @@ class _Fast:
                 values.append(value)
             elif function is type:
                 self.objects.append(key)
-                self.classes.append(value)
+                kinds.append(value)
             else:
                 self.functions.append(function)
                 self.keys.append(key)
-                self.values.append(value)
+                found.append(value)
         if keys:
             self.namespaces.append(guard.namespace)
             self.getters.append(itemgetter(*keys, keys[0]))  # of two keys or more: a tuple
-            self.items.extend([*values, values[0]])
+            items.extend([*values, values[0]])
         if guard.is_sized:
-            self.containers.append(guard.namespace)
-            self.sizes.append(len(guard.keys))
+            self.sized.append(guard.namespace)
+            self.sizes.append(guard.size)
 
-    def holds(self) -> bool:
-        """True if every value is the same object."""
-        items = chain.from_iterable(map(call, self.getters, self.namespaces))
+    def hold(self) -> bool:
+        """True if every value is the same object. Lengths first: the values stand at their places
+        then."""
         try:
             return (
-                all(map(is_, items, self.items))
-                and all(map(is_, map(type, self.objects), self.classes))
-                and all(map(is_, map(call, self.functions, self.keys), self.values))
-                and list(map(len, self.containers)) == self.sizes
+                list(map(len, self.sized)) == self.sizes
+                and all(map(is_, self._now(), self.values))
+                and all(each.holds() for each in self.others)
             )
         except _ERRORS:
             return False
+
+    def _now(self) -> Iterable[Any]:
+        """The values now."""
+        return chain(
+            chain.from_iterable(map(call, self.getters, self.namespaces)),
+            map(type, self.objects),
+            map(call, self.functions, self.keys),
+            chain.from_iterable(self.containers),
+        )

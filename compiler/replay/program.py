@@ -88,7 +88,6 @@ class Captured:
         record = self._record = NumberRecord(call.leaves)
         self._given = given = stand_ins(call.leaves, moving, record)
         self.traced = traced(function, call, given, self._around, record)
-        self._around.seen.clear()
         self.moving = moving - record.fixed
         self._values: Sequence[Any] = record.values
         """The leaves of the call that is served, and what Python computed of its numbers."""
@@ -137,6 +136,7 @@ class Captured:
             self.traced.shown, self._whole, self.structure, self.traced.histories
         )
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
+        self._around.forget()
 
     @property
     def asked(self) -> frozenset[int]:

@@ -30,6 +30,7 @@ from compiler.core import dtypes
 from compiler.core.origin import state
 from compiler.replay import classes, guards, libraries
 from compiler.replay.code import reads
+from compiler.replay.guards import Place
 from compiler.replay.walk import (
     OfClass,
     OfModule,
@@ -44,9 +45,10 @@ from compiler.tensors.history import LEAVES
 from compiler.tensors.value import TensorValue
 
 
-def mode() -> tuple[Any, ...]:
-    """The compiler's own settings: the default dtype, and whether gradients are kept."""
-    return dtypes.get_default_dtype(), state.after
+_SETTINGS: tuple[Place, ...] = (
+    (operator.call, dtypes.get_default_dtype), (operator.attrgetter("after"), state),
+)  # fmt: skip
+"""The compiler's own settings: the default dtype, and whether gradients are kept."""
 
 
 def around(function: Callable[..., Any], leaves: tuple[Any, ...]) -> Surroundings:
@@ -59,7 +61,7 @@ def around(function: Callable[..., Any], leaves: tuple[Any, ...]) -> Surrounding
     for each in leaves:
         walk.look(each, type(each).__name__)
     walk.run()
-    walk.contents("a setting", mode)
+    walk.guard(guards.of_settings(*_SETTINGS))
     return walk.found
 
 

@@ -52,6 +52,12 @@ class Surroundings:
                 hint="call it without jit, or keep what it changes in tensors",
             )  # fmt: skip
 
+    def forget(self) -> None:
+        """The function is captured: forget what only that needs."""
+        self.guards.forget()
+        self.tensors.clear()
+        self.seen.clear()
+
 
 class Row(NamedTuple):
     """One kind of object."""
@@ -116,7 +122,7 @@ class Walk:
     def elements(self, where: str, container: Any) -> None:
         """Guard the elements of a container, and follow them."""
         guard = guards.Elements(where, container)
-        self.found.guards.whole.append(guard)
+        self.found.guards.elements.append(guard)
         for number, each in enumerate(guard.values):
             self.look(each, f"{where}.{number}")
 
@@ -125,7 +131,7 @@ class Walk:
         before = dict(held)
         keys = guards.Elements(where, held, held, before)
         values = guards.Elements(where, held.values(), held, before)
-        self.found.guards.whole += (keys, values)
+        self.found.guards.elements += (keys, values)
         for key, each in zip(keys.values, values.values, strict=True):
             self.look(key, where)
             self.look(each, f"{where}.{key}")
