@@ -42,13 +42,28 @@ class Interned(type):
             return found
         node = super().__call__(*args)
         object.__setattr__(node, "origin", state.origin)
-        reference = _Reference(node, _forget)
-        reference.key = key
+        reference = _reference(node, key)
         with _lock:
             found = _references.setdefault(key, reference)()
             if found is None:  # another thread's, which is gone
                 _references[key] = reference
         return node if found is None else found
+
+
+def _reference(node: Any, key: tuple[Any, ...]) -> _Reference:
+    """The table's reference to a node."""
+    reference = _Reference(node, _forget)
+    reference.key = key
+    return reference
+
+
+def unlike_others(cls: Any, *args: Any) -> Any:
+    """A node with arguments that no node had before: it is not looked up."""
+    node = type.__call__(cls, *args)
+    object.__setattr__(node, "origin", state.origin)
+    key = (cls, state.origin, args)
+    _references[key] = _reference(node, key)
+    return node
 
 
 def _positional(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, ...]:

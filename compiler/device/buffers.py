@@ -2,13 +2,14 @@
 
 import itertools
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
+from weakref import KeyedRef, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, InternalError
+from compiler.core.node import unlike_others
 from compiler.device.allocator import address_of
 from compiler.device.remote import Data
 from compiler.graph.kinds.markers import PLACEHOLDER
@@ -18,6 +19,8 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _numbers = itertools.count(1)
 _by_number: "WeakValueDictionary[int, Data]" = WeakValueDictionary()
+_references: dict[int, "KeyedRef[int, Data]"] = _by_number.data  # type: ignore[attr-defined]
+_forget = _by_number._remove  # type: ignore[attr-defined]  # to set an item costs twice as much
 
 
 Rank: TypeAlias = tuple[bool, int]
@@ -62,12 +65,20 @@ def new_buffer(
     return node
 
 
-def fresh(array: Data, shape: Shape, dtype: DType, device: str, name: str = "") -> Buffer:
-    """As `new_buffer`, for an array that is known to be fit for one, of this shape and type."""
-    number = next(_numbers)
-    node = Buffer((), number, shape, dtype, name, device)
+def next_number() -> int:
+    """The number of a Buffer that is made later."""
+    return next(_numbers)
+
+
+def fresh(
+    array: Data, shape: Shape, dtype: DType, device: str, name: str = "", number: int = 0
+) -> Buffer:
+    """As `new_buffer`, for an array that is known to be fit for one, of this shape and type;
+    `number` is one of `next_number`."""
+    number = number or next(_numbers)
+    node: Buffer = unlike_others(Buffer, (), number, shape, dtype, name, device)
     _hold(node, array)
-    _by_number[number] = array
+    _references[number] = KeyedRef(array, _forget, number)
     return node
 
 

@@ -112,7 +112,7 @@ def _histories(origins: Sequence[Any]) -> Histories:
     for place, origin in enumerate(origins):
         if not isinstance(origin, TensorValue):
             continue
-        if origin._number in history.LEAVES:
+        if history.collects(origin):
             found += (Past(place, True),)
         elif history.has_history(origin.node) and origin.dtype.is_float:
             found += (Past(place, False),)

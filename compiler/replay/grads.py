@@ -80,10 +80,10 @@ class Grads:
         """What is another now, in words; "" while nothing is. Gradients that wait are computed."""
         for owner in self._none:
             tensor = owner.around if owner.place is None else call.leaves[owner.place]
-            if getattr(tensor, "_grad", None) is not None:
+            if tensor._collected is not None:
                 return "a gradient is there that was not"
         for row in self._fixed:
-            if getattr(row.owner.tensor(call), "_grad", None) is not row.fixed:
+            if row.owner.tensor(call)._grad is not row.fixed:
                 return "a gradient is another tensor now"
         if not self._there:
             return ""
@@ -121,7 +121,7 @@ class Grads:
         """The gradients that are inputs; None for one that is gone."""
         leaves = call.leaves
         return [
-            getattr(owner.around if owner.place is None else leaves[owner.place], "_grad", None)
+            (owner.around if owner.place is None else leaves[owner.place])._grad
             for owner in self._owners
         ]
 

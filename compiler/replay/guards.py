@@ -328,11 +328,13 @@ class Guards:
 
     def forget(self) -> None:
         """Forget what only `restore` needs: the function is captured."""
-        for each in (*self.apart, *self.elements):
+        for guard in self.apart:
+            guard.forget()
+        for each in self.elements:
             each.forget()
 
 
-_EXACT = (list, set, frozenset, deque, dict, type({}.keys()), type({}.values()))
+_EXACT: tuple[type, ...] = (list, set, frozenset, deque, dict, type({}.keys()), type({}.values()))
 """Containers that have as many elements as their length says; a class below may say otherwise."""
 
 

@@ -38,7 +38,7 @@ from compiler.replay.grads import Argument
 from compiler.replay.launch import Launch
 from compiler.replay.pasts import Pasts, Twice
 from compiler.replay.results import results_of
-from compiler.replay.surroundings import around, collecting
+from compiler.replay.surroundings import around
 from compiler.replay.tracing import traced
 from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
@@ -47,7 +47,7 @@ from compiler.settings.options import Options
 from compiler.tensors import history, live, running, trees
 from compiler.tensors.placing import check_writable
 from compiler.tensors.random import draw
-from compiler.tensors.readers import READERS
+from compiler.tensors.readers import READERS, Alone
 from compiler.tensors.running import Run
 from compiler.tensors.traced_numbers import NumberIsFixed, NumberRecord
 from compiler.tensors.traced_numbers import data_of as number_data
@@ -126,10 +126,11 @@ class Captured:
         """The numbers of the buffers around the function that a run writes."""
         self.read = frozenset(b.unique for n, b in enumerate(self._buffers) if n not in known)
         """Those that it reads."""
-        self._collecting = history.CHANGES[0], collecting(t for t, _ in self._state)
+        self._collecting = history.CHANGES[0], history.collecting(t for t, _ in self._state)
         self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
         self._own = frozenset(id(tensor) for tensor, _ in self._state)
+        self._alone = Alone(self.written, self._own)
         self._twice = Twice(self._state, self._grads, self.traced.roots)
         self._pasts = Pasts(self.traced, self._cells)
         self._results = results_of(
@@ -203,7 +204,7 @@ class Captured:
                     return f"{ANOTHER}: {short(tensor.node)}"
         changes, before = self._collecting
         if changes != history.CHANGES[0]:
-            if before != collecting(tensor for tensor, _ in self._state):
+            if before != history.collecting(tensor for tensor, _ in self._state):
                 return "other tensors require gradients"
             self._collecting = history.CHANGES[0], before
         for node, past in self.traced.pasts.items():
@@ -270,7 +271,9 @@ class Captured:
         """The result of a run whose program is done; what it leads to in other tensors is recorded.
         May be repeated."""
         history.written_now(run.written)
-        new = self._results.made(run.effects.values, run.values)
+        if run.new is None:  # done again, the tensors are the same: another thread may have some
+            run.new = self._results.made(run.effects.values, run.values)
+        new = run.new
         if self._pasts.rows:
             self._pasts.keep(new, run.cells, run.call, run.words)
         call = run.call
@@ -299,7 +302,10 @@ class Captured:
                 check_writable("jit", buffer)
             written = written | {buffer.unique for buffer in buffers}
             own = own | {id(cells[place]) for _, place, _ in self._written_inputs}
-        if READERS.are_all(written, own):
+            is_alone = READERS.are_all(written, own)
+        else:
+            is_alone = self._alone.holds()
+        if is_alone:
             return written
         others = [t for t in READERS.of(written) if id(t) not in own]
         waiting = [tensor for tensor in others if not is_realized(tensor.node)]
@@ -321,7 +327,9 @@ class Captured:
 class _Replay(Run):
     """A run of a captured program."""
 
-    __slots__ = ("call", "captured", "cells", "leaves", "result", "values", "words", "written")
+    __slots__ = (
+        "call", "captured", "cells", "leaves", "new", "result", "values", "words", "written"
+    )  # fmt: skip
 
     def __init__(self, captured: Captured, call: Call, cells: Sequence[Any]) -> None:
         super().__init__()
@@ -332,6 +340,7 @@ class _Replay(Run):
         self.values: dict[str, int] = {}
         self.words: Any = ()
         self.written: set[int] = set()
+        self.new: list[Any] | None = None
         self.result: Any = None
 
     @property

@@ -5,10 +5,12 @@
     argument             itself
     grad                 that which a tensor had before the call, itself
 
-The same holds for each `grad` that the function leaves behind.
+The same holds for each `grad` that the function leaves behind. One that is new and is seen nowhere
+else becomes a tensor when it is read: most steps set gradients that the next one forgets.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +26,7 @@ from compiler.run.bindings import hold
 from compiler.run.plans import Structure
 from compiler.tensors import history, trees
 from compiler.tensors.history import History
+from compiler.tensors.value import LateTensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +68,10 @@ class _Plain:
     dtype: DType
     device: str
 
-    def buffer(self, flat: Any) -> Buffer:
-        """One that holds the memory."""
+    def buffer(self, flat: Any, number: int = 0) -> Buffer:
+        """One that holds the memory, with this number or a new one."""
         array = flat if flat.shape == self.shape else flat.reshape(self.shape)
-        return fresh(array, self.shape, self.dtype, self.device)
+        return fresh(array, self.shape, self.dtype, self.device, number=number)
 
 
 @dataclass(slots=True, eq=False)
@@ -88,20 +91,33 @@ class Results:
     """The other tensors whose `grad` is set, with that."""
     is_one: bool = False
     """Whether nothing is shown but one new tensor."""
+    late: tuple[tuple[int, Any, int, Callable[[Any, int], Buffer]], ...] = ()
+    """New tensors that are a gradient and nothing else, made when that is read: the number and the
+    class of each, where its memory comes, and what gives the node."""
+    at_once: tuple[tuple[int, Any, _Plain | None, _Made], ...] = ()
+    """The others."""
+    collected: tuple[tuple[Any, int], ...] = ()
+    """Tensors from around the function whose `grad` is a new tensor, and which."""
+    has_inputs: bool = False
+    """Whether a result may be the memory of an input."""
 
     def made(self, flat: Sequence[Any], values: dict[str, int]) -> list[Any]:
         """The new tensors, of the memory of each of `wanted`."""
-        if len(self.new) == 1 and (plain := self.plain[0]) is not None:
+        if self.is_one and (plain := self.plain[0]) is not None:
             kind: Any = self.shown.kinds[0]
             return [kind._of(plain.buffer(flat[0]))]
         known: dict[Any, Buffer] = {}
-        memory = dict(zip(self.wanted, map(self._own, self.wanted, flat), strict=True))
-        rows: Any = zip(self.shown.kinds, self.plain, self.new, strict=True)
-        return [
-            kind._of(self._held(made, memory, values, known) if plain is None
-                     else _held_once(plain, made, memory, known))
-            for kind, plain, made in rows
-        ]  # fmt: skip
+        own = map(self._own, self.wanted, flat) if self.has_inputs else flat
+        memory = dict(zip(self.wanted, own, strict=True))
+        found: list[Any] = [None] * len(self.new)
+        for number, kind, place, buffer in self.late:
+            found[number] = LateTensor(kind, memory[place], buffer)
+        for number, kind, plain, made in self.at_once:
+            found[number] = kind._of(
+                self._held(made, memory, values, known) if plain is None
+                else _held_once(plain, made, memory, known)
+            )
+        return found
 
     def arranged(self, new: Sequence[Any], call: Call) -> Any:
         """What the function returned, of these new tensors; each `grad` is set."""
@@ -115,6 +131,8 @@ class Results:
         grads = [_of(grad, new, call) for _, grad in self.grads]
         for tensor in self.forgotten:
             tensor._grad = None
+        for tensor, number in self.collected:
+            tensor._collected = new[number]
         for (owner, _), grad in zip(self.grads, grads, strict=True):
             _of(owner, new, call)._grad = grad
         for owner, flag in shown.collecting:
@@ -191,9 +209,38 @@ def results_of(
     plain = tuple(_plain(each, structure) for each in made)
     gone = [each.around for each, grad in shown.grads
             if isinstance(each, Owner) and _is_forgotten(each, grad)]  # fmt: skip
-    grads = tuple(row for row in shown.grads if not _is_forgotten(*row))
-    is_one = not grads and not shown.collecting and shown.result == New(0) and len(made) == 1
-    return Results(shown, structure, made, wanted, plain, tuple(gone), grads, is_one)
+    collected = [(owner.around, grad.number) for owner, grad in shown.grads
+                 if isinstance(owner, Owner) and owner.place is None and type(grad) is New]
+    grads = tuple(row for row in shown.grads if not _is_plain_row(*row))
+    is_shown = grads or collected or shown.collecting
+    is_one = not is_shown and shown.result == New(0) and len(made) == 1
+    is_late = frozenset(
+        number for number in _only_grads(shown)
+        if plain[number] is not None and histories[number] is None
+        and sum(made[number].places[0] in each.places for each in made) == 1
+    )
+    rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, made, strict=True))]
+    return Results(
+        shown, structure, made, wanted, plain, tuple(gone), grads, is_one,
+        tuple((n, kind, each.places[0], how.buffer) for n, kind, how, each in rows
+              if how is not None and n in is_late),
+        tuple(row for row in rows if row[0] not in is_late), tuple(collected),
+        any(structure.result_inputs[place] is not None for place in wanted),
+    )  # fmt: skip
+
+
+def _only_grads(shown: Shown) -> list[int]:
+    """The numbers of new tensors that are the gradient of one tensor and nothing else."""
+    owners = [owner for owner, _ in (*shown.grads, *shown.collecting)]
+    others = {each.number for each in (*trees.flat(shown.result), *owners) if type(each) is New}
+    grads = Counter(grad.number for _, grad in shown.grads if type(grad) is New)
+    return [number for number, count in grads.items() if count == 1 and number not in others]
+
+
+def _is_plain_row(owner: Owner | New, grad: Any) -> bool:
+    """Whether a tensor from around the function gets a new gradient, or none."""
+    is_around = isinstance(owner, Owner) and owner.place is None
+    return is_around and (grad is None or type(grad) is New)
 
 
 def _is_forgotten(owner: Owner | New, grad: Any) -> bool:

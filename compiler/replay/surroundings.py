@@ -21,7 +21,7 @@ import types
 import weakref
 from array import array
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,9 +41,7 @@ from compiler.replay.walk import (
     Walk,
     described,
 )
-from compiler.tensors.history import LEAVES
 from compiler.tensors.value import TensorValue
-
 
 _SETTINGS: tuple[Place, ...] = (
     (operator.call, dtypes.get_default_dtype), (operator.attrgetter("after"), state),
@@ -357,8 +355,3 @@ ROWS: tuple[Row, ...] = (
     Row("weak references", "the object", _is(weakref.ReferenceType), _reference),
     Row("objects", "class, attributes by name, special methods", _is_object, _attributes),
 )  # fmt: skip
-
-
-def collecting(tensors: Iterable[Any]) -> tuple[bool, ...]:
-    """Which of these collect gradients."""
-    return tuple(each._number in LEAVES for each in tensors)

@@ -160,7 +160,7 @@ class _gradients_of:
 
     def __init__(self, call: Call, given: Sequence[StandIn]) -> None:
         self._pairs = [
-            (each.value, getattr(leaf, "_grad", None))
+            (each.value, leaf._grad)
             for each, leaf in zip(given, call.leaves, strict=True)
             if isinstance(leaf, TensorValue)
         ]
@@ -201,19 +201,19 @@ class _Found:
         leaves = [self._seen(each) for each in trees.flat(result)]
         grads: list[tuple[Owner | New, Any]] = []
         for number, each in self.watch.graded.items():
-            now = getattr(each.tensor, "_grad", None)
+            now = each.tensor._grad
             if now is not each.before or not each.is_read:
                 grads.append((self.owners[number], self._seen(now)))
         collecting: list[tuple[Owner | New, bool]] = []
         for tensor, was in self.watch.collecting.values():
-            if (now := tensor._number in history.LEAVES) != was:
+            if (now := history.collects(tensor)) != was:
                 collecting.append((self._owner(tensor), now))
         at = 0
         while at < len(self.new):  # a gradient of a new tensor may be a new one
             tensor = list(self.new.values())[at]
-            if (grad := getattr(tensor, "_grad", None)) is not None:
+            if (grad := tensor._grad) is not None:
                 grads.append((New(at), self._seen(grad)))
-            if tensor._number in history.LEAVES:
+            if history.collects(tensor):
                 collecting.append((New(at), True))
             at += 1
         self.kinds = tuple(map(type, self.new.values()))

@@ -59,7 +59,7 @@ def collect_together(pairs: "Sequence[tuple[Any, Any]]") -> None:
     try:
         running.begin(run)
         for tensor, grad in pairs:
-            run.change(tensor, "_grad", getattr(tensor, "_grad", None))
+            run.change(tensor, "_grad", tensor._grad)
             tensor._collect(grad)
             run.changed(grad)
         run.effects.is_done = True
@@ -152,7 +152,7 @@ class Gradients(Placement):
         """What `backward` collected, lazy; None before. May be set, and to None."""
         if watch := watching.current():
             watch.note_grad(self, is_read=True)
-        found: Self | None = getattr(self, "_grad", None)
+        found: Self | None = self._grad
         return found
 
     @grad.setter

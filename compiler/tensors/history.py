@@ -25,6 +25,8 @@ from compiler.tensors import live, watching
 
 LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 """Tensors that collect gradients, by their number, in the order in which they began to."""
+_collects: dict[int, Any] = LEAVES.data  # type: ignore[attr-defined]
+"""Its own dictionary: to ask that whether it is empty, or has a tensor, costs a tenth."""
 
 
 CHANGES = [0]
@@ -82,7 +84,17 @@ def is_collecting(tensor: Any) -> bool:
     """Whether `backward` collects gradients for a tensor."""
     if watch := watching.current():
         watch.note_asked(tensor)
-    return tensor._number in LEAVES
+    return collects(tensor)
+
+
+def collects(tensor: Any) -> bool:
+    """The same, asked by no function of the user's."""
+    return tensor._number in _collects
+
+
+def collecting(tensors: Iterable[Any]) -> tuple[bool, ...]:
+    """Which of these collect gradients."""
+    return tuple(map(collects, tensors))
 
 
 def collect(tensor: Any, flag: bool) -> None:
@@ -112,7 +124,7 @@ def leaves() -> list[Any]:
 
 def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
     """The tensors that collect gradients whose values are among these nodes."""
-    if not LEAVES:
+    if not _collects:
         return []
     found = set(order)
     return [leaf for leaf in leaves() if leaf.node in found]
@@ -120,14 +132,14 @@ def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
 
 def written_now(numbers: Collection[int]) -> None:
     """Buffers were written: what was made of them before is no history any more."""
-    if numbers and (LEAVES or _marked):
+    if numbers and (_collects or _marked):
         _clock[0] += 1
         _writes.update(dict.fromkeys(numbers, _clock[0]))
 
 
 def is_wanted() -> bool:
     """Whether gradients may be wanted of anything."""
-    return bool(LEAVES or _marked)
+    return bool(_collects or _marked)
 
 
 def keep(value: TensorNode, recipe: TensorNode | Callable[[], TensorNode], is_true: bool) -> None:
@@ -177,7 +189,7 @@ def _made_of(node: TensorNode) -> Made | None:
 
 def has_history(node: TensorNode) -> bool:
     """Whether gradients go through a value in memory to what requires them."""
-    if not LEAVES and not _marked:
+    if not _collects and not _marked:
         return False
     if not isinstance(node, Buffer):
         return node in _with_history(toposort([node]), _held())
@@ -241,7 +253,7 @@ def _published(
     before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
 ) -> None:
     """Values were computed: keep how, where gradients may be wanted, and what was written."""
-    if not LEAVES and not _marked:
+    if not _collects and not _marked:
         return
     written_now(written)
     for value, made in zip(values, recipes(before, values, written), strict=True):
@@ -275,7 +287,7 @@ def _read_before(node: TensorNode, ends: frozenset[TensorNode]) -> set[int]:
 def _separated(nodes: Sequence[TensorNode], values: Sequence[TensorNode]) -> list[TensorNode]:
     """The values; of nodes that are computed together and have one, as a tensor and the same one
     detached, all but the first get memory of their own: each has another history."""
-    if not LEAVES and not _marked:
+    if not _collects and not _marked:
         return list(values)
     first: dict[TensorNode, TensorNode] = {}
     return [
@@ -310,7 +322,7 @@ def _copied(value: Buffer) -> Buffer:
 def _beside(before: TensorNode, value: TensorNode) -> TensorNode:
     """The value; where it is the memory of what it was computed from, as that of a detached tensor
     is, with how it came about: another tensor in the same memory has another history."""
-    if (not LEAVES and not _marked) or not isinstance(value, Buffer) or not before.dtype.is_float:
+    if not is_wanted() or not isinstance(value, Buffer) or not before.dtype.is_float:
         return value
     if value is before or isinstance(before, Recalled) or live.storage(before) is not None:
         return value

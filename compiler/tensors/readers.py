@@ -89,6 +89,11 @@ class Readers:
         self._is_looking = self._is_asked = False
         self._named: dict[int, Alive] = {}
         self._most_named = MOST_NEW
+        self._alone: weakref.WeakSet[Alone] = weakref.WeakSet()
+        self._watched: set[int] = set()
+        """The numbers of buffers of which `additions` are counted."""
+        self.additions = 0
+        """How often something was entered that reads or holds one of these."""
 
     def __len__(self) -> int:
         """How many new tensors and how many buffers there are entries for."""
@@ -126,6 +131,18 @@ class Readers:
             named = self._named
             return all(_is_held_by(named[n], known) for n in numbers if n in named)
 
+    def watch(self, alone: "Alone") -> None:
+        """Count additions for its buffers, as long as it exists."""
+        with LOCK:
+            self._alone.add(alone)
+            self._watched.update(alone.numbers)
+
+    def counted(self) -> int:
+        """The additions by now."""
+        with LOCK:
+            self._look()
+            return self.additions
+
     def _make_room(self) -> None:
         if self._is_asked:
             self._look()
@@ -161,7 +178,12 @@ class Readers:
         known = _known(node)
         if known is not None:
             known.tensors.add(tensor)
+            self._count(node)
         return False
+
+    def _count(self, node: TensorNode) -> None:
+        if isinstance(node, Buffer) and node.unique in self._watched:
+            self.additions += 1
 
     def _enter(self, node: TensorNode) -> None:
         """Know a node, whose sources are known."""
@@ -170,13 +192,17 @@ class Readers:
         read = [known for each in node.sources if not (known := each.known).is_constant]
         for known in read:
             known.readers.add(node)
+        for each in node.sources:
+            self._count(each)
         if isinstance(node, Buffer):
             self._named.setdefault(node.unique, Alive()).add(node)
+            self._count(node)
         _set(node, Known(is_constant=not read and not isinstance(node, Buffer)))
 
     def _forget_buffers(self) -> None:
         if len(self._named) > self._most_named:
             self._named = {number: held for number, held in self._named.items() if held.all()}
+            self._watched = {n for each in self._alone for n in each.numbers}
             self._most_named = max(2 * len(self._named), MOST_NEW)
 
     def _above(self, numbers: set[int]) -> list[TensorNode]:
@@ -234,3 +260,25 @@ def _prune(order: list[TensorNode], needed: list[TensorNode]) -> None:
 
 
 READERS = Readers()
+
+
+class Alone:
+    """Whether all tensors that need one of some buffers are known ones: it is looked at again only
+    where something was added. Whoever asks keeps buffers and tensors alive."""
+
+    def __init__(self, numbers: frozenset[int], known: frozenset[int]) -> None:
+        """`known` are told by their `id`."""
+        self.numbers = numbers
+        self._known = known
+        self._additions = -1
+        READERS.watch(self)
+
+    def holds(self) -> bool:
+        """What `Readers.are_all` finds."""
+        with LOCK:
+            now = READERS.counted()
+            if now != self._additions:
+                if not READERS.are_all(self.numbers, self._known):
+                    return False
+                self._additions = now
+            return True

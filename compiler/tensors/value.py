@@ -10,7 +10,7 @@ The methods of `Tensor` are layered, each layer a class that uses those before i
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
@@ -20,6 +20,8 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType, Scalar
 from compiler.core.errors import DataError
 from compiler.core.keywords import public
+from compiler.core.origin import state
+from compiler.device import buffers
 from compiler.graph.kinds.shaping import broadcast_node as broadcast_node
 from compiler.graph.kinds.shaping import cast_to as cast_to
 from compiler.graph.kinds.shaping import reshaped as reshaped
@@ -27,6 +29,7 @@ from compiler.graph.nodes import Shape, TensorNode
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live
 from compiler.tensors.names import SAME, Named, missing
+from compiler.tensors.readers import LOCK
 from compiler.tensors.traced_numbers import TakesNumbers
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
@@ -66,14 +69,66 @@ def next_number() -> int:
     return next(_numbers)
 
 
+class LateTensor:
+    """A tensor in memory that nothing else is in, made when it is read first.
+
+    It has its numbers, and its origin, from the beginning: by them it is told what was there
+    before what. To be read under `LOCK`.
+    """
+
+    __slots__ = ("_kind", "_made", "_number", "_origin", "_unique", "buffer", "memory")
+
+    def __init__(
+        self, kind: "type[TensorValue]", memory: Any, buffer: "Callable[[Any, int], TensorNode]"
+    ) -> None:
+        """`buffer` gives a node of this `memory` for the number of a buffer."""
+        self._kind = kind
+        self._number = next(_numbers)
+        self._origin = state.origin
+        self._unique = buffers.next_number()
+        self._made: TensorValue | None = None
+        self.memory = memory
+        self.buffer = buffer
+
+    def tensor(self) -> "TensorValue":
+        """The tensor, the same each time."""
+        if self._made is None:
+            before, state.origin = state.origin, self._origin
+            try:
+                node = self.buffer(self.memory, self._unique)
+            finally:
+                state.origin = before
+            made = self._kind.__new__(self._kind)
+            made.node = node
+            made._number = self._number
+            self._made = made
+        return self._made
+
+
 class TensorValue(TakesNumbers, metaclass=Named):
     """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
 
-    __slots__ = ("__weakref__", "_grad", "_number", "_recipe", "node")
+    __slots__ = ("__weakref__", "_collected", "_number", "_recipe", "node")
     node: TensorNode
     _recipe: TensorNode
     _number: int
-    _grad: Any
+    _collected: "TensorValue | LateTensor | None"
+
+    @property
+    def _grad(self) -> Any:
+        """What `backward` collected; None before."""
+        held = self._collected
+        if held is None or isinstance(held, TensorValue):
+            return held
+        with LOCK:
+            made = held.tensor()
+            if self._collected is held:  # no other thread has set it meanwhile
+                self._collected = made
+        return made
+
+    @_grad.setter
+    def _grad(self, value: Any) -> None:
+        self._collected = value
 
     def _same(self) -> Self:
         """Another tensor of the same value: assigning to one of the two leaves the other."""
@@ -121,6 +176,7 @@ class TensorValue(TakesNumbers, metaclass=Named):
         """A tensor, remembered for as long as it exists."""
         made = object.__new__(cls)
         made._number = next(_numbers)
+        made._collected = None
         live.note(made)
         return made
 

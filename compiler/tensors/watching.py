@@ -97,7 +97,7 @@ class Watch:
         """The `grad` of a tensor is about to be set, or read: what is there is an input then."""
         if tensor._number >= self.first or tensor._number in self.graded:
             return
-        before = getattr(tensor, "_grad", None)
+        before = tensor._grad
         self.graded[tensor._number] = Graded(tensor, before, is_read)
         if not is_read or before is None or id(before) in self.swapped:
             return
