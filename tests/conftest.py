@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -12,12 +11,12 @@ import pytest
 from hypothesis import settings
 
 from compiler.core import garbage
+from compiler.distributed.local import describe_main
 from tests.sample import IN_ORDER
 
 # What tests that take long are marked with, the longest first.
 MARKERS = ("slow", "browser")
-# Workers of xdist lack it, and processes that a test starts by `spawn` read it.
-sys.modules["__main__"].__spec__ = getattr(sys.modules["__main__"], "__spec__", None)
+describe_main()  # for processes that a test starts by `spawn`
 
 # Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
 TOGETHER = (IN_ORDER,)

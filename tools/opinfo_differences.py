@@ -76,12 +76,7 @@ def _differs(got: Any, wanted: Any, is_loose: bool) -> str:
     if wanted.dtype.kind not in "fc":
         count = int((got != wanted).sum())
         return f"{count} of {wanted.size} elements differ" if count else ""
-    relative, absolute = TOLERANCES.get(wanted.dtype.name, TOLERANCES["float32"])
-    finite = np.isfinite(wanted)
-    with np.errstate(all="ignore"):
-        size = max(1.0, float(np.abs(wanted[finite]).max(initial=0.0)))
-        near = np.abs(got - wanted) <= relative * np.abs(wanted) + absolute * size
-    same = (near & finite) | (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    same = _are_near(got, wanted, wanted.dtype.name)
     if same.all():
         count = _other_signs(got, wanted)
         return f"{SIGNS}: {count} of {wanted.size} elements" if count else ""
@@ -111,10 +106,20 @@ def is_as_near(got: Any, wanted: Any, exact: Any) -> bool:
     kinds = {getattr(each, "dtype", np.dtype(object)).kind for each in (got, wanted, exact)}
     if kinds != {"f"} or not got.shape == wanted.shape == exact.shape:
         return not different([got], [wanted])
-    relative, absolute = TOLERANCES[wanted.dtype.name]
-    finite = np.isfinite(exact)
     with np.errstate(all="ignore"):
-        size = max(1.0, float(np.abs(exact[finite]).max(initial=0.0)))
-        error, theirs = np.abs(got - exact), np.abs(wanted - exact)
-        near = error <= np.maximum(theirs, relative * np.abs(exact) + absolute * size)
-    return bool(((near & finite) | (got == exact) | (np.isnan(got) & np.isnan(exact))).all())
+        theirs = np.abs(wanted - exact)
+    return bool(_are_near(got, exact, wanted.dtype.name, theirs).all())
+
+
+def _are_near(got: Any, wanted: Any, dtype: str, least: Any = 0.0) -> Any:
+    """For each element whether it is as near as the tolerances of a type allow, or `least`; what is
+    not finite has to be the same."""
+    import numpy as np
+
+    relative, absolute = TOLERANCES.get(dtype, TOLERANCES["float32"])
+    finite = np.isfinite(wanted)
+    with np.errstate(all="ignore"):
+        size = max(1.0, float(np.abs(wanted[finite]).max(initial=0.0)))
+        allowed = np.maximum(least, relative * np.abs(wanted) + absolute * size)
+        near = np.abs(got - wanted) <= allowed
+    return (near & finite) | (got == wanted) | (np.isnan(got) & np.isnan(wanted))

@@ -7,26 +7,25 @@ An exception can end Python code at any call. Machine code sets a flag behind it
 whether a run is complete is known whatever became of the code that started it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 
 class Effects:
-    """The effects of one run, as far as they are known."""
+    """The effects of one run, as far as they are known. Most runs have few: what an attribute is
+    at first stands at the class, so that nothing is done for it."""
 
-    __slots__ = ("flag", "is_done", "later", "place", "saved", "values")
-
-    def __init__(self) -> None:
-        self.values: Any = None
-        """What was computed, where it will be in memory; None before that is known."""
-        self.is_done = False
-        """Set behind the last write by a run that Python code completes."""
-        self.flag: Any = None
-        """Words of machine code; the one at `place` is not 0 once the last write is done."""
-        self.place = 0
-        self.saved: list[tuple[Any, Any]] = []
-        """Arrays that are written before the run is complete, each with a copy from before."""
-        self.later: list[tuple[Any, Any]] = []
-        """Memory of workers that is written in place, each with the data that replace it."""
+    values: Any = None
+    """What was computed, where it will be in memory; None before that is known."""
+    is_done = False
+    """Set behind the last write by a run that Python code completes."""
+    flag: Any = None
+    """Words of machine code; the one at `place` is not 0 once the last write is done."""
+    place = 0
+    saved: Sequence[tuple[Any, Any]] = ()
+    """Arrays that are written before the run is complete, each with a copy from before."""
+    later: Sequence[tuple[Any, Any]] = ()
+    """Memory of workers that is written in place, each with the data that replace it."""
 
     @property
     def is_complete(self) -> bool:

@@ -131,7 +131,7 @@ class DaskEngine:
         for buffer, end in plan.written.items():
             old, new = inputs[buffer], self._result(run, end, buffer, inputs)
             if isinstance(old, RemoteData) and isinstance(new, RemoteData):
-                known.later.append((old, new))
+                known.later = (*known.later, (old, new))
         if effects is None:
             known.apply()
         self.at.finish(run)

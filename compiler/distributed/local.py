@@ -51,11 +51,16 @@ def local_cluster(
         "processes": True,
         "security": security,
     }
-    # Python tells a new process what the main module is, which IPython's may not say of itself
-    main = sys.modules["__main__"]
-    main.__spec__ = getattr(main, "__spec__", None)
+    describe_main()
     settings |= {"n_workers": count, "threads_per_worker": each, **more}
     return distributed().LocalCluster(**settings)
+
+
+def describe_main() -> None:
+    """Let the main module say where it comes from, which Python tells new processes: IPython's, and
+    those of workers of xdist, may lack that attribute."""
+    main = sys.modules["__main__"]
+    main.__spec__ = getattr(main, "__spec__", None)
 
 
 def distributed() -> Any:

@@ -117,11 +117,15 @@ class Buffer(TensorNode):
     memory: Any = field(init=False)
     """The data, where they are known to `device/buffers.py`; no part of what a node is."""
 
-    def _infer(self) -> tuple[Shape, DType]:
-        return self.given_shape, self.given_dtype
-
-    def _placed(self) -> Devices:
-        return () if self.device == DISK else (self.device,)
+    def __post_init__(self) -> None:
+        shape = self.given_shape
+        if len(shape) > MOST_AXES or math.prod(shape) > LARGEST:
+            rules.refuse_shape("buffer", shape)
+        assign = object.__setattr__
+        assign(self, "shape", shape)
+        assign(self, "dtype", self.given_dtype)
+        assign(self, "devices", () if self.device == DISK else (self.device,))
+        assign(self, "extents", ())
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

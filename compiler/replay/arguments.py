@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,8 +35,7 @@ class Past:
 Histories: TypeAlias = tuple[Past, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """The arguments of one call, in order: what is in tuples, lists and dicts, one by one."""
 
     whole: tuple[tuple[Any, ...], dict[str, Any]]

@@ -37,6 +37,7 @@ KEPT = 64
 """Captures of one function, least recently used first out."""
 
 
+_NONE: frozenset[int] = frozenset()
 VARIANTS = 4
 """Captures of one signature that differ in what stood around the function, as a network that
 learns and one that does not; the last one is tried first."""
@@ -275,7 +276,7 @@ class JitFunction:
 
 def _kind(call: Call) -> Hashable:
     """The signature of a call, whatever its numbers are."""
-    return call.key(frozenset(call.numbers))
+    return call.key(frozenset(call.numbers) if call.numbers else _NONE)
 
 
 def _computed(result: Any) -> Any:

@@ -111,8 +111,6 @@ class Grads:
 
     def with_leaves(self, call: Call) -> Sequence[Any]:
         """The arguments of a call, then the gradients that are inputs, as data."""
-        if not self._there:
-            return call.leaves
         return (*call.leaves, *(
             grad if type(grad.node) is Buffer else alone(grad) for grad in self._now(call)
         ))  # fmt: skip
@@ -124,6 +122,11 @@ class Grads:
             (owner.around if owner.place is None else leaves[owner.place])._grad
             for owner in self._owners
         ]
+
+    @property
+    def are_read(self) -> bool:
+        """Whether gradients are inputs."""
+        return bool(self._there)
 
     def inputs(self) -> Sequence[StandIn]:
         """What stands for the gradients that are inputs."""

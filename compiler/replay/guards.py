@@ -117,6 +117,8 @@ def is_equal(old: Any, new: Any) -> bool:
 
 _CELL = attrgetter("cell_contents")
 _OF_FUNCTION = ("__code__", "__defaults__", "__kwdefaults__")
+_PARTS = tuple(map(attrgetter, _OF_FUNCTION))
+_ALL_PARTS = attrgetter(*_OF_FUNCTION)
 
 
 def of_cell(where: str, name: str, cell: CellType) -> Guard:
@@ -145,7 +147,7 @@ def of_attributes(
 
 def of_function(where: str, function: FunctionType) -> Guard:
     """The parts of a function that can be replaced, and how many attributes it has."""
-    places = [(attrgetter(name), function) for name in _OF_FUNCTION]
+    places = [(get, function) for get in _PARTS]
     return Guard(where, _OF_FUNCTION, places, function.__dict__, True)
 
 
@@ -310,7 +312,7 @@ class Guards:
     def changed(self) -> str:
         """The first thing that differs now, in words; "" while nothing does."""
         columns = self._columns or _Columns.of(self.apart, self.elements)
-        if columns.hold() and all(each.holds() for each in self.whole):
+        if columns.hold() and (not self.whole or all(each.holds() for each in self.whole)):
             self._columns = columns
             return ""
         for each in (*self.apart, *self.elements, *self.whole):
@@ -343,7 +345,7 @@ class _Columns:
     """Guards of single places and of elements as a few long columns, so that C compares them."""
 
     getters: list[Any]
-    """A getter of several keys for each dictionary of `namespaces`."""
+    """A getter of several keys, or of parts of a function, for each of `namespaces`."""
     namespaces: list[Any]
     objects: list[Any]
     """What has a class that counts."""
@@ -379,6 +381,12 @@ class _Columns:
     def _add(self, guard: Guard, items: list[Any], kinds: list[Any], found: list[Any]) -> None:
         keys: list[Any] = []
         values: list[Any] = []
+        if guard.names is _OF_FUNCTION:
+            self.getters.append(_ALL_PARTS)
+            self.namespaces.append(guard.places[0][1])
+            items.extend(guard.values)
+            self._add_size(guard)
+            return
         for (function, key), value in zip(guard.places, guard.values, strict=True):
             if getattr(function, "__name__", "") == "__getitem__":
                 keys.append(key)
@@ -394,6 +402,9 @@ class _Columns:
             self.namespaces.append(guard.namespace)
             self.getters.append(itemgetter(*keys, keys[0]))  # of two keys or more: a tuple
             items.extend([*values, values[0]])
+        self._add_size(guard)
+
+    def _add_size(self, guard: Guard) -> None:
         if guard.is_sized:
             self.sized.append(guard.namespace)
             self.sizes.append(guard.size)
@@ -401,20 +412,14 @@ class _Columns:
     def hold(self) -> bool:
         """True if every value is the same object. Lengths first: the values stand at their places
         then."""
-        try:
-            return (
-                list(map(len, self.sized)) == self.sizes
-                and all(map(is_, self._now(), self.values))
-                and all(each.holds() for each in self.others)
-            )
-        except _ERRORS:
-            return False
-
-    def _now(self) -> Iterable[Any]:
-        """The values now."""
-        return chain(
+        now = chain(
             chain.from_iterable(map(call, self.getters, self.namespaces)),
             map(type, self.objects),
             map(call, self.functions, self.keys),
             chain.from_iterable(self.containers),
         )
+        try:
+            is_same = list(map(len, self.sized)) == self.sizes and all(map(is_, now, self.values))
+        except _ERRORS:
+            return False
+        return is_same and (not self.others or all(each.holds() for each in self.others))

@@ -10,7 +10,6 @@
 import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,6 +97,7 @@ class Captured:
         )
         self._objects = [(n, leaf) for n, leaf in enumerate(call.leaves) if not is_plain(leaf)]
         self._grads = self.traced.grads
+        self._reads_grads = self._grads.are_read
         self.wrote = self._around.changed()
         """What the function changed in Python: the program serves for this one call; "" if none."""
         self._refuse_kept(self._tensors_around(function, call), first)
@@ -138,6 +138,7 @@ class Captured:
         )
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
         self._around.forget()
+        self._guards = self._around.guards
 
     @property
     def asked(self) -> frozenset[int]:
@@ -186,7 +187,7 @@ class Captured:
 
     def stale(self, call: Call) -> str:
         """Why the program does not serve this call; "" where it does."""
-        if why := self._around.changed():
+        if why := self._guards.changed():
             return why
         self._values = call.leaves
         if self._record.steps:
@@ -210,19 +211,20 @@ class Captured:
         for node, past in self.traced.pasts.items():
             if not history.is_still(node, past):
                 return f"{ANOTHER}: {short(node)} has another history"
-        return self._grads.changed(call)
+        return self._grads.changed(call) if self._grads.rows else ""
 
     def serves(self, call: Call) -> bool:
         """Whether no tensor is an argument of this call and another input as well, where that is
         another function."""
-        return self._twice.allows(call)
+        return not self._twice.is_asked or self._twice.allows(call)
 
     @running.owner
     def run(self, call: Call) -> tuple[Any] | None:
         """The result for other arguments of the same signature, in a tuple; state is written in
         place. All of it takes effect, or nothing. None where another program runs that excludes
         it."""
-        run = _Replay(self, call, self._grads.with_leaves(call))
+        cells = self._grads.with_leaves(call) if self._reads_grads else call.leaves
+        run = _Replay(self, call, cells)
         try:
             if not running.begin(run):
                 return None
@@ -270,7 +272,8 @@ class Captured:
     def record(self, run: "_Replay") -> Any:
         """The result of a run whose program is done; what it leads to in other tensors is recorded.
         May be repeated."""
-        history.written_now(run.written)
+        if run.written:
+            history.written_now(run.written)
         if run.new is None:  # done again, the tensors are the same: another thread may have some
             run.new = self._results.made(run.effects.values, run.values)
         new = run.new
@@ -278,7 +281,7 @@ class Captured:
             self._pasts.keep(new, run.cells, run.call, run.words)
         call = run.call
         if self._shows_numbers:
-            call = replace(call, leaves=tuple(run.leaves))
+            call = call._replace(leaves=tuple(run.leaves))
         return self._results.arranged(new, call)
 
     def _refuse_aliases(self, data: Sequence[Any], addresses: Changed) -> None:

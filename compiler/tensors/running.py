@@ -101,15 +101,17 @@ def finish(run: Run) -> None:
         if run not in RUNNING:
             return
         if run.effects.is_complete:
-            run.effects.apply()
+            if run.effects.later:
+                run.effects.apply()
             run.record()
         else:
             run.undo()
         RUNNING.remove(run)
-        for each in _waiting:
-            if each.locked():
-                each.release()
-        _waiting.clear()
+        if _waiting:
+            for each in _waiting:
+                if each.locked():
+                    each.release()
+            _waiting.clear()
 
 
 def settle() -> None:

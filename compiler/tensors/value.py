@@ -27,9 +27,8 @@ from compiler.graph.kinds.shaping import cast_to as cast_to
 from compiler.graph.kinds.shaping import reshaped as reshaped
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.tensors import data as tensor_data
-from compiler.tensors import live
 from compiler.tensors.names import SAME, Named, missing
-from compiler.tensors.readers import LOCK
+from compiler.tensors.readers import LOCK, READERS
 from compiler.tensors.traced_numbers import TakesNumbers
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
 
@@ -177,7 +176,7 @@ class TensorValue(TakesNumbers, metaclass=Named):
         made = object.__new__(cls)
         made._number = next(_numbers)
         made._collected = None
-        live.note(made)
+        READERS.note(made)
         return made
 
     if not TYPE_CHECKING:  # which knows every attribute

@@ -11,6 +11,7 @@ from compiler.core.errors import DataError, DTypeError
 from compiler.core.lazy import loading
 from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.graph.nodes import LARGEST
+from compiler.tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -33,6 +34,11 @@ def dtype_of(number: int, where: str) -> DType:
         "from_onnx", f"{where} has elements of a type that tensors do not have",
         got=name_of(number), expected=", ".join(t.name for t in NUMBERS.values()),
     )  # fmt: skip
+
+
+def wide(x: Tensor) -> Tensor:
+    """Floats in a type that holds their sums and squares; integers as they are."""
+    return x.cast(x.dtype.accumulator)
 
 
 def name_of(number: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from compiler.imported.onnx.call import Call, of_type, operator
-from compiler.imported.onnx.element_types import dtype_of
+from compiler.imported.onnx.element_types import dtype_of, wide
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
@@ -88,7 +88,7 @@ def of_several(call: Call, *values: Tensor) -> Tensor:
     name = {"Max": "maximum", "Min": "minimum"}.get(call.op, "add")
     dtype = values[0].dtype
     if call.op in ("Sum", "Mean"):  # floats of 16 bits are summed in 32 and rounded once
-        values = tuple(each.cast(dtype.accumulator) for each in values)
+        values = tuple(map(wide, values))
     made = reduce(lambda a, b: getattr(a, name)(b), values)
     return (made.div(float(len(values))) if call.op == "Mean" else made).cast(dtype)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from compiler.core import dtypes
 from compiler.imported.onnx.call import Call, fixed, operator
-from compiler.imported.onnx.element_types import dtype_of
+from compiler.imported.onnx.element_types import dtype_of, wide
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
@@ -18,7 +18,7 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if is_each and not axes:
         return _of_each(call.op, x)
-    exact = _wide(x)
+    exact = wide(x)
     chosen = tuple(call.axis(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
     if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
         extents = call.extents(x)
@@ -48,11 +48,6 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
         case _:
             made = exact.square().sum(chosen, keep)
     return made.cast(dtype)
-
-
-def _wide(x: Tensor) -> Tensor:
-    """Floats in a type that holds their sums and squares; integers as they are."""
-    return x.cast(x.dtype.accumulator)
 
 
 def _of_each(op: str, x: Tensor) -> Tensor:
@@ -163,7 +158,7 @@ def group_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> T
 def mean_variance_normalization(call: Call, x: Tensor) -> Tensor:
     """Less the mean, divided by the deviation."""
     axes = tuple(call.get("axes", (0, 2, 3)))
-    exact = _wide(x)
+    exact = wide(x)
     centred = exact.sub(exact.mean(axes, keepdim=True))
     deviation = centred.square().mean(axes, keepdim=True).sqrt()
     return centred.div(deviation.add(1e-9)).cast(x.dtype)
@@ -172,7 +167,7 @@ def mean_variance_normalization(call: Call, x: Tensor) -> Tensor:
 @operator("LpNormalization")
 def lp_normalization(call: Call, x: Tensor) -> Tensor:
     """Divided by the length along an axis; 0 stays 0."""
-    axis, exact = call.get("axis", -1), _wide(x)
+    axis, exact = call.get("axis", -1), wide(x)
     size = exact.abs().sum(axis, keepdim=True) if call.get("p", 2) == 1 else (
         exact.square().sum(axis, keepdim=True).sqrt())  # fmt: skip
     return size.eq(0).where(0, exact.div(size)).cast(x.dtype)
@@ -184,7 +179,7 @@ def local_response(call: Call, x: Tensor) -> Tensor:
     size, alpha = call["size"], call.get("alpha", 1e-4)
     low = (size - 1) // 2
     pairs = [(0, 0), (low, size - 1 - low), *[(0, 0)] * (x.ndim - 2)]
-    exact = _wide(x)
+    exact = wide(x)
     near = exact.square().pad(pairs).unfold(1, size).sum(-1).mul(alpha / size)
     share = near.add(call.get("bias", 1.0)).pow(call.get("beta", 0.75))
     return exact.div(share).cast(x.dtype)
@@ -193,13 +188,13 @@ def local_response(call: Call, x: Tensor) -> Tensor:
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Any:
     """The loss of classes along axis 1."""
-    exact = _wide(x)
+    exact = wide(x)
     logs = exact.log_softmax(1) if call.op == "SoftmaxCrossEntropyLoss" else exact
     ignored, how = call.get("ignore_index"), call.get("reduction", "mean")
     is_left = target.eq(ignored) if ignored is not None else target.ne(target)
     safe = is_left.where(0, target.cast(dtypes.int64))
     own = logs.gather(1, safe.unsqueeze(1)).squeeze(1).neg()
-    share = _wide(weight.take(safe)) if weight is not None else own.full_like(1.0)
+    share = wide(weight.take(safe)) if weight is not None else own.full_like(1.0)
     share = is_left.where(0, share)
     loss = own.mul(share)
     if how == "mean":

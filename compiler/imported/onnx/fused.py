@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.imported.onnx.call import RUNTIME, Call, operator
+from compiler.imported.onnx.element_types import wide
 from compiler.imported.onnx.elementwise import activation
 from compiler.imported.onnx.folds import layer_normalization
 from compiler.imported.onnx.products import gemm
@@ -94,6 +95,6 @@ def norm_of_sum(
         made = layer_normalization(own, total, scale, beta)
         return (*made, total)[: call.outputs]
     made = layer_normalization(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
-    exact = total.cast(total.dtype.accumulator)
+    exact = wide(total)
     inverse = exact.square().mean(-1, keepdim=True).add(eps).rsqrt()
     return (made, exact.mean(-1, keepdim=True), inverse, total)[: call.outputs]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compiler.imported.onnx.call import Call, fixed, operator
+from compiler.imported.onnx.element_types import wide
 from compiler.tensor import Tensor
 
 
@@ -30,7 +31,7 @@ def roi_align(call: Call, x: Tensor, rois: Tensor, batches: Tensor) -> Tensor:
     How many places, where the model does not say, follows from the regions, which then have to be
     known. Of "max" it is the greatest element around times its weight, as ONNX has it.
     """
-    dtype, x, rois = x.dtype, *(t.cast(t.dtype.accumulator) for t in (x, rois))
+    dtype, x, rois = x.dtype, wide(x), wide(rois)
     rows, columns = (_places(call, x, rois, axis) for axis in (0, 1))
     a, b, c, d = _weighted(x, batches, rows, columns)
     if call.get("mode", "avg") == "avg":

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.imported.onnx.call import Call, fixed, operator
+from compiler.imported.onnx.element_types import wide
 from compiler.tensor import Tensor
 from compiler.tensors.resampling import cubic, linear
 from compiler.tensors.variables import Variable
@@ -129,7 +130,7 @@ def _applied(x: Tensor, axis: int, rows: Array) -> Tensor:
     one."""
     if set(np.unique(rows)) <= {0.0, 1.0} and bool((rows.sum(1) == 1).all()):
         return x.take(rows.argmax(1), axis)
-    exact = x.cast(x.dtype.accumulator) if x.dtype.is_float else x.float()
+    exact = wide(x) if x.dtype.is_float else x.float()
     matrix = Tensor(np.ascontiguousarray(rows.T)).cast(exact.dtype)
     return exact.moveaxis(axis, -1).matmul(matrix).moveaxis(-1, axis)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from compiler.imported.onnx.call import Call, fixed, operator
+from compiler.imported.onnx.element_types import wide
 from compiler.tensor import Tensor
 
 
@@ -16,7 +17,7 @@ def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
     mode = {"linear": "linear", "cubic": "cubic"}.get(mode, mode)
     aligned, border = bool(call.get("align_corners", 0)), call.get("padding_mode", "zeros")
     image = fixed(x, *range(2, x.ndim))
-    grid = grid.cast(grid.dtype.accumulator)  # halves name no place beyond 2,048
+    grid = wide(grid)  # halves name no place beyond 2,048
     places = [
         _unscaled(grid[..., len(image) - 1 - axis], n, aligned) for axis, n in enumerate(image)
     ]
@@ -112,7 +113,7 @@ def deform_conv(
     sizes, groups, shared = weight.shape[2:], call.get("group", 1), call.get("offset_group", 1)
     axes, taps = len(sizes), math.prod(sizes)
     call.check_fits("kernel_shape", sizes)
-    offset = offset.cast(offset.dtype.accumulator)
+    offset = wide(offset)
     moved = offset.reshape(n * shared, taps, axes, *made)
     starts = _tap_places(call, sizes, made)
     places = [moved[:, :, axis].add(Tensor(starts[axis], dtype=offset.dtype))
