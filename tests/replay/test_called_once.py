@@ -200,3 +200,20 @@ def test_an_exception_of_the_function_keeps_what_it_changed() -> None:
         with pytest.raises(ValueError, match="mine"):
             fails(Tensor([1.0]))
         assert len(log) == count
+
+
+def test_what_only_putting_back_needs_is_released() -> None:
+    held = {"a": [1, 2], "b": 3}
+    box = SimpleNamespace(n=2)
+    step = compiler.jit(lambda x: x * held["b"] + box.n + sum(held["a"]))
+    x = Tensor(np.ones(2)).realize()
+    assert step(x).numpy().tolist() == [8, 8]
+    ((captured,),) = step._kept.values()
+    surroundings = captured._around
+    assert not surroundings.tensors and not surroundings.seen
+    assert not any(guard.keys for guard in surroundings.guards.apart)
+    assert not any(each.owner or each.entries for each in surroundings.guards.elements)
+    for change, right in ((lambda: held.update(b=4), 9), (lambda: held["a"].append(1), 10),
+                          (lambda: vars(box).update(n=3), 11), (lambda: held.update(c=1), 11)):
+        change()  # type: ignore[no-untyped-call]
+        assert step(x).numpy().tolist() == [right, right]

@@ -1,6 +1,7 @@
 """`grad` of tensors in captured functions: read as it is in each call, written, accumulated."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from compiler import Tensor, jit, nn, optim
 from compiler.optim.clipping import clip_grad_norm
+from compiler.tensors.readers import READERS, Readers
 
 
 def _leaf(*values: float) -> Tensor:
@@ -238,3 +240,103 @@ def test_a_gradient_with_a_history() -> None:
         assert (penalty.item(), w.grad.item()) == ((12 * n) ** 2, 36 * n * n * 8)
         w.grad = Tensor(np.array([n]))
         assert square().item() == n * n and not square().requires_grad
+
+
+def _learning() -> tuple[Any, Any, list[Tensor]]:
+    """A step that begins without gradients, captured and as it is, and its parameters."""
+    parameters = [Tensor(np.full((2, 2), n), requires_grad=True) for n in (1.0, 2.0, 3.0)]
+
+    def step(x: Tensor) -> Tensor:
+        for each in parameters:
+            each.grad = None
+        loss = sum((each * each * x).sum() for each in parameters)
+        loss.backward()
+        return loss
+
+    return jit(step), step, parameters
+
+
+def test_gradients_that_nobody_reads_are_no_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    step, _, parameters = _learning()
+    step(Tensor(np.ones(())).realize())
+    given = [Tensor(np.array(n)).realize() for n in (2.0, 3.0)]
+    made: list[Any] = []
+    note = READERS.note
+    monkeypatch.setattr(Readers, "note", lambda self, tensor: (made.append(tensor), note(tensor)))
+    for x in given:
+        step(x)
+    assert len(made) == len(given)  # the losses
+    gradient = parameters[1].grad
+    assert gradient is not None and len(made) == len(given) + 1
+    assert parameters[1].grad is gradient and gradient.numpy().tolist() == [[12, 12]] * 2
+
+
+def test_gradients_of_each_call_keep_their_values() -> None:
+    step, plain, parameters = _learning()
+    kept = []
+    for n in (1.0, 2.0, 3.0):
+        x = Tensor(np.array(n)).realize()
+        step(x)
+        kept.append([each.grad for each in (parameters if n != 2 else parameters[::-1])])
+    wanted = []
+    for n in (1.0, 2.0, 3.0):
+        plain(Tensor(np.array(n)))
+        wanted.append([each.grad for each in (parameters if n != 2 else parameters[::-1])])
+    for got, right in zip(kept, wanted, strict=True):
+        assert [e.numpy().tolist() for e in got] == [e.numpy().tolist() for e in right]
+
+
+def test_a_gradient_that_is_read_late_was_there_before() -> None:
+    """Tensors are told by their numbers: what was there before a function, and which came first."""
+    step, _, parameters = _learning()
+    x = Tensor(np.ones(())).realize()
+    step(x)
+    step(x)
+    later = Tensor(np.ones(2))
+    last, first = parameters[2].grad, parameters[0].grad
+    assert first is not None and last is not None
+    assert first._number < last._number < later._number
+    assert first.node.unique < last.node.unique  # type: ignore[attr-defined]
+    step(x)
+
+    @jit
+    def use() -> Any:
+        found = parameters[0].grad
+        assert found is not None
+        return found * 2
+
+    for n in (2.0, 3.0):
+        step(Tensor(np.array(n)).realize())
+        assert use().numpy().tolist() == [[4 * n] * 2] * 2
+        assert parameters[0].grad is not None
+        assert parameters[0].grad.numpy().tolist() == [[2 * n] * 2] * 2
+
+
+def test_threads_read_one_gradient() -> None:
+    step, _, parameters = _learning()
+    x = Tensor(np.ones(())).realize()
+    step(x)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(50):
+            step(x)
+            found = set(pool.map(lambda _: id(parameters[0].grad), range(4)))
+            assert found == {id(parameters[0].grad)}
+
+
+def test_a_gradient_that_is_also_returned_is_one_tensor() -> None:
+    w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
+    v = Tensor(np.array([3.0, 4.0]), requires_grad=True)
+
+    @jit
+    def step(x: Tensor) -> Any:
+        w.grad = v.grad = None
+        (w * x + v * x).sum().backward()
+        return w.grad, x + 0
+
+    for n in (1.0, 2.0, 3.0):
+        gradient, same = step(Tensor(np.full(2, n)).realize())
+        assert gradient is w.grad and v.grad is not None
+        w_before = w.grad.numpy().tolist()  # type: ignore[union-attr]
+        v.grad.assign(v.grad * 0).realize()
+        assert w_before == [n, n] == w.grad.numpy().tolist()  # type: ignore[union-attr]
+        assert same.numpy().tolist() == [n, n] and v.grad.numpy().tolist() == [0, 0]
