@@ -74,7 +74,8 @@ def test_alone_is_what_are_all_finds(steps: list[tuple[str, int, int]], count: i
 
 def test_buffers_are_looked_at_again_only_after_additions(monkeypatch: pytest.MonkeyPatch) -> None:
     state = Tensor(np.ones(3)).realize()
-    alone = Alone(frozenset({state.node.unique}), frozenset({id(state)}))  # type: ignore[attr-defined]
+    number: int = state.node.unique  # type: ignore[attr-defined]
+    alone = Alone(frozenset({number}), frozenset({id(state)}))
     looks: list[object] = []
     are_all = READERS.are_all
     monkeypatch.setattr(Readers, "are_all", lambda self, *a: (looks.append(a), are_all(*a))[1])
