@@ -15,6 +15,8 @@ from compiler.loops.nodes import Body
 from compiler.pipeline import driver, kernels, rows
 from compiler.pipeline.kernels import KernelUnit
 from compiler.pipeline.scheduling import ProgramUnit
+from compiler.program.compilation import Compilation
+from compiler.schedule.items import Kernel
 from compiler.settings.options import Options
 
 
@@ -32,11 +34,19 @@ def plain_loops(body: Sink, options: Options) -> Body:
     return unit.loops
 
 
+def whole_loops(made: Compilation) -> Body:
+    """The loops before any choice of a program that is one kernel."""
+    (kernel,) = dict.fromkeys(item.operation for item in made.schedule.items)
+    assert isinstance(kernel, Kernel)
+    return plain_loops(kernel.body, made.options)
+
+
 def with_choices(loops: Body, choices: Choices, options: Options) -> Body:
     """Loops after the passes that do what the choices say."""
+    last = [row.name for row in rows.PIPELINE if row.is_chosen][-1]
     unit = KernelUnit(body=Sink(()), name="k0", options=options, choices=choices)
     unit.loops = loops
-    driver.run(unit, "loops", after="choose")
+    driver.run(unit, "loops", after="choose", until=last)
     return unit.loops
 
 

@@ -27,6 +27,10 @@ PRINTED = ("vector_bytes", "multiply_adds", "loads", "cache_bytes", "read", "pag
 """Fields that stand for a line of what is printed, where it says where its figures come from."""
 NEVER_VECTOR = frozenset(row.name for row in OPS.values() if row.is_alone)
 """Operations that keep a loop from being vectorised: their figures are those of one element."""
+POLYNOMIALS = frozenset(
+    op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR
+)
+"""Operations with many constants."""
 
 ALONE = 4.0
 """How many times longer an operation of several instructions takes outside vectors: a round figure

@@ -53,6 +53,12 @@ class CompiledKernel:
     """LLVM's level for it: what it does to it, and why."""
     seconds: dict[str, float] = field(default_factory=dict)
     choices: Choices = PLAIN
+    _whole: Body | None = None
+
+    @property
+    def whole(self) -> Body:
+        """The loops before any choice: choices name their axes."""
+        return self._whole or self.loops
 
     def decisions(self, entity: str) -> tuple[Decision, ...]:
         """Each choice, made or refused, with its reason; `entity` is that of the kernel's loops."""
@@ -74,6 +80,8 @@ class KernelUnit(driver.Unit):
 
     body: Sink
     loops: Body = field(init=False)
+    whole: Body = field(init=False)
+    """The loops before any choice."""
     linear: Linear = field(init=False)
     source: list[SourceLine] = field(init=False)
     level: Level = field(init=False)
@@ -149,6 +157,7 @@ def _through(
         made = unit or KernelUnit(choices=choices, **fields)
         if unit is None:
             driver.run(made, "loops", until="choose")
+            made.whole = made.loops
         assert made.choices is not None
         try:
             if unit is None:
@@ -212,6 +221,7 @@ def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:
     return CompiledKernel(
         unit.name, unit.body, unit.loops, unit.linear, tuple(unit.source), tuple(unit.records),
         unit.provenance, unit.level, {stage: unit.took(stage) for stage in stages}, choices,
+        unit.whole,
     )  # fmt: skip
 
 

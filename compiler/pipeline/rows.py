@@ -26,6 +26,7 @@ from compiler.loops.simplify import RULES as loop_rules
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.split import split
 from compiler.loops.transforms.accumulate import accumulate
+from compiler.loops.transforms.cascade import cascade
 from compiler.loops.transforms.dot import dot
 from compiler.loops.transforms.keep import keep
 from compiler.loops.transforms.pack import pack
@@ -166,6 +167,9 @@ PIPELINE: tuple[Step, ...] = (
     Step("loops", "prefetch", prefetch,
          "last on loops: only loads of whole vectors fetch more", True, True,
          needs=(CUT, LANES)),
+    Step("loops", "cascade", cascade,
+         "after the choices: it cuts what an accumulator takes in order, once that is decided",
+         True),
     Step("loops", "verify", verify_loops.verify,
          "last on loops: the choices are done, and their order may have mattered",
          takes=("loops",)),

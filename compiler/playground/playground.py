@@ -99,7 +99,7 @@ class Playground:
     @cached_property
     def space(self) -> Space:
         """The axes and machine that choices can speak about."""
-        return space(self.plain.loops, self.options.model)
+        return space(self.plain.whole, self.options.model)
 
     @property
     def caches(self) -> tuple[Cache, ...]:

@@ -22,7 +22,7 @@ from compiler.loops.choices import parse, text
 from compiler.machines.system import all_cores, core_count, using_cores
 from compiler.settings.options import Options
 from compiler.tune.remembered import key_of, machine, read, written
-from compiler.tune.search_kernel import Job, search_kernel, whole
+from compiler.tune.search_kernel import Job, search_kernel
 from compiler.tune.tuning import Found
 from compiler.tune.workbench import Workbench
 
@@ -80,7 +80,7 @@ class Tune:
         assert isinstance(root, Sink)
         bench = Workbench(row.name, root, self.options)
         choices = bench.default.choices
-        if key_of(whole(bench), choices, self.options) != row.key:
+        if key_of(bench.default.whole, choices, self.options) != row.key:
             return OtherMachine(LOOPS + row.name, text(choices) or "plain")
         before = None if row.before is None else parse(row.before)
         job = Job(0, row.name, bench, row.key, 1.0, before)

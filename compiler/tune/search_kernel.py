@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from compiler.loops.choices import PLAIN, Choices
-from compiler.loops.nodes import Body
 from compiler.settings.options import Options
 from compiler.tune.duel import LEAST_ROUNDS, Duel, duel
 from compiler.tune.neighbours import neighbours, space
@@ -57,7 +56,7 @@ def search_kernel(
     begin, bench = clock(), job.bench
     if bench.estimated > seconds:
         return default(bench)
-    known = space(whole(bench), bench.model)
+    known = space(bench.default.whole, bench.model)
     starts = [Move("the default", bench.default.choices), Move("plain", PLAIN)]
     starts.append(Move("as chosen", bench.chosen("auto")))
     starts += [Move("as found before", job.before)] if job.before is not None else []
@@ -93,14 +92,6 @@ def _final(trials: Sequence[Trial], bench: Workbench, end: float, clock: Clock) 
 def _gain(won: Duel) -> float:
     """The share of the default's time that was saved."""
     return won.difference / won.first if won.first else 0.0
-
-
-def whole(bench: Workbench) -> Body:
-    """The loops of a kernel before its choices."""
-    records = [r for r in bench.default.records if r.name == "collapse"]
-    whole = records[-1].after
-    assert isinstance(whole, Body)
-    return whole
 
 
 def default(bench: Workbench) -> Found:

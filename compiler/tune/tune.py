@@ -25,7 +25,7 @@ from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.settings.options import Options
 from compiler.tune.progress import Progress
 from compiler.tune.remembered import key_of, remember, remembered
-from compiler.tune.search_kernel import Clock, Job, default, search_kernel, whole
+from compiler.tune.search_kernel import Clock, Job, default, search_kernel
 from compiler.tune.trials import Trial
 from compiler.tune.tuning import Found, Tuning
 from compiler.tune.workbench import Workbench, obstacle
@@ -52,7 +52,7 @@ def tune(
         if why_not:
             made[number] = _tuning(number, name, bench.default.choices, default(bench), why_not)
             continue
-        key = key_of(whole(bench), bench.default.choices, options)
+        key = key_of(bench.default.whole, bench.default.choices, options)
         found = _usable(remembered(key, options.cache), bench)
         if found is not None and (found.is_complete or found.asked >= options.tune):
             made[number] = _tuning(number, name, bench.default.choices, found)

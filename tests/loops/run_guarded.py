@@ -65,7 +65,7 @@ def run(case: Case) -> None:
     found = bodies(case.name, *case.extents)
     body = random.Random(case.seed).choice(found)
     plain = compile_kernel("k0", body, Options(loops="plain"), 0)
-    chosen = random_choices(plain.loops, case.seed)
+    chosen = random_choices(plain.whole, case.seed)
     print(" ", text(chosen), flush=True)
     mode: Mode = "explain" if case.seed % 4 == 0 else "fast"
     kernel = compile_kernel("k0", body, Options(loops={"k0": chosen}, mode=mode), 0)

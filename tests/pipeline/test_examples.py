@@ -39,6 +39,7 @@ from compiler.loops.nodes import Body
 from compiler.loops.printer import Loops
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.split import split
+from compiler.loops.transforms.cascade import cascade
 from compiler.lowered.linearize import linearize
 from compiler.lowered.printer import Lowered
 from compiler.machines.model import DEFAULT
@@ -278,9 +279,13 @@ def collapse_example() -> Texts:
     return loops_pass(collapse, simplify_loops(body, Provenance()))
 
 
-def row_sums() -> Body:
+def cascade_example() -> Texts:
+    return loops_pass(cascade, row_sums(4096))
+
+
+def row_sums(columns: int = 10) -> Body:
     """The sum of each row."""
-    body = body_of(lambda x: graph.Reduce((x,), "sum", (1,)), (64, 10))
+    body = body_of(lambda x: graph.Reduce((x,), "sum", (1,)), (64, columns))
     return collapse(simplify_loops(index(body, Provenance()), Provenance()), Provenance())
 
 
@@ -344,6 +349,7 @@ EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("loops", "collapse"): collapse_example,
     ("loops", "choose"): choose_example,
     **{("loops", step.name): chosen_example(step.name) for step in PIPELINE if step.is_chosen},
+    ("loops", "cascade"): cascade_example,
     ("lowered", "linearize"): linearize_example,
     ("llvm", "emit"): emit_example,
     ("llvm", "level"): level_example,

@@ -144,7 +144,7 @@ def test_passes_are_in_the_order_of_the_pipeline(network: Compilation) -> None:
     for stage in network.loops:
         found = [name for _, kernel, name in names if kernel == stage.name]
         always = [row.name for row in rows("loops") if row.is_pass and not row.is_chosen]
-        assert found[: len(always)] == always
+        assert [name for name in found if name in always] == always
         assert sorted(found, key=order.index) == found
     assert all(r.because and r.seconds >= 0 for r in network.passes)
     assert any(r.rewrites for r in network.passes)

@@ -7,7 +7,6 @@ import compiler
 from compiler import Options, Tensor
 from compiler.core.errors import CompileError
 from compiler.loops.choices import PLAIN, Choices, Stream, Tile, parse, text
-from compiler.loops.nodes import Body
 from compiler.machines.model import DEFAULT
 from compiler.pipeline.kernels import compile_kernel
 from compiler.tune.neighbours import Space, neighbours, space
@@ -29,9 +28,7 @@ PROGRAMS = {
 def made(name: str, loops: str = "auto") -> tuple[Space, Choices]:
     options = Options(trace=True, loops=loops)  # type: ignore[arg-type]
     kernel = compiler.compile(PROGRAMS[name](), options)._kernels[0]
-    whole = next(r.after for r in kernel.records if r.name == "collapse")
-    assert isinstance(whole, Body)
-    return space(whole, DEFAULT), kernel.choices
+    return space(kernel.whole, DEFAULT), kernel.choices
 
 
 @pytest.mark.parametrize("loops", ["auto", "plain"])

@@ -24,7 +24,7 @@ from compiler.loops.choosing.accesses import Access, Accesses
 from compiler.loops.nodes import Alu, Range
 from compiler.loops.placement import place
 from compiler.loops.transforms.levels import length, obstacle
-from compiler.machines.model import EXPENSIVE, NEVER_VECTOR, MachineModel
+from compiler.machines.model import POLYNOMIALS, MachineModel
 
 LINE, PARTS = 64, (16, 32)
 """Bytes of one line of memory, on x86 and most others, and of the parts of one that vectors store
@@ -40,10 +40,6 @@ NEAR = 2
 on 2026-11-22 (EPYC, AVX-512), without a figure on record; four operations on 1,000,000, or 16 MB in
 all, take 285, 275 and 272 µs with 1, 2 and 4, on 2,000,000 845, 876 and 774 (EPYC, AVX2,
 2026-11-23)."""
-POLYNOMIALS = frozenset(
-    op for op, ns in EXPENSIVE.items() if ns >= 0.1 and op not in NEVER_VECTOR
-)
-"""Operations with many constants."""
 BESIDE_CONSTANTS = 2
 """Vectors at a time where constants of polynomials are in registers too. With 4 LLVM keeps values
 of gelu, exp, tanh and the logistic function on the stack, of AVX2 and of NEON; with 2 gelu of

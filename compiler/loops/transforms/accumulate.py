@@ -36,7 +36,6 @@ Ensures: the same sums, in another order.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from compiler.core.dtypes import bool_
@@ -48,6 +47,7 @@ from compiler.loops.nodes import Body, ScalarNode, alu, const, index, linear
 from compiler.loops.placement import dependencies
 from compiler.loops.simplify import simplified
 from compiler.loops.transforms.axes import axes, copied, find, record, refuse, swapped, swapped_body
+from compiler.loops.transforms.cascade import BLOCK, LONG, is_rounded
 from compiler.loops.transforms.levels import length
 from compiler.loops.transforms.staging import (
     axes_inside,
@@ -79,7 +79,10 @@ def accumulate(
         for fold in _folds(body, axis):
             columns = _columns(body, fold, at, choice)
             if columns:
-                body = _accumulated(body, fold, columns, choice, choices, provenance)
+                sums = _Sums(body, fold, columns, choice, choices, provenance)
+                done = sums.of(index(0), fold.ranges[0].extent)
+                made = nodes.Load((done, linear(columns, sums.shape)))
+                body = swapped_body(body, {fold: made}, provenance)
         if body is before:
             refuse(choice, "what is folded has no columns there", "a sum for each of several")
         record(matches, choice, before, body)
@@ -119,55 +122,71 @@ def _columns(
     return found
 
 
-def _accumulated(
-    body: Body,
-    fold: nodes.Reduce,
-    columns: tuple[nodes.Range, ...],
-    choice: Accumulate,
-    choices: Choices,
-    provenance: Provenance[Any],
-) -> Body:
-    """`body` with one reduction read from scratch memory."""
-    trips, numbers = fold.ranges[0].extent, free_numbers(body)
-    head = trips % choice.rows or min(choice.rows, trips)
-    shape = tuple(r.extent for r in columns)
-    memories = local_numbers(body)
-    local = nodes.Local((), next(memories), fold.dtype, math.prod(shape))
-    levels = levels_of(columns, [True] * len(columns), choices)
-    own = own_loops(numbers, columns, levels, provenance)
-    gone = (*columns, *fold.ranges)
-    moved = own_memory(body, gone, memories)
-    moved.update(zip(columns, own, strict=True))
-    begun = _partial(fold, moved, next(numbers), head, index(0), provenance)
-    effect: ScalarNode = nodes.Store((local, linear(own, shape), begun, *own))
-    lots = (trips - head) // choice.rows
-    if lots:
-        lot = nodes.Range((index(lots),), next(numbers), "serial")
-        copied(lot, fold.ranges[0], provenance)
-        own = own_loops(numbers, columns, levels, provenance, "serial")
-        moved = own_memory(body, gone, memories)
-        moved.update(zip(columns, own, strict=True))
-        begin = alu("add", alu("mul", lot, index(choice.rows)), index(head))
-        more = _partial(fold, moved, next(numbers), choice.rows, begin, provenance)
+class _Sums:
+    """The sums of one reduction, for each of its columns, in scratch memory."""
+
+    def __init__(
+        self,
+        body: Body,
+        fold: nodes.Reduce,
+        columns: tuple[nodes.Range, ...],
+        choice: Accumulate,
+        choices: Choices,
+        provenance: Provenance[Any],
+    ) -> None:
+        self.body, self.fold, self.columns, self.rows = body, fold, columns, choice.rows
+        self.provenance = provenance
+        self.numbers, self.memories = free_numbers(body), local_numbers(body)
+        self.shape = tuple(r.extent for r in columns)
+        self.levels = levels_of(columns, [True] * len(columns), choices)
+
+    def of(self, begin: ScalarNode, trips: int) -> nodes.After:
+        """Memory, once it has the sums of `trips` rows from `begin` on: a lot at a time is added,
+        of `rows` rows, or of sums of more where these would be many (`cascade.py`)."""
+        lot = self.rows
+        while is_rounded(self.fold) and trips // lot > LONG:
+            lot *= BLOCK
+        head = trips % lot or min(lot, trips)
+        done = self._begun(begin, head) if lot == self.rows else self.of(begin, head)
+        count = (trips - head) // lot
+        return self._added(done, alu("add", begin, index(head)), lot, count) if count else done
+
+    def _begun(self, begin: ScalarNode, rows: int) -> nodes.After:
+        """Memory with the sums of the first rows."""
+        local = nodes.Local((), next(self.memories), self.fold.dtype, math.prod(self.shape))
+        own = self._own("normal")
+        value = self._partial(own, begin, rows)
+        store = nodes.Store((local, linear(own, self.shape), value, *own))
+        return nodes.After((local, store))
+
+    def _added(self, done: nodes.After, begin: ScalarNode, rows: int, count: int) -> nodes.After:
+        """The memory once `count` lots from `begin` on, each of `rows` rows, are added."""
+        lot = nodes.Range((index(count),), next(self.numbers), "serial")
+        copied(lot, self.fold.ranges[0], self.provenance)
+        first = alu("add", alu("mul", lot, index(rows)), begin)
+        sums = None if rows == self.rows else self.of(first, rows)
+        own = self._own("serial")
+        place = linear(own, self.shape)
+        value = self._partial(own, first, rows) if sums is None else nodes.Load((sums, place))
         loops = sorted((lot, *own), key=lambda r: r.level != "loop")
-        row = nodes.After((local, effect)), linear(own, shape), more, const(True, bool_)
-        effect = nodes.Update((*row, *loops), REDUCTIONS[fold.op].combine)
-    made = nodes.Load((nodes.After((local, effect)), linear(columns, shape)))
-    return swapped_body(body, {fold: made}, provenance)
+        operands = (done, place, value, const(True, bool_), *loops)
+        update = nodes.Update(operands, REDUCTIONS[self.fold.op].combine)
+        return nodes.After((done.sources[0], update))
 
+    def _own(self, role: nodes.Role) -> tuple[nodes.Range, ...]:
+        """Loops over the columns."""
+        return own_loops(self.numbers, self.columns, self.levels, self.provenance, role)
 
-def _partial(
-    fold: nodes.Reduce,
-    moved: Mapping[ScalarNode, ScalarNode],
-    number: int,
-    rows: int,
-    begin: ScalarNode,
-    provenance: Provenance[Any],
-) -> ScalarNode:
-    """The fold of `rows` rows from `begin` on, side by side, in range `number`."""
-    level: nodes.Level = "unroll" if rows <= MOST_ROWS else "loop"
-    few = nodes.Range((index(rows),), number, "reduction", 0, level)
-    copied(few, fold.ranges[0], provenance)
-    iteration = begin if rows == 1 else alu("add", begin, few)
-    value = swapped(fold.sources[0], {fold.ranges[0]: iteration, **moved}, provenance, True)
-    return value if rows == 1 else nodes.Reduce((value, few), fold.op)
+    def _partial(
+        self, own: tuple[nodes.Range, ...], begin: ScalarNode, rows: int
+    ) -> ScalarNode:
+        """The fold of `rows` rows from `begin` on, side by side."""
+        fold, axis = self.fold, self.fold.ranges[0]
+        moved = own_memory(self.body, (*self.columns, axis), self.memories)
+        moved.update(zip(self.columns, own, strict=True))
+        level: nodes.Level = "unroll" if rows <= MOST_ROWS else "loop"
+        few = nodes.Range((index(rows),), next(self.numbers), "reduction", 0, level)
+        copied(few, axis, self.provenance)
+        iteration = begin if rows == 1 else alu("add", begin, few)
+        value = swapped(fold.sources[0], {axis: iteration, **moved}, self.provenance, True)
+        return value if rows == 1 else nodes.Reduce((value, few), fold.op)

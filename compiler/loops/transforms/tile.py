@@ -66,7 +66,7 @@ def tile(
             body = _divided_no_more(body, axis, provenance, matches)
             cut = _masked(body, axis, choice.size, provenance)
         else:
-            cut = _peeled(body, axis, choice.size, provenance)
+            cut = peeled(body, axis, choice.size, provenance)
         record(matches, choice, body, cut)
         body = cut
     return simplified(body, provenance, matches)
@@ -89,7 +89,7 @@ def _check(axis: nodes.Range, choice: Tile, choices: Choices) -> None:
         refuse(choice, what, f"a size that divides its {axis.extent} iterations")
 
 
-def _peeled(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any]) -> Body:
+def peeled(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any]) -> Body:
     """Each nest over `axis` twice: over whole tiles, and over what is left."""
     parts = [part for part in (_whole(axis, size), _left(axis, size)) if part is not None]
     if not parts:

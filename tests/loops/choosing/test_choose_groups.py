@@ -19,6 +19,7 @@ from compiler.loops.choosing.choose_groups import in_groups
 from compiler.loops.nodes import Alu, Body
 from compiler.machines.model import DEFAULT
 from tests.evaluate import evaluate
+from tests.rows import whole_loops
 
 Build = Callable[[Callable[..., Tensor]], Tensor]
 PROGRAMS: dict[str, Build] = {
@@ -72,8 +73,7 @@ def random(*shape: int) -> Tensor:
 
 def plain(build: Build) -> Body:
     """The loops without choices of a program that is one kernel."""
-    (loops,) = compile(build(random), Options(loops="plain")).loops
-    return loops.body
+    return whole_loops(compile(build(random), Options(loops="plain")))
 
 
 def divisions(made: Compilation) -> list[Alu]:
@@ -134,8 +134,7 @@ def test_the_largest_groups_are_cut_first(name: str, sizes: list[tuple[str, int]
 
 def test_an_axis_that_no_group_divides_stays_whole() -> None:
     value = random(5, 7).unsqueeze(1).expand(5, 3, 7).reshape(105)[:100] * 2
-    (loops,) = compile(value.reshape(100), Options(loops="plain")).loops
-    seen = accesses(loops.body)
+    seen = accesses(whole_loops(compile(value.reshape(100), Options(loops="plain"))))
     assert seen is not None
     assert in_groups(seen) == ((), seen)
 
@@ -145,6 +144,7 @@ import sys
 held = [bytes(size) for size in range(1, 480, 16) for _ in range(7 * int(sys.argv[1]) % 61)]
 from compiler import Options, compile
 from tests.loops.choosing.test_choose_groups import OTHERS, PROGRAMS, random
+from tests.rows import whole_loops
 for name, build in (PROGRAMS | OTHERS).items():
     made = compile(build(random), Options(threads=2))
     for shown in (name, *made.choices.items(), made.schedule, *made.decisions, *made.source):

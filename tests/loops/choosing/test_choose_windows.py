@@ -12,6 +12,7 @@ from compiler.loops.choices import Pack, Tile
 from compiler.loops.choosing.choose import choose
 from compiler.machines.model import DEFAULT
 from tests.evaluate import assert_same, evaluate
+from tests.rows import whole_loops
 
 Array = np.ndarray[Any, Any]
 Case = tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]
@@ -159,8 +160,8 @@ def test_groups_are_an_axis_of_their_own() -> None:
 def test_many_weights_are_packed_by_block(images: int, at: str) -> None:
     x, w = np.ones((images, 300, 9, 9), np.float32), np.ones((512, 300, 3, 3), np.float32)
     made = Tensor(x).conv2d(Tensor(w), stride=2)
-    (loops,) = compile(made, Options(loops="plain")).loops
-    packs = choose(loops.body, replace(DEFAULT, cores=2)).of(Pack)
+    loops = whole_loops(compile(made, Options(loops="plain")))
+    packs = choose(loops, replace(DEFAULT, cores=2)).of(Pack)
     assert [(p.slot, p.at) for p in packs] == [(2, at)]
     assert packs[0].because.startswith("weights of ")
 
@@ -168,9 +169,9 @@ def test_many_weights_are_packed_by_block(images: int, at: str) -> None:
 @pytest.mark.parametrize(("l2", "channels"), [(1 << 20, 64), (1 << 19, 16)])
 def test_packed_weights_stay_in_the_second_cache(l2: int, channels: int) -> None:
     x, w = np.ones((1, 128, 16, 16), np.float32), np.ones((128, 128, 3, 3), np.float32)
-    (loops,) = compile(Tensor(x).conv2d(Tensor(w)), Options(loops="plain")).loops
+    loops = whole_loops(compile(Tensor(x).conv2d(Tensor(w)), Options(loops="plain")))
     caches = (DEFAULT.cache_bytes[0], l2, DEFAULT.cache_bytes[2])
-    made = choose(loops.body, replace(DEFAULT, cache_bytes=caches, multiply_adds=1.0))
+    made = choose(loops, replace(DEFAULT, cache_bytes=caches, multiply_adds=1.0))
     assert [row.size for row in made.of(Tile) if row.axis == "i0"] == [channels]
 
 

@@ -83,7 +83,7 @@ def stack(rows: Sequence[str]) -> re.Pattern[str]:
 def is_product(body: Body) -> bool:
     """Whether a kernel sums products, and nothing else."""
     order: list[ScalarNode] = toposort([body])
-    folds = [n for n in order if isinstance(n, Reduce)]
+    folds = [n for n in order if isinstance(n, Reduce) and not isinstance(n.sources[0], Reduce)]
     return bool(folds) and all(
         n.op == "sum" and isinstance(n.sources[0], Alu) and n.sources[0].op == "mul" for n in folds
     )

@@ -18,6 +18,7 @@ from compiler.loops.transforms import pack
 from compiler.machines.model import DEFAULT
 from tests.loops.examples import EXAMPLES
 from tests.loops.transformed import SIZES, assert_same, body_of, transform
+from tests.rows import whole_loops
 
 
 def test_the_example_in_the_docstring() -> None:
@@ -105,7 +106,7 @@ def test_products_of_one_argument_are_chosen_as_those_of_two(
     a, b = (Tensor(np.broadcast_to(np.float32(0), shape)) for _ in range(2))
     two = a @ b if name == "a @ a" else a @ b.T if name == "a @ a.T" else a.T @ b
     made = (compile(value, Options(loops="plain")) for value in (READ_TWICE[name](a), two))
-    one, other = (text(choose(it.loops[0].body, replace(DEFAULT, cores=2))) for it in made)
+    one, other = (text(choose(whole_loops(it), replace(DEFAULT, cores=2))) for it in made)
     assert "; pack 2 i1.0; " in other
     assert one == other.replace("pack 2 i1.0", "pack 1[i1] i1.0")
 

@@ -1,0 +1,178 @@
+"""cascade: a long sum of floats is a sum of short sums, so that its rounding does not add up.
+
+    Before:  k0(out f32[64], in1 f32[262144])
+             for i0 in 64
+               acc %9 = 0.0
+               for r1 in 4096   reduction
+                 %8 = in1[i0*4096 + r1]             f32
+                 %9 = sum(%9, %8)
+               out[i0] = %9
+    After:   k0(out f32[64], in1 f32[262144])
+             for i0 in 64
+               acc %22 = 0.0
+               for r1.0.0 in 4   reduction
+                 acc %21 = 0.0
+                 for r1.0.1 in 32   reduction
+                   acc %20 = 0.0
+                   for r1.1 in 32   reduction
+                     %8 = in1[i0*4096 + r1.0.0*1024 + r1.0.1*32 + r1.1] f32
+                     %20 = sum(%20, %8)
+                   %21 = sum(%21, %20)
+                 %22 = sum(%22, %21)
+               out[i0] = %22
+
+An accumulator that takes n values one after the other is off by up to n roundings, all in one
+direction where the values are equal. Here it takes at most about `BLOCK` at each of a few levels,
+in registers. The mean of 1,048,576 times 0.1 in float32 is off by 6.7e-7 instead of 1.6e-5;
+a sum of as many takes 314 µs instead of 307, of 16,777,216 3.01 ms instead of 2.97 (EPYC, AVX2,
+two busy cores, 2026-11-28). Elsewhere called "cascade summation", or "blocked pairwise summation".
+
+Not cut: what is short; whole numbers, which do not round; products, maxima and minima, which no
+order makes better; loops that a user asked to unroll. Where registers are full, of the
+accumulators of a tile of a product or of the constants of polynomials, sums are cut at `TILED`.
+
+Relies on: all choices are done: what an accumulator takes in order is decided.
+Ensures: the same sum in another order.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.core.node import toposort
+from compiler.core.trace import Match, Provenance
+from compiler.loops import nodes
+from compiler.loops.nodes import Body, ScalarNode
+from compiler.loops.placement import dependencies
+from compiler.loops.simplify import simplified
+from compiler.loops.transforms.axes import rebuilt
+from compiler.loops.transforms.tile import peeled
+from compiler.machines.model import POLYNOMIALS
+
+LONG = 64
+"""Values that one accumulator may take in order."""
+BLOCK = 32
+"""Values of a short sum, about: as many as divide the trip count, from half to twice of it."""
+TILED = 512
+"""The same as `LONG` for a loop that fills the registers."""
+FEW = 8
+"""Accumulators that leave registers for as many again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An axis to cut into parts of `size` iterations."""
+
+    axis: nodes.Range
+    size: int
+
+
+Levels = list[tuple[nodes.Range, ...]]
+"""The loops of each short sum, innermost first."""
+
+
+def cascade(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
+    """`body` with long sums of floats as sums of short ones."""
+    if not _long(body):
+        return body
+    before = body
+    while (cut := _next_cut(body)) is not None:
+        body = peeled(body, cut.axis, cut.size, provenance)
+    body = simplified(_nested(body, provenance), provenance, matches)
+    if matches is not None:
+        doc = "a sum of many floats = a sum of sums of few"
+        matches.append(Match("cascade", doc, "", before, body))
+    return body
+
+
+def _next_cut(body: Body) -> Cut | None:
+    """The next loop to cut; None where each is short enough."""
+    found = (_levels(fold, most) for fold, most in _long(body).items())
+    return next((each for each in found if isinstance(each, Cut)), None)
+
+
+def _nested(body: Body, provenance: Provenance[Any]) -> Body:
+    """Each long sum of `body` as a sum of short ones, whose loops are there."""
+    long = _long(body)
+    levels = {fold: _levels(fold, most) for fold, most in long.items()}
+
+    def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
+        made, below = node.with_sources(sources), levels.get(node)
+        return _in_levels(made, below) if isinstance(below, list) else made
+
+    return rebuilt(body, change, provenance)
+
+
+def _in_levels(fold: ScalarNode, levels: Levels) -> ScalarNode:
+    """A sum as sums over the loops of each level. Elements of words are with the innermost, lanes
+    and registers side by side with the outermost: they are added up once."""
+    assert isinstance(fold, nodes.Reduce)
+    value, words = fold.sources[0], tuple(r for r in fold.ranges if r.level == "dot")
+    for loops in levels[:-1]:
+        value, words = nodes.Reduce((value, *loops, *words), fold.op), ()
+    gone = {r for loops in levels[:-1] for r in loops}
+    left = (r for r in fold.ranges if r not in gone and r.level != "dot")
+    return nodes.Reduce((value, *left), fold.op)
+
+
+def _long(body: Body) -> dict[ScalarNode, int]:
+    """The sums to cut, and how many values an accumulator of each may take in order."""
+    order: list[ScalarNode] = toposort([body])
+    sums = [n for n in order if isinstance(n, nodes.Reduce) and is_rounded(n)]
+    long = [n for n in sums if math.prod(r.extent for r in _loops(n)) > LONG]
+    if not long:
+        return {}
+    needs, has_constants = dependencies(body), any(_is_polynomial(n) for n in order)
+    full = (n for n in long if has_constants or _accumulators(n, needs) > FEW)
+    tiled = {r for n in full for r in _loops(n)}
+    most = {n: LONG if tiled.isdisjoint(_loops(n)) else TILED for n in long}
+    return {n: m for n, m in most.items() if math.prod(r.extent for r in _loops(n)) > m}
+
+
+def is_rounded(node: nodes.Reduce) -> bool:
+    """Whether a fold rounds more the longer it is."""
+    return node.op == "sum" and node.dtype.is_float
+
+
+def _loops(fold: nodes.Reduce) -> list[nodes.Range]:
+    """The ranges whose iterations an accumulator takes in order, outermost first."""
+    return [r for r in fold.ranges if r.level == "loop"]
+
+
+def _accumulators(fold: nodes.Reduce, needs: Mapping[ScalarNode, frozenset[nodes.Range]]) -> int:
+    """How many registers a sum is held in."""
+    ranges = needs[fold.sources[0]] | set(fold.ranges)
+    return math.prod(r.extent for r in ranges if r.level == "unroll")
+
+
+def _is_polynomial(node: ScalarNode) -> bool:
+    """Whether registers hold many constants of an operation, in all loops of its kernel."""
+    return isinstance(node, nodes.Alu) and node.op in POLYNOMIALS
+
+
+def _levels(fold: ScalarNode, most: int) -> Levels | Cut:
+    """The loops of a sum in groups of at most `most` iterations, or what has to be cut first."""
+    assert isinstance(fold, nodes.Reduce)
+    aim = most // (LONG // BLOCK)
+    levels: Levels = []
+    group: tuple[nodes.Range, ...] = ()
+    trips = 1
+    for axis in reversed(_loops(fold)):
+        if trips * axis.extent <= most:
+            group, trips = (axis, *group), trips * axis.extent
+            continue
+        if trips < aim and axis.extent > most and not axis.unroll:
+            return Cut(axis, _size(axis, -(-aim // trips)))
+        levels.append(group)
+        group, trips = (axis,), axis.extent
+        if trips > most and not axis.unroll:
+            return Cut(axis, _size(axis, aim))
+    return [level for level in (*levels, group) if level]
+
+
+def _size(axis: nodes.Range, aim: int) -> int:
+    """The length of the parts of an axis: `aim`, or what divides the trip count near that."""
+    is_fixed = isinstance(axis.sources[0], nodes.Const)
+    near = [n for n in range(max(aim // 2, 2), 2 * aim + 1) if is_fixed and axis.extent % n == 0]
+    return min(near, key=lambda n: abs(n - aim), default=aim)
