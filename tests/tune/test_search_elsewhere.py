@@ -203,7 +203,7 @@ def test_programs_for_workers_are_tuned_on_workers(client: Any) -> None:
     with only_maps(client) as engine:
         made = compiler.compile(x.exp().sum(1), options)
         (found,) = made.tuning
-        assert not found.why_not and len(found.tried) > 1 and engine.rows == 1
+        assert not found.why_not and found.tried and engine.rows == 1
     assert compiler.compile((x + 1).exp().sum(1), options).tuning[0].why_not
 
 
