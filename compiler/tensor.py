@@ -159,6 +159,9 @@ class Tensor(Gradients):
         Of an axis whose extent is a variable, the elements that there are in this run.
         """
         watching.refuse_value("numpy", self.node)
+        if watching.current():
+            with watching.aside():
+                return self._new(self.node).numpy()
         node = self._in_memory()
         if isinstance(node, Multi):
             where = DEFAULT if is_remote(node.devices[0]) else node.devices[0]

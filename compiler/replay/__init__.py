@@ -2,10 +2,11 @@
 
 In order: each imports only what stands before it.
 
-    arguments.py     what a call is given: tensors, numbers that may change, and what is fixed
     code.py          code as a reader of state: names, from its bytecode
     libraries.py     functions of libraries that depend on their arguments alone
     classes.py       where classes come from, and whether their objects hide state
+    objects.py       objects that a call is given, and which are alike
+    arguments.py     what a call is given: tensors, numbers that may change, and what is fixed
     guards.py        places with the values that stood there
     walk.py          from the code of a function to the objects that it reaches
     surroundings.py  the table of all kinds of state in Python

@@ -2,25 +2,25 @@
 
 A tensor, or an array, is known by its shape, type, place and variables; a number by itself, until
 it was another one in a call that is equal otherwise: from then on it is traced
-(`traced_numbers.py`). All else is fixed.
+(`traced_numbers.py`). All else is fixed, by value or as the very object (`objects.py`).
 """
 
-import dataclasses
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from compiler.core.errors import JitError
+from compiler.core import dtypes
 from compiler.core.node import substitute, toposort
-from compiler.device.buffers import held, new_buffer
+from compiler.device.buffers import data, held, new_buffer
 from compiler.graph.kinds.gradient import Recalled, Wrt
 from compiler.graph.nodes import Bind, Buffer, Sink, TensorNode
+from compiler.replay.objects import signature
 from compiler.tensor import Tensor
 from compiler.tensors import history, trees
-from compiler.tensors.traced_numbers import NumberRecord, is_number, token
+from compiler.tensors.traced_numbers import NumberRecord, is_number
 from compiler.tensors.value import TensorValue
 
 
@@ -33,6 +33,7 @@ class Past:
 
 
 Histories: TypeAlias = tuple[Past, ...]
+_NONE: frozenset[int] = frozenset()
 
 
 class Call(NamedTuple):
@@ -50,8 +51,9 @@ class Call(NamedTuple):
     origins: tuple[Any, ...] = ()
     """For each leaf what was given: a tensor there may hold its history beside its value."""
 
-    def key(self, moving: frozenset[int]) -> Hashable:
-        """The signature; of the numbers at the places `moving` only the kind counts."""
+    def key(self, moving: frozenset[int], known: frozenset[int] = _NONE) -> Hashable:
+        """The signature; of the numbers at the places `moving` only the kind counts, of the tensors
+        at the places `known` the elements, too."""
         parts: list[Hashable] = [self.structure]
         first: dict[int, int] = {}
         for place, leaf in enumerate(self.leaves):
@@ -63,7 +65,8 @@ class Call(NamedTuple):
             elif place in moving:
                 parts.append((type(leaf), "moves"))
             else:
-                parts.append(token(leaf))
+                parts.append(signature(leaf))
+        parts += (data(self.leaves[place].node).tobytes() for place in sorted(known))
         return tuple(parts)
 
 
@@ -82,10 +85,7 @@ def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
 def read(
     args: tuple[Any, ...], given: dict[str, Any], static: Sequence[int | str] = ()
 ) -> Call:
-    """The arguments of a call; numbers of `static`, by place or keyword, are fixed.
-
-    Raises `JitError` for what can be no key.
-    """
+    """The arguments of a call; numbers of `static`, by place or keyword, are fixed."""
     leaves: list[Any] = []
     numbers: list[int] = []
     origins: list[Any] = []
@@ -97,7 +97,7 @@ def read(
             numbers += [place for place, leaf in enumerate(found, len(leaves)) if is_number(leaf)]
         leaves += found
     whole = args, given
-    is_plain = not given and not any(isinstance(a, list | tuple | dict | None) for a in args)
+    is_plain = not given and not any(isinstance(a, list | tuple | Mapping | None) for a in args)
     structure = len(args) if is_plain else _structure(whole)
     histories = _histories(origins) if history.is_wanted() else ()
     return Call(
@@ -149,7 +149,7 @@ def is_same_tree(now: Any, before: Any) -> bool:
     """True if two arrangements have the very same leaves at the same places."""
     if isinstance(before, list | tuple):
         return len(now) == len(before) and all(map(is_same_tree, now, before))
-    if isinstance(before, dict):
+    if isinstance(before, Mapping):
         return list(now) == list(before) and all(is_same_tree(now[k], before[k]) for k in before)
     return now is before
 
@@ -157,12 +157,6 @@ def is_same_tree(now: Any, before: Any) -> bool:
 def _leaf(value: Any) -> Any:
     if isinstance(value, Tensor):
         return value if type(value.node) is Buffer else alone(value.realize())
-    try:
-        hash(value)
-    except TypeError as error:
-        raise JitError("jit", "an argument can be no part of a signature",
-                       got=type(value).__name__, expected="tensors, arrays, numbers, and tuples, "
-                       "lists and dicts of such; else what has a hash") from error  # fmt: skip
     return value
 
 
@@ -178,8 +172,9 @@ def _structure(value: Any) -> Hashable:
             return None
         case tuple() | list():
             return (type(value), *map(_structure, value))
-        case dict():
-            return (dict, *((key, _structure(each)) for key, each in value.items()))
+        case Mapping():
+            items = ((signature(key), _structure(value[key])) for key in value)
+            return (type(value), getattr(value, "default_factory", None), *items)
         case _:
             return "leaf"
 
@@ -200,10 +195,22 @@ def stand_in(tensor: Any) -> StandIn:
     return StandIn(tensor._new(node), tuple(made[b] for b in under))
 
 
+def may_be_known(leaf: Any) -> bool:
+    """True for truth values in main memory, which a function may ask for: an index of such decides
+    a shape."""
+    if not isinstance(leaf, TensorValue):
+        return False
+    node = leaf.node
+    is_here = isinstance(node, Buffer) and isinstance(held(node), np.ndarray) and not node.extents
+    return is_here and node.dtype is dtypes.bool_
+
+
 def stand_ins(
-    leaves: Sequence[Any], moving: frozenset[int], record: NumberRecord
-) -> list[StandIn]:
-    """For each leaf; one that is given twice has one, and equal memory is one buffer."""
+    leaves: Sequence[Any], moving: frozenset[int], record: NumberRecord,
+    known_places: frozenset[int] = _NONE,
+) -> list[StandIn]:  # fmt: skip
+    """For each leaf; one that is given twice has one, and equal memory is one buffer. At the places
+    `known_places` stand tensors of the same elements, in memory of their own."""
     known: dict[int, StandIn] = {}
     by_node: dict[TensorNode, StandIn] = {}
     made: list[StandIn] = []
@@ -212,7 +219,9 @@ def stand_ins(
             made.append(StandIn(record.number(place) if place in moving else leaf, ()))
             continue
         each = known.get(id(leaf))
-        if each is None and leaf.node in by_node:
+        if each is None and place in known_places:
+            each = StandIn(Tensor(data(buffers_of(leaf.node)[0]).copy()), ())
+        elif each is None and leaf.node in by_node:
             same = by_node[leaf.node]
             each = StandIn(leaf._new(same.value.node), same.buffers)
         each = each or stand_in(leaf)
@@ -245,42 +254,3 @@ def values_of(leaves: Sequence[Any]) -> dict[str, int]:
                     found[str(node.sources[0].arguments["name"])] = node.value
     return found
 
-
-
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_BY_TEXT = ("fractions", "decimal", "datetime", "pathlib", "builtins", "numpy")
-"""Modules whose immutable objects are the same where their text is."""
-
-
-def is_plain(leaf: object) -> bool:
-    """True for what a signature holds exactly: tensors, numbers and text."""
-    return isinstance(leaf, TensorValue) or type(leaf) in _PLAIN or is_number(leaf)
-
-
-def is_same_object(now: Any, before: Any) -> bool:
-    """True if two objects that are equal are also alike in all that a function can read of them.
-
-    1 is equal to 1.0, and objects are equal by rules of their own.
-    """
-    if now is before:
-        return True
-    if type(now) is not type(before):
-        return False
-    if is_plain(now):
-        return bool(token(now) == token(before))
-    if isinstance(now, tuple):
-        return len(now) == len(before) and all(map(is_same_object, now, before))
-    if isinstance(now, frozenset):
-        return {*map(token, now)} == {*map(token, before)} and all(map(is_plain, now))
-    if dataclasses.is_dataclass(now):
-        return _are_same_fields(now, before)
-    is_text = type(now).__module__.partition(".")[0] in _BY_TEXT and not callable(now)
-    return is_text and repr(now) == repr(before)
-
-
-def _are_same_fields(now: Any, before: Any) -> bool:
-    names = [each.name for each in dataclasses.fields(now)]
-    more = (getattr(each, "__dict__", {}).keys() - names for each in (now, before))
-    if any(more):
-        return False
-    return all(is_same_object(getattr(now, name), getattr(before, name)) for name in names)

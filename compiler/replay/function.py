@@ -66,7 +66,9 @@ class JitFunction:
     in a call that is equal otherwise. From then on Python computes with it in each call, and
     the results are inputs of the program; where the function decides by it (`if`, an index, a key,
     text), it is captured for each answer. In a function that calls `type`, numbers are always part
-    of the signature.
+    of the signature. Slices, sets and instances of dataclasses are known by what they have, tensors
+    in them and other objects as the very ones. Truth values that the function asks for (`x[mask]`,
+    `if flag`) are known by their elements.
     A tensor from around the function is read where it is; one that the function assigns is written
     in place. What it returns of these and of its arguments is the very tensor. State in Python
     that it may read (globals, closures, attributes, lists, arrays, the mode of a network) is
@@ -97,6 +99,8 @@ class JitFunction:
         self._numbers: dict[Hashable, tuple[Any, ...]] = {}
         self._fixed: dict[Hashable, frozenset[int]] = {}
         """The places of numbers that the function decides by."""
+        self._known: dict[Hashable, frozenset[int]] = {}
+        """The places of truth values that it asks for."""
         self._last: tuple[Hashable, Captured] | None = None
         """The capture that served last, where the call had no numbers, with its signature."""
         self._captures = self._replays = 0
@@ -159,6 +163,7 @@ class JitFunction:
             self._open.clear()
             self._writes.clear()
             self._count.clear()
+            self._known.clear()
             self._last = None
 
     def _captured(self, call: Call) -> Captured | None:
@@ -166,13 +171,16 @@ class JitFunction:
         kind = key = _kind(call)
         if self._open and kind in self._open:
             return None
+        known_places = self._known.get(kind, _NONE) if self._known else _NONE
+        if known_places:
+            key = call.key(frozenset(call.numbers), known_places)
         # equal parts are mostly the same objects: to compare them is quicker than to hash them
         if self._last is not None and key == self._last[0] and not self._last[1].stale(call):
             return self._last[1]
         moving = frozenset[int]()
         if call.numbers:
             moving = self._moving_in(call, kind)
-            key = call.key(moving)
+            key = call.key(moving, known_places)
         why = ""
         known = self._kept.get(key, [])
         for each in tuple(known):
@@ -207,7 +215,7 @@ class JitFunction:
         if self._count[kind] >= OFTEN and self._count[kind] * 4 > self._replays:
             self._leave_open(kind, f"it is captured again in most calls: {why}")
         self._reasons[why] = self._reasons.get(why, 0) + 1
-        variants = self._kept.setdefault(call.key(made.moving), [])
+        variants = self._kept.setdefault(call.key(made.moving, made.known), [])
         variants[:] = [made, *variants[: VARIANTS - 1]]
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
@@ -248,13 +256,14 @@ class JitFunction:
     def _capture(self, call: Call, kind: Hashable, moving: frozenset[int]) -> Captured:
         """The capture of a call. Where the compiler itself needs a number, or something fails that
         may only take plain numbers, these are fixed and the function is called again."""
-        left = moving
+        left, known = moving, self._known.get(kind, _NONE)
         while True:
             try:
-                made = Captured(self.function, call, left, self.options)
+                made = Captured(self.function, call, left, self.options, known)
                 break
             except NumberIsFixed as fixed:
                 left -= fixed.places
+                known |= fixed.places.difference(call.numbers)
             except (Unguarded, NotCapturedError):
                 raise
             except Exception:
@@ -262,6 +271,8 @@ class JitFunction:
                     raise
                 left = frozenset()
         self._fix(kind, moving - made.moving)
+        if known:
+            self._known[kind] = known
         return made
 
     def __repr__(self) -> str:

@@ -10,6 +10,8 @@
 import itertools
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -23,21 +25,13 @@ from compiler.device.buffers import data as data_of
 from compiler.device.buffers import held
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
-from compiler.replay.arguments import (
-    Call,
-    StandIn,
-    buffers_of,
-    flat_data,
-    is_plain,
-    is_same_object,
-    stand_ins,
-    values_of,
-)
-from compiler.replay.grads import Argument
+from compiler.replay.arguments import Call, StandIn, buffers_of, flat_data, stand_ins, values_of
+from compiler.replay.grads import Argument, Old
 from compiler.replay.launch import Launch
+from compiler.replay.objects import are_alike, is_by_value, is_plain
 from compiler.replay.pasts import Pasts, Twice
-from compiler.replay.results import results_of
-from compiler.replay.surroundings import around
+from compiler.replay.results import New, results_of
+from compiler.replay.surroundings import around, is_immutable
 from compiler.replay.tracing import traced
 from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
@@ -55,6 +49,7 @@ from compiler.tensors.variables import is_realized
 from compiler.tensors.watching import Draw, NotCapturedError
 
 USUAL = Options()
+_NONE: frozenset[int] = frozenset()
 ANOTHER = "a tensor from around it is another now"
 DECIDES = "a number decides otherwise"
 
@@ -62,11 +57,16 @@ DECIDES = "a number decides otherwise"
 class Captured:
     """A program captured from one call of a function; `run` does the same on other arguments."""
 
-    def __init__(self, function: Callable[..., Any], call: Call, moving: frozenset[int],
-                 options: Options = USUAL) -> None:  # fmt: skip
+    def __init__(
+        self, function: Callable[..., Any], call: Call, moving: frozenset[int],
+        options: Options = USUAL, known: frozenset[int] = _NONE,
+    ) -> None:  # fmt: skip
+        """`moving` has the places of numbers that may be others in later calls, `known` those of
+        truth values that are the same in all of them."""
         first = next_number()
         self._around = around(function, _objects(call))
         self.options = options
+        self.known = known
         try:
             self._capture(function, call, moving, first)
         except (NumberIsFixed, NotCapturedError):
@@ -85,8 +85,9 @@ class Captured:
         if self._around.asks_type:
             moving = frozenset()
         record = self._record = NumberRecord(call.leaves)
-        self._given = given = stand_ins(call.leaves, moving, record)
-        self.traced = traced(function, call, given, self._around, record)
+        self._given = given = stand_ins(call.leaves, moving, record, self.known)
+        self.traced = traced(function, call, given, self._around, record, self.known)
+        self._refuse_written_truths()
         self.moving = moving - record.fixed
         self._values: Sequence[Any] = record.values
         """The leaves of the call that is served, and what Python computed of its numbers."""
@@ -95,7 +96,11 @@ class Captured:
             type(each) is Argument and each.place >= len(call.leaves)
             for each in trees.flat(self.traced.shown.result)
         )
-        self._objects = [(n, leaf) for n, leaf in enumerate(call.leaves) if not is_plain(leaf)]
+        self._object_places = tuple(n for n, e in enumerate(call.leaves) if not is_plain(e))
+        self._objects = [call.leaves[n] for n in self._object_places]
+        self._standing = self._objects_around(function)
+        self._standing_ids = frozenset(map(id, self._standing))
+        self._shows_objects = any(map(_is_object, trees.flat(self.traced.shown.result)))
         self._grads = self.traced.grads
         self._reads_grads = self._grads.are_read
         self.wrote = self._around.changed()
@@ -195,9 +200,8 @@ class Captured:
             if values is None:
                 return DECIDES
             self._values = values
-        for place, before in self._objects:
-            if not is_same_object(call.leaves[place], before):
-                return "an argument is another object"
+        if self._object_places and not self._are_same_objects(call):
+            return "an argument is another object"
         for tensor, node in self._state:
             if tensor.node is not node:
                 tensor.realize()
@@ -212,6 +216,29 @@ class Captured:
             if not history.is_still(node, past):
                 return f"{ANOTHER}: {short(node)} has another history"
         return self._grads.changed(call) if self._grads.rows else ""
+
+    def _are_same_objects(self, call: Call) -> bool:
+        """Whether objects among the arguments are alike; where the function returns one, itself."""
+        now = [call.leaves[place] for place in self._object_places]
+        if self._shows_objects:
+            return all(map(is_, now, self._objects))
+        return are_alike(now, self._objects, self._standing_ids)
+
+    def _refuse_written_truths(self) -> None:
+        """Raise `NotCapturedError` where a function assigns an argument whose elements it asked
+        for."""
+        fixed = {id(self._given[place].value) for place in self.known}
+        if any(id(tensor) in fixed for tensor in self.traced.assigned):
+            raise NotCapturedError("it assigns truth values that it was given and asked for",
+                                   "return the new ones instead")  # fmt: skip
+
+    def _objects_around(self, function: Callable[..., Any]) -> list[Any]:
+        """The objects that the function reaches without its arguments and that might be taken for
+        one of those."""
+        if not any(map(is_by_value, self._objects)):
+            return []
+        kinds = {type(e) for e in self._around.seen.values() if is_dataclass(type(e))}
+        return [e for e in around(function, tuple(kinds)).seen.values() if is_by_value(e)]
 
     def serves(self, call: Call) -> bool:
         """Whether no tensor is an argument of this call and another input as well, where that is
@@ -250,6 +277,8 @@ class Captured:
         written = self._written
         if self._is_written:
             self._refuse_aliases(data, changed)
+            if self.known:
+                self._refuse_written_memory(call, data)
             written = self._before_writing(cells)
         words = draw(self.traced.drawn) if self.traced.drawn else ()
         if words:
@@ -291,6 +320,19 @@ class Captured:
                 raise JitError(
                     "jit", "an argument shares memory with what the function writes",
                     got=short(self._buffers[number]), expected="memory of its own",
+                    hint="clone() it", origin=caller("jit"),
+                )  # fmt: skip
+
+    def _refuse_written_memory(self, call: Call, data: Sequence[Any]) -> None:
+        """Truth values that are fixed are read before the function writes anything: nothing that it
+        writes may be in their memory."""
+        written = [_interval(data[n]) for n in self._is_written if isinstance(data[n], np.ndarray)]
+        for place in self.known:
+            begin, end = _interval(held(call.leaves[place].node))
+            if any(low < end and begin < high for low, high in written):
+                raise JitError(
+                    "jit", "an argument shares memory with what the function writes",
+                    got=short(call.leaves[place].node), expected="memory of its own",
                     hint="clone() it", origin=caller("jit"),
                 )  # fmt: skip
 
@@ -389,6 +431,12 @@ def _interval(array: Any) -> tuple[int, int]:
     """Where a flat array begins and ends."""
     begin = address_of(array)
     return begin, begin + array.nbytes
+
+
+def _is_object(shown: Any) -> bool:
+    """Whether a result is an object that was there before."""
+    is_known = isinstance(shown, TensorValue | Argument | Old | New)
+    return not is_known and not is_immutable(shown)
 
 
 def _objects(call: Call) -> tuple[Any, ...]:

@@ -72,7 +72,7 @@ _IMMUTABLE_BY_NAME = frozenset({
     "datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta",
     "datetime.timezone", "decimal.Decimal", "re.Pattern", "re.Match", "typing.TypeVar",
     "typing.ParamSpec", "_thread.lock", "_thread.RLock", "functools._CacheInfo", "uuid.UUID",
-    "fractions.Fraction",
+    "fractions.Fraction", "_collections._tuplegetter",
 })  # fmt: skip
 
 

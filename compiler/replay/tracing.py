@@ -14,7 +14,7 @@ from typing import Any
 from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import TensorNode
-from compiler.replay.arguments import Call, StandIn, alone, is_same_tree, stand_in
+from compiler.replay.arguments import Call, StandIn, alone, is_same_tree, may_be_known, stand_in
 from compiler.replay.grads import Argument, Grads, Old, Owner, Row, kind_of
 from compiler.replay.results import New, Shown
 from compiler.replay.surroundings import is_immutable
@@ -56,7 +56,7 @@ class Traced:
 
 def traced(
     function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Surroundings,
-    record: NumberRecord,
+    record: NumberRecord, known_places: frozenset[int],
 ) -> Traced:  # fmt: skip
     """The function called once, on stand-ins; tensors hold afterwards what they held.
 
@@ -75,11 +75,16 @@ def traced(
     pasts = {past.place: past.is_leaf for past in call.histories}
     leaves = [given[place].value for place, is_leaf in pasts.items() if is_leaf]
     others = [given[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
+    known = frozenset(given[place].value.node for place in known_places)
+    truths = {
+        each.value.node: place for place, each in enumerate(given)
+        if place not in known_places and may_be_known(call.leaves[place])
+    }
     while True:
         record.begin()
         outside = list(others)
         standing = _StandIns(outside)
-        watch = Watch(next_number(), fixed, standing.node)
+        watch = Watch(next_number(), fixed, standing.node, truths=truths, known=known)
         with history.standing_in(leaves, outside), _gradients_of(call, given):
             try:
                 found, made = _watched(called, watch, given, standing, around.seen)

@@ -1,6 +1,8 @@
 """Arguments in tuples, lists and dicts: what functions of tensors take and give."""
 
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from compiler.core.errors import DataError
@@ -44,6 +46,18 @@ def _arranged(value: Any, rest: Iterator[Any]) -> Any:
         case tuple() | list():
             return type(value)(_arranged(each, rest) for each in value)
         case Mapping():
-            return {key: _arranged(each, rest) for key, each in value.items()}
+            return _as_mapping(value, {key: _arranged(each, rest) for key, each in value.items()})
         case _:
             return next(rest)
+
+
+def _as_mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
+    """`items` in a mapping of the same kind, where that is one of Python's."""
+    if type(value) is defaultdict and value.default_factory in _FACTORIES:
+        return defaultdict(value.default_factory, items)
+    kind: Any = type(value)
+    return kind(items) if kind in (OrderedDict, Counter, MappingProxyType) else items
+
+
+_FACTORIES = (None, int, float, str, bool, list, tuple, dict, set)
+"""What makes values that are missing; a function of the user's might read anything."""

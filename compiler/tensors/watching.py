@@ -6,15 +6,18 @@ number is drawn: each draw is noted, and every replay draws. Afterwards all is a
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from compiler.core.errors import JitError
+from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer, Const, Iota, TensorNode
 from compiler.graph.words import short
 from compiler.tensors import live
+from compiler.tensors.traced_numbers import NumberIsFixed
 from compiler.tensors.variables import is_realized
 
 
@@ -80,6 +83,11 @@ class Watch:
     """Tensors of which it was asked whether they collect gradients."""
     drawn: list[Draw | Seed] = field(default_factory=list)
     """What the function does to the generator of random numbers, in order."""
+    truths: dict[TensorNode, int] = field(default_factory=dict)
+    """The nodes of arguments that are truth values, with their places: to ask for them fixes
+    them."""
+    known: frozenset[TensorNode] = frozenset()
+    """Those that are fixed."""
     own: set[TensorNode] = field(default_factory=set)
     """The assigns that the function made."""
     pasts: dict[TensorNode, object] = field(default_factory=dict)
@@ -148,10 +156,32 @@ def current() -> Watch | None:
     return STATE.watch
 
 
+@contextmanager
+def aside() -> Iterator[None]:
+    """Inside, no function is captured: what is known can be computed."""
+    before, STATE.watch = STATE.watch, None
+    try:
+        yield
+    finally:
+        STATE.watch = before
+
+
 def refuse_value(method: str, node: TensorNode) -> None:
-    """Raise `JitError` where a value is asked for while a function is captured."""
-    if STATE.watch is None:
+    """Raise `JitError` where a value is asked for while a function is captured.
+
+    What follows from truth values that are given alone may be asked for: where these are not fixed
+    yet they are (`NumberIsFixed`), and the function is captured for each value.
+    """
+    watch = STATE.watch
+    if watch is None:
         return
+    order = toposort([node])
+    read = {each for each in order if not each.sources and not isinstance(each, Const | Iota)}
+    if read and not any(isinstance(each, Assign) for each in order):
+        if read <= watch.known:
+            return
+        if read <= watch.known | watch.truths.keys():
+            raise NumberIsFixed(frozenset(watch.truths[n] for n in read if n in watch.truths))
     raise JitError(
         method, "jit captures what is computed, not what comes out", got=short(node),
         expected="operations on tensors",

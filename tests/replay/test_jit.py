@@ -222,8 +222,6 @@ def test_values_are_refused_with_the_line() -> None:
     for f in (branch, look):
         with pytest.raises(JitError, match=r"(?s)not what comes out.*test_jit.py"):
             f(np.ones(2))
-    with pytest.raises(JitError, match="part of a signature"):
-        compiler.jit(lambda x: x)({1, 2}.copy() and bytearray(2))
     with pytest.raises(DataError, match="no function"):
         compiler.jit(3)
 
