@@ -274,7 +274,7 @@ def space(value: Tensor) -> str:
 
 def test_the_space_of_a_product_is_serial() -> None:
     assert space(data(64, 784) @ data(784, 10)) == (
-        "space: i0:64, i1:10, r2:784 reduction; serial i0 i1 r2 r2"
+        "space: i0:64, i1:10, r2:784 reduction; serial i0 i1 r2"
     )
 
 
