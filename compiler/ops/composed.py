@@ -208,8 +208,9 @@ def of_target(b: Build[T], g: T, y: T, x: T, t: T) -> T:
 
 
 def of_first_extreme(b: Folds[T], g: T, y: T, x: T) -> T:
-    """d max(x) = dx where x is it, at the first place"""
+    """d max(x) = dx where x is it, or is NaN, at the first place"""
     number = b.number()
     beyond = b.const(2**31 - 1, number)
-    place = b.fold("min", b.op("where", b.op("eq", x, y), number, beyond))
+    is_it = b.op("or", b.op("eq", x, y), b.op("ne", x, x))
+    place = b.fold("min", b.op("where", is_it, number, beyond))
     return _where(b, b.op("eq", number, place), g)

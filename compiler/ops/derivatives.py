@@ -296,9 +296,14 @@ def of_product(b: Folds[T], g: T, y: T, x: T) -> T:
 
 
 def of_extreme(b: Folds[T], g: T, y: T, x: T) -> T:
-    """d max(x) = dx where x is it, in equal parts where several are"""
+    """d max(x) = dx where x is it, in equal parts where several are; NaN for all where it is NaN"""
     is_it = b.op("eq", x, y)
-    return b.op("where", is_it, b.shared(g, is_it), b.const(0, g))
+    return b.op("where", is_it, b.shared(g, is_it), of_unchosen(b, y, g))
+
+
+def of_unchosen(b: Build[T], y: T, g: T) -> T:
+    """0 for what is not the extreme y; NaN where y is NaN, which nothing is equal to."""
+    return b.op("where", b.op("eq", y, y), b.const(0, g), b.const(math.nan, g))
 
 
 def of_running_sum(b: Folds[T], g: T, y: T, x: T) -> T:

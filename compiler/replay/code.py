@@ -33,6 +33,7 @@ _ALL = frozenset({
     "__reduce_ex__", "getmembers",
 })  # fmt: skip
 """Names whose use reads attributes that no name in the code tells."""
+_TEXT = frozenset({"str", "repr", "format", "ascii", "array2string", "array_str", "array_repr"})
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -50,6 +51,8 @@ class Reads:
     """Modules that it imports."""
     is_dynamic: bool
     """True if it reads attributes by names that are computed."""
+    writes_text: bool
+    """True if it makes text of values, which may be arrays."""
 
 
 @lru_cache(4096)
@@ -59,7 +62,7 @@ def reads(code: CodeType) -> Reads:
     free: set[Chain] = set()
     names: set[str] = set()
     imports: set[str] = set()
-    is_dynamic = False
+    is_dynamic = writes_text = False
     for each in _with_inner(code):
         steps = list(dis.get_instructions(each))
         for at, step in enumerate(steps):
@@ -72,11 +75,14 @@ def reads(code: CodeType) -> Reads:
                 names.add(_attribute(step))
             elif step.opname == "IMPORT_NAME":
                 imports.add(step.argval)
+            elif step.opname.startswith("FORMAT_"):
+                writes_text = True
         for constant in each.co_consts:
             names.update(_words(constant))
         is_dynamic |= not _ALL.isdisjoint(each.co_names)
-    order = sorted(chains), sorted(free)
-    return Reads(tuple(order[0]), tuple(order[1]), frozenset(names), frozenset(imports), is_dynamic)
+        writes_text |= not _TEXT.isdisjoint(each.co_names)
+    order = tuple(sorted(chains)), tuple(sorted(free))
+    return Reads(*order, frozenset(names), frozenset(imports), is_dynamic, writes_text)
 
 
 def _with_inner(code: CodeType) -> Iterator[CodeType]:

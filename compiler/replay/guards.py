@@ -85,7 +85,7 @@ def _put(namespace: Any, function: Any, key: Any, old: Any) -> None:
         else:
             key.cell_contents = old
     elif owner is namespace and isinstance(namespace, dict):
-        if old is _ABSENT or (old is None and function.__name__ == "get"):
+        if old is _ABSENT or function.__name__ == "__contains__":
             namespace.pop(key, None)
         else:
             namespace[key] = old
@@ -145,6 +145,11 @@ def of_attributes(
     return Guard(where, labels, places, namespace, True)
 
 
+def of_parts(where: str, value: Any, names: Sequence[str]) -> Guard:
+    """Attributes that Python keeps elsewhere than in a dictionary."""
+    return Guard(where, names, [(attrgetter(name), value) for name in names])
+
+
 def of_function(where: str, function: FunctionType) -> Guard:
     """The parts of a function that can be replaced, and how many attributes it has."""
     places = [(get, function) for get in _PARTS]
@@ -157,8 +162,8 @@ def of_settings(*places: Place) -> Guard:
 
 
 def _places(namespace: Mapping[str, Any], names: Sequence[str]) -> list[Place]:
-    item, get = namespace.__getitem__, namespace.get
-    return [(item if name in namespace else get, name) for name in names]
+    item, is_there = namespace.__getitem__, namespace.__contains__
+    return [(item if name in namespace else is_there, name) for name in names]
 
 
 @dataclass(slots=True)

@@ -32,12 +32,12 @@ from compiler.replay.objects import are_alike, is_by_value, is_plain
 from compiler.replay.pasts import Pasts, Twice
 from compiler.replay.results import New, results_of
 from compiler.replay.surroundings import around, is_immutable
-from compiler.replay.tracing import traced
+from compiler.replay.tracing import give_own_memory, traced
 from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
 from compiler.run.native import Changed
 from compiler.settings.options import Options
-from compiler.tensors import history, live, running, trees
+from compiler.tensors import history, running, trees
 from compiler.tensors.placing import check_writable
 from compiler.tensors.random import draw
 from compiler.tensors.readers import READERS, Alone
@@ -357,9 +357,8 @@ class Captured:
         if waiting:
             waiting[0].realize(*waiting[1:])
         for tensor in others:
-            if isinstance(tensor.node, Buffer) and tensor.node.unique in written:
-                tensor.node = tensor.clone().realize().node
-                live.note(tensor)
+            if any(buffer.unique in written for buffer in buffers_of(tensor.node)):
+                give_own_memory(tensor)
         return written
 
     def compilation(self) -> Any:

@@ -19,9 +19,11 @@ import operator
 import sys
 import types
 import weakref
+from abc import ABCMeta, get_cache_token
 from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable
+from threading import Lock, RLock
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,8 @@ from compiler.replay.code import reads
 from compiler.replay.guards import Place
 from compiler.replay.walk import (
     OfClass,
+    OfFunction,
+    OfLock,
     OfModule,
     OfObject,
     Row,
@@ -71,8 +75,8 @@ _IMMUTABLE = (
 _IMMUTABLE_BY_NAME = frozenset({
     "datetime.date", "datetime.datetime", "datetime.time", "datetime.timedelta",
     "datetime.timezone", "decimal.Decimal", "re.Pattern", "re.Match", "typing.TypeVar",
-    "typing.ParamSpec", "_thread.lock", "_thread.RLock", "functools._CacheInfo", "uuid.UUID",
-    "fractions.Fraction", "_collections._tuplegetter",
+    "typing.ParamSpec", "functools._CacheInfo", "uuid.UUID", "fractions.Fraction",
+    "_collections._tuplegetter",
 })  # fmt: skip
 
 
@@ -104,6 +108,7 @@ def _function(walk: Walk, value: types.FunctionType, where: str) -> None:
         raise Unguarded(f"it calls {described(value, where)}")
     name = where or value.__name__
     walk.follow(guards.of_function(name, value))
+    walk.by_name(name, OfFunction(value, name))
     if value.__dict__:
         walk.items(name, value.__dict__)
     names, cells = value.__code__.co_freevars, value.__closure__ or ()
@@ -138,7 +143,13 @@ def _module(walk: Walk, value: types.ModuleType, where: str) -> None:
     walk.by_name(where, OfModule(value, where))
 
 
+def _lock(walk: Walk, value: Any, where: str) -> None:
+    walk.by_name(where, OfLock(where))
+
+
 def _class(walk: Walk, value: type, where: str) -> None:
+    if isinstance(value, ABCMeta):
+        walk.once("a class that was registered", get_cache_token)
     if type(value) is not type and not libraries.is_library(type(value)):
         walk.look(type(value), f"type({where})")
     if libraries.is_library(value):
@@ -333,6 +344,7 @@ ROWS: tuple[Row, ...] = (
     Row("functions in C", "pure by a table", _is(types.BuiltinFunctionType), _built_in),
     Row("captured functions", "the function", _is_captured, _captured),
     Row("Python modules", "attributes by name", _is(types.ModuleType), _module),
+    Row("locks", "used by `with` alone", _is(type(Lock()), type(RLock())), _lock),
     Row("classes", "attributes by name, special methods", _is(type), _class),
     Row("properties", "their functions", _is(property), _property),
     Row("static and class methods", "the function", _is(staticmethod, classmethod), _wrapper),

@@ -7,14 +7,23 @@
                         the function is not captured
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compiler.core.node import toposort
 from compiler.graph.kinds.effects import Assign
+from compiler.graph.kinds.gradient import Recalled
 from compiler.graph.nodes import TensorNode
-from compiler.replay.arguments import Call, StandIn, alone, is_same_tree, may_be_known, stand_in
+from compiler.replay.arguments import (
+    Call,
+    StandIn,
+    alone,
+    buffers_of,
+    is_same_tree,
+    may_be_known,
+    stand_in,
+)
 from compiler.replay.grads import Argument, Grads, Old, Owner, Row, kind_of
 from compiler.replay.results import New, Shown
 from compiler.replay.surroundings import is_immutable
@@ -25,6 +34,7 @@ from compiler.tensors.readers import READERS
 from compiler.tensors.running import Run
 from compiler.tensors.traced_numbers import NumberRecord, TracedNumber, index_of
 from compiler.tensors.value import TensorValue, next_number
+from compiler.tensors.variables import is_realized
 from compiler.tensors.watching import Draw, Seed, Watch
 
 
@@ -91,10 +101,22 @@ def traced(
             finally:
                 record.end()
             late = [*_not_in_memory(found, watch), *watch.late]
-            if not late:
+            shared = _on_memory_of_others(found, watch)
+            if not late and not shared:
                 return found.traced(made, call)
-        late[0].realize(*late[1:])
+        if late:
+            late[0].realize(*late[1:])
+        for tensor in shared:
+            give_own_memory(tensor)
         around.restore()
+
+
+def give_own_memory(tensor: Any) -> None:
+    """Copy the memory that a tensor shares with another one, which is about to be written."""
+    node = tensor.node
+    made = node.sources[1] if isinstance(node, Recalled) else node  # a detached one stays so
+    tensor.node = tensor._new(made).clone().realize().node
+    live.note(tensor)
 
 
 class _Capture(Run):
@@ -228,6 +250,12 @@ class _Found:
         arranged = trees.like(result, leaves)
         return Shown(arranged, self.kinds, tuple(grads), tuple(collecting))
 
+    def others_on(self, buffers: Iterable[int]) -> list[Any]:
+        """Tensors from around the function that need these buffers."""
+        inside = {*self.places, *(id(each.value) for each in self.standing.made.values())}
+        return [each for each in READERS.of(set(buffers))
+                if each._number < self.watch.first and id(each) not in inside]  # fmt: skip
+
     def _seen(self, each: Any) -> Any:
         """What stands in the place of a tensor."""
         if type(each) is TracedNumber:
@@ -301,14 +329,35 @@ def _refuse_changed(now: Any, before: Any) -> None:
 
 
 def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:
-    """Tensors from around the function that are to be in memory before it is captured."""
+    """Tensors from around the function that are to be in memory before it is captured: what it
+    assigns, and what it reads that waits to be computed from memory that it writes."""
     late = [
         tensor for tensor, before in watch.assigned.values()
-        if live.storage(before) is None or isinstance(before, Assign)
+        if isinstance(before, Assign)
+        or (live.storage(before) is None and not isinstance(before, Recalled))
     ]  # fmt: skip
     order = toposort(found.roots)
     pending = {node for node in order if isinstance(node, Assign) and node not in watch.own}
     if pending:
         numbers = {b.unique for b in map(live.storage, pending) if b is not None}
         late += [tensor for tensor in READERS.of(numbers) if tensor.node in pending]
+    read = set(order)
+    late += [each for each in found.others_on(live.written(order))
+             if each.node in read and not is_realized(each.node)]  # fmt: skip
     return list({id(tensor): tensor for tensor in late}.values())
+
+
+def _on_memory_of_others(found: _Found, watch: Watch) -> list[Any]:
+    """Tensors from around the function whose memory is that of another one that it assigns, as that
+    of a detached one may be."""
+    shared = {n: tensor for n, (tensor, before) in watch.assigned.items()
+              if isinstance(before, Recalled)}  # fmt: skip
+    owners: dict[int, int] = {}
+    for number, (_, before) in watch.assigned.items():
+        if (buffer := live.storage(before)) is not None:
+            owners.setdefault(buffer.unique, number)
+    for each in found.others_on(owners.keys()):
+        own = {owners.get(buffer.unique, each._number) for buffer in buffers_of(each.node)}
+        if is_realized(each.node) and own != {each._number}:
+            shared[each._number] = each
+    return list(shared.values())

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from compiler.core.errors import JitError
 from compiler.core.origin import caller
 from compiler.replay import classes, guards, libraries
@@ -84,6 +86,8 @@ class Walk:
         self.late: list[tuple[Late, set[str]]] = []
         """Objects of which only named attributes count, with the names that were looked at."""
         self.codes: set[int] = set()
+        self.settings: set[str] = set()
+        """Settings of Python and NumPy that have a guard."""
         self.guarded: dict[int, set[str]] = {}
         """Keys of dictionaries that have a guard."""
 
@@ -140,6 +144,12 @@ class Walk:
         """Guard what is made anew at each look, of an `array` if it is one."""
         self.found.guards.whole.append(guards.Contents(where, read, read(), array))
 
+    def once(self, where: str, read: Callable[[], Any]) -> None:
+        """Guard a setting of Python or NumPy, however often it is met."""
+        if where not in self.settings:
+            self.settings.add(where)
+            self.contents(where, read)
+
     def names_in(self, where: str, namespace: Any, names: Sequence[str]) -> list[str]:
         """Guard some keys of a dictionary; returns those that were not guarded before."""
         done = self.guarded.setdefault(id(namespace), set())
@@ -161,6 +171,10 @@ class Walk:
         read = reads(function.__code__)
         self.names |= read.names
         self.is_dynamic |= read.is_dynamic
+        if "__subclasses__" in read.names:
+            raise Unguarded("it asks a class for its subclasses")
+        if read.writes_text:
+            self.once("numpy.get_printoptions()", np.get_printoptions)
         for name in read.imports:
             self._imported(name)
         self._globals(function.__globals__, read)
@@ -169,8 +183,10 @@ class Walk:
         if name not in sys.modules:
             raise Unguarded(f"it imports {name} for the first time")
         parts = name.split(".")
-        for count in range(1, len(parts) + 1):
-            self.look(sys.modules[".".join(parts[:count])], ".".join(parts[:count]))
+        names = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+        self.names_in("sys.modules", sys.modules, names)
+        for each in names:
+            self.look(sys.modules[each], each)
 
     def _globals(self, namespace: dict[str, Any], read: Reads) -> None:
         heads = {chain[0] for chain in read.chains}  # "@…": of a tool that rewrites asserts
@@ -181,12 +197,15 @@ class Walk:
             if chain[0] in namespace and chain[0][0] != "@":
                 self.chain(namespace[chain[0]], chain)
             elif chain[0] in built_in:
+                self.names_in("builtins", built_in, chain[:1])
                 self._built_in(chain, built_in[chain[0]])
 
     def _built_in(self, chain: Chain, value: Any) -> None:
         self.found.asks_type |= value is type
         if not libraries.is_pure(f"builtins.{chain[0]}"):
             raise Unguarded(f"it calls {chain[0]}()")
+        if libraries.module_of(value) != "builtins":  # put there by others
+            self.chain(value, chain)
 
     def chain(self, value: Any, chain: Chain) -> None:
         """Follow attributes that are read of a global at once: of modules, these alone count."""
@@ -196,10 +215,10 @@ class Walk:
                 name = ".".join((value.__name__, *rest))
                 if not libraries.is_pure(name):
                     raise Unguarded(f"it calls {name}")
-                held = vars(value).get(rest[0])
-                if not isinstance(held, types.ModuleType):
-                    self.found.asks_type |= "type" in _names_of(held)
-                    return  # a function, class or constant that stays as it is
+                inner = vars(value).get(rest[0])
+                if not isinstance(inner, types.ModuleType):
+                    self._of_library(value, where, rest[0])
+                    return
             held = vars(value)
             self.names_in(where, held, rest[:1])
             if rest[0] not in held:  # the module computes it
@@ -212,6 +231,16 @@ class Walk:
                 raise Unguarded(f"it calls {name}")
         self.names.update(rest)
         self.look(value, where)
+
+    def _of_library(self, module: types.ModuleType, where: str, name: str) -> None:
+        """A function, class or constant of a library: it stays as it is, or is another object."""
+        held = vars(module)
+        value = held.get(name)
+        self.found.asks_type |= "type" in _names_of(value)
+        if name in held:
+            self.names_in(where, held, [name])
+            if isinstance(value, types.FunctionType) and not libraries.is_library(value):
+                self.look(value, f"{where}.{name}")  # a user's, put there
 
     def _row_of(self, value: Any) -> Row | None:
         return next((row for row in self.rows if row.is_kind(value)), None)
@@ -244,16 +273,19 @@ class OfModule:
 
     def look(self, walk: Walk, done: set[str]) -> None:
         """Guard what code names and is not `done`."""
-        held = vars(self.module)
+        held, is_known = vars(self.module), classes.is_known_module(self.module)
         wanted = [n for n in held if n not in done and (walk.is_dynamic or n in walk.names)]
+        if not is_known:
+            wanted += sorted(name for name in walk.names - done if name not in held)
+            wanted += [n for n in ("__getattr__", "__dir__") if n in held and n not in wanted]
+            wanted = [name for name in wanted if name not in done]
         done.update(wanted)
-        is_known = classes.is_known_module(self.module)
         for name in wanted:
             if is_known and not libraries.is_pure(f"{self.module.__name__}.{name}"):
                 raise Unguarded(f"it may call {self.module.__name__}.{name}")
         if not is_known:
             walk.names_in(self.where, held, wanted)
-            for name in wanted:
+            for name in filter(held.__contains__, wanted):
                 walk.look(held[name], f"{self.where}.{name}")
 
 
@@ -271,6 +303,11 @@ class OfClass:
         if not done:
             done.add("")
             walk.guard(guards.of_size(self.where, held))
+            walk.guard(guards.of_parts(self.where, self.kind, ["__mro__"]))
+        named = [n for n in ("__name__", "__qualname__") if n in walk.names and n not in done]
+        if named:
+            walk.guard(guards.of_parts(self.where, self.kind, named))
+        done.update(named)
         wanted = [n for n in held if n not in done and self._counts(walk, n)]
         done.update(wanted)
         walk.names_in(self.where, held, wanted)
@@ -280,16 +317,32 @@ class OfClass:
     def _counts(self, walk: Walk, name: str) -> bool:
         if name in _NEVER:
             return False
-        return walk.is_dynamic or name in walk.names or name.startswith("__")
+        is_special = name.startswith("__") and name not in _TEXTS
+        return walk.is_dynamic or name in walk.names or is_special
 
 
 _NEVER = frozenset({
-    "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__",
-    "__firstlineno__", "__static_attributes__", "__abstractmethods__", "_abc_impl",
-    "__dataclass_params__", "__parameters__", "__orig_bases__", "__annotate__",
-    "__annotate_func__", "__annotations_cache__", "__classdictcell__", "__match_args__",
-    "__hash__",
+    "__dict__", "__weakref__", "__firstlineno__", "__static_attributes__", "__abstractmethods__",
+    "_abc_impl", "__dataclass_params__", "__parameters__", "__orig_bases__", "__annotate__",
+    "__annotate_func__", "__annotations_cache__", "__classdictcell__",
 })  # fmt: skip
+_TEXTS = frozenset({"__module__", "__doc__", "__qualname__", "__name__", "__annotations__"})
+"""Attributes of classes and functions that no operation reads unless code names them."""
+
+
+@dataclass(slots=True)
+class OfFunction:
+    """A function: its name and its text, where code names them."""
+
+    function: types.FunctionType
+    where: str
+
+    def look(self, walk: Walk, done: set[str]) -> None:
+        """Guard what code names and is not `done`."""
+        names = sorted((_TEXTS & walk.names) - done)
+        done.update(names)
+        if names:
+            walk.follow(guards.of_parts(self.where, self.function, names))
 
 
 @dataclass(slots=True)
@@ -315,6 +368,21 @@ class OfObject:
         in_slots = [slots[name] for name in wanted if name in slots]
         names = [name for name in wanted if name in held or name not in slots]
         walk.follow(guards.of_attributes(self.where, self.value, held, names, in_slots))
+
+
+@dataclass(slots=True)
+class OfLock:
+    """A lock: `with` leaves it as it was; whether somebody has it cannot be compared."""
+
+    where: str
+
+    def look(self, walk: Walk, done: set[str]) -> None:
+        """Raises `Unguarded` where code asks for it."""
+        if not _ASKS_LOCK.isdisjoint(walk.names):
+            raise Unguarded(f"it may ask {self.where or 'a lock'} whether it is held")
+
+
+_ASKS_LOCK = frozenset({"locked", "acquire", "acquire_lock", "_is_owned", "_recursion_count"})
 
 
 def _is_text(name: Any) -> bool:

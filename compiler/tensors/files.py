@@ -42,6 +42,7 @@ class Files(Construction):
             from compiler.device import disk
 
         place = _checked("load", path, SUFFIXES + FOLDERS)
+        watching.refuse_reading(place.name)
         if place.suffix in FOLDERS:
             return cls._of(lazy.load("compiler.distributed.zarr", "from_zarr")(place))
         if place.suffix == ".npy":

@@ -166,6 +166,13 @@ def aside() -> Iterator[None]:
         STATE.watch = before
 
 
+def refuse_reading(name: str) -> None:
+    """Raise `NotCapturedError` where a file is read while a function is captured: another call may
+    find another one."""
+    if STATE.watch is not None:
+        raise NotCapturedError(f"it reads {name}", "load it outside, or pass what it holds")
+
+
 def refuse_value(method: str, node: TensorNode) -> None:
     """Raise `JitError` where a value is asked for while a function is captured.
 

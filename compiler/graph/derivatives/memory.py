@@ -1,6 +1,7 @@
 """Derivatives of elements read and written at positions, in place too."""
 
 from compiler.core.dtypes import bool_, int64
+from compiler.graph.derivatives.elements import BUILD
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
 from compiler.graph.kinds.effects import Assign, Custom, Scatter
 from compiler.graph.kinds.shaping import broadcast_node, cast_to, counting, reshaped, zero_padded
@@ -16,6 +17,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.ops import functions
+from compiler.ops.derivatives import of_unchosen
 from compiler.ops.updates import UPDATES
 
 
@@ -94,9 +96,10 @@ def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
     is_it = elementwise("eq", updates, Index((node, *positions)))
     count = Scatter((cast_to(is_kept, int64), cast_to(is_it, int64), *positions), "add")
     share = cast_to(elementwise("fdiv", cast_to(g, inner), cast_to(count, inner)), x.dtype)
-    before = elementwise("where", is_kept, share, const(0, x.dtype, x.shape))
-    after = Index((share, *positions))
-    return before, elementwise("where", is_it, after, const(0, x.dtype, updates.shape))
+    others: TensorNode = of_unchosen(BUILD, node, g)
+    before = elementwise("where", is_kept, share, others)
+    after, rest = Index((share, *positions)), Index((others, *positions))
+    return before, elementwise("where", is_it, after, rest)
 
 
 def _no_own(node: Custom) -> str:
