@@ -83,6 +83,12 @@ class JitFunction:
     is there afterwards. Gradients go through its results as without `jit`. Where a derivative
     inside would go on through the history of an argument, the function is called as it is. Raises
     `JitError` where it asks for values, and for arguments that share memory with what it writes.
+
+    Threads may call it at once. While one calls the function to capture it, others that call it,
+    or read a tensor which it has assigned, wait until it has returned: what it changed is undone
+    before it is replayed, and nobody may see that. So a lock that such a thread may hold is not to
+    be taken inside, where both would wait for ever: take it around the call. A replay takes no
+    locks of the function's.
     """
 
     def __init__(
