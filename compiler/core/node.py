@@ -8,7 +8,7 @@ rewrite shares all it did not touch. Nothing here recurses: graphs may be 100,00
 
 import dataclasses
 import weakref
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Hashable, Iterable, Mapping
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -22,11 +22,11 @@ _forget = _table._remove  # type: ignore[attr-defined]
 _lock = forking.lock()
 
 
-class _Reference(weakref.ref[Any]):
-    """A table's reference to a node. Python's own takes half a microsecond to be made."""
+class Reference(weakref.ref[Any]):
+    """A table's reference to an object. Python's own takes half a microsecond to be made."""
 
     __slots__ = ("key",)
-    key: tuple[Any, ...]
+    key: Hashable
 
 
 class Interned(type):
@@ -42,7 +42,8 @@ class Interned(type):
             return found
         node = super().__call__(*args)
         object.__setattr__(node, "origin", state.origin)
-        reference = _reference(node, key)
+        reference = Reference(node, _forget)
+        reference.key = key
         with _lock:
             found = _references.setdefault(key, reference)()
             if found is None:  # another thread's, which is gone
@@ -50,19 +51,13 @@ class Interned(type):
         return node if found is None else found
 
 
-def _reference(node: Any, key: tuple[Any, ...]) -> _Reference:
-    """The table's reference to a node."""
-    reference = _Reference(node, _forget)
-    reference.key = key
-    return reference
-
-
 def unlike_others(cls: Any, *args: Any) -> Any:
     """A node with arguments that no node had before: it is not looked up."""
     node = type.__call__(cls, *args)
     object.__setattr__(node, "origin", state.origin)
-    key = (cls, state.origin, args)
-    _references[key] = _reference(node, key)
+    reference = Reference(node, _forget)
+    reference.key = key = (cls, state.origin, args)
+    _references[key] = reference
     return node
 
 

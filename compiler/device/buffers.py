@@ -2,14 +2,14 @@
 
 import itertools
 from typing import Any, TypeAlias
-from weakref import KeyedRef, WeakKeyDictionary, WeakSet, WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, InternalError
-from compiler.core.node import unlike_others
+from compiler.core.node import Reference, unlike_others
 from compiler.device.allocator import address_of
 from compiler.device.remote import Data
 from compiler.graph.kinds.markers import PLACEHOLDER
@@ -19,8 +19,9 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _numbers = itertools.count(1)
 _by_number: "WeakValueDictionary[int, Data]" = WeakValueDictionary()
-_references: dict[int, "KeyedRef[int, Data]"] = _by_number.data  # type: ignore[attr-defined]
+_references: dict[int, Any] = _by_number.data  # type: ignore[attr-defined]
 _forget = _by_number._remove  # type: ignore[attr-defined]  # to set an item costs twice as much
+_hold = object.__setattr__
 
 
 Rank: TypeAlias = tuple[bool, int]
@@ -77,13 +78,11 @@ def fresh(
     `number` is one of `next_number`."""
     number = number or next(_numbers)
     node: Buffer = unlike_others(Buffer, (), number, shape, dtype, name, device)
-    _hold(node, array)
-    _references[number] = KeyedRef(array, _forget, number)
+    _hold(node, "memory", array)
+    reference = Reference(array, _forget)
+    reference.key = number
+    _references[number] = reference
     return node
-
-
-def _hold(node: Buffer, array: Data) -> None:
-    object.__setattr__(node, "memory", array)
 
 
 def holding(array: Data, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
@@ -129,7 +128,7 @@ def held(node: Buffer) -> Data:
     array = _by_number.get(node.unique)
     if array is None:
         raise InternalError("buffer", f"no data for buffer {node.unique} {node.name}".rstrip())
-    _hold(node, array)
+    _hold(node, "memory", array)
     return array
 
 

@@ -66,7 +66,8 @@ class Call(NamedTuple):
                 parts.append((type(leaf), "moves"))
             else:
                 parts.append(signature(leaf))
-        parts += (data(self.leaves[place].node).tobytes() for place in sorted(known))
+        if known:
+            parts += (data(self.leaves[place].node).tobytes() for place in sorted(known))
         return tuple(parts)
 
 
@@ -98,7 +99,7 @@ def read(
         leaves += found
     whole = args, given
     is_plain = not given and not any(isinstance(a, list | tuple | Mapping | None) for a in args)
-    structure = len(args) if is_plain else _structure(whole)
+    structure = len(args) if is_plain else _structure(whole, {})
     histories = _histories(origins) if history.is_wanted() else ()
     return Call(
         whole, tuple(leaves), tuple(numbers), (structure, histories), histories, tuple(origins)
@@ -115,6 +116,18 @@ def _histories(origins: Sequence[Any]) -> Histories:
             found += (Past(place, True),)
         elif history.has_history(origin.node) and origin.dtype.is_float:
             found += (Past(place, False),)
+    return found
+
+
+def containers(call: Call) -> dict[int, Any]:
+    """The tuples, lists and dicts that are given, by `id`; an empty tuple is like any other."""
+    found: dict[int, Any] = {}
+    waiting = [*call.whole[0], *call.whole[1].values()]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, tuple | list | Mapping) and each != () and id(each) not in found:
+            found[id(each)] = each
+            waiting += each.values() if isinstance(each, Mapping) else each
     return found
 
 
@@ -166,17 +179,19 @@ def alone(tensor: Tensor) -> Tensor:
     return tensor._new(node.sources[0]) if isinstance(node, Recalled) else tensor
 
 
-def _structure(value: Any) -> Hashable:
-    match value:
-        case None:
-            return None
-        case tuple() | list():
-            return (type(value), *map(_structure, value))
-        case Mapping():
-            items = ((signature(key), _structure(value[key])) for key in value)
-            return (type(value), getattr(value, "default_factory", None), *items)
-        case _:
-            return "leaf"
+def _structure(value: Any, known: dict[int, int]) -> Hashable:
+    """How a value is arranged; `known` has the tuples, lists and dicts before it, by `id`."""
+    if value is None:
+        return None
+    if not isinstance(value, tuple | list | Mapping):
+        return "leaf"
+    if id(value) in known:
+        return "same", known[id(value)]
+    known[id(value)] = len(known)
+    if isinstance(value, tuple | list):
+        return (type(value), *(_structure(each, known) for each in value))
+    items = ((signature(key), _structure(value[key], known)) for key in value)
+    return (type(value), getattr(value, "default_factory", None), *items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,15 @@ from compiler.device.buffers import data as data_of
 from compiler.device.buffers import held
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.words import short
-from compiler.replay.arguments import Call, StandIn, buffers_of, flat_data, stand_ins, values_of
+from compiler.replay.arguments import (
+    Call,
+    StandIn,
+    buffers_of,
+    containers,
+    flat_data,
+    stand_ins,
+    values_of,
+)
 from compiler.replay.grads import Argument, Old
 from compiler.replay.launch import Launch
 from compiler.replay.objects import are_alike, is_by_value, is_plain
@@ -82,6 +90,13 @@ class Captured:
     ) -> None:
         """Call the function, and make the program of what it computed."""
         options = self.options
+        inside = containers(call)
+        if not inside.keys().isdisjoint(self._around.seen):
+            raise Unguarded("it reads a tuple, list or dictionary that it is also given")
+        self._standing_containers = frozenset(
+            number for number, each in self._around.seen.items()
+            if inside and isinstance(each, tuple | list | dict)
+        )  # fmt: skip
         if self._around.asks_type:
             moving = frozenset()
         record = self._record = NumberRecord(call.leaves)
@@ -141,6 +156,9 @@ class Captured:
         self._results = results_of(
             self.traced.shown, self._whole, self.structure, self.traced.histories
         )
+        is_simple = self._results.is_one and not self._results.forgotten
+        self._is_simple = is_simple and not self._pasts.rows
+        """Whether a call leads to one new tensor and nothing else."""
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
         self._around.forget()
         self._guards = self._around.guards
@@ -200,6 +218,9 @@ class Captured:
             if values is None:
                 return DECIDES
             self._values = values
+        standing = self._standing_containers
+        if standing and not standing.isdisjoint(containers(call)):
+            return "a tuple, list or dictionary that is given is also read"
         if self._object_places and not self._are_same_objects(call):
             return "an argument is another object"
         for tensor, node in self._state:
@@ -306,6 +327,8 @@ class Captured:
         if run.new is None:  # done again, the tensors are the same: another thread may have some
             run.new = self._results.made(run.effects.values, run.values)
         new = run.new
+        if self._is_simple:
+            return new[0]
         if self._pasts.rows:
             self._pasts.keep(new, run.cells, run.call, run.words)
         call = run.call
@@ -374,18 +397,18 @@ class _Replay(Run):
     __slots__ = (
         "call", "captured", "cells", "leaves", "new", "result", "values", "words", "written"
     )  # fmt: skip
+    leaves: Sequence[Any]
+    values: dict[str, int]
+    words: Any
+    written: set[int]
+    result: Any
 
     def __init__(self, captured: Captured, call: Call, cells: Sequence[Any]) -> None:
         super().__init__()
         self.captured = captured
         self.call = call
         self.cells = cells
-        self.leaves: Sequence[Any] = ()
-        self.values: dict[str, int] = {}
-        self.words: Any = ()
-        self.written: set[int] = set()
         self.new: list[Any] | None = None
-        self.result: Any = None
 
     @property
     def reads(self) -> frozenset[int]:

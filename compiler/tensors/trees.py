@@ -28,27 +28,37 @@ def _walk(value: Any) -> Iterator[Any]:
 
 
 def like(value: Any, leaves: list[Any]) -> Any:
-    """`leaves` arranged as what is in `value` is."""
+    """`leaves` arranged as what is in `value` is: what is one tuple, list or dict there is one."""
     rest = iter(leaves)
-    made = _arranged(value, rest)
+    made = _arranged(value, rest, {})
     if next(rest, None) is not None:
         raise DataError("tree", "more leaves than places", got=str(len(leaves)),
                         expected=str(len(flat(value))))  # fmt: skip
     return made
 
 
-def _arranged(value: Any, rest: Iterator[Any]) -> Any:
+def _arranged(value: Any, rest: Iterator[Any], known: dict[int, Any]) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, tuple | list | Mapping):
+        return next(rest)
+    if id(value) in known:
+        for _ in _walk(value):
+            next(rest)
+        return known[id(value)]
+    known[id(value)] = made = _container(value, rest, known)
+    return made
+
+
+def _container(value: Any, rest: Iterator[Any], known: dict[int, Any]) -> Any:
     match value:
-        case None:
-            return None
         case tuple() if hasattr(value, "_fields"):
-            return type(value)(*(_arranged(each, rest) for each in value))
+            return type(value)(*(_arranged(each, rest, known) for each in value))
         case tuple() | list():
-            return type(value)(_arranged(each, rest) for each in value)
-        case Mapping():
-            return _as_mapping(value, {key: _arranged(each, rest) for key, each in value.items()})
+            return type(value)(_arranged(each, rest, known) for each in value)
         case _:
-            return next(rest)
+            items = {key: _arranged(each, rest, known) for key, each in value.items()}
+            return _as_mapping(value, items)
 
 
 def _as_mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:

@@ -310,3 +310,38 @@ def _reordered() -> set[int]:
     found.discard(0)
     found.add(0)
     return found
+
+
+LISTS: list[Any] = [[1.0], [1.0]]
+ITEMS = {"a": 1.0}
+
+
+def test_which_containers_are_one() -> None:
+    def function(x: Tensor, a: Any, b: Any) -> Any:
+        which = [a is b, a is LISTS[0], a is LISTS, b is ITEMS]
+        return x * sum(2**n for n, each in enumerate(which) if each), (a, b, a)
+
+    captured, one, two = compiler.jit(function), [X, 1], (X, 2)
+    pairs: list[Any] = [
+        (one, one), (one, [X, 1]), (two, two), (two, (X, 2)), ({"k": X}, {"k": X}),
+        (LISTS[0], one), ([1.0], one), (LISTS, one), ([[1.0], [1.0]], one), (one, ITEMS),
+        (one, {"a": 1.0}), ((), ()), ([one, one], one), ([one, [X, 1]], one),
+    ]  # fmt: skip
+    for _ in range(2):
+        for a, b in pairs:
+            got, (first, second, third) = captured(X, a, b)
+            wanted, _ = function(X, a, b)
+            _same(got, wanted)
+            assert (first is second) is (a is b) and first is third
+
+
+def test_a_list_that_is_given_and_changed_as_a_global() -> None:
+    values = [1.0]
+
+    def function(x: Tensor, given: list[float]) -> Tensor:
+        values.append(2.0)
+        return x * sum(given)
+
+    captured = compiler.jit(function)
+    for n in (3.0, 5.0, 7.0):
+        assert captured(X, values).numpy().tolist() == (X * n).numpy().tolist()
