@@ -16,6 +16,7 @@ from compiler.graph.nodes import Reduce
 from compiler.loops.choosing import accesses as seen
 from compiler.loops.choosing.accesses import Accesses, accesses
 from compiler.loops.nodes import Body, Local
+from compiler.loops.nodes import Reduce as Sum
 from compiler.loops.placement import is_loop
 from compiler.schedule.analysis.traffic import LINE
 from compiler.schedule.analysis.work import Access, Stretch
@@ -41,10 +42,10 @@ def crosswise(subject: Subject) -> Iterator[Finding]:
 
 
 def crossed(body: Body) -> frozenset[int]:
-    """The arguments that the one reduction of a body reads crosswise."""
+    """The arguments that the one reduction of a body reads crosswise; a sum of sums is one."""
     has_scratch = any(isinstance(node, Local) for node in toposort([body]))
     found = None if has_scratch else accesses(body)
-    if found is None or len(found.reductions) != 1:
+    if found is None or sum(not isinstance(it.sources[0], Sum) for it in found.reductions) != 1:
         return frozenset()
     return frozenset(it.argument.slot for it in found.loads if _is_crosswise(it, found))
 
@@ -52,7 +53,8 @@ def crossed(body: Body) -> frozenset[int]:
 def _is_crosswise(load: seen.Access, found: Accesses) -> bool:
     """Whether no loop of the reduction, nor what runs beside it, meets a neighbour of the last."""
     apart = {it: abs(step) * load.argument.element.itemsize for it, step in load.steps.items()}
-    folded = [apart[it] for it in found.reductions[0].ranges if apart.get(it)]
+    ranges = (each for it in found.reductions for each in it.ranges)
+    folded = [apart[it] for it in ranges if apart.get(it)]
     beside = [it for axis, it in apart.items() if not is_loop(axis)]
     is_apart = bool(folded) and all(it >= LINE for it in folded)
     return load.is_affine and is_apart and all(it >= LINE for it in beside)
