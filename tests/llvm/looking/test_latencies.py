@@ -74,11 +74,11 @@ def test_it_is_printed_beside_the_instructions_of_loops() -> None:
     head, *lines = str(found).splitlines()
     assert head == f"k0: cycles in loops, by LLVM's scheduling model of {found.processor}"
     assert lines[0].strip() == "…", "what is before the loops"
-    told = [line.split() for line in lines if line[0] != " " or line.split()[0].isdigit()]
+    known = [line.split()[0] for line in lines]
+    told = [first for first in known if first.isdigit() or first == "–"]
     inside = sorted(found.inside)
     cycles = [found.cycles[it] for it in inside if not found.rows[it].endswith(":")]
-    assert [it[0] for it in told if it[0] != "…"] == [
-        "–" if it is None else str(it) for it in cycles]
+    assert told == ["–" if it is None else str(it) for it in cycles]
     assert all(word not in repr(found) for word in ("rows", "inside"))
 
 

@@ -37,7 +37,8 @@ def test_a_kernel_with_choices() -> None:
     (item,) = data["schedule"]["items"]
     assert item["tasks"] == 2
     names = [it["name"] for it in data["passes"] if it["kernel"] == "k0"]
-    assert names[3:] == ["tile", "reorder", "pack", "unroll", "vectorize", "parallelize"]
+    chosen = ["tile", "reorder", "pack", "unroll", "vectorize", "parallelize"]
+    assert names[3:] == [*chosen, "cascade"]
 
 
 def test_levels_are_told_apart() -> None:
