@@ -12,11 +12,11 @@ from typing import Any
 
 
 class Effects:
-    """The effects of one run, as far as they are known. Most runs have few: what an attribute is
-    at first stands at the class, so that nothing is done for it."""
+    """The effects of one run, as far as they are known. Initial values are attributes of the class,
+    so that a run without effects sets none."""
 
     values: Any = None
-    """What was computed, where it will be in memory; None before that is known."""
+    """The memory of the results; None before it is allocated."""
     is_done = False
     """Set behind the last write by a run that Python code completes."""
     flag: Any = None

@@ -125,7 +125,7 @@ class Grads:
 
     @property
     def are_read(self) -> bool:
-        """Whether gradients are inputs."""
+        """True if the function reads gradients, which are then inputs of the program."""
         return bool(self._there)
 
     def inputs(self) -> Sequence[StandIn]:

@@ -353,7 +353,7 @@ class _Columns:
     """A getter of several keys, or of parts of a function, for each of `namespaces`."""
     namespaces: list[Any]
     objects: list[Any]
-    """What has a class that counts."""
+    """Objects whose class is guarded."""
     functions: list[Any]
     """A function for each of `keys`, which gives the value at a place."""
     keys: list[Any]
@@ -362,7 +362,8 @@ class _Columns:
     sizes: list[int]
     """The lengths of those before, and of `containers`."""
     values: list[Any]
-    """What stood at all of these places, in this order."""
+    """The values at capture: of `namespaces`, the classes of `objects`, of `keys`, and the elements
+    of `containers`, in this order."""
     others: list[Elements]
     """Those of containers with rules of their own."""
 

@@ -340,11 +340,7 @@ class Captured:
         """Memory that is written is one input only."""
         for number, begin in addresses.items():
             if self._fixed.meets(data, number, begin, number in self._is_written):
-                raise JitError(
-                    "jit", "an argument shares memory with what the function writes",
-                    got=short(self._buffers[number]), expected="memory of its own",
-                    hint="clone() it", origin=caller("jit"),
-                )  # fmt: skip
+                raise _shares_memory(self._buffers[number])
 
     def _refuse_written_memory(self, call: Call, data: Sequence[Any]) -> None:
         """Truth values that are fixed are read before the function writes anything: nothing that it
@@ -353,11 +349,7 @@ class Captured:
         for place in self.known:
             begin, end = _interval(held(call.leaves[place].node))
             if any(low < end and begin < high for low, high in written):
-                raise JitError(
-                    "jit", "an argument shares memory with what the function writes",
-                    got=short(call.leaves[place].node), expected="memory of its own",
-                    hint="clone() it", origin=caller("jit"),
-                )  # fmt: skip
+                raise _shares_memory(call.leaves[place].node)
 
     def _before_writing(self, cells: Sequence[Any]) -> set[int]:
         """Other tensors keep their values: what is made of those that will be overwritten is
@@ -453,6 +445,13 @@ def _interval(array: Any) -> tuple[int, int]:
     """Where a flat array begins and ends."""
     begin = address_of(array)
     return begin, begin + array.nbytes
+
+
+def _shares_memory(node: TensorNode) -> JitError:
+    return JitError(
+        "jit", "an argument shares memory with what the function writes",
+        got=short(node), expected="memory of its own", hint="clone() it", origin=caller("jit"),
+    )  # fmt: skip
 
 
 def _is_object(shown: Any) -> bool:

@@ -207,11 +207,17 @@ def results_of(
         at += count
     wanted = tuple(dict.fromkeys(place for each in made for place in each.places))
     plain = tuple(_plain(each, structure) for each in made)
-    gone = [each.around for each, grad in shown.grads
-            if isinstance(each, Owner) and _is_forgotten(each, grad)]  # fmt: skip
-    collected = [(owner.around, grad.number) for owner, grad in shown.grads
-                 if isinstance(owner, Owner) and owner.place is None and type(grad) is New]
-    grads = tuple(row for row in shown.grads if not _is_plain_row(*row))
+    gone: list[Any] = []
+    collected: list[tuple[Any, int]] = []
+    grads: list[tuple[Owner | New, Any]] = []
+    for owner, grad in shown.grads:
+        around = owner.around if isinstance(owner, Owner) and owner.place is None else None
+        if around is not None and grad is None:
+            gone.append(around)
+        elif around is not None and type(grad) is New:
+            collected.append((around, grad.number))
+        else:
+            grads.append((owner, grad))
     is_shown = grads or collected or shown.collecting
     is_one = not is_shown and shown.result == New(0) and len(made) == 1
     is_late = frozenset(
@@ -221,7 +227,7 @@ def results_of(
     )
     rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, made, strict=True))]
     return Results(
-        shown, structure, made, wanted, plain, tuple(gone), grads, is_one,
+        shown, structure, made, wanted, plain, tuple(gone), tuple(grads), is_one,
         tuple((n, kind, each.places[0], how.buffer) for n, kind, how, each in rows
               if how is not None and n in is_late),
         tuple(row for row in rows if row[0] not in is_late), tuple(collected),
@@ -235,16 +241,6 @@ def _only_grads(shown: Shown) -> list[int]:
     others = {each.number for each in (*trees.flat(shown.result), *owners) if type(each) is New}
     grads = Counter(grad.number for _, grad in shown.grads if type(grad) is New)
     return [number for number, count in grads.items() if count == 1 and number not in others]
-
-
-def _is_plain_row(owner: Owner | New, grad: Any) -> bool:
-    """Whether a tensor from around the function gets a new gradient, or none."""
-    is_around = isinstance(owner, Owner) and owner.place is None
-    return is_around and (grad is None or type(grad) is New)
-
-
-def _is_forgotten(owner: Owner | New, grad: Any) -> bool:
-    return grad is None and isinstance(owner, Owner) and owner.place is None
 
 
 def _plain(made: _Made, structure: Structure) -> _Plain | None:
