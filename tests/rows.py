@@ -16,7 +16,6 @@ from compiler.pipeline import driver, kernels, rows
 from compiler.pipeline.kernels import KernelUnit
 from compiler.pipeline.scheduling import ProgramUnit
 from compiler.program.compilation import Compilation
-from compiler.schedule.items import Kernel
 from compiler.settings.options import Options
 
 
@@ -36,9 +35,8 @@ def plain_loops(body: Sink, options: Options) -> Body:
 
 def whole_loops(made: Compilation) -> Body:
     """The loops before any choice of a program that is one kernel."""
-    (kernel,) = dict.fromkeys(item.operation for item in made.schedule.items)
-    assert isinstance(kernel, Kernel)
-    return plain_loops(kernel.body, made.options)
+    (kernel,) = made._kernels
+    return kernel.whole
 
 
 def with_choices(loops: Body, choices: Choices, options: Options) -> Body:

@@ -6,17 +6,17 @@ the loops as chosen: where tiles or lanes beside each other share the lines, not
 reduction inside another is slow for another cause (`far_from_roof.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.core.node import toposort
 from compiler.core.reason import Number
 from compiler.findings.finding import Finding
 from compiler.findings.subject import Part, Subject
 from compiler.graph.nodes import Reduce
+from compiler.loops import nodes
 from compiler.loops.choosing import accesses as seen
 from compiler.loops.choosing.accesses import Accesses, accesses
 from compiler.loops.nodes import Body, Local
-from compiler.loops.nodes import Reduce as Sum
 from compiler.loops.placement import is_loop
 from compiler.schedule.analysis.traffic import LINE
 from compiler.schedule.analysis.work import Access, Stretch
@@ -42,12 +42,21 @@ def crosswise(subject: Subject) -> Iterator[Finding]:
 
 
 def crossed(body: Body) -> frozenset[int]:
-    """The arguments that the one reduction of a body reads crosswise; a sum of sums is one."""
+    """The arguments that the only reduction of a body reads crosswise."""
     has_scratch = any(isinstance(node, Local) for node in toposort([body]))
     found = None if has_scratch else accesses(body)
-    if found is None or sum(not isinstance(it.sources[0], Sum) for it in found.reductions) != 1:
+    if found is None or not _is_one(found.reductions):
         return frozenset()
     return frozenset(it.argument.slot for it in found.loads if _is_crosswise(it, found))
+
+
+def _is_one(reductions: Sequence[nodes.Reduce]) -> bool:
+    """True for one reduction. A sum of sums (`cascade.py`) is one; its innermost sums are over
+    parts of one axis: the blocks, and the rest."""
+    innermost = [it.ranges for it in reductions if not isinstance(it.sources[0], nodes.Reduce)]
+    ranges = [each for it in innermost for each in it]
+    axes = {frozenset(each.number for each in it) for it in innermost}
+    return len(axes) == 1 and len(set(ranges)) == len(ranges)
 
 
 def _is_crosswise(load: seen.Access, found: Accesses) -> bool:

@@ -44,6 +44,8 @@ class CompiledKernel:
 
     name: str
     body: Sink
+    whole: Body
+    """The loops before any choice: choices name their axes."""
     loops: Body
     linear: Linear
     source: tuple[SourceLine, ...]
@@ -53,12 +55,6 @@ class CompiledKernel:
     """LLVM's level for it: what it does to it, and why."""
     seconds: dict[str, float] = field(default_factory=dict)
     choices: Choices = PLAIN
-    _whole: Body | None = None
-
-    @property
-    def whole(self) -> Body:
-        """The loops before any choice: choices name their axes."""
-        return self._whole or self.loops
 
     def decisions(self, entity: str) -> tuple[Decision, ...]:
         """Each choice, made or refused, with its reason; `entity` is that of the kernel's loops."""
@@ -219,9 +215,9 @@ def _compiled(unit: KernelUnit, choices: Choices) -> CompiledKernel:
     """The kernel of a unit that went through all rows."""
     stages: tuple[StageName, ...] = "loops", "lowered", "llvm"
     return CompiledKernel(
-        unit.name, unit.body, unit.loops, unit.linear, tuple(unit.source), tuple(unit.records),
-        unit.provenance, unit.level, {stage: unit.took(stage) for stage in stages}, choices,
-        unit.whole,
+        unit.name, unit.body, unit.whole, unit.loops, unit.linear, tuple(unit.source),
+        tuple(unit.records), unit.provenance, unit.level,
+        {stage: unit.took(stage) for stage in stages}, choices,
     )  # fmt: skip
 
 

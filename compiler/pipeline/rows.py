@@ -165,7 +165,7 @@ PIPELINE: tuple[Step, ...] = (
          "after vectorize: only stores of whole vectors go past the caches", True, True,
          needs=(LANES,)),
     Step("loops", "prefetch", prefetch,
-         "last on loops: only loads of whole vectors fetch more", True, True,
+         "last of the choices: only loads of whole vectors fetch more", True, True,
          needs=(CUT, LANES)),
     Step("loops", "cascade", cascade,
          "after the choices: it cuts what an accumulator takes in order, once that is decided",

@@ -128,6 +128,10 @@ def test_a_column_alone_is_read_crosswise() -> None:
     assert not compiler.compile(data("table", 64, 65536)[3].sum()).findings.rows
 
 
+def test_blocks_of_a_sum_and_their_rest_are_one_reduction() -> None:
+    found(data("table", 200_003, 64)[:, 3].sum(), "crosswise", Options(threads=2, loops="plain"))
+
+
 def test_loops_as_they_are_asked_for_are_told_as_such() -> None:
     _, row = found(data("a", 256, 256) @ data("b", 256, 256), "crosswise", Options(loops="plain"))
     assert row.instead.startswith('leave Options(loops="plain") out')

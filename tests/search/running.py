@@ -35,7 +35,7 @@ def machine_code(body: Sink, loops: Body, level: Level) -> Program:
     verify_lowered.verify(linear.instructions)
     source = tuple(emit("k0", tuple(linear.instructions)))
     found = level_of(linear.instructions, level, "fast")
-    kernel = CompiledKernel("k0", body, loops, linear, source, (), Provenance(), found)
+    kernel = CompiledKernel("k0", body, loops, loops, linear, source, (), Provenance(), found)
     return CPU.load(CPU.compile(program_spec(kernel, CPU), level))
 
 

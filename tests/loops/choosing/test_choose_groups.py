@@ -144,7 +144,6 @@ import sys
 held = [bytes(size) for size in range(1, 480, 16) for _ in range(7 * int(sys.argv[1]) % 61)]
 from compiler import Options, compile
 from tests.loops.choosing.test_choose_groups import OTHERS, PROGRAMS, random
-from tests.rows import whole_loops
 for name, build in (PROGRAMS | OTHERS).items():
     made = compile(build(random), Options(threads=2))
     for shown in (name, *made.choices.items(), made.schedule, *made.decisions, *made.source):
