@@ -70,13 +70,13 @@ lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/binder/jupyter$(if $(JUPYTER_CONFIG
 lab: $(STAMP) ## open JupyterLab on notebooks/ (LAB_ARGS= are passed on)
 	@$(RUN) jupyterlab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks $(LAB_ARGS)
 
-# A sample has each value of each parameter at least once: each operation, engine, type, page, notebook.
+# A sample has each operation, engine, type and notebook, and a test of each module (tests/sample.py).
 # The seed is printed; TEST_SEED=n repeats a sample.
 test: check ## check, every notebook, and a sample of the tests (PYTEST_ARGS= are passed on)
 	@$(RUN) $(PYTEST) --sample $(TEST_SEED) $(PYTEST_ARGS)
 
-# PART=2/3 is the second of three parts of what the sample of TEST_SEED leaves out.
-test-all: check ## everything: all tests, every notebook (PART=k/n: a part of what `make test` leaves out)
+# PART=2/3 is the second of three parts of all tests, without the sample of TEST_SEED.
+test-all: check ## everything: all tests, every notebook (PART=k/n: a part, without what `make test` runs)
 	@$(RUN) $(PYTEST) $(if $(PART),--sample $(TEST_SEED) --part $(PART)) $(PYTEST_ARGS)
 
 cpus: $(STAMP) ## notebooks and tests of machine code, the host taken for other processors (CPUS="a b")

@@ -6,7 +6,7 @@ import tempfile
 
 import pytest
 
-from tests.sample import COLLECTED, IN_ORDER, part_of, sampled
+from tests.sample import COLLECTED, part_of, sampled, seconds
 
 SURROUNDINGS = {"SVODVIZ_DROPPED": "error", "SVODVIZ_MACHINE": "x86-avx512"}
 """What the compiler is told here, in processes that tests start and in notebooks: a choice of its
@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """See `sample.py`."""
     group = parser.getgroup("svodviz")
     group.addoption("--sample", type=int, metavar="SEED", help="each value of each parameter once")
-    group.addoption("--part", metavar="K/N", help="a part of what the sample leaves out")
+    group.addoption("--part", metavar="K/N", help="a part of all tests, without the sample")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -39,7 +39,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     seed, part = config.getoption("sample"), config.getoption("part")
     if seed is None:
         return None
-    left_out = "" if part is None else f", part {part} of what it leaves out"
+    left_out = "" if part is None else f"; part {part} of all tests, without it"
     return f"sample of tests: TEST_SEED={seed} repeats it{left_out}"
 
 
@@ -51,8 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed, part = config.getoption("sample"), config.getoption("part")
     if seed is None:
         return
-    browser = {item.nodeid for item in items if item.get_closest_marker("browser")}
-    dear = {name for name in browser if not name.startswith(IN_ORDER)}
-    chosen = sampled(names, seed, dear) if part is None else part_of(names, seed, part, dear)
+    times = seconds()
+    chosen = sampled(names, seed, times) if part is None else part_of(names, seed, part, times)
     config.hook.pytest_deselected(items=[it for n, it in enumerate(items) if n not in chosen])
     items[:] = [item for n, item in enumerate(items) if n in chosen]

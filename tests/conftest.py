@@ -12,10 +12,8 @@ from hypothesis import settings
 
 from compiler.core import garbage
 from compiler.distributed.local import describe_main
-from tests.sample import IN_ORDER
+from tests.sample import IN_ORDER, function_of, seconds
 
-# What tests that take long are marked with, the longest first.
-MARKERS = ("slow", "browser")
 describe_main()  # for processes that a test starts by `spawn`
 
 # Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
@@ -91,14 +89,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     modules: dict[str, list[pytest.Item]] = {}
     for item in items:
         modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    items[:] = chain.from_iterable(sorted(modules.values(), key=_length, reverse=True))
+    times = seconds()
 
+    def length(module: Sequence[pytest.Item]) -> tuple[bool, float, int]:
+        took = sum(times.get(function_of(item.nodeid), 0.0) for item in module)
+        return module[0].path.suffix == ".ipynb", took, len(module)
 
-def _length(module: Sequence[pytest.Item]) -> tuple[int, ...]:
-    """Longer modules have larger ones, as far as that is known before they run."""
-    notebook = module[0].path.suffix == ".ipynb"
-    marked = (sum(it.get_closest_marker(name) is not None for it in module) for name in MARKERS)
-    return notebook, *marked, len(module)
+    items[:] = chain.from_iterable(sorted(modules.values(), key=length, reverse=True))
 
 
 @pytest.hookimpl(wrapper=True)

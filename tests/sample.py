@@ -1,36 +1,63 @@
 """The sample of tests that `make test` runs: complete in breadth, chosen by a seed.
 
-A test with parameters is a table, `test_cast[int8-float16-lowered]` one cell of it. Each value of
-each parameter is in the sample at least once; which others it meets there, the seed decides. Tests
-without parameters are all in it. Of tests that drive a browser, which take seconds each, it has
-the first half of each module's for an even seed, the second one for an odd seed, but all of those
-in JupyterLab, which go on in one notebook.
+A test with parameters is a table, `test_cast[int8-float16-lowered]` one cell of it. `seconds.json`
+has the tests that take more than a tenth of a second. Of the others, the sample has all without
+parameters, and of each table cells that have each value of each parameter at least once. Tests
+that take longer are dealt into `GROUPS` groups that take equally long, one for each seed. Each
+module has at least one test in the sample, and each notebook is in it whole.
 
     --sample SEED             the sample of a seed
-    --sample SEED --part 2/3  the second of three parts of what that sample leaves out
+    --sample SEED --part 2/3  the second of three parts of all tests, without that sample
 """
 
+import heapq
+import json
 import random
 import re
-from collections.abc import Collection, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
+GROUPS = 6
+"""Of tests that take long: as many consecutive seeds have all of them."""
 IN_ORDER = "tests/svodviz/jupyter/"
-"""Where the tests of a module go on where the one before ended."""
+"""Where the tests of a module go on where the one before ended: they are in a sample together."""
 COLLECTED = pytest.StashKey[frozenset[str]]()
 """Where the settings of a session keep the identifiers of all tests, in the sample or not."""
+TABLE = Path(__file__).with_name("seconds.json")
+"""Of functions whose tests take longer than `LONG` on average; `tools/seconds.py` writes it."""
+LONG = 0.1
 _NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
 
 
-def sampled(names: Sequence[str], seed: int, dear: Collection[str] = ()) -> set[int]:
-    """The places in `names`, identifiers of pytest's, of those that are in the sample; `dear` are
-    those of which it has a half."""
+def seconds() -> dict[str, float]:
+    """The mean time of the tests of a function, where it is long, by the function's name
+    (`tests/test_a.py::test_x`)."""
+    table: dict[str, float] = json.loads(TABLE.read_text("utf-8"))
+    return table
+
+
+def function_of(name: str) -> str:
+    """The name of a test without its parameters."""
+    found = _NAME.match(name)
+    return found[1] if found else name
+
+
+def sampled(names: Sequence[str], seed: int, times: Mapping[str, float]) -> set[int]:
+    """The places in `names`, identifiers of pytest's, of those that are in the sample."""
+    long = {place for place, name in enumerate(names) if function_of(name) in times}
+    chosen = _cells([p for p in range(len(names)) if p not in long], names, seed)
+    chosen |= _group(sorted(long), names, times, seed % GROUPS)
+    return chosen | _one_of_each_module(chosen, names, times)
+
+
+def _cells(places: Sequence[int], names: Sequence[str], seed: int) -> set[int]:
+    """The places of tests without parameters, and of cells with each value of each parameter."""
     tables: dict[str, list[tuple[int, str]]] = {}
     chosen: set[int] = set()
-    for place, name in enumerate(names):
-        if found := _NAME.match(name):
+    for place in places:
+        if found := _NAME.match(names[place]):
             tables.setdefault(found[1], []).append((place, found[2]))
         else:
             chosen.add(place)
@@ -42,29 +69,55 @@ def sampled(names: Sequence[str], seed: int, dear: Collection[str] = ()) -> set[
             if new:
                 chosen.add(place)
                 seen |= new
-    return chosen - _other_half(sorted(chosen), names, seed, dear)
+    return chosen
 
 
-def _other_half(
-    places: Sequence[int], names: Sequence[str], seed: int, dear: Collection[str]
+def _unit(name: str) -> str:
+    """What is chosen or left out as a whole: a test, or a module whose tests go on in order."""
+    return name.partition("::")[0] if name.startswith(IN_ORDER) else name
+
+
+def _group(
+    places: Sequence[int], names: Sequence[str], times: Mapping[str, float], group: int
 ) -> set[int]:
-    """The places of those that are left out of each module's dear tests, a half at most: the first
-    ones for an odd seed, else the last ones."""
-    modules: dict[str, list[int]] = {}
+    """The places of one of the groups that take equally long: each unit, the longest first, joins
+    the group that takes the least time so far."""
+    lengths: dict[str, float] = {}
     for place in places:
-        if names[place] in dear:
-            modules.setdefault(names[place].partition("::")[0], []).append(place)
-    left = (own[: len(own) // 2] if seed % 2 else own[(len(own) + 1) // 2 :]
-            for own in modules.values())  # fmt: skip
-    return set(chain.from_iterable(left))
+        unit = _unit(names[place])
+        lengths[unit] = lengths.get(unit, 0.0) + times[function_of(names[place])]
+    totals = [(0.0, number) for number in range(GROUPS)]
+    groups: dict[str, int] = {}
+    for unit in sorted(lengths, key=lambda unit: (-lengths[unit], unit)):
+        total, groups[unit] = totals[0]
+        heapq.heapreplace(totals, (total + lengths[unit], groups[unit]))
+    return {place for place in places if groups[_unit(names[place])] == group}
+
+
+def _one_of_each_module(
+    chosen: set[int], names: Sequence[str], times: Mapping[str, float]
+) -> set[int]:
+    """The place of the shortest test of each module that has none yet."""
+    modules = {names[place].partition("::")[0] for place in chosen}
+    shortest: dict[str, int] = {}
+    for place, name in enumerate(names):
+        module = name.partition("::")[0]
+        if module in modules or module.startswith(IN_ORDER):
+            continue
+        best = shortest.setdefault(module, place)
+        if times[function_of(name)] < times[function_of(names[best])]:
+            shortest[module] = place
+    return set(shortest.values())
 
 
 def part_of(
-    names: Sequence[str], seed: int, part: str, dear: Collection[str] = ()
+    names: Sequence[str], seed: int, part: str, times: Mapping[str, float]
 ) -> set[int]:
-    """The places of part "k/n" of what the sample leaves out; `ValueError` for no such part."""
+    """The places of part "k/n" of all tests without the sample; `ValueError` for no such part."""
     number, _, count = part.partition("/")
     if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
         raise ValueError(f"--part {part}: expected k/n, as 1/3")
-    left = sorted(set(range(len(names))) - sampled(names, seed, dear))
-    return set(left[int(number) - 1 :: int(count)])
+    units = {unit: place for place, unit in enumerate(dict.fromkeys(map(_unit, names)))}
+    own = {place for place, name in enumerate(names)
+           if units[_unit(name)] % int(count) == int(number) - 1}  # fmt: skip
+    return own - sampled(names, seed, times)

@@ -85,7 +85,6 @@ def iterations(count: int) -> list[Tensor]:
 PROGRAMS = (kernels_in_turn, kernels_beside, operations, writes_to_parts, layers, iterations)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_compiling_grows_with_the_program(
     program: Callable[[int], list[Tensor]], monkeypatch: pytest.MonkeyPatch
@@ -116,7 +115,6 @@ def test_every_shard_adds_the_same_work() -> None:
     assert eight - four <= 2.3 * (four - two), (two, four, eight)
 
 
-@pytest.mark.slow
 def test_an_item_takes_as_long_to_plan_for_more_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collectives, "SMALL", 0)
     monkeypatch.setattr(collectives, "RING", 8)

@@ -101,7 +101,6 @@ def _collected(files: list[str]) -> set[str]:
     return {line for line in done.stdout.splitlines() if "::" in line}
 
 
-@pytest.mark.slow
 def test_every_test_exists(request: pytest.FixtureRequest) -> None:
     wrong = ["test_seeds.py::test_nothing", "test_nothing.py::test_every_test_exists"]
     collected = set(request.config.stash[COLLECTED])

@@ -18,7 +18,6 @@ from compiler.device import limits
 BRIEF = Effort(rounds=2, seconds=0.001, starts=1)
 
 
-@pytest.mark.slow
 def test_a_workload_on_ourselves_and_numpy() -> None:
     found = measure(WORKLOADS["small_chain"], ["svodviz", "numpy", "limits"], 1, BRIEF)
     assert not found.missing and set(found.entries) == {"svodviz", "numpy"}

@@ -287,7 +287,6 @@ def test_who_does_not_keep_to_the_instruction_set_is_left_out(
     assert not is_left_out or "not held to avx2" in run_of.made.missing["torch"]
 
 
-@pytest.mark.slow
 def test_processes_of_a_network_and_a_peer_that_is_missing() -> None:
     effort = Effort(rounds=2, seconds=0.001, starts=1)
     found = measuring.measure(NETWORKS["covariance"], ["nobody"], 1, effort)

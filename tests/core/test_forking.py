@@ -150,7 +150,6 @@ def test_what_is_registered_while_a_fork_begins_has_both_halves() -> None:
     assert printed(REGISTERED_MEANWHILE) == ["0", "True"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("threads", (1, 3))
 def test_children_compile_while_another_thread_does(threads: int) -> None:
     program = WHILE_ANOTHER_COMPILES.format(threads=threads, children=50)

@@ -43,7 +43,6 @@ def exercise(number: int) -> tuple[str, str]:
     return code, answer
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", CHANGES)
 def test_the_answer_is_what_the_change_prints(
     number: int, setting: dict[str, Any], capsys: pytest.CaptureFixture[str]

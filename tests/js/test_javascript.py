@@ -108,7 +108,6 @@ def compiler() -> str:
     return str(path)
 
 
-@pytest.mark.slow
 def test_types() -> None:
     done = subprocess.run(
         [compiler(), "-p", str(HERE / "tsconfig.json")], capture_output=True, text=True
@@ -130,7 +129,6 @@ def nameless(folder: Path) -> list[str]:
     return [match[0] for match in NAMELESS.finditer(done.stdout)]
 
 
-@pytest.mark.slow
 def test_every_name_is_somewhere(tmp_path: Path) -> None:
     assert nameless(FOLDER) == []
     (tmp_path / "wrong.js").write_text("export const late = (row) => time(row.ns);\n")

@@ -32,7 +32,6 @@ def in_process(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 1000])
 def test_every_engine_on_guarded_memory(first: int) -> None:
     done = in_process(first, COUNT)

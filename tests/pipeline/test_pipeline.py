@@ -236,7 +236,6 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.slow
 def test_a_pass_is_a_file_and_a_row(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__")
     package = shutil.copytree(PACKAGE, tmp_path / "compiler", ignore=ignored)

@@ -126,10 +126,7 @@ def programs() -> Compilation:
     return compile([make() for make in PROGRAMS.values()], Options(machine="x86-avx512"))
 
 
-@pytest.mark.parametrize(
-    "machine",
-    [it if it in FAST else pytest.param(it, marks=pytest.mark.slow) for it in MACHINES],
-)  # fmt: skip
+@pytest.mark.parametrize("machine", MACHINES)
 def test_every_program_has_assembly_for_every_machine(programs: Compilation, machine: str) -> None:
     for listing in assembled({"": programs}, machine)[""]:
         assert listing.rows and listing.choices.startswith("loops: ")

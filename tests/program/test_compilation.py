@@ -268,7 +268,6 @@ def test_kernels_are_compiled_once() -> None:
     assert plans.STRUCTURES.hits == hits + 2
 
 
-@pytest.mark.slow
 def test_a_chain_of_30_000_operations() -> None:
     x = Tensor(np.array([0.25, -3.0], "float32"))
     y = x

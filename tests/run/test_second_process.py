@@ -28,7 +28,6 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any]]]
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=list(PROGRAMS))
 def test_a_second_process_compiles_nothing(
     number: int, both: list[list[dict[str, Any]]]

@@ -30,7 +30,6 @@ SECONDS = 8
 LITTLE = "x0 = float32[9, 20]; x1 = float32[20, 70]; x0 @ x1"
 
 
-@pytest.mark.slow
 def test_a_search_finds_nothing(record_property: Callable[[str, object], None]) -> None:
     seed = random.SystemRandom().randrange(10**6)
     options = ["--seconds", str(SECONDS), "--jobs", "1", "--seed", str(seed)]

@@ -8,7 +8,7 @@ from compiler.llvm import operations
 from tests.ask.test_ties import Contracted
 from tests.search.bodies import BODIES, MAPS
 from tests.search.heads import HEADS
-from tests.search.selections import drawn, failure, tried
+from tests.search.selections import APART, NoData, drawn, failure, operands, tried
 
 FOUND = (
     "amax of columns", "infinity norm", "scatter amax", "clip at the second",
@@ -19,6 +19,23 @@ FOUND = (
 def test_a_sample_is_right() -> None:
     count, failures = tried(36, range(24))
     assert not failures and count > 12
+
+
+def test_values_are_equal_only_where_their_operands_are() -> None:
+    programs = [drawn(9026, number) for number in range(1890, 1990)]
+    counts = dict.fromkeys(APART, 0)
+    for program in programs:
+        draw = np.random.default_rng(program.shape)
+        try:
+            x, c, matrix = operands(program, draw)
+        except NoData:
+            continue
+        z = x @ matrix
+        pairs = set(zip(z.flat, c.flat, strict=True))
+        values = {float(BODIES[program.body](np.float64(z), np.float64(c))) for z, c in pairs}
+        assert len(values) == len(pairs), program
+        counts[program.dtype] += 1
+    assert all(counts.values())
 
 
 def test_every_head_body_and_map_is_drawn() -> None:

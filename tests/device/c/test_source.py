@@ -255,7 +255,6 @@ def test_words_in_c(tmp_path: Path) -> None:
         assert_close(arrays[0], expected)
 
 
-@pytest.mark.slow
 @needs_cc
 def test_lanes_in_c(tmp_path: Path) -> None:
     cases = {f"k{number}": make() for number, make in enumerate(CASES.values())}

@@ -115,7 +115,6 @@ def _products(made: Compilation, listings: Listings) -> Iterator[tuple[Loop, lis
             yield from ((loop, loop.spilled(base)) for loop in loops if loop.products >= 4)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("machine", [*X86, *ARM])
 def test_no_product_of_the_benchmark_spills(machine: str) -> None:
     for name, found in product_loops(machine).items():
@@ -130,7 +129,6 @@ def test_a_product_does_not_spill(machine: str) -> None:
     assert found and not any(spilled for _, spilled in found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("machine", ARM)
 def test_few_instructions_for_each_multiply_add(machine: str) -> None:
     for name, found in product_loops(machine).items():

@@ -11,7 +11,7 @@ import pytest
 from tests.svodviz.jupyter.conftest import Open
 from tests.svodviz.lab import Shown
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 BEFORE = "def layer(x):\n    return (x + 1.0).relu()"
 AFTER = "def layer(x):\n    return (x * 3.0 + 1.0).relu()"

@@ -8,7 +8,7 @@ import pytest
 from tests.svodviz.jupyter.conftest import Open
 from tests.svodviz.lab import IDLE, READY, Server, Shown, opened
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 CELLS = (
     "import os\nimport svodviz\nfrom compiler import Options, Tensor, compile\n"

@@ -13,7 +13,7 @@ from svodviz.wire.later import UNMADE
 from tests.svodviz.jupyter.conftest import Open
 from tests.svodviz.lab import READY, Server, Shown
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 # A machine on which LLVM takes until a file is there, and where every program is a large one.
 SLOW = """\

@@ -8,7 +8,7 @@ import pytest
 from tests.svodviz.jupyter.conftest import Open
 from tests.svodviz.lab import Shown
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 CELLS = (
     "import svodviz\nfrom tests.svodviz.sample import sample\n"

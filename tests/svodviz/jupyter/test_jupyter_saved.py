@@ -15,7 +15,7 @@ import pytest
 from svodviz.offline import SAVED, VIEW
 from tests.svodviz.lab import IDLE, PATIENCE, READY, ROOT, SETTINGS, Server, Shown, opened, serve
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 CELLS = (
     "import numpy as np, svodviz\nfrom compiler import Tensor\n"

@@ -7,7 +7,7 @@ import pytest
 from tests.svodviz.jupyter.test_jupyter import SEEN
 from tests.svodviz.lab import Server, opened
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 CELLS = (
     "import svodviz\nfrom tests.svodviz.sample import sample\n"

@@ -144,7 +144,6 @@ def rows(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from rows(data[0], (*path, 0))
 
 
-@pytest.mark.slow
 def test_a_property_more_is_found_everywhere() -> None:
     """Drift fails: whatever object gets a property that nobody described."""
     free = {("operations",), ("values",), ("playground", "tunings"), ("playground", "kernels"),
