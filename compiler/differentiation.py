@@ -61,6 +61,7 @@ def value_and_grad(
                             origin=caller("grad"))  # fmt: skip
         wanted = tuple(args[number] for number in numbers)
         inputs = _inputs("grad", wanted)
+        marks = [each.node for each in inputs]
         again = dict(zip(numbers, trees.like(wanted, list(inputs)), strict=True))
         whole = f(*(again.get(place, each) for place, each in enumerate(args)), **given)
         result = whole[0] if has_aux else whole
@@ -69,7 +70,7 @@ def value_and_grad(
             raise GradientError("grad", "the function gives no single element", got=got,
                                 expected="a tensor of 1 element", hint="sum() or mean() it, or use "
                                 "vjp(f, …)", origin=caller("grad"))  # fmt: skip
-        slopes = _pulled([result], [result._new(ones_for(result.node))], inputs)
+        slopes = _pulled([result], [result._new(ones_for(result.node))], marks)
         arranged = trees.like(wanted, slopes)
         return whole, arranged[0] if isinstance(argnums, int) else arranged
 
@@ -85,12 +86,13 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
     """
     _check_function("vjp", f)
     inputs = _inputs("vjp", args)
+    marks = [each.node for each in inputs]
     result = f(*trees.like(args, list(inputs)))
     results = _tensors("vjp", result)
 
     def pull(cotangents: Any) -> Any:
         given = _tangents("vjp", cotangents, results)
-        return trees.like(args, _pulled(results, given, inputs))
+        return trees.like(args, _pulled(results, given, marks))
 
     return result, pull
 
@@ -105,12 +107,13 @@ def jvp(f: Function, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
     """
     _check_function("jvp", f)
     inputs = _inputs("jvp", tuple(args))
+    marks = [each.node for each in inputs]
     result = f(*trees.like(tuple(args), list(inputs)))
     results = _tensors("jvp", result)
     given = _tangents("jvp", tuple(tangents), inputs)
     seeds = [_marked(each.zeros_like()) for each in results]
-    slopes = _pulled(results, seeds, inputs)
-    return result, trees.like(result, _pulled(slopes, given, seeds))
+    slopes = _pulled(results, seeds, marks)
+    return result, trees.like(result, _pulled(slopes, given, [each.node for each in seeds]))
 
 
 @located
@@ -194,9 +197,10 @@ def _tangents(method: str, given: Any, like: Sequence[Tensor]) -> list[Tensor]:
 
 @user_call
 def _pulled(
-    results: Sequence[Tensor], seeds: Sequence[Tensor], inputs: Sequence[Tensor]
+    results: Sequence[Tensor], seeds: Sequence[Tensor], marks: Sequence[TensorNode]
 ) -> list[Tensor]:
-    """What the inputs change by, in reverse, for changes of the results."""
+    """The changes of the inputs, in reverse, for changes of the results. Inputs are given as the
+    nodes that marked them: once it is computed, the tensor of one has another node."""
     roots = [remembered(each.node) for each in results]
-    nodes = swept(roots, [seed.node for seed in seeds], [each.node for each in inputs])
+    nodes = swept(roots, [seed.node for seed in seeds], marks)
     return [Tensor._of(node) for node in nodes]

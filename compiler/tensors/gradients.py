@@ -23,6 +23,7 @@ from compiler.graph.kinds.gradient import (
     Backward,
     Checkpoint,
     Gradient,
+    Recalled,
     Wrt,
     changed_by,
     needed_for,
@@ -194,22 +195,26 @@ class Gradients(Placement):
     def gradient(
         self, *inputs: TensorValue, gradient: Operand | None = None, allow_unused: bool = False
     ) -> Any:
-        """What this tensor, one element, changes by for a change of each of `inputs`: a tensor like
-        each, lazy; one alone, or a list. They need not require gradients.
+        """The derivatives of this tensor, one element, by each of `inputs`: a tensor like each,
+        lazy; one alone, or a list. The inputs need not require gradients.
 
-        `gradient` as for `backward`; what is given has a history, so it has gradients too. Of what
-        this tensor does not depend on it is 0 where `allow_unused`, else that is a `GradientError`:
-        a value that was computed on the way, and looked at, has a history only where one of the
-        inputs requires gradients.
+        `gradient` is as for `backward`. The result has a history, so it has gradients too. Tensors
+        that the same operation made of the same operands are one value (`x * 2` twice, `x` and
+        `x[:]`): the gradient is that of all of them.
+
+        An input that this tensor does not depend on raises `GradientError`, or has gradient 0 where
+        `allow_unused`. A value that was computed on the way and looked at has a history only where
+        something that it depends on requires gradients.
         """
         root, seed = self._root("gradient", gradient)
+        order = frozenset(toposort([root]))
         targets: list[TensorNode] = []
         for each in inputs:
             if not isinstance(each, TensorValue):
                 raise GradientError("gradient", "gradients are of tensors",
                                     got=type(each).__name__, expected="Tensor")  # fmt: skip
             _refuse_integers("gradient", each.node)
-            targets.append(each.node)
+            targets.append(_place_in(order, each) or each.node)
         marks = {n: marked(n) for n in targets if not isinstance(n, Buffer | Assign | Wrt)}
         root = substitute(root, marks) if marks else root
         targets = [marks.get(n, n) for n in targets]
@@ -249,25 +254,34 @@ class Gradients(Placement):
 
 
 def _places_in(order: Sequence[TensorNode]) -> dict[TensorNode, Any]:
-    """The tensors that collect gradients, by the node of a history where each stands: its value, or
-    what it was computed from where it was looked at meanwhile."""
+    """The tensors that collect gradients, by their places in a history."""
     nodes, places = frozenset(order), dict[TensorNode, Any]()
     for leaf in list(LEAVES.values()):
-        node: TensorNode = leaf.node
-        is_data = isinstance(node, Buffer) and not is_remembered(node)
-        found = [node] if is_data else [*_recalled(node), *_recalled(leaf.recipe)]
-        place = next((each for each in found if each in nodes), None)
+        place = _place_in(nodes, leaf)
         if place is not None:
             places[place] = leaf
     return places
 
 
+def _place_in(nodes: frozenset[TensorNode], tensor: Any) -> TensorNode | None:
+    """The node of a history where all gradients of a tensor arrive: its value, or the operation
+    that made it where the tensor was looked at since; None where it is not in that history."""
+    node: TensorNode = tensor.node
+    is_data = isinstance(node, Buffer) and not is_remembered(node)
+    found = [node] if is_data else [*_recalled(node), *_recalled(tensor.recipe)]
+    return next((each for each in found if each in nodes), None)
+
+
 def _recalled(node: TensorNode) -> list[TensorNode]:
-    """A node as it stands in a history; none where its own was written since."""
+    """A node as it stands in a history, as the operation that made it; none where its own history
+    was written since."""
     try:
-        return [remembered(node)]
+        found = remembered(node)
     except GradientError:
         return []
+    while isinstance(found, Recalled):
+        found = found.sources[1]
+    return [found]
 
 
 def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:

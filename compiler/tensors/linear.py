@@ -8,7 +8,7 @@ from compiler.core.errors import DataError, ShapeError
 from compiler.graph.kinds.composite import checked
 from compiler.graph.kinds.gradient import ruled
 from compiler.graph.kinds.joins import Contract
-from compiler.ops.composed import unchanged
+from compiler.ops.composed import of_root, unchanged
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
 from compiler.tensors.special import Special
 from compiler.tensors.value import Operand, cast_to, common_type, traced
@@ -88,8 +88,13 @@ class Linear(Special):
         power = 2.0 if ord == "fro" else ord
         if not isinstance(power, int | float) or math.isnan(power):
             raise DataError("norm", "no such norm", got=repr(ord), expected="a number or 'fro'")
-        size = self._as_wide().abs()
-        return size._length(float(power), axes, keepdim).cast(self._statistic_type())
+        exact = self._as_wide()
+        if power == 2:
+            total = exact.square().sum(axes, keepdim)
+            length = self._new(ruled(total.sqrt().node, (of_root,), total.node))
+        else:
+            length = exact.abs()._length(float(power), axes, keepdim)
+        return length.cast(self._statistic_type())
 
     def _length_of_at_least(self, least: float, axis: int) -> Self:
         length = self.norm(2, axis, keepdim=True)
@@ -105,8 +110,6 @@ class Linear(Special):
                 return self.ne(0).cast(self.dtype).sum(axes, keepdim)
             case 1.0:
                 return self.sum(axes, keepdim)
-            case 2.0:
-                return self.square().sum(axes, keepdim).sqrt()
         return self.pow(power).sum(axes, keepdim).pow(1 / power)
 
     def normalize(
