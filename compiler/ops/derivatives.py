@@ -46,9 +46,9 @@ def _scaled(b: Build[T], g: T, factor: float) -> T:
 
 
 def of_abs(b: Build[T], g: T, y: T, x: T) -> T:
-    """d|x| = dx where x > 0, -dx where x < 0, NaN where x is"""
+    """d|x| = dx where x > 0, -dx where x < 0"""
     zero = b.const(0, x)
-    below = b.op("where", b.op("lt", x, zero), b.op("neg", g), b.op("mul", x, zero))
+    below = b.op("where", b.op("lt", x, zero), b.op("neg", g), b.const(0, g))
     return b.op("where", b.op("lt", zero, x), g, below)
 
 

@@ -58,13 +58,6 @@ def attention(p: Any, x: Any) -> Any:
     return jax.nn.softmax(scores) @ v
 
 
-@jax.custom_vjp
-def own(x: Any) -> Any:
-    return jnp.log1p(jnp.exp(x))
-
-
-own.defvjp(lambda x: (own(x), x), lambda x, g: (g * jax.nn.sigmoid(x),))
-
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Any, Any]] = {
     "network": (
         network,
@@ -78,7 +71,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Any, Any]] = {
     "picking": (picking, {"table": floats(3, 3)}, floats(4, 3)),
     "branches": (branches, {"w": floats(4)}, floats(4)),
     "attention": (attention, {"w": floats(4, 12)}, floats(2, 5, 4)),
-    "a derivative of its own": (lambda p, x: own(x * p["w"]), {"w": floats(4)}, floats(3, 4)),
     "checkpointed": (jax.checkpoint(network), {"first": {"w": floats(4, 6), "b": floats(6)},
                                                "second": floats(6, 3)}, floats(5, 4)),
     "mapped": (lambda p, x: jax.vmap(lambda r: jnp.outer(r, r) @ p["w"])(x), {"w": floats(4)},
