@@ -2,7 +2,8 @@
 
 from typing import Any
 
-RESULTS = ("equal", "zeros", "absent", "refused", "unexported", "skipped", "failed", "wrong")
+RESULTS = ("equal", "zeros", "absent", "inexact", "refused", "unexported", "skipped", "failed",
+           "wrong")  # fmt: skip
 SIGNS = "signs of zeros differ"
 ABSENT = "a gradient of zeros"
 TOLERANCES = {"float64": (1e-7, 1e-7), "float32": (2e-4, 2e-5), "float16": (2e-2, 2e-3),

@@ -42,6 +42,7 @@ from compiler.tensors.history import (
     has_history,
     is_collecting,
     is_remembered,
+    leaf_memory,
     leaves,
     leaves_in,
     remembered,
@@ -89,7 +90,7 @@ class Gradients(Placement):
             order = toposort([remembered(self.node)])
         except GradientError:  # of memory that was written since: `backward` refuses it
             return True
-        nodes = frozenset(leaf.node for leaf in leaves_in(order))
+        nodes = frozenset(leaves_in(order))
         return bool(nodes) and order[-1] in needed_for(order, nodes)
 
     @requires_grad.setter
@@ -138,8 +139,13 @@ class Gradients(Placement):
         return self
 
     def retain_grad(self) -> Self:
-        """`backward` collects its gradient, too, though it was computed from others."""
+        """`backward` collects its gradient, too, though it was computed from others. Raises
+        `GradientError` where none of those requires gradients."""
         _refuse_integers("retain_grad", self.node)
+        if not self.requires_grad:
+            raise GradientError("retain_grad", "nothing that requires gradients led to this tensor",
+                                got=short(self.node), expected="a tensor that requires_grad",
+                                hint="x.requires_grad_() begins to collect gradients")  # fmt: skip
         collect(self, True)
         return self
 
@@ -287,9 +293,9 @@ def _recalled(node: TensorNode) -> list[TensorNode]:
 def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:
     """The tensors that collect gradients with which the root changes, by their places in it;
     `GradientError` for none."""
-    order = toposort([root])
-    places = _places_in(order)
-    wanted = frozenset(places) | _written_since(order)
+    places = _places_in(toposort([root]))
+    order = toposort([root], frozenset(filter(leaf_memory, places)))
+    wanted = frozenset(places) | (leaves_in(order) - {leaf.node for leaf in leaves()})
     way = needed_for(order, wanted)
     found = reached(root, way)
     if gone := (found & wanted) - places.keys():
@@ -309,13 +315,6 @@ def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:
         hint=f"gradients stop at what is detached and at integers{at}" if stop
         else "w.requires_grad_() before it is used",
     )  # fmt: skip
-
-
-def _written_since(order: Sequence[TensorNode]) -> frozenset[TensorNode]:
-    """The memory among these of tensors that collect gradients, but hold something else now."""
-    nodes = frozenset(order)
-    held = ((leaf.node, live.storage(leaf.node)) for leaf in leaves())
-    return frozenset(b for node, b in held if b is not None and b in nodes and node not in nodes)
 
 
 def realized(tensor: Any) -> None:

@@ -17,11 +17,11 @@ from compiler.core.errors import GradientError
 from compiler.core.node import substitute, toposort
 from compiler.device.buffers import fresh, held
 from compiler.graph.kinds.effects import Assign
-from compiler.graph.kinds.gradient import Recalled, Wrt
-from compiler.graph.kinds.markers import Detach
-from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.kinds.gradient import Recalled, Wrt, changed_by
+from compiler.graph.nodes import Buffer, Sink, TensorNode, const
 from compiler.graph.words import short
 from compiler.tensors import live, watching
+from compiler.tensors.placing import over
 
 LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 """Tensors that collect gradients, by their number, in the order in which they began to."""
@@ -106,7 +106,7 @@ def collect(tensor: Any, flag: bool) -> None:
         LEAVES.pop(tensor._number, None)
         return
     LEAVES[tensor._number] = tensor
-    if isinstance(tensor.node, Buffer):
+    if isinstance(tensor.node, Buffer) and _made_of(tensor.node) is None:
         _leaf_buffers.add(tensor.node.unique)
 
 
@@ -122,12 +122,10 @@ def leaves() -> list[Any]:
     return [leaf for each in LEAVES.valuerefs() if (leaf := each()) is not None]
 
 
-def leaves_in(order: Iterable[TensorNode]) -> list[Any]:
-    """The tensors that collect gradients whose values are among these nodes."""
-    if not _collects:
-        return []
-    found = set(order)
-    return [leaf for leaf in leaves() if leaf.node in found]
+def leaves_in(order: Iterable[TensorNode]) -> set[TensorNode]:
+    """Those of these nodes that tensors which collect gradients hold, or held before a write that
+    is still to be done."""
+    return _held().intersection(order) if _collects else set()
 
 
 def written_now(numbers: Collection[int]) -> None:
@@ -198,8 +196,17 @@ def has_history(node: TensorNode) -> bool:
     return _made_of(node) is not None
 
 
+def leaf_memory(node: TensorNode) -> TensorNode | None:
+    """The memory of a node, if a tensor that held it then began to collect gradients."""
+    found = live.storage(node)
+    return found if isinstance(found, Buffer) and found.unique in _leaf_buffers else None
+
+
 def _held() -> set[TensorNode]:
-    return {leaf.node for leaf in leaves()}
+    """The nodes of tensors that collect gradients, and their memory as it was before it is written:
+    where that is still to be done, values can have been computed from it."""
+    nodes = [leaf.node for leaf in leaves()]
+    return {*nodes, *filter(None, map(leaf_memory, nodes))}
 
 
 History = tuple[TensorNode, bool]
@@ -215,20 +222,76 @@ def recipes(
     What collects gradients begins anew where it was assigned: how it was before is no history. Nor
     is it of what no gradient goes through, as running means.
     """
-    held = _held()
-    wanted = _with_history(toposort(before), held)
+    order = toposort(before)
+    held = {node for node in _held() if not _is_later(node, written)}
+    wanted = _with_history(order, held)
+    values = {node: value for node, value in zip(before, stored, strict=True) if value}
     anew: dict[TensorNode, TensorNode] = {
-        node: value for node, value in zip(before, stored, strict=True)
-        if isinstance(node, Assign) and value and (value in held or node not in wanted)
+        node: value for node, value in values.items()
+        if isinstance(node, Assign) and (
+            (value in held and leaf_memory(value)) or node not in wanted
+        )
     }  # fmt: skip
+    parts: dict[TensorNode, History] = {}
+    for node in order if written else ():
+        if isinstance(node, Assign) and node.parts and node in values and node not in anew:
+            parts[node] = _in_parts(node, anew, written, parts)
+            anew[node] = Recalled((values[node], parts[node][0]))
     ends = frozenset(anew)
     found: list[History | None] = []
     for node, value in zip(before, stored, strict=True):
+        if node in parts:
+            found.append(parts[node])
+            continue
         is_one = node in wanted and node not in ends and node.dtype.is_float and node is not value
         recipe = _recipe(node, value, anew, held) if is_one else None
-        is_true = recipe is None or not written or written.isdisjoint(_read_before(node, ends))
+        is_true = recipe is None or not written or _is_true(node, ends, written, parts)
         found.append(None if recipe is None else (recipe, is_true))
     return found
+
+
+def _is_later(node: TensorNode, written: set[int]) -> bool:
+    """True for memory that the program writes of a tensor that only retains its gradient: what was
+    there before is another value."""
+    return isinstance(node, Buffer) and node.unique in written and leaf_memory(node) is None
+
+
+def _in_parts(
+    node: Assign, anew: dict[TensorNode, TensorNode], written: set[int],
+    parts: dict[TensorNode, History],
+) -> History:  # fmt: skip
+    """The history of memory of which parts were written: what was there before, with new parts. Of
+    data that were there zeros stand in it, since no derivative needs them."""
+    steps, begin = [node], node.sources[0]
+    while isinstance(begin, Assign) and begin.parts and begin not in anew:
+        steps.append(begin)
+        begin = begin.sources[0]
+    is_true, ends = True, frozenset(anew)
+    if begin in parts:
+        graph, is_true = parts[begin]
+    elif isinstance(begin, Assign) and begin not in anew:
+        graph = begin.sources[1]
+        is_true = _is_true(graph, ends, written, parts)
+    elif made := _made_of(begin):
+        graph, is_true = made.graph(), made.is_true()
+    else:
+        graph = const(0, begin.dtype, begin.shape)
+    for step in reversed(steps):
+        value = step.sources[1]
+        is_true = is_true and _is_true(value, ends, written, parts)
+        graph = over(graph, value, step.parts)
+    return substitute(Sink((graph,)), anew).sources[0] if anew else graph, is_true
+
+
+def _is_true(
+    node: TensorNode, ends: frozenset[TensorNode], written: set[int],
+    parts: dict[TensorNode, History],
+) -> bool:  # fmt: skip
+    """True if nothing that a value was computed from, up to `ends`, was written since."""
+    order = toposort([node], ends)
+    return written.isdisjoint(_read_before(order, ends)) and all(
+        parts[each][1] for each in order if each in parts
+    )
 
 
 def _recipe(
@@ -238,8 +301,6 @@ def _recipe(
     """The graph that made a value; None where the value is the memory that it was computed from, or
     nothing else requires gradients."""
     if isinstance(node, Assign):
-        if node.parts:
-            return None
         node, value = node.sources[1], None
     elif value is not None and live.storage(node) is not None:
         return None
@@ -255,8 +316,9 @@ def _published(
     """Values were computed: keep how, where gradients may be wanted, and what was written."""
     if not _collects and not _marked:
         return
+    found = recipes(before, values, written)  # first: it follows what memory held before
     written_now(written)
-    for value, made in zip(values, recipes(before, values, written), strict=True):
+    for value, made in zip(values, found, strict=True):
         if made is not None:
             keep(value, *made)
 
@@ -265,18 +327,16 @@ def _with_history(order: Sequence[TensorNode], held: set[TensorNode]) -> set[Ten
     """The nodes of `order` that gradients go through, from those that leaves hold on."""
     found: set[TensorNode] = set()
     for node in order:
-        if isinstance(node, Detach):
-            continue
         is_begin = node in held or _made_of(node) is not None or isinstance(node, Wrt)
-        if is_begin or not found.isdisjoint(node.sources):
+        if is_begin or not found.isdisjoint(changed_by(node)):
             found.add(node)
     return found
 
 
-def _read_before(node: TensorNode, ends: frozenset[TensorNode]) -> set[int]:
+def _read_before(order: Sequence[TensorNode], ends: frozenset[TensorNode]) -> set[int]:
     """The numbers of the buffers that are read as they were before the program wrote."""
     found: set[int] = set()
-    for each in toposort([node], ends):
+    for each in order:
         if each in ends:
             continue
         read = each.sources[1:] if isinstance(each, Assign) and not each.parts else each.sources
@@ -359,15 +419,26 @@ def remembered(node: TensorNode) -> TensorNode:
         if each in done:
             continue
         made = _made_of(each)
-        below = each.sources if made is None else (_still_true(each, made),)
+        below = changed_by(each) if made is None else (_still_true(each, made),)
         if not is_ready:
             stack.append((each, True))
             stack += [(source, False) for source in below if source not in done]
         elif made is None:
-            done[each] = each.with_sources(tuple(done[source] for source in below))
+            kept = each.sources[: len(each.sources) - len(below)]  # no gradient goes on from there
+            made_of = (*kept, *(done[source] for source in below))
+            done[each] = _written_once(each, made_of) if isinstance(each, Assign) else (
+                each.with_sources(made_of))
         else:
             done[each] = Recalled((each, done[below[0]]))
     return done[node]
+
+
+def _written_once(node: Assign, sources: tuple[TensorNode, ...]) -> TensorNode:
+    """An assign with the histories of its sources beside it: another one would write again."""
+    if sources == node.sources:
+        return node
+    before, value = sources
+    return Recalled((node, over(before, value, node.parts) if node.parts else value))
 
 
 def _still_true(node: TensorNode, made: Made) -> TensorNode:
