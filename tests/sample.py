@@ -15,22 +15,25 @@ import json
 import random
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 GROUPS = 6
-"""Of tests that take long: as many consecutive seeds have all of them."""
+"""The number of groups of slow tests. As many consecutive seeds run all of them."""
 IN_ORDER = "tests/svodviz/jupyter/"
 """Where the tests of a module go on where the one before ended: they are in a sample together."""
 COLLECTED = pytest.StashKey[frozenset[str]]()
 """Where the settings of a session keep the identifiers of all tests, in the sample or not."""
 TABLE = Path(__file__).with_name("seconds.json")
-"""Of functions whose tests take longer than `LONG` on average; `tools/seconds.py` writes it."""
+"""The file of mean test times, one for each function above `LONG`; `tools/seconds.py` writes it."""
 LONG = 0.1
+"""Seconds from which on a test is slow."""
 _NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
 
 
+@cache
 def seconds() -> dict[str, float]:
     """The mean time of the tests of a function, where it is long, by the function's name
     (`tests/test_a.py::test_x`)."""
@@ -73,7 +76,7 @@ def _cells(places: Sequence[int], names: Sequence[str], seed: int) -> set[int]:
 
 
 def _unit(name: str) -> str:
-    """What is chosen or left out as a whole: a test, or a module whose tests go on in order."""
+    """The unit of sampling: a test, or a whole module if its tests depend on their order."""
     return name.partition("::")[0] if name.startswith(IN_ORDER) else name
 
 

@@ -123,8 +123,8 @@ def leaves() -> list[Any]:
 
 
 def leaves_in(order: Iterable[TensorNode]) -> set[TensorNode]:
-    """Those of these nodes that tensors which collect gradients hold, or held before a write that
-    is still to be done."""
+    """The nodes of `order` that a tensor with `requires_grad` holds, or held before a pending
+    write."""
     return _held().intersection(order) if _collects else set()
 
 
@@ -280,7 +280,12 @@ def _in_parts(
         value = step.sources[1]
         is_true = is_true and _is_true(value, ends, written, parts)
         graph = over(graph, value, step.parts)
-    return substitute(Sink((graph,)), anew).sources[0] if anew else graph, is_true
+    return _replaced(graph, anew), is_true
+
+
+def _replaced(node: TensorNode, anew: dict[TensorNode, TensorNode]) -> TensorNode:
+    """A graph with other nodes for those that begin a history anew; may be one of them itself."""
+    return substitute(Sink((node,)), anew).sources[0] if anew else node
 
 
 def _is_true(
@@ -304,7 +309,7 @@ def _recipe(
         node, value = node.sources[1], None
     elif value is not None and live.storage(node) is not None:
         return None
-    (recipe,) = substitute(Sink((node,)), anew).sources if anew else (node,)
+    recipe = _replaced(node, anew)
     order = toposort([recipe])
     others = held - {node} if node in held else held
     return None if value in order or recipe not in _with_history(order, others) else recipe
@@ -434,7 +439,8 @@ def remembered(node: TensorNode) -> TensorNode:
 
 
 def _written_once(node: Assign, sources: tuple[TensorNode, ...]) -> TensorNode:
-    """An assign with the histories of its sources beside it: another one would write again."""
+    """The assign itself, with its history in a Recalled. An assign with the new sources would be a
+    second one, which writes the memory again."""
     if sources == node.sources:
         return node
     before, value = sources

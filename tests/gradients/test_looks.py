@@ -7,13 +7,8 @@ import pytest
 
 import compiler
 from compiler import Tensor
+from tests.search.looks import OPERATIONS, START
 
-START = np.array([1.0, 2.0, -3.0])
-OPERATIONS = (
-    lambda a, b: a * b, lambda a, b: a + b * 2, lambda a, b: a * 2 - b, lambda a, b: a.abs(),
-    lambda a, b: a.isnan().where(0.0, a), lambda a, b: a.tanh() * b,
-    lambda a, b: a.detach() * b, lambda a, b: a.maximum(b),
-)  # fmt: skip
 Step = tuple[int, int, int, float]
 
 
@@ -27,10 +22,10 @@ def _drawn(draw: random.Random) -> tuple[list[Step], list[int]]:
 
 def _right(steps: list[Step], summed: list[int]) -> list[np.ndarray]:
     """The gradient by each value: that by zeros which are added to it."""
-    zeros = [Tensor(np.zeros(3), requires_grad=True) for _ in range(len(steps) + 1)]
+    zeros = [Tensor(np.zeros(START.shape), requires_grad=True) for _ in range(len(steps) + 1)]
     values = [Tensor(START) + zeros[0]]
     for (operation, a, b, factor), zero in zip(steps, zeros[1:], strict=True):
-        values.append(OPERATIONS[operation](values[a], values[b]) * factor + zero)
+        values.append(OPERATIONS[operation](values[a], values[b], 1.5) * factor + zero)
     total = sum(values[n].sum() for n in summed)
     return [each.numpy() for each in total.gradient(*zeros, allow_unused=True)]
 
@@ -42,7 +37,7 @@ def test_gradients_of_values_that_were_looked_at(seed: int) -> None:
     right = _right(steps, summed)
     values, kept = [Tensor(START, requires_grad=True)], {0}
     for operation, a, b, factor in steps:
-        values.append(OPERATIONS[operation](values[a], values[b]) * factor)
+        values.append(OPERATIONS[operation](values[a], values[b], 1.5) * factor)
         if draw.random() < 0.4:
             draw.choice(values).numpy()
         if draw.random() < 0.3:
@@ -61,7 +56,7 @@ def test_gradients_of_values_that_were_looked_at(seed: int) -> None:
     total.backward()
     for number in kept:
         grad = values[number].grad
-        found = np.zeros(3) if grad is None else grad.numpy()
+        found = np.zeros(START.shape) if grad is None else grad.numpy()
         np.testing.assert_allclose(found, right[number])
 
 
@@ -79,7 +74,7 @@ def test_of_arguments(name: str, f: object, slope: list[float], is_seen: bool) -
         made = f(x)  # type: ignore[operator]
         return made if isinstance(made, Tensor) else made[0] + made[2]
 
-    x, one = Tensor(START), Tensor(np.ones(3))
+    x, one = Tensor(START[0]), Tensor(np.ones(3))
     y, pull = compiler.vjp(function, x)
     if is_seen:
         y.numpy()

@@ -1,6 +1,7 @@
 """Programs that differ in numbers alone are compiled three times, then once for all others."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ NUMBERS = [*np.linspace(-3, 3, 9).tolist(), 0.0, -0.0, 1.0, 1e-40, float("inf"),
 
 
 @pytest.fixture(autouse=True)
-def empty() -> None:
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program is known, nor kept in a file by another test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     compiler.cache_clear()
 
 

@@ -35,7 +35,7 @@ OPERATIONS = (
 )  # fmt: skip
 STEPS = {"operation": 0.6, "assign": 0.05, "subtract": 0.05, "write": 0.1, "backward": 0.06,
          "zero": 0.04, "retain": 0.1, "gradient": 0.04}  # fmt: skip
-"""What a step does, and how often."""
+"""The kinds of steps, with their weights in the draw."""
 Step: TypeAlias = tuple[str, int, int, int, float]
 """A kind, an operation, two operands and a factor; numbers of tensors are taken modulo."""
 

@@ -40,11 +40,11 @@ def test_cuts_compute_the_same_on_any_number_of_workers(count: int) -> None:
 
 
 def test_a_step_goes_down_the_gradient() -> None:
+    after = values(cuts.data_parallel(("CPU",), 12, 6, 2, given=given))
     x, y, w, v = (DATA[key] for key in (("x", 12, 6), ("y", 12, 2), ("first", 6, 6),
                                         ("last", 6, 2)))  # fmt: skip
 
     def loss(w: Any, v: Any) -> float:
         return float(((np.maximum(x @ w, 0) @ v - y) ** 2).sum() / 12)
 
-    after = values(cuts.data_parallel(("CPU",), 12, 6, 2, given=given))
     assert loss(*after) < loss(w, v)
