@@ -18,7 +18,7 @@ from compiler import Options, Tensor
 from compiler.graph import collectives
 from compiler.graph import verify as verify_graph
 from compiler.graph.nodes import Sink, TensorNode
-from compiler.loops import collapse
+from compiler.loops import coalesce
 from compiler.program.compilation import Compilation
 from compiler.run import allocation, plans
 from compiler.schedule.analysis import opportunities, share
@@ -167,7 +167,7 @@ def test_what_a_pass_leaves_as_it_was_is_not_verified_again(
     replace_row(monkeypatch, "graph.verify", lambda *given: checked.append(given[:3]))
     made = after_graph_passes(Sink((Tensor(np.ones(4)).node,)), Options(verify=True))
     after = made.graph
-    # merge brings the root without lines, decompose and shard more invariants, simplify nothing
+    # cse brings the root without lines, decompose and shard more invariants, simplify nothing
     assert checked == [(after, False, False), (after, True, False), (after, True, True)]
     assert len(made.records) > len(checked)
 
@@ -193,8 +193,8 @@ def test_a_write_waits_for_the_last_one_only() -> None:
 
 def test_loops_that_an_index_tells_apart_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
-    join = collapse._join
-    monkeypatch.setattr(collapse, "_join", lambda *given: tried.append(given[1]) or join(*given))
+    join = coalesce._join
+    monkeypatch.setattr(coalesce, "_join", lambda *given: tried.append(given[1]) or join(*given))
     x = Tensor(np.ones((2, 4, 8, 8), np.float32))
     image = x.conv2d(Tensor(np.ones((4, 4, 3, 3), np.float32)), padding=1)
     compiler.compile(image)

@@ -4,7 +4,7 @@
     pack 2 i1.0        argument = in2 f32[3200]   at = i1.0 in 2   memory made = local0 f32[1600]
 
 What a choice says is told field by field; loops and scratch memory that it made follow from the
-programs before and after. A collapse of loops is told in the same way.
+programs before and after. A coalesce of loops is told in the same way.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ def acted_on(match: Match) -> tuple[Binding, ...]:
     before, after = match.before, match.after
     if not (isinstance(before, ScalarNode) and isinstance(after, ScalarNode)):
         return ()
-    if match.rule == "collapse":
+    if match.rule == "coalesce":
         gone = _missing(axes(before), axes(after))
         return (("loops", _listed(gone)), *_made(before, after))
     if match.rule not in WORDS:

@@ -2,7 +2,7 @@
 
     passes = compiler.PASSES                              # those that run by default
     passes.after("simplify", halve)                       # a rule of one's own (`compiler.rule`)
-    passes.without("two_stage").move("simplify", before="decompose").repeat("loops.collapse")
+    passes.without("split_reduction").move("simplify", before="decompose").repeat("loops.coalesce")
     compiler.compile(y, passes=passes)                    # or Options(passes=passes)
 
 A name alone is that of the first pass so called; "loops.simplify" names one of a stage. Any order
@@ -17,6 +17,16 @@ from typing import Any, Literal, NoReturn, Protocol, TypeAlias
 from compiler.core.errors import PassError
 from compiler.core.origin import caller
 from compiler.core.printable import ShownAsText, printable, printout
+
+RENAMED = {
+    "merge": "cse",
+    "reread": "forward_stores",
+    "two_stage": "split_reduction",
+    "judge": "fission",
+    "collapse": "coalesce",
+    "keep": "cache_row",
+}
+"""Earlier names of passes, which are refused with today's."""
 
 StageName = Literal["graph", "schedule", "loops", "lowered", "llvm", "machine"]
 
@@ -126,7 +136,7 @@ class Passes(ShownAsText):
         found = [p for p, row in enumerate(self.rows) if name in (row.name, row.place)]
         if not found:
             known = ", ".join(dict.fromkeys(row.place for row in self.rows))
-            _refuse(f"there is no pass {name}", name, known)
+            _refuse(f"there is no pass {name}", name, known, renamed(name.rpartition(".")[2]))
         return [place for place in found if self.rows[place].stage == self.rows[found[0]].stage]
 
     def _with(self, place: int, name: str, added: tuple[Added, ...]) -> "Passes":
@@ -162,9 +172,15 @@ def _row(added: Added) -> Step:
     return added.as_pass()
 
 
-def _refuse(what: str, got: str, expected: str) -> NoReturn:
+def renamed(name: str) -> str:
+    """A hint with the new name of a pass; "" for a name that no pass had."""
+    return f"{name} is now called {RENAMED[name]}" if name in RENAMED else ""
+
+
+def _refuse(what: str, got: str, expected: str, hint: str = "") -> NoReturn:
     """Raise the error."""
-    raise PassError("passes", what, got=got, expected=expected, origin=caller("passes"))
+    origin = caller("passes")
+    raise PassError("passes", what, got=got, expected=expected, hint=hint, origin=origin)
 
 
 def out_of_order(fact: Fact, rows: tuple[Step, ...], place: int) -> str:

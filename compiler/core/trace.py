@@ -205,11 +205,11 @@ class PassRecord:
 
     @property
     def changed(self) -> bool:
-        """Whether the pass changed the program (`merge` always makes new nodes: not a change)."""
+        """Whether the pass changed the program (`cse` always makes new nodes: not a change)."""
         if self.is_traced:
             return bool(self.matches)
         is_smaller = len(toposort([self.before])) > len(toposort([self.after]))
-        return is_smaller if self.name == "merge" else self.before is not self.after
+        return is_smaller if self.name == "cse" else self.before is not self.after
 
     @property
     def applied(self) -> tuple[Rewrite, ...]:

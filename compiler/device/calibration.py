@@ -34,7 +34,7 @@ from compiler.device.program import Program
 from compiler.graph import nodes
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.loops.choices import Choices, Parallelize, parse
-from compiler.loops.collapse import collapse
+from compiler.loops.coalesce import coalesce
 from compiler.loops.index import index
 from compiler.loops.simplify import simplify
 from compiler.loops.transforms.axes import axes
@@ -182,7 +182,7 @@ def _load(value: TensorNode, choices: str = "", level: int = 3, tasks: int = 1) 
     body = nodes.Sink((nodes.Store((nodes.Param((), 0, value.shape, value.dtype), value)),))
     provenance: Provenance[TensorNode] = Provenance()
     loops = index(body, provenance)
-    loops = collapse(simplify(loops, provenance, None), provenance, None)
+    loops = coalesce(simplify(loops, provenance, None), provenance, None)
     chosen = parse(choices)
     for transform in (tile, unroll, vectorize):
         loops = transform(loops, chosen, provenance)

@@ -22,7 +22,7 @@ In order: each imports only what stands before it.
     sweep.py        a reverse sweep, step by step
     differentiate.py  gradients become operations, by sweeps from results to inputs
     interpret.py    the NumPy reference interpreter of the tensor graph
-    merge.py        equal expressions written on different lines become one node
+    cse.py          equal expressions written on different lines become one node
     strides.py      how far apart in memory the elements of a value are, along each axis
     alike.py        what in a program is alike: calls, and iterations written in Python
     scopes.py       the public calls of a program and the functions around them, as a tree
@@ -34,6 +34,6 @@ In order: each imports only what stands before it.
     shard_loops.py  a loop over values in shards becomes one loop over each device's shards
     shard.py        operations on values in shards become operations on each device's shard
     simplify.py     algebra that never changes a bit of the answer
-    reread.py       what is written in place is read where it was written
-    two_stage.py    a long reduction with few results is cut into parts that cores can share
+    forward_stores.py  what is written in place is read where it was written
+    split_reduction.py  a long reduction with few results is cut into parts that cores can share
 """

@@ -188,4 +188,4 @@ def _record_rebuilt(
     is_merge = new in provenance.numbers and provenance.numbers[new] != provenance.numbers[old]
     provenance.rebuilt(new, old)
     if is_merge and matches is not None:
-        matches.append(Match("merge", "equal nodes are one node", "", old, new))
+        matches.append(Match("cse", "equal nodes are one node", "", old, new))

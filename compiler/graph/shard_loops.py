@@ -25,10 +25,10 @@ from compiler.core.node import toposort
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Provenance
 from compiler.graph.collectives import exchange
+from compiler.graph.cse import cse
 from compiler.graph.decompose import decompose
 from compiler.graph.kinds.placement import Copy, Device, Multi, multi
 from compiler.graph.kinds.repeat import Placed, Repeat
-from compiler.graph.merge import merge
 from compiler.graph.nodes import Param, Sink, TensorNode
 from compiler.graph.reshard import Moves, ShardLayout, layout_of
 
@@ -97,7 +97,7 @@ def _apart(
 ) -> tuple[Provenance[Origin], TensorNode]:
     """The body, done on each device, with its lines; its roots may be in shards."""
     known: Provenance[Origin] = Provenance()
-    plain = decompose(merge(node.body, known), known)
+    plain = decompose(cse(node.body, known), known)
     done: dict[TensorNode, TensorNode] = {}
     for each in toposort([plain]):
         if isinstance(each, Param):

@@ -17,7 +17,7 @@ In order: each imports only what stands before it.
     transforms/            the passes over loops: one for each kind of choice
     choosing/              who decides what is done to loops: a function for each kind of kernel
     split.py               an axis that indices divide becomes several
-    collapse.py            two neighbouring loops become one where no index tells them apart
+    coalesce.py            two neighbouring loops become one where no index tells them apart
     count.py               the work of a kernel's loops
     index.py               a kernel body becomes scalar expressions
     interpreted_memory.py  memory as the interpreters see it

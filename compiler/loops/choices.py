@@ -6,7 +6,7 @@
            | Pack(slot, at, along)       the tile of an argument that one iteration of `at` reads,
                                          copied to scratch memory in the order in which it is read;
                                          with `along` only by reads that this axis moves
-           | Keep(axis, into)            values computed along `axis` and again along `into`,
+           | CacheRow(axis, into)        values computed along `axis` and again along `into`,
                                          computed once and kept in scratch memory
            | Accumulate(axis, rows, at)  a reduction over `axis` adds to scratch memory, `rows` of
                                          its iterations at a time, for the columns inside `at`
@@ -37,6 +37,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeAlias, TypeVar
 
 from compiler.core.errors import ScheduleError
+from compiler.core.passes import renamed
 from compiler.core.printable import ShownAsText
 
 Tail = Literal["peel", "mask"]
@@ -76,7 +77,7 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class CacheRow:
     """Keep what is computed along `axis` and, again, along `into`."""
 
     axis: str
@@ -160,7 +161,7 @@ Choice: TypeAlias = (
     Tile
     | Reorder
     | Pack
-    | Keep
+    | CacheRow
     | Accumulate
     | Dot
     | Unroll
@@ -170,7 +171,7 @@ Choice: TypeAlias = (
     | Prefetch
 )
 KINDS: tuple[type[Choice], ...] = (
-    Tile, Reorder, Pack, Keep, Accumulate, Dot, Unroll, Vectorize, Parallelize, Stream,
+    Tile, Reorder, Pack, CacheRow, Accumulate, Dot, Unroll, Vectorize, Parallelize, Stream,
     Prefetch,
 )  # fmt: skip
 Row: TypeAlias = Choice | Refused
@@ -237,7 +238,12 @@ def chosen(rows: Iterable[Row]) -> Choices:
 
 def word(choice: Choice) -> str:
     """`tile` for a Tile: the name of the pass, and the first word of the text."""
-    return type(choice).__name__.lower()
+    return _name(type(choice))
+
+
+def _name(kind: type[Choice]) -> str:
+    """`cache_row` for CacheRow."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
 def text(choices: Choices) -> str:
@@ -296,10 +302,13 @@ def _line(line: str) -> Iterator[Choice]:
 
 def _parsed(words: list[str]) -> Choice:
     """One choice from the words of its text."""
-    kind = next((k for k in KINDS if k.__name__.lower() == words[0]), None)
+    kind = next((k for k in KINDS if _name(k) == words[0]), None)
     if kind is None:
-        known = ", ".join(k.__name__.lower() for k in KINDS)
-        raise ScheduleError("choices", "no such choice", got=words[0], expected=known)
+        known = ", ".join(map(_name, KINDS))
+        raise ScheduleError(
+            "choices", "no such choice", got=words[0], expected=known,
+            hint=renamed(words[0]),
+        )  # fmt: skip
     if kind is Reorder:
         return Reorder(tuple(words[1:]))
     names = _written(kind)

@@ -1,7 +1,7 @@
 """driver: runs the rows of the pipeline on what goes through them. Nothing else calls a row.
 
     a program                graph, schedule                    `scheduling.py`
-    an iteration of a loop   graph, schedule up to judge        the same
+    an iteration of a loop   graph, schedule up to fission        the same
     a kernel                 loops, lowered, llvm               `kernels.py`
     its machine code         machine                            the same
 

@@ -1,7 +1,7 @@
 """Facts that passes rely on: each in words, with a check that names the first place it fails.
 
     DIFFERENTIATED  no gradient is left that is no operation  given by differentiate
-    MERGED       every node's lines are kept apart from it       given by merge
+    MERGED       every node's lines are kept apart from it       given by cse
     DECOMPOSED   only machine operations and core kinds          given by decompose
     SHARDED      no value is in shards                           given by shard
     SIMPLE       no rule of `loops/simplify.py` matches          given by simplify on loops

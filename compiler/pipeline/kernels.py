@@ -28,8 +28,8 @@ from compiler.lowered.values import Linear
 from compiler.machines.model import MachineModel
 from compiler.pipeline import driver, dropped
 from compiler.schedule.analysis.work import Work, estimate
+from compiler.schedule.fission import Estimated
 from compiler.schedule.items import Kernel, Operation
-from compiler.schedule.judge import Estimated
 from compiler.settings.options import Mode, Options
 from compiler.threads.workers import begin
 

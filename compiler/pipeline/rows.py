@@ -7,28 +7,28 @@ a file in the stage's folder, and a row here; what its tests are, says `compiler
 
 from compiler.core.passes import Passes, StageName, Step
 from compiler.graph import verify as verify_graph
+from compiler.graph.cse import cse
 from compiler.graph.decompose import RULES as expansions
 from compiler.graph.decompose import decompose
 from compiler.graph.differentiate import differentiate
-from compiler.graph.merge import merge
-from compiler.graph.reread import reread
+from compiler.graph.forward_stores import forward_stores
 from compiler.graph.shard import shard
 from compiler.graph.simplify import RULES as graph_rules
 from compiler.graph.simplify import simplify as simplify_graph
-from compiler.graph.two_stage import two_stage
+from compiler.graph.split_reduction import split_reduction
 from compiler.llvm.emit import emit
 from compiler.llvm.level import level_of
 from compiler.loops import verify as verify_loops
 from compiler.loops.choosing.choose import choose
-from compiler.loops.collapse import collapse
+from compiler.loops.coalesce import coalesce
 from compiler.loops.index import index
 from compiler.loops.simplify import RULES as loop_rules
 from compiler.loops.simplify import simplify as simplify_loops
 from compiler.loops.split import split
 from compiler.loops.transforms.accumulate import accumulate
+from compiler.loops.transforms.cache_row import cache_row
 from compiler.loops.transforms.cascade import cascade
 from compiler.loops.transforms.dot import dot
-from compiler.loops.transforms.keep import keep
 from compiler.loops.transforms.pack import pack
 from compiler.loops.transforms.parallelize import parallelize
 from compiler.loops.transforms.prefetch import prefetch
@@ -55,8 +55,8 @@ from compiler.pipeline.machine_code import compiled, loaded, specify
 from compiler.schedule import verify as verify_schedule
 from compiler.schedule.carry import carry
 from compiler.schedule.deduplicate import deduplicate
+from compiler.schedule.fission import fission
 from compiler.schedule.hazards import separate
-from compiler.schedule.judge import judge
 from compiler.schedule.order import ordered
 from compiler.schedule.outline import outline
 from compiler.schedule.partition import partition
@@ -65,7 +65,7 @@ PIPELINE: tuple[Step, ...] = (
     Step("graph", "differentiate", differentiate,
          "first: gradients are of values as they were written, before equal ones are one", True,
          gives=(DIFFERENTIATED,)),
-    Step("graph", "merge", merge,
+    Step("graph", "cse", cse,
          "after differentiate: rules then meet each expression once, whatever line wrote it", True,
          needs=(DIFFERENTIATED,), gives=(MERGED,)),
     Step("graph", "decompose", decompose,
@@ -76,12 +76,12 @@ PIPELINE: tuple[Step, ...] = (
          "and copies is simplified too", True,
          needs=(MERGED, DECOMPOSED), gives=(SHARDED,)),
     Step("graph", "simplify", simplify_graph,
-         "before two_stage: what is gone here is neither cut, scheduled nor compiled", True,
+         "before split_reduction: what is gone here is neither cut, scheduled nor compiled", True,
          needs=(MERGED,), rules=graph_rules.rules),
-    Step("graph", "reread", reread,
+    Step("graph", "forward_stores", forward_stores,
          "after simplify: what is gone reads nothing; before hazards: a state needs no copy", True,
          needs=(MERGED,)),
-    Step("graph", "two_stage", two_stage,
+    Step("graph", "split_reduction", split_reduction,
          "last on the graph: simplify would make one reduction of two", True,
          needs=(MERGED, DECOMPOSED, SHARDED)),
     Step("graph", "verify", verify_graph.verify,
@@ -97,11 +97,11 @@ PIPELINE: tuple[Step, ...] = (
          "on the simplest graph: fusion is decided by what has to be computed",
          needs=(MERGED, DECOMPOSED, SHARDED),
          takes=("separated.root", "options"), makes="parts"),
-    Step("schedule", "judge", judge,
+    Step("schedule", "fission", fission,
          "after partition: it cuts kernels whose loops take longer than those of their parts",
          takes=("separated.root", "parts", "options", "estimate"), makes="judged"),
     Step("schedule", "outline", outline,
-         "after judge: a kernel body is the region that is left between two buffers",
+         "after fission: a kernel body is the region that is left between two buffers",
          takes=("separated.root", "judged.realized", "iterations", "separated.originals"),
          makes="outlined"),
     Step("schedule", "deduplicate", deduplicate,
@@ -119,21 +119,21 @@ PIPELINE: tuple[Step, ...] = (
          "first in a kernel: turns movement into arithmetic, which the next rows simplify",
          gives=(WHOLE, LOOPS), takes=("body", "provenance"), makes="loops"),
     Step("loops", "simplify", simplify_loops,
-         "before collapse: two loops can be told apart only by indices in simplest form", True,
+         "before coalesce: two loops can be told apart only by indices in simplest form", True,
          gives=(SIMPLE,), rules=loop_rules.rules),
     Step("loops", "split", split,
-         "after simplify: it cuts axes where divisions are left; before collapse: that joins the "
+         "after simplify: it cuts axes where divisions are left; before coalesce: that joins the "
          "parts which no index tells apart", True,
          needs=(SIMPLE, WHOLE, LOOPS)),
-    Step("loops", "collapse", collapse,
+    Step("loops", "coalesce", coalesce,
          "after simplify: it needs the simplest indices; before all choices: these name its axes",
          True, needs=(SIMPLE, WHOLE, LOOPS)),
     Step("loops", "verify", verify_loops.verify,
          "before choose: what is wrong here is no fault of a choice", takes=("loops",)),
     Step("loops", "choose", choose,
-         "after collapse: choices name the axes that it leaves; before the passes that do them",
+         "after coalesce: choices name the axes that it leaves; before the passes that do them",
          takes=("loops", "machine", "kinds"), makes="choices", otherwise=unchosen),
-    Step("loops", "keep", keep,
+    Step("loops", "cache_row", cache_row,
          "first of the choices: passes over a row are compared while their axes are whole",
          True, True, needs=(WHOLE, LOOPS)),
     Step("loops", "tile", tile,

@@ -16,9 +16,9 @@ from compiler.pipeline.facts import DECOMPOSED, SHARDED
 from compiler.pipeline.kernels import estimated
 from compiler.schedule.calls import buffer_of
 from compiler.schedule.carry import Carried
+from compiler.schedule.fission import Estimate
 from compiler.schedule.hazards import Separated
 from compiler.schedule.items import Dependency, ScheduleItem
-from compiler.schedule.judge import Estimate
 from compiler.schedule.kinds import Callable
 from compiler.schedule.order import Ordered
 from compiler.schedule.outlined import Iteration, Outlined
@@ -72,7 +72,7 @@ class ProgramUnit(driver.Unit):
                 if body not in found:
                     unit = ProgramUnit(graph=body, options=self.options, prefix="iteration:")
                     driver.run(unit, "graph")
-                    driver.run(unit, "schedule", until="judge")
+                    driver.run(unit, "schedule", until="fission")
                     root = unit.separated.root
                     found[body] = Iteration(
                         root, unit.judged, unit.carried, unit.records, unit.provenance

@@ -9,7 +9,7 @@ from compiler.core.node import Node, toposort
 from compiler.core.reason import Decision, Reason, numbers_of
 from compiler.core.trace import PassRecord
 from compiler.findings.widening import widenings
-from compiler.graph import two_stage
+from compiler.graph import split_reduction
 from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.words import describe_argument, operation, short
@@ -55,11 +55,11 @@ def _decisions(
     for choice in choices:
         yield Decision(entity(choice.node), "fuse", choice.is_fused, choice.reason)
     yield from sharding.decisions(records, simplest, entity)
-    record = next((r for r in records if r.name == "two_stage"), None)
+    record = next((r for r in records if r.name == "split_reduction"), None)
     if record is not None:
         assert isinstance(record.before, Sink)
-        for node, cut in two_stage.reasons(record.before).items():
-            yield Decision(entity(node), "two_stage", bool(cut.parts), cut.reason)
+        for node, cut in split_reduction.reasons(record.before).items():
+            yield Decision(entity(node), "split_reduction", bool(cut.parts), cut.reason)
     for choice in plain:
         kind = "inline" if choice.is_fused else "memory"
         yield Decision(entity(choice.node), kind, True, choice.reason)

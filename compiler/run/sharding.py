@@ -80,12 +80,12 @@ def laid_out(nodes: Sequence[TensorNode]) -> Sink:
     """The same of values that need have no data."""
     # not at import: most programs are on one device, and what is here then runs in no pipeline
     with loading():
+        from compiler.graph.cse import cse
         from compiler.graph.decompose import decompose
         from compiler.graph.differentiate import differentiate
-        from compiler.graph.merge import merge
         from compiler.graph.shard import spread
 
-    root = merge(differentiate(Sink(tuple(nodes)), Provenance()), Provenance())
+    root = cse(differentiate(Sink(tuple(nodes)), Provenance()), Provenance())
     plain = decompose(root, Provenance())
     assert isinstance(plain, Sink)
     return spread(plain)

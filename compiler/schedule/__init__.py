@@ -31,7 +31,7 @@ In order: each imports only what stands before it.
     outlined.py      a kernel graph in the making
     iterations.py    the loop of a `Repeat` as calls that a range of the kernel graph repeats
     outline.py       the region of each realized value becomes the body of a call
-    judge.py         a kernel whose loops take longer than those of its parts is cut
+    fission.py         a kernel whose loops take longer than those of its parts is cut
     deduplicate.py   bodies that differ only in the part that they read become one
     printer.py       the printed form and the picture of a schedule
     verify_items.py  the invariants of the schedule

@@ -4,7 +4,7 @@
     in memory           each element once, written; then one read for each evaluation saved
 
 Both in nanoseconds of the machine model. A row that one kernel goes over several times, as softmax
-does, counts once if it is near: what is dear about it is kept (`loops/transforms/keep.py`).
+does, counts once if it is near: what is dear about it is kept (`loops/transforms/cache_row.py`).
 """
 
 from collections.abc import Collection, Mapping

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from compiler.core.node import toposort
 from compiler.loops.choices import (
     Accumulate,
+    CacheRow,
     Choice,
     Choices,
     Dot,
-    Keep,
     Pack,
     Parallelize,
     Prefetch,
@@ -307,7 +307,7 @@ def _renamed(row: Choice, old: str, new: str) -> Choice:
             return replace(row, axes=tuple(map(name, row.axes)))
         case Pack():
             return replace(row, at=name(row.at))
-        case Keep():
+        case CacheRow():
             return replace(row, axis=name(row.axis), into=name(row.into))
         case Accumulate():
             return replace(row, axis=name(row.axis), at=name(row.at))
@@ -344,11 +344,12 @@ def _staged(rows: Rows, known: Space) -> Made:
     for slot in known.loaded:
         for at in _loops(rows, known) if slot not in packed else []:
             yield f"pack {slot} at {at or 'all'}", (*rows, Pack(slot, at, WHY))
-    if not any(isinstance(row, Keep) for row in rows):
+    if not any(isinstance(row, CacheRow) for row in rows):
         for one in known.axes:
             for two in known.axes:
                 if one is not two and one.extent == two.extent and one.role == "reduction":
-                    yield f"keep {one.name} {two.name}", (Keep(one.name, two.name, WHY), *rows)
+                    cached = CacheRow(one.name, two.name, WHY)
+                    yield f"cache_row {one.name} {two.name}", (cached, *rows)
     if not any(isinstance(row, Accumulate) for row in rows):
         for axis in known.axes:
             for at in _loops(rows, known) if axis.role == "reduction" else []:

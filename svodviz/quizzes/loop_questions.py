@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from compiler.graph.printer import Graph
     from compiler.program.compilation import Compilation
 
-INDEXING = frozenset({"simplify", "collapse"})
+INDEXING = frozenset({"simplify", "coalesce"})
 """The passes over loops before those that carry out choices."""
 RESULT = re.compile(r"^\s*(?:%\S+ = |(?=store |call ))")
 OPERANDS = re.compile(r"\s*(?:[%,(]|\s(?:-?\d|0x|zero|true|false|<\w+ -?\d)).*")

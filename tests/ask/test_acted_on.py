@@ -12,7 +12,7 @@ from compiler.loops.transforms.axes import axes
 
 
 def bound(program: Tensor, choices: str) -> dict[str, dict[str, str]]:
-    """For each choice, and each collapse, what it acted on."""
+    """For each choice, and each coalesce, what it acted on."""
     loops: Any = {"k0": choices} if choices else "auto"
     made = compile(program, Options(trace=True, loops=loops))
     found: dict[str, dict[str, str]] = {}
@@ -20,7 +20,7 @@ def bound(program: Tensor, choices: str) -> dict[str, dict[str, str]]:
         for step, match in enumerate(record.matches, 1) if record.stage == "loops" else ():
             told = matched(made, record, step)
             if told is not None and not told.nanoseconds:
-                found[match.algebra if record.name != "collapse" else "collapse"] = dict(
+                found[match.algebra if record.name != "coalesce" else "coalesce"] = dict(
                     told.bindings)  # fmt: skip
     return found
 
@@ -60,7 +60,7 @@ SOFTMAX = lambda: values(8, 100).softmax()  # noqa: E731
         "loops made": "i3 in 32, r4 in 4 reduction unrolled, s6 in 32 serial, "
                       "s5 in 24 serial, r7 in 4 reduction unrolled",
         "memory made": "local0 f32[32], 128 bytes"}),
-    (SOFTMAX, "keep r3 i1", "keep r3 i1", {
+    (SOFTMAX, "cache_row r3 i1", "cache_row r3 i1", {
         "axis": "r3 in 100 reduction", "into": "i1 in 100", "loops made": "i4 in 100",
         "memory made": "local0 f32[100], 400 bytes"}),
 ])  # fmt: skip
@@ -69,7 +69,7 @@ def test_each_choice(program: Any, choices: str, choice: str, expected: dict[str
 
 
 def test_loops_that_become_one() -> None:
-    assert bound(values(4, 8) * 2.0, "")["collapse"]["loops"] == "i0 in 4, i1 in 8"
+    assert bound(values(4, 8) * 2.0, "")["coalesce"]["loops"] == "i0 in 4, i1 in 8"
 
 
 @pytest.mark.parametrize("program", [ONE, TWO, PRODUCT, SOFTMAX])

@@ -50,8 +50,8 @@ def lost(node: Any) -> Any:
 WRONG = (
     ("graph", PASSES.after("simplify", turned), "turned", ""),
     ("graph, first of all", PASSES.before("decompose", turned), "turned", ""),
-    ("graph, last of all", PASSES.after("two_stage", doubled, turned), "turned", ""),
-    ("loops", PASSES.after("collapse", multiplied), "multiplied", "k0"),
+    ("graph, last of all", PASSES.after("split_reduction", doubled, turned), "turned", ""),
+    ("loops", PASSES.after("coalesce", multiplied), "multiplied", "k0"),
     ("loops, after choices", PASSES.after("vectorize", multiplied), "multiplied", "k0"),
 )
 
@@ -72,7 +72,7 @@ def test_the_wrong_pass_and_its_first_wrong_rewrite(row: tuple[str, Passes, str,
 
 
 def test_what_is_told_is_the_first_wrong_run() -> None:
-    passes = PASSES.after("simplify", turned).after("two_stage", lost)
+    passes = PASSES.after("simplify", turned).after("split_reduction", lost)
     made = compile(program(), passes=passes)
     marks = check_passes(made)
     first, last = (next(mark for mark in order if mark.ok is False)
@@ -104,7 +104,7 @@ def test_each_run_rules_out_half() -> None:
     passes = PASSES
     for _ in range(12):
         passes = passes.after("simplify", doubled)
-    made = compile(program(), passes=passes.after("two_stage", turned))
+    made = compile(program(), passes=passes.after("split_reduction", turned))
     found = bisect(made)
     assert found.record is not None and found.record.name == "turned"
     assert len(found.tried) <= 10 < len(made.passes)

@@ -52,7 +52,7 @@ def test_names_are_those_of_the_rule(name: str, wanted: dict[str, str]) -> None:
 
 
 def test_what_is_no_rule_bound_nothing() -> None:
-    record = next(it for it in made.passes if it.name == "merge")
+    record = next(it for it in made.passes if it.name == "cse")
     (*_, last) = (it for it in made.passes if it.stage == "loops" and it.matches)
     choice = Match("tile", "", "", record.before, record.after)
     assert matched(made, replace(last, matches=(choice,)), 1) is None

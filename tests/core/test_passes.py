@@ -55,7 +55,8 @@ EDITS = (
     ("before", lambda p: p.before("simplify", nothing),
      [*GRAPH[:SIMPLIFY], "nothing", *GRAPH[SIMPLIFY:]]),
     ("after", lambda p: p.after(GRAPH[LAST], nothing), [*GRAPH, "nothing"]),
-    ("without", lambda p: p.without("shard", "two_stage"), without("shard", "two_stage")),
+    ("without", lambda p: p.without("shard", "split_reduction"),
+     without("shard", "split_reduction")),
     ("move", lambda p: p.move("simplify", before="decompose"),
      first("simplify", "decompose")),
     ("move behind", lambda p: p.move("simplify", after=GRAPH[LAST]),
@@ -78,9 +79,9 @@ def test_edits(word: str, edit: object, expected: list[str]) -> None:
 def test_a_stage_before_the_name_tells_passes_apart() -> None:
     assert "simplify" in names(PASSES.without("simplify"), "loops")
     assert "simplify" not in names(PASSES.without("loops.simplify"), "loops")
-    loops = names(PASSES.repeat("loops.collapse"), "loops")
-    place = loops.index("collapse")
-    assert loops[place : place + 2] == ["collapse"] * 2 and "collapse" not in loops[place + 2 :]
+    loops = names(PASSES.repeat("loops.coalesce"), "loops")
+    place = loops.index("coalesce")
+    assert loops[place : place + 2] == ["coalesce"] * 2 and "coalesce" not in loops[place + 2 :]
 
 
 REFUSED = (
@@ -109,17 +110,17 @@ def many() -> Tensor:
 
 
 ORDERS = (
-    ("simplify first", PASSES.move("simplify", before="merge"), x.exp,
-     "merge gives it, which comes later: move simplify behind merge"),
-    ("no merge", PASSES.without("merge"), x.exp,
-     "merge gives it, which these passes leave out: they need it before decompose"),
+    ("simplify first", PASSES.move("simplify", before="cse"), x.exp,
+     "cse gives it, which comes later: move simplify behind cse"),
+    ("no cse", PASSES.without("cse"), x.exp,
+     "cse gives it, which these passes leave out: they need it before decompose"),
     ("shard too early", PASSES.move("shard", before="decompose"), x.relu,
      "decompose gives it, which comes later: move shard behind decompose"),
-    ("two stages too early", PASSES.move("two_stage", before="shard"), parts,
-     "shard gives it, which comes later: move two_stage behind shard"),
-    ("no decompose", PASSES.without("decompose", "shard", "two_stage"), x.relu,
+    ("two stages too early", PASSES.move("split_reduction", before="shard"), parts,
+     "shard gives it, which comes later: move split_reduction behind shard"),
+    ("no decompose", PASSES.without("decompose", "shard", "split_reduction"), x.relu,
      "decompose gives it, which these passes leave out: they need it before partition"),
-    ("no shard", PASSES.without("shard", "two_stage"), parts,
+    ("no shard", PASSES.without("shard", "split_reduction"), parts,
      "shard gives it, which these passes leave out: they need it before partition"),
     ("no simplest indices", PASSES.without("loops.simplify"), lambda: x.T.reshape(-1).exp(),
      "simplify gives it, which these passes leave out: they need it before split"),
@@ -132,8 +133,8 @@ ORDERS = (
     ("fetches before lanes", PASSES.move("prefetch", before="unroll"),
      lambda: Tensor(np.ones((300, 2048), np.float32)).softmax(1),
      "vectorize gives it, which comes later: move prefetch behind vectorize"),
-    ("collapse after tile", PASSES.repeat("collapse").move("collapse", after="tile"), many,
-     "tile ends it, which stands before: move collapse before tile"),
+    ("coalesce after tile", PASSES.repeat("coalesce").move("coalesce", after="tile"), many,
+     "tile ends it, which stands before: move coalesce before tile"),
 )  # fmt: skip
 
 
@@ -175,4 +176,4 @@ def test_options_take_passes_and_nothing_else() -> None:
 def test_passes_in_print() -> None:
     text = str(PASSES.after("simplify", nothing))
     assert "graph.nothing        exp(x) = exp(x)" in text
-    assert repr(PASSES.without("simplify")).startswith("Passes(graph.differentiate, graph.merge,")
+    assert repr(PASSES.without("simplify")).startswith("Passes(graph.differentiate, graph.cse,")

@@ -12,8 +12,8 @@ from compiler.core import dtypes
 from compiler.core.node import Node, toposort
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Line, Match, Numbering, PassRecord, Provenance, Replay, Rewrite
+from compiler.graph.cse import cse
 from compiler.graph.decompose import decompose
-from compiler.graph.merge import merge
 from compiler.graph.nodes import Buffer, Reduce, Reshape, Sink, TensorNode, const, elementwise
 from compiler.graph.printer import node_facts
 from compiler.graph.simplify import simplify
@@ -160,7 +160,7 @@ def written(line: int, name: str, *sources: TensorNode) -> TensorNode:
 def test_two_lines_that_write_the_same_are_both_origins() -> None:
     root = Sink((written(1, "exp", X), written(2, "exp", X), written(3, "neg", X)))
     provenance: Provenance[Origin] = Provenance()
-    merged = merge(root, provenance)
+    merged = cse(root, provenance)
     lines = [sorted(o.line for o in provenance.of(s)) for s in merged.sources]
     assert lines == [[1, 2], [1, 2], [3]]
 
@@ -173,7 +173,7 @@ def test_provenance_is_many_to_many() -> None:
         written(3, "sigmoid", X),
     ))  # fmt: skip
     provenance: Provenance[Origin] = Provenance()
-    result = simplify(decompose(merge(root, provenance), provenance), provenance)
+    result = simplify(decompose(cse(root, provenance), provenance), provenance)
     relu, other, sigmoid = result.sources
     assert relu is other
     assert sorted(o.line for o in provenance.of(relu)) == [1, 2]

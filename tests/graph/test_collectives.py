@@ -13,10 +13,10 @@ from compiler.core.trace import Match, Provenance
 from compiler.device.buffers import data, new_buffer
 from compiler.graph import collectives
 from compiler.graph.collectives import Collective, algorithm_of, bound
+from compiler.graph.cse import cse
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
 from compiler.graph.kinds.placement import Copy, Joint, Received, multi
-from compiler.graph.merge import merge
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.graph.reshard import even_lengths
 from compiler.graph.shard import collectives as rows_of
@@ -50,7 +50,7 @@ def on(count: int, array: Array, axis: int = 0, lengths: tuple[int, ...] = ()) -
 
 def exchanged(result: Tensor) -> tuple[TensorNode, tuple[Collective, ...]]:
     """The program after `shard` and `simplify`, verified and compared, and its collectives."""
-    plain = decompose(merge(Sink((result.node,)), Provenance()), Provenance())
+    plain = decompose(cse(Sink((result.node,)), Provenance()), Provenance())
     found = simplify(shard(plain, Provenance()), Provenance())
     verify(found, is_decomposed=True, is_sharded=True)
     buffers = [n for n in toposort([plain, found]) if isinstance(n, Buffer)]

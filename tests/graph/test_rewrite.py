@@ -161,7 +161,7 @@ def test_two_nodes_that_become_equal_are_reported_as_merged() -> None:
     matches: list[Match] = []
     result = rewrite(root, RuleSet((multiply_itself,)), provenance, matches)
     assert result.sources == (plain, plain)
-    assert [m.rule for m in matches] == ["multiply_itself", "merge"]
+    assert [m.rule for m in matches] == ["multiply_itself", "cse"]
     assert (matches[1].before, matches[1].after) == (squared, plain)
     assert provenance.of(plain) == {f"line of {n}" for n in numbers}
 

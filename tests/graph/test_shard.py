@@ -9,10 +9,10 @@ from compiler.core.errors import DeviceError
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.device.buffers import data, new_buffer
+from compiler.graph.cse import cse
 from compiler.graph.decompose import decompose
 from compiler.graph.interpret import interpret
 from compiler.graph.kinds.placement import Copy, Multi, copy_to, multi
-from compiler.graph.merge import merge
 from compiler.graph.nodes import Buffer, Contiguous, Sink, TensorNode, Threefry, elementwise
 from compiler.graph.reshard import even_lengths, part, stored_bytes
 from compiler.graph.shard import reasons, shard, spread
@@ -36,7 +36,7 @@ def on(count: int, array: np.ndarray, axis: int | None, lengths: tuple[int, ...]
 
 def apart(node: TensorNode) -> TensorNode:
     """The value with its operations done on each shard; verified, and compared."""
-    written = merge(Sink((node,)), Provenance())
+    written = cse(Sink((node,)), Provenance())
     plain = decompose(written, Provenance())
     assert isinstance(plain, Sink)
     result = spread(plain)

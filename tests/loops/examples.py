@@ -54,7 +54,7 @@ EXAMPLES = {
     "tile": Example("vector", (1, 50, 1), "tile i0 16 peel"),
     "reorder": Example("transpose", (8, 4, 1), "reorder i1 i0"),
     "pack": Example("matmul", (64, 32, 100), "tile i1 16; reorder i1.0 i0 i1.1; pack 2 i1.0"),
-    "keep": Example("softmax", (4, 64, 1), "keep r3 i1"),
+    "cache_row": Example("softmax", (4, 64, 1), "cache_row r3 i1"),
     "accumulate": Example("column sums", (99, 64, 1), "accumulate r1 4"),
     "dot": Example("matmul of bytes", (8, 16, 32), "tile r2 4; pack 2; dot r2.1"),
     "unroll": Example("vector", (1, 64, 1), "tile i0 4; unroll i0.1"),

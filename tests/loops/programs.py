@@ -35,7 +35,7 @@ from compiler.graph.nodes import (
     elementwise,
 )
 from compiler.graph.simplify import simplify as simplify_graph
-from compiler.loops.collapse import collapse
+from compiler.loops.coalesce import coalesce
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.loops.simplify import simplify
@@ -224,7 +224,7 @@ def forms(body: Sink) -> list[Body]:
     """A kernel's loops after each pass, verified."""
     provenance: Provenance[Any] = Provenance()
     result = [index(body, provenance)]
-    for step in (simplify, collapse):
+    for step in (simplify, coalesce):
         result.append(step(result[-1], provenance))
     for each in result:
         verify(each)

@@ -9,11 +9,11 @@ from compiler.core.node import toposort
 from compiler.loops.choices import (
     KINDS,
     Accumulate,
+    CacheRow,
     Choice,
     Choices,
     Dot,
     Form,
-    Keep,
     Pack,
     Parallelize,
     Prefetch,
@@ -93,7 +93,7 @@ def _any(body: Body, source: random.Random) -> list[Choice]:
         return []
     rows: list[Choice] = []
     if len(names) > 1 and source.random() < 0.4:
-        rows.append(Keep(*source.sample(names, 2)))
+        rows.append(CacheRow(*source.sample(names, 2)))
         names.append(f"i{1 + max(int(name[1:]) for name in names)}")
     whole = list(names)
     for _ in range(source.randint(0, 5)):

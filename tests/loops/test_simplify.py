@@ -15,7 +15,7 @@ from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.loops import nodes
-from compiler.loops.collapse import collapse
+from compiler.loops.coalesce import coalesce
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import Body, ScalarNode, alu, axis, const, index, linear
 from compiler.loops.simplify import simplify
@@ -207,7 +207,7 @@ def test_no_new_divisions(name: str) -> None:
 def collapsed(value: Callable[[ScalarNode, ScalarNode], ScalarNode]) -> list[nodes.Range]:
     """The loops left of out[i0*6 + i1] = value(i0, i1)."""
     out, inside = nodes.Argument((), 0, i64, 24, True), linear((I0, I1), (4, 6))
-    body = collapse(
+    body = coalesce(
         simplify(Body((nodes.Store((out, inside, value(I0, I1), I0, I1)),)), Provenance()),
         Provenance(),
     )
@@ -230,7 +230,7 @@ def test_an_index_that_is_one_of_the_loops_is_kept(extents: tuple[int, int]) -> 
     out = nodes.Argument((), 0, i64, math.prod(extents), True)
     body = Body((nodes.Store((out, linear(loops, extents), index(7), *loops)),))
     provenance: Provenance[Any] = Provenance()
-    result = collapse(simplify(body, provenance), provenance)
+    result = coalesce(simplify(body, provenance), provenance)
     found = np.zeros(math.prod(extents), np.int64)
     interpret(result, [found])
     assert found.tolist() == [7] * math.prod(extents)

@@ -18,22 +18,22 @@ from compiler.core.node import toposort
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Numbering, Provenance
 from compiler.graph import nodes as graph
+from compiler.graph.cse import cse
 from compiler.graph.decompose import decompose
 from compiler.graph.differentiate import differentiate
+from compiler.graph.forward_stores import forward_stores
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.gradient import Backward, Gradient
 from compiler.graph.kinds.placement import multi
-from compiler.graph.merge import merge
 from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 from compiler.graph.printer import Graph
-from compiler.graph.reread import reread
 from compiler.graph.shard import shard
 from compiler.graph.simplify import simplify
-from compiler.graph.two_stage import two_stage
+from compiler.graph.split_reduction import split_reduction
 from compiler.llvm.emit import emit
 from compiler.llvm.level import level_of
 from compiler.loops.choosing.choose import choose
-from compiler.loops.collapse import collapse
+from compiler.loops.coalesce import coalesce
 from compiler.loops.index import index
 from compiler.loops.nodes import Body
 from compiler.loops.printer import Loops
@@ -49,8 +49,8 @@ from compiler.schedule.analysis import costs, footprint
 from compiler.schedule.calls import KernelGraph, KernelSink, buffer_of
 from compiler.schedule.carry import carry
 from compiler.schedule.deduplicate import deduplicate
+from compiler.schedule.fission import fission
 from compiler.schedule.hazards import separate
-from compiler.schedule.judge import judge
 from compiler.schedule.order import order
 from compiler.schedule.outline import Outlined, outline
 from compiler.schedule.partition import partition
@@ -103,10 +103,10 @@ def differentiate_example() -> Texts:
     return graph_pass(differentiate, graph.Sink((Gradient((sweep,), 0),)))
 
 
-def merge_example() -> Texts:
+def cse_example() -> Texts:
     x = source("x", 4)
     total = written(7, "add", written(3, "exp", x), written(7, "exp", x))
-    return graph_pass(merge, graph.Sink((total,)))
+    return graph_pass(cse, graph.Sink((total,)))
 
 
 def decompose_example() -> Texts:
@@ -130,14 +130,15 @@ def simplify_example() -> Texts:
     )
 
 
-def reread_example() -> Texts:
+def forward_stores_example() -> Texts:
     mean = source("mean", 4)
     new = elementwise("neg", mean)
-    return graph_pass(reread, graph.Sink((Assign((mean, new)), elementwise("exp", new))))
+    return graph_pass(forward_stores, graph.Sink((Assign((mean, new)), elementwise("exp", new))))
 
 
-def two_stage_example() -> Texts:
-    return graph_pass(two_stage, graph.Sink((graph.Reduce((source("x", 1048576),), "sum", (0,)),)))
+def split_reduction_example() -> Texts:
+    total = graph.Reduce((source("x", 1048576),), "sum", (0,))
+    return graph_pass(split_reduction, graph.Sink((total,)))
 
 
 def carry_example() -> Texts:
@@ -169,14 +170,14 @@ def partition_example() -> Texts:
     return before, "\n".join(rows)
 
 
-def judge_example() -> Texts:
+def fission_example() -> Texts:
     product = elementwise("exp", matmul(source("x", 64, 96), source("y", 96, 64)))
     root = graph.Sink((graph.Reduce((product,), "sum", (1,)),))
     options = Options()
     parts = partition(root, options)
     provenance: Provenance[Origin] = Provenance()
     before = graph_text(root, provenance)
-    found = judge(root, parts, options, partial(estimated, options=options)).realized
+    found = fission(root, parts, options, partial(estimated, options=options)).realized
     realized = {f"%{provenance.numbers[n]} " for n in found}
     return before, "\n".join(r for r in before.splitlines() if r.startswith(tuple(realized)))
 
@@ -274,9 +275,9 @@ def split_example() -> Texts:
     return loops_pass(split, simplify_loops(body, Provenance()))
 
 
-def collapse_example() -> Texts:
+def coalesce_example() -> Texts:
     body = index(body_of(lambda x: elementwise("exp", x), (64, 784)), Provenance())
-    return loops_pass(collapse, simplify_loops(body, Provenance()))
+    return loops_pass(coalesce, simplify_loops(body, Provenance()))
 
 
 def cascade_example() -> Texts:
@@ -286,7 +287,7 @@ def cascade_example() -> Texts:
 def row_sums(columns: int = 10) -> Body:
     """The sum of each row."""
     body = body_of(lambda x: graph.Reduce((x,), "sum", (1,)), (64, columns))
-    return collapse(simplify_loops(index(body, Provenance()), Provenance()), Provenance())
+    return coalesce(simplify_loops(index(body, Provenance()), Provenance()), Provenance())
 
 
 def lowered_text(body: Body) -> str:
@@ -309,7 +310,7 @@ def emit_example() -> Texts:
 
 def choose_example() -> Texts:
     body = index(body_of(lambda x: elementwise("exp", x), (50_000,)), Provenance())
-    body = collapse(simplify_loops(body, Provenance()), Provenance())
+    body = coalesce(simplify_loops(body, Provenance()), Provenance())
     return loops_text(body, Numbering()), str(choose(body, DEFAULT))
 
 
@@ -330,23 +331,23 @@ def chosen_example(name: str) -> Callable[[], Texts]:
 
 EXAMPLES: dict[tuple[str, str], Callable[[], Texts]] = {
     ("graph", "differentiate"): differentiate_example,
-    ("graph", "merge"): merge_example,
+    ("graph", "cse"): cse_example,
     ("graph", "decompose"): decompose_example,
     ("graph", "shard"): shard_example,
     ("graph", "simplify"): simplify_example,
-    ("graph", "reread"): reread_example,
-    ("graph", "two_stage"): two_stage_example,
+    ("graph", "forward_stores"): forward_stores_example,
+    ("graph", "split_reduction"): split_reduction_example,
     ("schedule", "carry"): carry_example,
     ("schedule", "hazards"): hazards_example,
     ("schedule", "partition"): partition_example,
-    ("schedule", "judge"): judge_example,
+    ("schedule", "fission"): fission_example,
     ("schedule", "outline"): outline_example,
     ("schedule", "deduplicate"): deduplicate_example,
     ("schedule", "order"): order_example,
     ("loops", "index"): index_example,
     ("loops", "simplify"): simplify_loops_example,
     ("loops", "split"): split_example,
-    ("loops", "collapse"): collapse_example,
+    ("loops", "coalesce"): coalesce_example,
     ("loops", "choose"): choose_example,
     **{("loops", step.name): chosen_example(step.name) for step in PIPELINE if step.is_chosen},
     ("loops", "cascade"): cascade_example,

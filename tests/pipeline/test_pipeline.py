@@ -71,7 +71,7 @@ def test_what_the_last_pass_leaves_broken_is_noticed(monkeypatch: pytest.MonkeyP
     def broken(body: Body, *rest: object) -> Body:
         return Body((*body.sources, body.sources[0].sources[1]))
 
-    replace_row(monkeypatch, "loops.collapse", broken)
+    replace_row(monkeypatch, "loops.coalesce", broken)
     with pytest.raises(InternalError):
         compiled(Options())
 

@@ -66,7 +66,7 @@ def test_a_rule_on_loops() -> None:
         return alu("mul", node.sources[0], scalar(2.0, node.dtype)) if is_twice else None
 
     assert shifted.stage == "loops"
-    for place in ("collapse", "vectorize", "stream"):
+    for place in ("coalesce", "vectorize", "stream"):
         made = compile(x + x, passes=PASSES.after(place, shifted))
         record = next(r for r in made.passes if r.name == "shifted")
         assert (record.stage, record.kernel) == ("loops", "k0") and record.matches

@@ -155,7 +155,8 @@ def test_decisions_carry_reasons(network: Compilation) -> None:
     assert len(network.decisions) >= 3
     loops = {stage.entity(stage.body) for stage in network.loops}
     buffers = {network.kernels.entity(node) for node in network.kernels.nodes}
-    subjects = dict.fromkeys(("fuse", "two_stage", "inline", "memory"), graph) | {"share": buffers}
+    of_graph = dict.fromkeys(("fuse", "split_reduction", "inline", "memory"), graph)
+    subjects = of_graph | {"share": buffers}
     for decision in network.decisions:
         assert decision.subject in subjects.get(decision.kind, loops)
         assert isinstance(decision.taken, bool)

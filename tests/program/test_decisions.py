@@ -165,7 +165,7 @@ def is_above(number: Number) -> bool:
     return number.value > number.limit
 
 
-def two_stage(each: Decision, named: dict[str, Number]) -> bool:
+def split_reduction(each: Decision, named: dict[str, Number]) -> bool:
     took = named.get("one core takes about")
     is_long = took is not None and not is_below(took)
     if each.taken:
@@ -225,7 +225,7 @@ def vectorize(each: Decision, named: dict[str, Number]) -> bool:
 
 
 VERDICTS: dict[str, Callable[[Decision, dict[str, Number]], bool]] = {
-    "fuse": fuse, "two_stage": two_stage, "parallelize": parallelize, "stream": stream,
+    "fuse": fuse, "split_reduction": split_reduction, "parallelize": parallelize, "stream": stream,
     "share": share, "tile": tile, "pack": pack, "vectorize": vectorize,
     "reorder": reorder,
 }  # fmt: skip
@@ -312,7 +312,7 @@ def test_a_panel_that_pages_throw_out_is_copied_if_it_is_read_often_enough() -> 
 
 def test_a_long_sum_is_cut_in_two() -> None:
     made = compile(values(1 << 21).sum(), OPTIONS)
-    (cut,) = of(made, "two_stage", True)
+    (cut,) = of(made, "split_reduction", True)
     assert number(cut, "elements folded").value == 1 << 21
     assert number(cut, "rows to share out").value == 1
     parts = int(re.search(r"in (\d+) parts", cut.reason).group(1))  # type: ignore[union-attr]

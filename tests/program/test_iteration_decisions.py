@@ -79,7 +79,7 @@ def test_decisions_in_an_iteration_are_about_the_call_or_the_buffer() -> None:
 
 def test_a_long_sum_in_an_iteration_is_cut_in_two() -> None:
     made = compile(long_sum(), OPTIONS)
-    (cut,) = [d for d in told_in_iterations(made) if d.kind == "two_stage" and d.taken]
+    (cut,) = [d for d in told_in_iterations(made) if d.kind == "split_reduction" and d.taken]
     assert number(cut, "elements folded").value == 1 << 20
 
 

@@ -18,7 +18,7 @@ function knows, and what is too small for vectors, stays plain: LLVM then looks 
 and cores share the outermost loop where the work is worth it. So does what a user asked to unroll,
 on one core. What was looked at and not chosen is told with the choices.
 
-Relies on: invariants of `loops/verify.py`; loops as `collapse` leaves them, whole and simple.
+Relies on: invariants of `loops/verify.py`; loops as `coalesce` leaves them, whole and simple.
 Ensures: each choice has its reason. That the passes can do it is theirs to say: what one refuses
 is left out (`dropped.py`).
 """

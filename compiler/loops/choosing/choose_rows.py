@@ -4,7 +4,7 @@ import itertools
 
 from compiler.core.node import toposort
 from compiler.core.reason import Number, Reason
-from compiler.loops.choices import Choices, Keep, Prefetch, Refused, Row, chosen
+from compiler.loops.choices import CacheRow, Choices, Prefetch, Refused, Row, chosen
 from compiler.loops.choosing.accesses import Accesses, extents
 from compiler.loops.choosing.choose_taps import TAPS, side_by_side
 from compiler.loops.choosing.lanes import (
@@ -21,7 +21,7 @@ from compiler.loops.choosing.lanes import (
 from compiler.loops.choosing.row_folds import BLOCK, around, in_rows
 from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
 from compiler.loops.transforms.axes import next_number
-from compiler.loops.transforms.keep import repeated
+from compiler.loops.transforms.cache_row import repeated
 from compiler.loops.transforms.levels import length
 from compiler.machines.model import EXPENSIVE, NEVER_VECTOR, MachineModel
 
@@ -140,7 +140,7 @@ def _fetched(
     seen: Accesses, passes: list[Range], made: list[Row], model: MachineModel
 ) -> list[Row]:
     """The row that follows, asked for by the pass over a row that computes longest."""
-    keeps = [row for row in made if isinstance(row, Keep)]
+    keeps = [row for row in made if isinstance(row, CacheRow)]
     outside = [r for r in seen.ranges if r not in passes]
     if not keeps or not outside:
         return []  # without dear passes memory is busy anyway
@@ -180,13 +180,13 @@ def _kept(seen: Accesses, passes: list[Range], lanes: int, model: MachineModel) 
         near = Number("bytes of a row", row, "bytes", "half the level-2 cache", most * seen.widest)
         if axis.extent > most:
             words = f"a row of {axis.extent:,} elements does not stay near: {names} again"
-            choices.append(Refused("keep", Reason(words, near)))
+            choices.append(Refused("cache_row", Reason(words, near)))
             continue
         words = f"{names} again for {axis.extent} elements costs more than {seen.widest} bytes each"
         took = max(EXPENSIVE[name] for name in dear)
         dearest = Number("the dearest operation", took, "ns", "worth keeping from", WORTH_KEEPING)
         more = Number("elements of a row", axis.extent, "", "lanes", lanes)
-        choices.append(Keep(axis.name, into.name, Reason(words, dearest, near, more)))
+        choices.append(CacheRow(axis.name, into.name, Reason(words, dearest, near, more)))
         for _ in pairs:
             choices += in_vectors(f"i{number}", axis.extent, lanes, DEAR, "the row that is kept")
             number += 1

@@ -26,7 +26,7 @@ LEAST_LOTS = 4
 109 so, 1024×512×128 at 71 and 100 (the same machine, one thread)."""
 FEW_PANELS = 4
 """Panels for which rows are better read across: for more of them a transposed copy pays, which
-`judge` makes. 2048×512×512 runs at 141 GFLOP/s with a copy and at 126 in lots, 2048×512×128 at 88
+`fission` makes. 2048×512×512 runs at 141 GFLOP/s with a copy and at 126 in lots, 2048×512×128 at 88
 and 108 (the same machine, one thread)."""
 
 LEAST_PANELS = 4

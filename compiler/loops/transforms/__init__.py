@@ -8,7 +8,7 @@ In order: each imports only what stands before it.
     tile.py         an axis is cut into tiles of a fixed size
     cascade.py      a long sum of floats is a sum of short sums
     accumulate.py   a reduction over a strided axis adds whole rows to scratch memory
-    keep.py         values that several passes over a row compute are kept in scratch memory
+    cache_row.py       values that several passes over a row compute are kept in scratch memory
     pack.py         tiles that the inner loops read again and again are copied to scratch memory
     dot.py          iterations of a sum of products of small types are the elements of words
     parallelize.py  the iterations of an axis are shared out over several runs of the kernel

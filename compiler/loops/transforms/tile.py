@@ -21,7 +21,7 @@ not touched ("mask"): loads and stores get a gate, what is folded the identity. 
 have no iterations is left out, and a loop that would have one. An axis whose extent is a variable
 n has n // size tiles and n % size iterations left.
 
-Relies on: `collapse` has run: each axis is as long as it can be.
+Relies on: `coalesce` has run: each axis is as long as it can be.
 Ensures: the same elements and folds; the order of a fold differs where there is a rest.
 """
 

@@ -43,7 +43,7 @@ from compiler.schedule.partition import Choice
 
 COMPARED = ("computed where it is read", "asked by each load", "loops of one kernel")
 """The names of what is compared with a value in memory, see `schedule/repeating.py`,
-`schedule/padding.py` and `schedule/judge.py`."""
+`schedule/padding.py` and `schedule/fission.py`."""
 FusionType = Literal["elementwise", "reduction", "mixed"]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from compiler.loops.choices import Choices, Keep, Prefetch, Tile, Vectorize, text
+from compiler.loops.choices import CacheRow, Choices, Prefetch, Tile, Vectorize, text
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.lanes import in_vectors
 from compiler.machines.model import DEFAULT
@@ -35,7 +35,7 @@ def test_what_vectors_leave_over_is_masked(trips: int, expected: str) -> None:
 def test_a_row_is_kept_where_it_is_dear_near_and_more_than_a_vector(
     name: str, n: int, is_kept: bool
 ) -> None:
-    assert bool(choose(body_of(name, 20, n, 1), DEFAULT).of(Keep)) == is_kept
+    assert bool(choose(body_of(name, 20, n, 1), DEFAULT).of(CacheRow)) == is_kept
 
 
 @pytest.mark.parametrize(("name", "n", "is_vector"), [

@@ -74,7 +74,7 @@ def test_a_tensor_and_a_node_move_the_view(explorer: Explorer) -> None:
 
 
 def test_what_passes_took_away_is_still_there(explorer: Explorer) -> None:
-    record = next(it for it in explorer.compilation.passes if it.matches and it.name != "merge")
+    record = next(it for it in explorer.compilation.passes if it.matches and it.name != "cse")
     gone = record.matches[0].before
     explorer.state = {"selected": record.entity(gone)}
     assert record.entity(explorer.selected) == record.entity(gone)

@@ -133,7 +133,7 @@ def test_what_changed_is_listed(open_page: Open, path: Path) -> None:
     assert any("= the same kernels 2 2" in it for it in rows)
     assert "+1 relu" in page.locator(".changes").inner_text()
     page.get_by_role("button", name=re.compile("show .* that did the same")).click()
-    assert "two_stage" in page.locator(".changes").inner_text()
+    assert "split_reduction" in page.locator(".changes").inner_text()
     assert "explore(a, b, measure=True)" in page.locator(".changes").inner_text()
     page.get_by_role("button", name="Compare the loops of k0").click()
     assert state(page)["tab"] == "texts"

@@ -17,7 +17,7 @@ export const KINDS = {
   tile: ["axis", "size", "tail"],
   reorder: ["axes"],
   pack: ["loaded", "at"],
-  keep: ["axis", "axis"],
+  cache_row: ["axis", "axis"],
   accumulate: ["axis", "size", "at"],
   dot: ["axis", "form"],
   unroll: ["axis"],
@@ -147,7 +147,7 @@ export function added(rows, kind, kernel) {
     case "vectors": return vectors(rows, long, kernel.lanes);
     case "reorder": return [...rows, { kind, values: inner.map(([name]) => name) }];
     case "pack": return [...rows, { kind, values: [kernel.loaded.at(-1) ?? 1, outer] }];
-    case "keep": return [...rows, { kind, values: [last, outer] }];
+    case "cache_row": return [...rows, { kind, values: [last, outer] }];
     case "accumulate": return [...rows, { kind, values: [last, 8, ""] }];
     case "dot": return [...rows, { kind, values: [last, "plain"] }];
     case "parallelize": return [...rows, { kind, values: [outer, Math.max(2, kernel.cores)] }];
@@ -186,7 +186,7 @@ export const ADDABLE = [
   ["parallelize", "iterations over threads"],
   ["pack", "an argument packed"],
   ["accumulate", "sums kept near"],
-  ["keep", "values kept, not computed again"],
+  ["cache_row", "values kept, not computed again"],
   ["dot", "products of small types, several at once"],
   ["stream", "stores past the caches"],
   ["prefetch", "the next rows fetched ahead"],

@@ -1,4 +1,4 @@
-"""merge: equal expressions written on different lines become one node (elsewhere: CSE).
+"""cse: common subexpression elimination. Equal expressions of different lines become one node.
 
     Before:  %0 = buffer x             f32[4]
              %1 = exp %0               f32[4]   digits.py:3
@@ -18,7 +18,7 @@ from compiler.core.trace import Match, Provenance
 from compiler.graph.nodes import TensorNode
 
 
-def merge(
+def cse(
     root: TensorNode, provenance: Provenance[Origin], matches: list[Match] | None = None
 ) -> TensorNode:
     """`root` with every node's line moved into `provenance`, equal nodes made one."""
@@ -32,7 +32,7 @@ def merge(
             first = numbered.setdefault(plain, node)
             provenance.numbers.same(plain, node)
             if matches is not None and first is not node:
-                matches.append(Match("merge", "equal nodes are one node", "", node, plain))
+                matches.append(Match("cse", "equal nodes are one node", "", node, plain))
             lines = frozenset((node.origin,)) if node.origin else frozenset[Origin]()
             provenance.add(node, lines)
             provenance.add(plain, lines)

@@ -15,10 +15,10 @@ from compiler.core.node import toposort
 from compiler.core.reason import Number, Reason
 from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
-from compiler.graph import two_stage as stage
+from compiler.graph import split_reduction as stage
 from compiler.graph.interpret import interpret
 from compiler.graph.nodes import TensorNode, elementwise
-from compiler.graph.two_stage import reasons, two_stage
+from compiler.graph.split_reduction import reasons, split_reduction
 from compiler.graph.verify import verify
 
 f32, i32 = dtypes.float32, dtypes.int32
@@ -32,7 +32,7 @@ def buffer(*shape: int) -> nodes.Buffer:
 def cut(node: TensorNode) -> TensorNode:
     """The only root, as the pass makes it."""
     root = nodes.Sink((node,))
-    after = two_stage(root, Provenance())
+    after = split_reduction(root, Provenance())
     verify(after, True, True)
     return after.sources[0]
 
@@ -178,15 +178,17 @@ def test_the_match_and_where_the_nodes_come_from() -> None:
     node = nodes.Reduce((buffer(1 << 20),), "max", (0,))
     root, provenance, matches = nodes.Sink((node,)), Provenance[str](), list[Match]()
     provenance.add(node, frozenset(("here",)))
-    after = two_stage(root, provenance, matches)
-    assert [(m.rule, m.before, m.after) for m in matches] == [("two_stage", node, after.sources[0])]
+    after = split_reduction(root, provenance, matches)
+    (match,) = matches
+    assert (match.rule, match.before) == ("split_reduction", node)
+    assert match.after is after.sources[0]
     made = set(toposort([after])) - {after, *toposort([root])}
     assert len(made) == 5 and all(provenance.of(n) == {"here"} for n in made)
 
 
-def test_two_stages_that_are_there_stay() -> None:
+def test_split_reductions_that_are_there_stay() -> None:
     root = nodes.Sink((nodes.Reduce((buffer(1 << 22),), "sum", (0,)),))
-    once = two_stage(root, Provenance())
+    once = split_reduction(root, Provenance())
     assert len([n for n in toposort([once]) if isinstance(n, nodes.Contiguous)]) == 1
 
 
@@ -235,7 +237,7 @@ def test_compiled(
 ) -> None:
     values = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
     made = compiler.compile(ours(Tensor(values)))
-    assert any(d.kind == "two_stage" and d.taken for d in made.decisions)
+    assert any(d.kind == "split_reduction" and d.taken for d in made.decisions)
     subjects = {d.subject for d in made.decisions if d.subject.startswith("graph:")}
     assert subjects <= set(made.optimized_graph.to_networkx())
     np.testing.assert_allclose(made.run()[0], numpy(values.astype(np.float64)), rtol=2e-5)
@@ -246,7 +248,7 @@ def test_compiled(
 def test_variable_extents_and_shards_are_left_alone() -> None:
     n = Variable("n", 1, 100)
     x = Tensor(np.ones((50, 3), np.float32), symbolic={0: n})
-    assert not any(d.kind == "two_stage" for d in compiler.compile(x.sum()).decisions)
+    assert not any(d.kind == "split_reduction" for d in compiler.compile(x.sum()).decisions)
     sharded = Tensor(np.ones((64, 4), np.float32)).shard(("CPU", "CPU:1"), axis=0)
     np.testing.assert_array_equal(sharded.sum().numpy(), 256.0)
 

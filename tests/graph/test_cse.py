@@ -1,10 +1,10 @@
-"""merge: lines move from the nodes into the provenance, and equal nodes become one."""
+"""cse: lines move from the nodes into the provenance, and equal nodes become one."""
 
 from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.origin import Origin, state
 from compiler.core.trace import Match, Provenance
-from compiler.graph.merge import merge
+from compiler.graph.cse import cse
 from compiler.graph.nodes import Buffer, Sink, TensorNode, const, elementwise
 
 f32 = dtypes.float32
@@ -31,7 +31,7 @@ def lines(provenance: Provenance[Origin], node: TensorNode) -> list[int]:
 
 def test_equal_expressions_of_two_lines_are_one_node_with_both() -> None:
     provenance: Provenance[Origin] = Provenance()
-    merged = merge(ROOT, provenance)
+    merged = cse(ROOT, provenance)
     exponential = merged.sources[1]
     assert exponential is op("exp", X)
     assert merged.sources[0] is op("add", exponential, op("neg", exponential))
@@ -42,7 +42,7 @@ def test_equal_expressions_of_two_lines_are_one_node_with_both() -> None:
 
 def test_no_node_keeps_a_line() -> None:
     assert any(n.origin for n in toposort([ROOT]))
-    assert all(n.origin is None for n in toposort([merge(ROOT, Provenance())]))
+    assert all(n.origin is None for n in toposort([cse(ROOT, Provenance())]))
 
 
 def test_whole_equal_subgraphs_are_one() -> None:
@@ -50,7 +50,7 @@ def test_whole_equal_subgraphs_are_one() -> None:
         return at(first + 2, "sqrt", at(first + 1, "abs", at(first, "neg", X)))
 
     provenance: Provenance[Origin] = Provenance()
-    merged = merge(Sink((at(30, "mul", branch(10), branch(20)),)), provenance)
+    merged = cse(Sink((at(30, "mul", branch(10), branch(20)),)), provenance)
     (product,) = merged.sources
     assert product.sources[0] is product.sources[1]
     assert len(toposort([merged])) == 6
@@ -62,9 +62,9 @@ def test_whole_equal_subgraphs_are_one() -> None:
 def test_each_node_that_went_is_a_match_to_the_one_that_stays() -> None:
     provenance: Provenance[Origin] = Provenance()
     matches: list[Match] = []
-    merged = merge(ROOT, provenance, matches)
+    merged = cse(ROOT, provenance, matches)
     assert [(m.rule, m.before, m.after) for m in matches] == [
-        ("merge", SAME[1], merged.sources[1])
+        ("cse", SAME[1], merged.sources[1])
     ]
     assert provenance.numbers[merged.sources[1]] == provenance.numbers[SAME[0]]
 
@@ -74,5 +74,5 @@ def test_different_values_stay_apart() -> None:
     other = Buffer((), 2, (4,), f32, "x")
     root = Sink((*zeros, op("exp", X), op("exp", other), op("sub", X, other), op("sub", other, X)))
     matches: list[Match] = []
-    assert merge(root, Provenance(), matches) is root
+    assert cse(root, Provenance(), matches) is root
     assert matches == []

@@ -17,7 +17,7 @@ from compiler.graph.words import operation
 from compiler.pipeline import driver, kernels
 from compiler.pipeline.kernels import estimated
 from compiler.run.building import Build
-from compiler.schedule.judge import Estimated, judge
+from compiler.schedule.fission import Estimated, fission
 from compiler.schedule.outline import body_of
 from compiler.schedule.partition import partition
 from tests.loops.programs import data, fold, matmul, op
@@ -83,7 +83,7 @@ def test_what_has_good_loops_is_left_whole(root: TensorNode) -> None:
         asked.append(body)
         return estimated(body, Options())
 
-    assert judge(nodes.Sink((root,)), parts, Options(), estimate) is parts
+    assert fission(nodes.Sink((root,)), parts, Options(), estimate) is parts
     assert asked == [body_of(root, [root])]
 
 
@@ -171,14 +171,14 @@ def test_the_reader_of_a_part_that_takes_too_long_is_not_estimated() -> None:
         asked.append(is_tried)
         return Estimated(1e6, 1e3, False)
 
-    assert judge(root, parts, Options(), estimate) is parts
+    assert fission(root, parts, Options(), estimate) is parts
     held: list[bool] = []
 
     def halves(body: nodes.Sink, *, is_tried: bool = False) -> Estimated:
         held.append(is_tried)
         return Estimated(1e6 if not is_tried else 7e5, 1e3, False)
 
-    assert judge(root, parts, Options(), halves) is parts
+    assert fission(root, parts, Options(), halves) is parts
     assert sum(held) == 2 * sum(asked) > 0, "a part that takes less has its reader estimated"
 
 

@@ -1,4 +1,4 @@
-"""two_stage: a long reduction with few results is cut into parts that cores can share.
+"""split_reduction: a long reduction with few results is cut into parts that cores can share.
 
     Before:  %0 = buffer x             f32[1048576]
              %1 = reduce sum %0 axes (0) f32[1]
@@ -13,7 +13,7 @@
 
 One axis that is folded is cut into parts; each part is folded by itself, into memory, and what
 comes out is folded by a second, small kernel. Slices that are left over, because the extent is no
-multiple of the parts, are folded by the second kernel too. Elsewhere called "split reduction".
+multiple of the parts, are folded by the second kernel too.
 
 A sum over rows (the first axis, say, of two) is cut as well: its parts are blocks of whole rows,
 read one after the other. So is a product whose sum is long beside its few results, as `x.T @ x` of
@@ -92,7 +92,7 @@ class Cut:
     is_outside: bool = False
 
 
-def two_stage(
+def split_reduction(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
     """`root` with long reductions that have few results in two stages."""
@@ -130,7 +130,7 @@ def _rebuilt(
             whole, made = made, _in_two(made, cuts[node])
             provenance.replaced(made, whole)
             if matches is not None:
-                matches.append(Match("two_stage", ALGEBRA, "", whole, made))
+                matches.append(Match("split_reduction", ALGEBRA, "", whole, made))
         done[node] = made
     return done
 

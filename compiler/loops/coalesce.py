@@ -1,4 +1,4 @@
-"""collapse: two neighbouring loops become one where no index tells them apart.
+"""coalesce: two perfectly nested loops become one where no index tells them apart.
 
     Before:  k0(out f32[50176], in1 f32[50176])
              for i0 in 64
@@ -14,7 +14,7 @@
 Tried on each pair of neighbouring ranges of a store or a reduction: the pair becomes
 (k // n, k % n); if every division simplifies away, the loop is kept. A pair is not tried where a
 sum has i0 and i1 otherwise than as i0*n + i1: there a division would stay. One long loop vectorises
-better than a short one inside another. Elsewhere called "coalescing" or "merging dims".
+better than a short one inside another.
 
 A loop that runs to a variable stays by itself: its extent times another is no extent.
 
@@ -34,7 +34,7 @@ from compiler.loops.split import divisions
 from compiler.loops.symbolic import Sum, as_sum
 
 
-def collapse(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
+def coalesce(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
     """`body` with neighbouring loops joined wherever that costs no division."""
     refused: set[tuple[Range, Range]] = set()
     sums = _sums(body)
@@ -51,7 +51,7 @@ def collapse(body: Body, provenance: Provenance[Any], matches: list[Match] | Non
             continue
         if matches is not None:
             doc = "two loops no index tells apart = one loop"
-            matches.append(Match("collapse", doc, "", body, joined))
+            matches.append(Match("coalesce", doc, "", body, joined))
         body, sums = joined, _sums(joined)
 
 

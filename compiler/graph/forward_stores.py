@@ -1,4 +1,4 @@
-"""reread: what is written in place is read where it was written.
+"""forward_stores: what is written in place is read where it was written.
 
     Before:  %0 = buffer mean          f32[4]
              %1 = neg %0               f32[4]
@@ -36,7 +36,7 @@ whole network. Not measured."""
 ALGEBRA = "after t := x, t is x"
 
 
-def reread(
+def forward_stores(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
     """`root` with values that are assigned read where they were assigned."""
@@ -58,7 +58,7 @@ def reread(
             continue
         provenance.rebuilt(made, node)
         if matches is not None and any(s in written for s in node.sources):
-            matches.append(Match("reread", ALGEBRA, "", node, made))
+            matches.append(Match("forward_stores", ALGEBRA, "", node, made))
     return done[root]
 
 

@@ -1,6 +1,6 @@
-"""keep: values that several passes over a row compute are computed once, into scratch memory.
+"""cache_row: values that several passes over a row compute are stored once in scratch memory.
 
-    Choice:  keep r3 i1
+    Choice:  cache_row r3 i1
     Before:  for i0 in 4
                acc %0 = -inf
                for r2 in 64   reduction
@@ -49,7 +49,7 @@ from typing import Any
 
 from compiler.core.node import toposort, users
 from compiler.core.trace import Match, Provenance
-from compiler.loops.choices import Choices, Keep
+from compiler.loops.choices import CacheRow, Choices
 from compiler.loops.nodes import After, Body, Load, Local, Range, ScalarNode, Store, Update
 from compiler.loops.placement import dependencies
 from compiler.loops.transforms.axes import (
@@ -65,11 +65,11 @@ from compiler.loops.transforms.axes import (
 from compiler.loops.transforms.staging import local_numbers, own_memory
 
 
-def keep(
+def cache_row(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
     """`body` with the values kept that Keeps name."""
-    for choice in choices.of(Keep):
+    for choice in choices.of(CacheRow):
         axis = find(axes(body), choice.axis, choice, choices)
         into = find(axes(body), choice.into, choice, choices)
         if axis is None or into is None:

@@ -1,4 +1,4 @@
-"""judge: a kernel whose loops take longer than those of its parts is cut.
+"""fission: a fused kernel whose loops take longer than those of its parts is split.
 
     Before:  %0 = buffer x                   f32[64,96]
              …
@@ -98,7 +98,7 @@ class Estimate(Protocol):
     def __call__(self, body: Sink, *, is_tried: bool = False) -> Estimated: ...
 
 
-def judge(root: Sink, parts: Partition, options: Options, estimate: Estimate) -> Partition:
+def fission(root: Sink, parts: Partition, options: Options, estimate: Estimate) -> Partition:
     """`parts`, with more values in memory where that is faster, as `estimate` says."""
     if options.loops == "plain":
         return parts  # all loops are as they come: none are worse than others

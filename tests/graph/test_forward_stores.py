@@ -12,9 +12,9 @@ from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.graph import nodes
+from compiler.graph.forward_stores import forward_stores
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Sink, elementwise
-from compiler.graph.reread import reread
 from compiler.schedule.items import Kernel
 
 NUMBERS = itertools.count(1)
@@ -28,7 +28,7 @@ def source(name: str, size: int) -> nodes.Buffer:
 
 def after(*results: nodes.TensorNode) -> tuple[nodes.TensorNode, ...]:
     """The results after the pass, which writes a match for each reader it moves."""
-    made = reread(Sink(results), Provenance())
+    made = forward_stores(Sink(results), Provenance())
     return made.sources
 
 
@@ -37,8 +37,8 @@ def test_each_reader_of_a_state_is_a_match() -> None:
     new = elementwise("neg", mean)
     matches: list[Match] = []
     root = Sink((Assign((mean, new)), elementwise("exp", new), elementwise("log2", new)))
-    reread(root, Provenance(), matches)
-    assert [match.rule for match in matches] == ["reread", "reread"]
+    forward_stores(root, Provenance(), matches)
+    assert [match.rule for match in matches] == ["forward_stores", "forward_stores"]
 
 
 def left_alone() -> dict[str, tuple[nodes.TensorNode, ...]]:
