@@ -75,9 +75,10 @@ def python_texts(source: str) -> Iterator[Line]:
 def docstrings(source: str) -> Iterator[Line]:
     """The first lines of the docstrings of a Python file, those of constants and fields too."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                yield node.lineno, node.value.value.strip().split("\n")[0]
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node.value.value, str):
+            yield node.lineno, node.value.value.strip().split("\n")[0]
 
 
 def markdown_texts(source: str) -> Iterator[Line]:
