@@ -35,7 +35,7 @@ from benchmarks.workloads import AWKWARD, WORKLOADS, Workload
 RESULTS = ROOT / "benchmarks" / "results"
 """The folder with a file for each machine."""
 PICTURE = ROOT / "docs" / "benchmarks.svg"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 PART = ROOT / "build"
 """The folder for results and picture of a part: the other ones show a whole run."""
 
@@ -163,7 +163,7 @@ def main(arguments: list[str] | None = None) -> None:
     places = [PART / path.name if is_part else path for path in paths]
     write(results, *places)
     if not is_part:
-        tell(README, RESULTS)
+        tell(PAGE, RESULTS)
     print(report(results, before))
     print("\nwritten:", *(path.relative_to(ROOT) for path in places))
 

@@ -145,9 +145,16 @@ def test_binder_installs_this_project() -> None:
 # --- the front page ---------------------------------------------------------------------------
 
 
+def _page(name: str = "README.md") -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
 def _code_blocks(language: str) -> list[str]:
-    page = (ROOT / "README.md").read_text("utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```", _page(), re.MULTILINE | re.DOTALL)
+
+
+def test_front_page_is_short() -> None:
+    assert len(_page().split()) <= 700
 
 
 def test_front_page_commands_are_targets() -> None:
@@ -155,19 +162,29 @@ def test_front_page_commands_are_targets() -> None:
     assert commands == ["lab", "test"]
 
 
-def test_front_page_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    example, choices = _code_blocks("python")
-    assert len(example.splitlines()) <= 10
-    exec(compile(example + choices, "README.md", "exec"), {"__name__": "__main__"})
-    assert capsys.readouterr().out.strip()
+def test_front_page_examples_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {"__name__": "__main__"}
+    first, *rest = _code_blocks("python")
+    assert len(first.splitlines()) <= 10
+    for block in (first, *rest):
+        exec(compile(block, "README.md", "exec"), names)
+        assert capsys.readouterr().out.strip()
 
 
-def test_front_page_links_lead_somewhere() -> None:
-    page = (ROOT / "README.md").read_text("utf-8")
-    links = [link for link in re.findall(r"\]\(([^)#]+)\)", page) if "://" not in link]
-    missing = [link for link in links if not (ROOT / link).exists()]
-    assert "compiler/README.md" in links
+def test_links_of_pages_lead_somewhere() -> None:
+    pages = ["README.md", *(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md"))]
+    missing = []
+    for name in pages:
+        links = [it for it in re.findall(r"\]\(([^)#]+)\)", _page(name)) if "://" not in it]
+        folder = (ROOT / name).parent
+        missing += [f"{name}: {link}" for link in links if not (folder / link).exists()]
     assert missing == []
+
+
+def test_front_page_leads_to_every_page() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", _page())
+    pages = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md")]
+    assert [page for page in [*pages, "compiler/README.md"] if page not in links] == []
 
 
 ALONE = """

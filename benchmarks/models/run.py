@@ -134,7 +134,7 @@ def main(arguments: list[str] | None = None) -> None:
         place.write_text(to_json(made))
     print("\n".join([*report.table(found), "", *report.cold(found), "", *report.bars(found)]))
     if not is_part:
-        report.tell(command.README, made)
+        report.tell(command.PAGE, made)
     print(f"\nwritten: {place}")
 
 

@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     place = given.json or (PART if is_part else RESULTS)
     write(results, place)
     if not is_part:
-        tell(command.README, results)
+        tell(command.PAGE, results)
     print(report(results))
     print(f"\nwritten: {place}")
 

@@ -213,7 +213,7 @@ def test_a_part_leaves_the_results_of_a_whole_run(
     readme.write_text(untold := f"{BEGIN} {END}")
     places = (tmp_path, whole[0].parent, whole[1], readme, tmp_path / "build")
     monkeypatch.setattr(command, "machine", lambda *_: results().machine)
-    for name, path in zip(("ROOT", "RESULTS", "PICTURE", "README", "PART"), places, strict=True):
+    for name, path in zip(("ROOT", "RESULTS", "PICTURE", "PAGE", "PART"), places, strict=True):
         monkeypatch.setattr(command, name, path)
     monkeypatch.setattr(command, "run", lambda *_: made())
     command.main(arguments)

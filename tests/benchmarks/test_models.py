@@ -9,7 +9,7 @@ import pytest
 from benchmarks.models.report import BEGIN, END, bars, cold, summary, table, tell
 from benchmarks.models.results import Measured, Model, Models, from_json, mean, to_json
 from benchmarks.models.run import RESULTS
-from benchmarks.run import README
+from benchmarks.run import PAGE
 
 
 def _model(name: str, **medians: float) -> Model:
@@ -77,5 +77,5 @@ def test_telling_replaces_what_was_told(tmp_path: Path) -> None:
 
 
 def test_the_readme_tells_the_results_beside_it() -> None:
-    told = README.read_text().split(BEGIN)[1].split(END)[0]
+    told = PAGE.read_text().split(BEGIN)[1].split(END)[0]
     assert told.strip() == summary(from_json(RESULTS.read_text()))

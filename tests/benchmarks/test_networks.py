@@ -19,7 +19,7 @@ from benchmarks.networks.results import Found, Results, from_json, to_json
 from benchmarks.networks.worker import Session
 from benchmarks.networks.zoo import NETWORKS
 from benchmarks.results import OURS, Entry
-from benchmarks.run import README
+from benchmarks.run import PAGE
 from benchmarks.worker import error
 from compiler import MachineModel
 from compiler.core.reason import Reason
@@ -179,7 +179,7 @@ def test_telling_replaces_what_was_told(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not run.RESULTS.exists(), reason="no whole run was measured yet")
 def test_the_readme_tells_the_results_beside_it() -> None:
-    assert summary(from_json(run.RESULTS.read_text())) in README.read_text()
+    assert summary(from_json(run.RESULTS.read_text())) in PAGE.read_text()
 
 
 def test_choices_of_networks() -> None:

@@ -1,7 +1,7 @@
 """The README tells the last whole run."""
 
 from benchmarks.results import OURS, Entry, Results, Run
-from benchmarks.run import README, RESULTS
+from benchmarks.run import PAGE, RESULTS
 from benchmarks.summary import BEGIN, END, kept, summary, told
 
 MACHINE = {"processor": "a processor", "llvm_cpu": "znver9", "date": "2026-11-24 10:00"}
@@ -55,5 +55,5 @@ def test_every_machine_has_a_row_and_the_newest_that_was_not_held_the_table() ->
 
 
 def test_the_readme_tells_the_results_beside_it() -> None:
-    text = README.read_text()
+    text = PAGE.read_text()
     assert told(text, kept(RESULTS)) == text
