@@ -1,7 +1,8 @@
-"""Words that readers of the field would not understand, and the places where they stand.
+"""Words that the project does not use, and the places where they occur.
 
-    python -m tests.words compiler/loops notebooks      # file:line: the word, its replacement
+    python -m tests.words compiler/loops notebooks      # file:line: the word (its replacement)
 
+Words for a concept of the glossary are in its row (`svodviz/texts/glossary.py`), others here.
 Read are docstrings, comments and string constants of Python files, the text of Markdown files
 without code, Markdown cells of notebooks, and comments and texts of JavaScript files.
 """
@@ -16,11 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from svodviz.texts.glossary import CONCEPTS
+
 ROOT = Path(__file__).parent.parent
 Line = tuple[int, str]
 FOLDERS = ("compiler", "svodviz", "tools", "benchmarks", "examples", "notebooks", "docs", "tests")
 PAGES = ("README.md", "CONTRIBUTING.md")
-LEFT_OUT = ("tests/words.py", "tests/test_words.py")
+LEFT_OUT = ("svodviz/texts/glossary.py", "tests/words.py", "tests/test_words.py")
 """Files that have to name the words themselves."""
 
 
@@ -33,21 +36,12 @@ class Word:
     but: tuple[str, ...] = ()
 
 
-WORDS = (
-    Word(r"\bways? (back|there)\b", "backward pass, forward pass"),
-    Word(r"\bcrosswise\b", "strided"),
+OTHER = ("tests/models.py",)
+"""Places where a refused word of the glossary has another meaning."""
+WORDS: tuple[Word, ...] = (
     Word(r"\bgate[ds]?\b", "predicate, predicated, mask", (
         "compiler/nn/", "compiler/imported/", "tests/nn/", "tests/imported/", "compiler/tensors/",
         "tests/tensors/", "benchmarks/", "tests/models.py")),
-    Word(r"\bimaginary register", "virtual register"),
-    Word(r"\bbiograph(y|ies)\b", "provenance"),
-    Word(r"\beditions?\b", "revision"),
-    Word(r"\bfilms?\b", "trace, replay"),
-    Word(r"\b(its|the|their|whose) roofs?\b", "roofline bound, share of peak"),
-    Word(r"\btwo.stage\b", "split reduction"),
-    Word(r"\baccess(es)? to the stack\b", "spills and reloads"),
-    Word(r"\bfor each byte\b", "arithmetic intensity, operations per byte"),
-    Word(r"\bdead since\b", "live range"),
     Word(r"\btold\b", "reported"),
     Word(r"\bsaid\b", "reported, stated"),
     Word(r"\bbeside\b", "next to, with"),
@@ -55,10 +49,10 @@ WORDS = (
     Word(r"\blit\b", "highlighted"),
     Word(r"\bin turns?\b", "interleaved, alternately"),
     Word(r"\bMISSED\b", "nothing: a target is no reader's concern"),
-    Word(r"\bwaves?\b", "topological level, wavefront", ("tests/models.py",)),
     Word(r"\bmade again\b", "rebuilt, recomputed"),
     Word(r"\bsuch a one\b", "the noun itself"),
 )  # fmt: skip
+WORDS += tuple(Word(it, row.word, OTHER) for row in CONCEPTS for it in row.refused)
 OPENINGS = Word(r"^(What|Whether|Of what|That which)\b", "a noun, or `True if`")
 
 
@@ -113,9 +107,9 @@ READERS = {
 }  # fmt: skip
 
 
-def problems(path: Path) -> Iterator[str]:
-    """`compiler/a.py:3: told (reported)` for each old word of a file."""
-    name = path.relative_to(ROOT).as_posix()
+def problems(path: Path, name: str = "") -> Iterator[str]:
+    """`compiler/a.py:3: told (reported)` for each old word of a file, called `name`."""
+    name = name or path.relative_to(ROOT).as_posix()
     if path.suffix not in READERS or name in LEFT_OUT:
         return
     source = path.read_text()

@@ -238,11 +238,11 @@ def chosen(rows: Iterable[Row]) -> Choices:
 
 def word(choice: Choice) -> str:
     """`tile` for a Tile: the name of the pass, and the first word of the text."""
-    return _name(type(choice))
+    return word_of(type(choice))
 
 
-def _name(kind: type[Choice]) -> str:
-    """`cache_row` for CacheRow."""
+def word_of(kind: type[Choice]) -> str:
+    """`cache_row` for CacheRow: the first word of its text."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
@@ -302,9 +302,9 @@ def _line(line: str) -> Iterator[Choice]:
 
 def _parsed(words: list[str]) -> Choice:
     """One choice from the words of its text."""
-    kind = next((k for k in KINDS if _name(k) == words[0]), None)
+    kind = next((k for k in KINDS if word_of(k) == words[0]), None)
     if kind is None:
-        known = ", ".join(map(_name, KINDS))
+        known = ", ".join(map(word_of, KINDS))
         raise ScheduleError(
             "choices", "no such choice", got=words[0], expected=known,
             hint=renamed(words[0]),

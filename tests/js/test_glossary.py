@@ -80,7 +80,7 @@ def test_every_opcode_is_explained(compiled: list[Compilation]) -> None:
 
 
 def test_every_choice_is_explained() -> None:
-    words = [kind.__name__.lower() for kind in get_args(choices.Choice)]
+    words = [choices.word_of(kind) for kind in get_args(choices.Choice)]
     assert {"tile", "pack", "stream"} <= set(words)
     assert unexplained({"choices": words}) == {"choices": []}
 
