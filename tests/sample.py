@@ -1,7 +1,7 @@
 """The sample of tests that `make test` runs: complete in breadth, chosen by a seed.
 
 A test with parameters is a table, `test_cast[int8-float16-lowered]` one cell of it. `seconds.json`
-has the tests that take more than a tenth of a second. Of the others, the sample has all without
+has the tests that take more than a twentieth of a second. Of the others, the sample has all without
 parameters, and of each table cells that have each value of each parameter at least once. Tests
 that take longer are dealt into `GROUPS` groups that take equally long, one for each seed. Each
 module has at least one test in the sample, and each notebook is in it whole.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-GROUPS = 6
+GROUPS = 12
 """The number of groups of slow tests. As many consecutive seeds run all of them."""
 IN_ORDER = "tests/svodviz/jupyter/"
 """Where the tests of a module go on where the one before ended: they are in a sample together."""
@@ -28,7 +28,7 @@ COLLECTED = pytest.StashKey[frozenset[str]]()
 """Where the settings of a session keep the identifiers of all tests, in the sample or not."""
 TABLE = Path(__file__).with_name("seconds.json")
 """The file of mean test times, one for each function above `LONG`; `tools/seconds.py` writes it."""
-LONG = 0.1
+LONG = 0.05
 """Seconds from which on a test is slow."""
 _NAME = re.compile(r"^(.*?)\[(.*)\]$", re.DOTALL)
 

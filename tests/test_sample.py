@@ -2,15 +2,18 @@
 
 import pytest
 
-from tests.sample import GROUPS, IN_ORDER, part_of, sampled, seconds
+from compiler.core import dtypes
+from compiler.ops.table import OPS
+from tests.evaluate import ENGINES
+from tests.sample import COLLECTED, GROUPS, IN_ORDER, LONG, part_of, sampled, seconds
 
 TABLE = [f"tests/test_a.py::test_x[{op}-{kind}-{engine}]"
          for op in ("add", "mul", "sub") for kind in ("f32", "i8")
          for engine in "abcde"]  # fmt: skip
-LONG = [f"tests/test_{module}.py::test_{n}" for module in "cd" for n in range(9)]
+SLOW = [f"tests/test_{module}.py::test_{n}" for module in "cd" for n in range(40)]
 ORDERED = [f"{IN_ORDER}test_{module}.py::test_{n}" for module in "ef" for n in range(4)]
-NAMES = ["tests/test_a.py::test_alone", *TABLE, "tests/test_b.py::test_y[add]", *LONG, *ORDERED]
-TIMES = {name: 1.0 + place for place, name in enumerate(LONG)} | dict.fromkeys(ORDERED, 0.5)
+NAMES = ["tests/test_a.py::test_alone", *TABLE, "tests/test_b.py::test_y[add]", *SLOW, *ORDERED]
+TIMES = {name: 1.0 + place for place, name in enumerate(SLOW)} | dict.fromkeys(ORDERED, 0.5)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -31,7 +34,7 @@ def test_a_seed_repeats_it_and_others_choose_others() -> None:
 
 def test_consecutive_seeds_have_all_long_tests_and_take_equally_long() -> None:
     chosen = [{NAMES[n] for n in sampled(NAMES, seed, TIMES)} for seed in range(GROUPS)]
-    counts = {name: sum(name in sample for sample in chosen) for name in [*LONG[1:], *ORDERED]}
+    counts = {name: sum(name in sample for sample in chosen) for name in [*SLOW[1:], *ORDERED]}
     shortest = {"tests/test_d.py::test_0"}
     assert {name for name, count in counts.items() if count != 1} <= shortest
     took = [sum(TIMES.get(name, 0.0) for name in sample) for sample in chosen]
@@ -60,5 +63,16 @@ def test_no_such_part(part: str) -> None:
 
 def test_the_table_has_what_takes_long() -> None:
     table = seconds()
-    assert len(table) > 1000 and min(table.values()) > 0.1
+    assert len(table) > 1000 and min(table.values()) > LONG
     assert max(table.values()) > 10
+
+
+def test_each_sample_has_each_operation_type_and_engine(request: pytest.FixtureRequest) -> None:
+    names = sorted(request.config.stash[COLLECTED])
+    if not any(name.startswith("tests/test_operations.py::") for name in names):
+        pytest.skip("only a part of the tests was collected")
+    wanted = {*OPS, *(dtype.short for dtype in dtypes.ALL), *ENGINES}
+    for seed in range(GROUPS):
+        chosen = [names[place] for place in sampled(names, seed, seconds())]
+        cells = [name.partition("[")[2].rstrip("]").split("-") for name in chosen]
+        assert wanted - {value for cell in cells for value in cell} == set()
