@@ -1,58 +1,58 @@
-"""The tensors of users, in layers by noun: each file adds methods to the one before it.
+"""The public tensor class, in layers: each file adds methods to the class of the file before it.
 
 In order: each imports only what stands before it.
 
-    variables.py        `Variable`: a whole number known when a program runs
+    variables.py        `Variable`: a dynamic extent, an integer known when a program runs
     shapes.py           arithmetic on shapes and axes
-    traced_numbers.py   Python numbers that differ from call to call of a captured function
-    data.py             what can become a tensor
+    traced_numbers.py   Python numbers that may change between calls of a captured function
+    data.py             arrays, numbers and lists that become tensors
     readers.py          which tensors read a buffer
-    running.py          programs under way, and what is left of one that an exception ended
-    selected.py         tensors that are stored with what is selected from them
-    live.py             what a program that writes memory must take along
-    watching.py         what a function does to tensors while it is captured
-    names.py            names that users of NumPy and PyTorch know
+    running.py          programs that are running, and the rest of one that an exception ended
+    selected.py         tensors that are stored together with selections of their elements
+    live.py             tensors that must be computed before a program writes their memory
+    watching.py         side effects of a function on tensors while it is captured
+    names.py            NumPy's and PyTorch's names for our methods
     value.py            the core of a tensor
-    rank_zero.py        methods along an axis, of tensors of rank 0
-    apply.py            how an elementwise operation is built
-    gathering.py        selection by positions that are data
-    indices.py          what users write in brackets, read as NumPy reads it
+    rank_zero.py        methods along an axis, for tensors of rank 0
+    apply.py            elementwise operations: promotion and broadcasting
+    gathering.py        gather: selection by index tensors
+    indices.py          the index in `x[…]`, read by NumPy's rules
     division.py         floor division and remainder, as Python and NumPy define them
-    variable_shapes.py  shapes that have variables in them, as `reshape` and `expand` take them
+    variable_shapes.py  shapes with variables in them, for `reshape` and `expand`
     movement.py         tensor methods that move elements without changing them
     unary.py            tensor methods of one operand
     binary.py           tensor methods of two and three operands
-    joining.py          tensor methods that make larger tensors
-    variable_parts.py   parts that begin or end at a variable
-    indexing.py         `tensor[…]`: integers, slices, None, ... from movements
-    placing.py          where written elements go
-    writing.py          tensor methods that replace, join and count elements
-    reductions.py       tensor methods that fold axes
+    joining.py          tensor methods that pad, concatenate and repeat
+    variable_parts.py   slices that begin or end at a variable
+    indexing.py         `tensor[…]`: integers, slices, None and ... as movement operations
+    placing.py          scatter: the positions that written elements go to
+    writing.py          tensor methods that write, scatter and count elements
+    reductions.py       tensor methods that reduce axes
     normalizations.py   tensor methods that normalise along axes
     products.py         matrix products: `@`, matmul, dot, linear
-    windows.py          sliding windows over any number of axes, made of movement alone; `unfold`
-    pooling.py          pooling over 1, 2 or 3 axes, the last ones
-    convolutions.py     convolution over 1, 2 or 3 axes, and its transpose
-    scans.py            running totals, and sums over named axes
-    ordering.py         stable orders of rows
-    sorting.py          tensor methods that put elements in order
-    arrangement.py      tensor methods that cut, shift and pick by pattern
-    resampling.py       `interpolate`: images of another size
-    elementary.py       tensor methods made of elementary operations
-    special.py          tensor methods of special functions, and of single bits
-    linear.py           tensor methods of linear algebra that are sums of products
-    layers.py           attention, normalisation by groups, cells of recurrent layers
-    losses.py           how far a prediction is from what it should be
-    random.py           random tensors: element i is a function of a key and of counter i
-    construction.py     tensors out of nothing
-    files.py            tensors from files and into files
-    directives.py       tensor methods that say how to compute, not what
-    numpy_functions.py  functions of NumPy whose arguments differ from those of our methods
-    numpy_calls.py      NumPy's functions on tensors
-    sharing.py          memory that other libraries read in place, by DLPack
-    placement.py        tensor methods that say where data are
-    history.py          how tensors came about, as gradients need it
-    gradients.py        tensor methods that give derivatives
-    trees.py            arguments in tuples, lists and dicts
-    repeat.py           `repeat`: a step run n times over tensors, as one program
+    windows.py          sliding windows over any number of axes, by movement alone; `unfold`
+    pooling.py          pooling over the last 1, 2 or 3 axes
+    convolutions.py     convolution and transposed convolution over 1, 2 or 3 axes
+    scans.py            cumulative sums, products and maxima, and `einsum`
+    ordering.py         stable sorting orders of rows
+    sorting.py          tensor methods that sort, and quantiles
+    arrangement.py      tensor methods that split, shift and select by pattern
+    resampling.py       `interpolate`: resized images
+    elementary.py       tensor methods composed of elementary operations
+    special.py          special functions, and operations on bits
+    linear.py           linear algebra built from products: `outer`, `kron`, `cross`, `norm`
+    layers.py           attention, group and batch normalisation, recurrent cells
+    losses.py           loss functions
+    random.py           counter-based random numbers: element i is a function of key and counter
+    construction.py     new tensors: ranges, grids, random numbers
+    files.py            loading and saving tensors
+    directives.py       tensor methods that direct the scheduler, and placeholders
+    numpy_functions.py  NumPy functions whose arguments differ from those of our methods
+    numpy_calls.py      NumPy functions called with tensors
+    sharing.py          memory shared with other libraries in place, by DLPack
+    placement.py        tensor methods for devices and shards
+    history.py          the graphs that computed values came from, kept for gradients
+    gradients.py        tensor methods for derivatives: `backward`, `gradient`
+    trees.py            nested tuples, lists and dicts of tensors
+    repeat.py           `repeat`: a counted loop over tensors, as one program
 """

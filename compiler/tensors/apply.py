@@ -1,7 +1,7 @@
-"""How an elementwise operation is built: promotion, broadcasting, and NumPy's special cases.
+"""Build elementwise operations: type promotion, broadcasting, and NumPy's special cases.
 
-Functions from operands to nodes, for the methods in `unary.py` and `binary.py`.
-An operand is a tensor, a node, an array, a list or a Python number, whose type is weak.
+The functions take operands and return nodes, for the methods in `unary.py` and `binary.py`. An
+operand is a tensor, a node, an array, a list or a Python number. A Python number has a weak type.
 """
 
 import operator
@@ -22,7 +22,8 @@ Parts: TypeAlias = Sequence[TensorNode | Scalar]
 
 
 def apply(row: str, method: str, *values: object) -> TensorNode:
-    """Row `row` of the table on `values`, promoted and broadcast; errors name `method`."""
+    """Row `row` of the operation table, applied to the promoted and broadcast operands. Errors name
+    `method`."""
     parts = [operand_of(method, v) for v in values]
     common = common_type(parts)
     if common.kind in OPS[row].unchanged:
@@ -31,21 +32,21 @@ def apply(row: str, method: str, *values: object) -> TensorNode:
 
 
 def aligned(method: str, parts: Parts, dtype: DType) -> list[TensorNode]:
-    """The operands converted to `dtype` and repeated to their common shape."""
+    """The operands, converted to `dtype` and broadcast to their common shape."""
     shape = common_shape(method, parts)
     return [broadcast_node(as_node(method, part, dtype), shape) for part in parts]
 
 
 def common_shape(method: str, parts: Parts) -> Shape:
-    """The shape the operands broadcast to; Python numbers fit everywhere."""
+    """The shape that the operands broadcast to. Python numbers have shape ()."""
     nodes = [part for part in parts if isinstance(part, TensorNode)]
     return broadcast(method, *nodes) if nodes else ()
 
 
 def _accepted(row: str, method: str, parts: Parts, dtype: DType) -> DType:
-    """The type to compute in; `DTypeError` where NumPy has no such operation either.
+    """The type to compute in. Raises `DTypeError` where NumPy has no such operation either.
 
-    `dtype` is the common one of `parts`.
+    `dtype` is the common type of `parts`.
     """
     facts = OPS[row]
     if dtype.kind in facts.accepts:
@@ -65,8 +66,9 @@ def _accepted(row: str, method: str, parts: Parts, dtype: DType) -> DType:
 
 
 def _common_float(parts: Parts, dtype: DType) -> DType:
-    """Of int8 and uint8 float16, though their common type is int16: NumPy looks for a function of
-    floats that takes each of them."""
+    """The common float type of `parts`. For int8 with uint8 it is float16, although their common
+    type is int16: NumPy picks the smallest float type that its function accepts for each
+    operand."""
     types = [part.dtype for part in parts if isinstance(part, TensorNode) and not is_weak(part)]
     if len(types) < len(parts):
         return dtypes.to_float(dtype)
@@ -84,14 +86,14 @@ def select(method: str, condition: object, yes: object, no: object) -> TensorNod
 
 
 def truth(part: TensorNode | Scalar) -> TensorNode:
-    """Whether each element is not 0; NaN is true."""
+    """True where an element is not 0. NaN is true."""
     if isinstance(part, TensorNode):
         return cast_to(part, dtypes.bool_)
     return const(bool(part), dtypes.bool_)
 
 
 def compare(row: str, method: str, left: object, right: object) -> TensorNode:
-    """A comparison, exact also between int64 and uint64 and against integers out of range."""
+    """A comparison, exact also between int64 and uint64, and against integers out of range."""
     parts = [operand_of(method, v) for v in (left, right)]
     types = {p.dtype for p in parts if isinstance(p, TensorNode)}
     if uint64 in types and any(t.kind == "int" for t in types):
@@ -108,7 +110,8 @@ def _is_outside(value: int, dtype: DType) -> bool:
 
 
 def _settled(row: str, value: int, place: int, shape: Shape) -> TensorNode:
-    """A comparison with a number beyond all elements (operand `place`): one answer for all."""
+    """A comparison with a number outside the type's range (operand `place`): the same answer for
+    every element."""
     operands = (0, value) if place else (value, 0)
     return const(bool(getattr(operator, row)(*operands)), dtypes.bool_, shape)
 
@@ -125,7 +128,8 @@ def _compare_mixed(row: str, method: str, parts: Parts) -> TensorNode:
 
 
 def power(left: object, right: object) -> TensorNode:
-    """`left ** right`; squares, roots and reciprocals are what NumPy makes of 2, ½ and -1."""
+    """`left ** right`. For exponents 2, ½ and -1 it is the square, square root and reciprocal, as
+    in NumPy."""
     base, exponent = (operand_of("pow", v) for v in (left, right))
     dtype = common_type([base, exponent])
     if isinstance(exponent, TensorNode) or not isinstance(base, TensorNode):

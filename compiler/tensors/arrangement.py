@@ -1,6 +1,6 @@
-"""Tensor methods that cut, shift and pick by pattern: split, roll, tril, diagonal, one_hot, …
+"""Tensor methods that split, shift and select by pattern: split, roll, tril, diagonal, one_hot, …
 
-Names and meanings are NumPy's or PyTorch's; where they differ the docstring says whose.
+Names and meanings are NumPy's or PyTorch's. Where they differ, the docstring states which one.
 """
 
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ Truth = bool
 
 @traced
 class Arrangement(Sorting):
-    """Parts, shifts, triangles and diagonals."""
+    """Splitting, shifting, triangles and diagonals."""
 
     __slots__ = ()
 
     # Names of other libraries for what exists.
 
     def ravel(self) -> Self:
-        """All elements in row-major order, rank 1."""
+        """All elements in row-major order, as a tensor of rank 1."""
         return self.reshape(self.size)
 
     def moveaxis(self, source: Whole | Sequence[Whole], to: Whole | Sequence[Whole]) -> Self:
@@ -54,11 +54,11 @@ class Arrangement(Sorting):
         return self.unsqueeze(axis)
 
     def atleast_1d(self) -> Self:
-        """A number becomes a row of one."""
+        """This tensor with rank 1 or more: a scalar becomes shape (1,)."""
         return self._same() if self.ndim else self.reshape(1)
 
     def atleast_2d(self) -> Self:
-        """A number or row becomes a matrix of one row."""
+        """This tensor with rank 2 or more: rank 0 and 1 become a matrix of one row."""
         return self._same() if self.ndim > 1 else self.reshape(1, self.size)
 
     def index_select(self, dim: Whole, index: Operand) -> Self:
@@ -70,8 +70,12 @@ class Arrangement(Sorting):
     def split(
         self, sizes: Whole | Sequence[Whole], axis: Whole = 0, *, dim: Whole | None = None
     ) -> tuple[Self, ...]:
-        """Parts of the given sizes along `axis`; one number: of that size, the last maybe less
-        (PyTorch's; NumPy's split counts parts, see `chunk`). `ShapeError` if they do not fit."""
+        """Split into parts along `axis`: a list gives the size of each part; one number is the size
+        of every part, and the last may be smaller.
+
+        As in PyTorch; NumPy's `split` takes the number of parts (see `chunk`). Raises `ShapeError`
+        if the sizes do not add up to the extent of the axis.
+        """
         place = axis_of("split", axis if dim is None else dim, self.ndim)
         extent, lengths = self.shape[place], integers("split", (sizes,))
         if isinstance(sizes, int):
@@ -87,20 +91,22 @@ class Arrangement(Sorting):
         return tuple(self._part(place, end - length, end) for end, length in pairs)
 
     def chunk(self, count: Whole, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
-        """At most `count` parts of equal size, the last maybe less (PyTorch's)."""
+        """Split into at most `count` parts of equal size along `axis`; the last may be smaller. As
+        in PyTorch."""
         place = axis_of("chunk", axis if dim is None else dim, self.ndim)
         if count < 1:
             raise ShapeError("chunk", "no parts", got=str(count), expected="1 or more")
         return self.split(max(-(-self.shape[place] // count), 1), place)
 
     def unbind(self, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
-        """The slices along `axis`, without it."""
+        """A tuple of the slices along `axis`, each without that axis."""
         place = axis_of("unbind", axis if dim is None else dim, self.ndim)
         parts = (self._part(place, i, i + 1) for i in range(self.shape[place]))
         return tuple(part.squeeze(place) for part in parts)
 
     def narrow(self, axis: Whole, start: Whole, length: Whole) -> Self:
-        """`length` elements from `start` on along `axis`; `ShapeError` outside."""
+        """`length` elements of `axis`, starting at `start`. Raises `ShapeError` if they lie outside
+        the axis."""
         place = axis_of("narrow", axis, self.ndim)
         begin = start + self.shape[place] if start < 0 else start
         return self._part(place, begin, begin + length)
@@ -108,8 +114,8 @@ class Arrangement(Sorting):
     # Shifts and copies.
 
     def roll(self, shifts: Whole | Sequence[Whole], axis: Axes = None, *, dim: Axes = None) -> Self:
-        """Elements moved on by `shifts` along `axis`, what leaves at the end comes in at the
-        front; without an axis in the flat tensor."""
+        """Elements shifted by `shifts` along `axis`; elements that leave at the end come in at the
+        front. Without an axis the flattened tensor is shifted. Same shape."""
         axes = one_of("roll", axis, dim)
         by = integers("roll", (shifts,))
         if axes is None:
@@ -119,7 +125,7 @@ class Arrangement(Sorting):
             by = by * len(places) if len(by) == 1 else by
         if len(by) != len(places):
             raise ShapeError(
-                "roll", "shifts and axes differ in number", got=f"{len(by)} and {len(places)}",
+                "roll", "the numbers of shifts and axes differ", got=f"{len(by)} and {len(places)}",
                 expected="one shift per axis",
             )  # fmt: skip
         moved = self
@@ -135,7 +141,8 @@ class Arrangement(Sorting):
         return self._part(axis, cut, extent).cat(self._part(axis, 0, cut), dim=axis)
 
     def rot90(self, times: Whole = 1, axes: Sequence[Whole] = (0, 1)) -> Self:
-        """Turned by 90° `times` times, from the first of `axes` towards the second."""
+        """Rotated by 90° `times` times, in the plane of `axes`, from the first axis towards the
+        second."""
         first, second = axes_of("rot90", axes, self.ndim) if len(axes) == 2 else (0, 0)
         if first == second:
             raise AxisError("rot90", "needs two axes", got=str(axes), expected="two axes")
@@ -150,19 +157,19 @@ class Arrangement(Sorting):
         return self.swapaxes(first, second).flip(second)
 
     def fliplr(self) -> Self:
-        """Axis 1 reversed."""
+        """Axis 1 reversed (a horizontal flip)."""
         return self.flip(1)
 
     def flipud(self) -> Self:
-        """Axis 0 reversed."""
+        """Axis 0 reversed (a vertical flip)."""
         return self.flip(0)
 
     def repeat_interleave(
         self, counts: Whole | Sequence[Whole], axis: Whole | None = None, *,
         dim: Whole | None = None,
     ) -> Self:  # fmt: skip
-        """Each element along `axis` repeated `counts` times, or counts[i] times (NumPy's
-        `repeat`); without an axis those of the flat tensor."""
+        """Each element along `axis` repeated `counts` times, or `counts[i]` times for element i.
+        NumPy calls it `repeat`. Without an axis the flattened tensor is used."""
         given = one_of("repeat_interleave", axis, dim)
         if given is None or is_of_number(given, self.ndim):
             return self.ravel().repeat_interleave(counts, 0)
@@ -186,11 +193,13 @@ class Arrangement(Sorting):
     # Triangles and diagonals.
 
     def tril(self, diagonal: Whole = 0) -> Self:
-        """Zero above diagonal number `diagonal` of the last two axes."""
+        """The lower triangle of the last two axes: elements above diagonal number `diagonal` are
+        0."""
         return self._triangle("tril", diagonal).where(self, False)
 
     def triu(self, diagonal: Whole = 0) -> Self:
-        """Zero below diagonal number `diagonal` of the last two axes."""
+        """The upper triangle of the last two axes: elements below diagonal number `diagonal` are
+        0."""
         return self._triangle("triu", diagonal - 1).where(False, self)
 
     def _triangle(self, method: str, diagonal: Whole) -> Self:
@@ -209,8 +218,8 @@ class Arrangement(Sorting):
         return self._new(made)
 
     def diagonal(self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1) -> Self:
-        """The elements whose position on `axis2` is `offset` more than on `axis1`, as a new last
-        axis, in place of the two."""
+        """A diagonal of the plane of `axis1` and `axis2`, as a new last axis in place of the two:
+        the elements whose position on `axis2` exceeds that on `axis1` by `offset`."""
         first, second = (axis_of("diagonal", a, self.ndim) for a in (axis1, axis2))
         if first == second:
             raise AxisError("diagonal", "the axes are the same", got=f"{axis1} and {axis2}")
@@ -229,7 +238,8 @@ class Arrangement(Sorting):
         return sheared._part(self.ndim - 1, 0, 1).squeeze(-1)
 
     def diag(self, offset: Whole = 0) -> Self:
-        """A row becomes the matrix with it on a diagonal, a matrix gives its diagonal."""
+        """For rank 1: the matrix with this tensor on diagonal `offset`. For rank 2: its
+        diagonal."""
         if self.ndim == 1:
             return self.diag_embed(offset)
         if self.ndim == 2:
@@ -239,7 +249,7 @@ class Arrangement(Sorting):
         )
 
     def diag_embed(self, offset: Whole = 0) -> Self:
-        """Matrices with the last axis on diagonal `offset`, zero elsewhere (PyTorch's)."""
+        """Matrices with the last axis on diagonal `offset` and 0 elsewhere. As in PyTorch."""
         if not self.ndim:
             raise ShapeError("diag_embed", "needs an axis", got="()", expected="rank 1 or more")
         count, lead = self.shape[-1], [None] * (self.ndim - 1)
@@ -252,13 +262,14 @@ class Arrangement(Sorting):
     def trace(
         self, offset: Whole = 0, axis1: Whole = 0, axis2: Whole = 1, dtype: object = None
     ) -> Self:
-        """Sum of a diagonal, in the type of `sum` unless `dtype` is given."""
+        """The sum of a diagonal; `dtype` as for `sum`."""
         return self.diagonal(offset, axis1, axis2).sum(-1, dtype=dtype)
 
     # Neighbours, positions, masks.
 
     def diff(self, n: Whole = 1, axis: Whole = -1, *, dim: Whole | None = None) -> Self:
-        """Differences of neighbours along `axis`, `n` times; for bool whether they differ."""
+        """Differences of neighbouring elements along `axis`, applied `n` times. For bool: true
+        where neighbours differ."""
         place = axis_of("diff", axis if dim is None else dim, self.ndim)
         if n < 0:
             raise ShapeError("diff", "a negative number of times", got=str(n), expected="0 or more")
@@ -271,8 +282,11 @@ class Arrangement(Sorting):
         return result
 
     def one_hot(self, classes: Whole, dtype: object = int64) -> Self:
-        """A new last axis of `classes`: 1 at the element's value, else 0 (also for values
-        outside 0 … classes - 1). Integers only; PyTorch's type, int64."""
+        """One-hot encoding along a new last axis of extent `classes`: 1 at the position that the
+        element gives, 0 elsewhere. Values outside 0 … classes - 1 give only zeros.
+
+        For integers only. The default type is int64, as in PyTorch.
+        """
         if not self.dtype.is_integer:
             raise DTypeError(
                 "one_hot", "classes are integers", got=str(self.dtype), expected="an integer type"
@@ -283,8 +297,8 @@ class Arrangement(Sorting):
         return self.unsqueeze(-1).eq(place).cast(parse(dtype, "one_hot"))
 
     def take_along_axis(self, indices: Operand, axis: Whole | None = -1) -> Self:
-        """Element [i, j, …] is the one at `indices[i, j, …]` on `axis` (NumPy's): the other axes
-        broadcast; with axis None both are flat."""
+        """Element [i, j, …] is the one at position `indices[i, j, …]` of `axis`. The other axes
+        broadcast; with axis None both tensors are flattened. As in NumPy."""
         index = indices if isinstance(indices, TensorValue) else np.asarray(indices)
         if axis is None:
             return self.ravel().gather(0, index)
@@ -306,12 +320,12 @@ class Arrangement(Sorting):
     def nonzero(
         self, as_tuple: Truth = False, *, size: Whole | None = None, fill_value: Whole = -1
     ) -> Self | tuple[Self, ...]:
-        """Positions of the elements that are not 0, [count, rank], or one row per axis if
-        `as_tuple` (PyTorch's; NumPy's is the tuple). int64.
+        """The positions of the elements that are not 0, int64, as [count, rank]; with `as_tuple`
+        one tensor [count] per axis, which is NumPy's form.
 
-        The tensor is computed now, for it says how many there are; unless `size` does: then the
-        first `size` of them, and `fill_value` in place of those that are missing, all in machine
-        code (PyTorch's `nonzero_static`; JAX's `nonzero(size=…)` fills with 0).
+        The count depends on data, so the tensor is computed now. If `size` is given, the result has
+        the first `size` positions, padded with `fill_value`, and stays lazy (PyTorch's
+        `nonzero_static`; JAX's `nonzero(size=…)` pads with 0).
         """
         if size is None:
             found = np.nonzero(np.atleast_1d(np.asarray(self)))
@@ -323,10 +337,10 @@ class Arrangement(Sorting):
     def masked_select(
         self, mask: Operand, *, size: Whole | None = None, fill_value: Scalar = 0
     ) -> Self:
-        """The elements where `mask`, which broadcasts, is true, rank 1.
+        """The elements where `mask` is true, rank 1. The mask broadcasts.
 
-        A computed mask is computed now, unless `size` says how many elements there are to be: the
-        first ones, then `fill_value`; in machine code.
+        The count depends on data, so a computed mask is computed now. If `size` is given, the
+        result has the first `size` elements, padded with `fill_value`, and stays lazy.
         """
         chosen = self._lift(mask).cast("bool")
         shape = broadcast("masked_select", self.node, chosen.node)
@@ -342,11 +356,12 @@ class Arrangement(Sorting):
         return selected
 
     def _first_true(self, method: str, size: Whole, fill_value: Whole) -> tuple[Self, ...]:
-        """For each axis the positions of the first `size` elements that are not 0, row-major."""
+        """The positions of the first `size` elements that are not 0, row-major: one tensor per
+        axis."""
         refuse_symbolic(method, self.node, range(self.ndim))
         (count,) = extents(method, (size,))
         is_true = self.cast("bool").ravel()
-        # Behind the last place nothing is written: there go those that are false or too many.
+        # Out of range, so not written: false elements, and those beyond `size`.
         place = is_true.where(is_true.cast(int64).cumsum(0).sub(1), count)
         empty = self._new(const(is_true.size, int64, (count,)))
         number = self._new(counting(is_true.shape, 0))

@@ -1,7 +1,8 @@
-"""Tensor methods of two and three operands, and the operators that stand for them.
+"""Tensor methods of two and three operands, and the operators of Python that call them.
 
-One method per binary and ternary row of `ops.OPS`. Operands broadcast and are promoted as in
-NumPy 2: a Python number takes the tensor's type, unless it is of a higher kind (bool, int, float).
+There is one method per binary and ternary row of `ops.OPS`. Operands broadcast and are promoted as
+in NumPy 2: a Python number takes the tensor's type, unless it is of a higher kind (bool, int,
+float).
 """
 
 from collections.abc import Callable
@@ -54,7 +55,8 @@ class Binary(Unary):
         return self._new(apply("mul", "mul", self, other))
 
     def div(self, other: Operand, rounding_mode: Rounding = None) -> Self:
-        """self / other, a floating-point number; or rounded: "floor" as `//`, "trunc" to zero."""
+        """self / other, in a float type. `rounding_mode` "floor" rounds down like `//`, "trunc"
+        towards 0."""
         match rounding_mode:
             case None:
                 return self._new(apply("fdiv", "div", self, other))
@@ -68,46 +70,49 @@ class Binary(Unary):
         )  # fmt: skip
 
     def idiv(self, other: Operand) -> Self:
-        """self / other rounded towards zero; for integers 0 where other is 0."""
+        """self / other, rounded towards 0. Integer division by 0 gives 0."""
         parts = [operand_of("idiv", v) for v in (self, other)]
         if common_type(parts).is_float:
             return self.div(other).trunc()
         return self._new(apply("idiv", "idiv", *parts))
 
     def floordiv(self, other: Operand) -> Self:
-        """self // other: rounded down; for integers 0 where other is 0."""
+        """self // other, rounded down. Integer division by 0 gives 0."""
         return self._new(floor_divide("floordiv", self, other))
 
     def mod(self, other: Operand) -> Self:
-        """self % other: the remainder with other's sign; for integers 0 where other is 0."""
+        """self % other: the remainder, with the sign of `other`. For integers 0 where `other` is
+        0."""
         return self._new(floor_remainder("mod", self, other))
 
     def fmod(self, other: Operand) -> Self:
-        """The remainder with the sign of self; for integers 0 where other is 0."""
+        """The remainder of self / other, with the sign of self. For integers 0 where `other` is
+        0."""
         return self._new(apply("mod", "fmod", self, other))
 
     def pow(self, other: Operand) -> Self:
-        """self ** other; an integer to a negative power truncates (1, ±1 or 0)."""
+        """self ** other. An integer to a negative power is truncated, to 1, ±1 or 0."""
         return self._new(power(self, other))
 
     def hypot(self, other: Operand) -> Self:
-        """sqrt(x² + y²) without overflow in between; inf where one is infinite, even by NaN."""
+        """sqrt(x² + y²), without overflow of the squares. Infinite where one operand is, even if
+        the other is NaN."""
         return self._new(apply("hypot", "hypot", self, other))
 
     def atan2(self, other: Operand) -> Self:
-        """The angle of the point (other, self) in radians, from -pi to pi."""
+        """The angle of the point (x=other, y=self), in radians from -pi to pi."""
         return self._new(apply("atan2", "atan2", self, other))
 
     def copysign(self, other: Operand) -> Self:
-        """|x| with the sign of `other`, that of -0.0 and NaN too."""
+        """|x| with the sign of `other`; the signs of -0.0 and NaN count too."""
         return self._new(apply("copysign", "copysign", self, other))
 
     def maximum(self, other: Operand) -> Self:
-        """The greater of two elements; NaN propagates."""
+        """The greater of two elements. NaN propagates."""
         return self._new(apply("max", "maximum", self, other))
 
     def minimum(self, other: Operand) -> Self:
-        """The lesser of two elements; NaN propagates."""
+        """The lesser of two elements. NaN propagates."""
         return self._new(apply("min", "minimum", self, other))
 
     def lt(self, other: Operand) -> Self:
@@ -147,33 +152,35 @@ class Binary(Unary):
         return self._new(apply("xor", "bitwise_xor", self, other))
 
     def lshift(self, other: Operand) -> Self:
-        """self << other; 0 past the width; integers."""
+        """self << other, for integers. 0 if the shift is the type's width or more."""
         return self._new(apply("shl", "lshift", self, other))
 
     def rshift(self, other: Operand) -> Self:
-        """self >> other; the sign past the width; integers."""
+        """self >> other, for integers, arithmetic. Shifts of the type's width or more give 0 or
+        -1."""
         return self._new(apply("shr", "rshift", self, other))
 
     def logical_and(self, other: Operand) -> Self:
-        """Whether both are not 0."""
+        """True where both elements are not 0."""
         return self._new(apply("and", "logical_and", *self._truths("logical_and", other)))
 
     def logical_or(self, other: Operand) -> Self:
-        """Whether one of the two is not 0."""
+        """True where at least one element is not 0."""
         return self._new(apply("or", "logical_or", *self._truths("logical_or", other)))
 
     def logical_xor(self, other: Operand) -> Self:
-        """Whether exactly one of the two is not 0."""
+        """True where exactly one element is not 0."""
         return self._new(apply("xor", "logical_xor", *self._truths("logical_xor", other)))
 
     def _truths(self, method: str, other: Operand) -> list[TensorNode]:
         return [truth(operand_of(method, v)) for v in (self, other)]
 
     def where(self, yes: Operand, no: Operand) -> Self:
-        """`yes` where self is true (not 0), else `no`: `(x > 0).where(x, 0)`.
+        """`yes` where this tensor is true (not 0), else `no`: `(x > 0).where(x, 0)`. Broadcasts.
 
-        PyTorch's `x.where(x > 0, 0)`, numbers asked for a choice by truth values, is refused.
-        `Tensor.where(condition, yes, no)` takes an array as condition too.
+        PyTorch's form `x.where(x > 0, 0)`, where numbers would be the condition for a choice
+        between truth values, raises `DTypeError`. `Tensor.where(condition, yes, no)` also accepts
+        an array as condition.
         """
         if not isinstance(self, Binary):
             return _where_array(self, yes, no)
@@ -186,22 +193,23 @@ class Binary(Unary):
         return self._new(select("where", self, yes, no))
 
     def masked_fill(self, mask: Operand, value: Operand) -> Self:
-        """`value` where `mask` is true, else self."""
+        """`value` where `mask` is true, else this tensor's element."""
         return self._new(select("masked_fill", mask, value, self))
 
     def mulacc(self, factor: Operand, addend: Operand) -> Self:
-        """self * factor + addend; machine code may round once instead of twice."""
+        """self * factor + addend. Machine code may use a fused multiply-add, which rounds once."""
         return self._new(apply("mulacc", "mulacc", self, factor, addend))
 
     def clip(self, min: Operand | None = None, max: Operand | None = None) -> Self:
-        """Limited to `min` … `max`, either may be None; `max` wins where they cross."""
+        """Elements limited to `min` … `max`; either may be None. Where min > max, the result is
+        `max`."""
         return self._limited(min, max)
 
     def _limited(
         self, low: Operand | None, high: Operand | None, rules: Rules | None = None
     ) -> Self:
-        """The limits as one function: at a bound the derivative is not that of two steps, whose
-        operands are equal there."""
+        """The limits as one function. As two functions the derivative at a bound would differ,
+        because their operands are equal there."""
         made = self.node if low is None else apply("max", "clip", self, low)
         made = made if high is None else apply("min", "clip", self._new(made), high)
         bounds = [each for each in (low, high) if each is not None]
@@ -216,7 +224,7 @@ class Binary(Unary):
         """The same as `clip`."""
         return self.clip(min, max)
 
-    # Operators. A reflected one has its operands the other way round.
+    # Operators. A reflected one has its operands swapped.
 
     __add__ = add
     __sub__ = sub
@@ -288,7 +296,7 @@ class Binary(Unary):
 
 
 def _where_array(condition: object, yes: Operand, no: Operand) -> Any:
-    """`Tensor.where` of a condition that is no tensor: one of the others has to be."""
+    """`Tensor.where` with a condition that is not a tensor; `yes` or `no` has to be one."""
     lifted = next((value for value in (yes, no) if isinstance(value, Binary)), None)
     if lifted is None:
         what, got = "where needs a tensor", type(condition).__name__

@@ -1,6 +1,6 @@
-"""Tensors out of nothing: even steps, triangles, grids, random numbers.
+"""New tensors: even steps, triangles, grids, random numbers.
 
-Element types are NumPy's, float64 unless something else is said; random ones PyTorch's, float32.
+The default element type is NumPy's, float64; for random numbers PyTorch's, float32.
 `set_default_dtype` sets both.
 """
 
@@ -36,8 +36,8 @@ class Construction(Losses):
         cls, start: float, stop: float, count: int = 50, endpoint: bool = True,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """`count` numbers from `start` to `stop` in even steps, the last exactly `stop` unless
-        `endpoint` is false. Integers are rounded down, as in NumPy."""
+        """`count` evenly spaced numbers from `start` to `stop`. The last is exactly `stop`, unless
+        `endpoint` is false. For an integer `dtype` they are rounded down, as in NumPy."""
         target = dtypes.asked(dtype, "linspace")
         (number,) = extents("linspace", (count,))
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in (start, stop)):
@@ -57,7 +57,7 @@ class Construction(Losses):
         cls, start: float, stop: float, count: int = 50, base: float = 10.0,
         endpoint: bool = True, dtype: object = None,
     ) -> Self:  # fmt: skip
-        """`base` to the powers `linspace(start, stop)`."""
+        """`base` raised to the powers `linspace(start, stop)`."""
         power = cls.linspace(start, stop, count, endpoint, dtypes.float64)
         target = dtypes.asked(dtype, "logspace")
         return cls._of(const(float(base), dtypes.float64)).pow(power).cast(target)
@@ -67,14 +67,15 @@ class Construction(Losses):
         cls, rows: int, columns: int | None = None, diagonal: int = 0,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """1 on and below diagonal number `diagonal`, 0 above."""
+        """[rows, columns]: 1 on and below diagonal number `diagonal`, 0 above."""
         shape = extents("tri", (rows, rows if columns is None else columns))
         return cls._of(const(1, dtypes.asked(dtype, "tri"), shape)).tril(diagonal)
 
     @classmethod
     def meshgrid(cls, *axes: Operand, indexing: Literal["xy", "ij"] = "xy") -> tuple[Self, ...]:
-        """Each row repeated along the axes of the others: positions on a grid. "xy", NumPy's
-        default, puts the first row along axis 1; "ij", PyTorch's, along axis 0."""
+        """Coordinates of a grid: one tensor per given vector, each broadcast along the axes of the
+        others. With "xy", NumPy's default, the first vector varies along axis 1; with "ij",
+        PyTorch's, along axis 0."""
         if indexing not in ("xy", "ij"):
             raise DataError(
                 "meshgrid", "no such indexing", got=repr(indexing), expected="'xy' or 'ij'"
@@ -95,7 +96,8 @@ class Construction(Losses):
     @staticmethod
     @located
     def manual_seed(seed: int) -> None:
-        """Random tensors made from now on are those of `seed`, the same on every machine."""
+        """Seed the generator: random tensors created from now on depend only on `seed` and the
+        calls, the same on every machine."""
         try:
             number = operator.index(seed)
         except TypeError:
@@ -105,19 +107,19 @@ class Construction(Losses):
 
     @classmethod
     def rand(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
-        """Floats in [0, 1), every representable step equally likely."""
+        """Random floats in [0, 1), uniform over the representable steps."""
         return cls._of(random.uniform(extents("rand", shape), _float("rand", dtype)))
 
     @classmethod
     def randn(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
-        """Floats of the standard normal distribution."""
+        """Random floats from the standard normal distribution."""
         return cls._of(random.normal(extents("randn", shape), _float("randn", dtype)))
 
     @classmethod
     def randint(
         cls, *shape: int | Sequence[int], low: int = 0, high: int = 10, dtype: object = dtypes.int64
     ) -> Self:
-        """Integers from `low` to `high`, the latter not included."""
+        """Random integers from `low` to `high`, exclusive."""
         target = dtypes.parse(dtype, "randint")
         is_in = target.is_integer and target.minimum <= low and high - 1 <= target.maximum
         if not (0 < high - low <= 2**32 and is_in):
@@ -132,7 +134,7 @@ class Construction(Losses):
         cls, *shape: int | Sequence[int], low: float = 0.0, high: float = 1.0,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """Floats from `low` to `high`; rounding may give the latter."""
+        """Random floats from `low` to `high`, uniform. Because of rounding `high` may occur."""
         return cls.rand(*shape, dtype=_float("uniform", dtype)).mul(high - low).add(low)
 
     @classmethod
@@ -140,30 +142,35 @@ class Construction(Losses):
         cls, *shape: int | Sequence[int], mean: float = 0.0, std: float = 1.0,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """Floats of the normal distribution with this mean and standard deviation."""
+        """Random floats from the normal distribution with the given mean and standard deviation."""
         return cls.randn(*shape, dtype=_float("normal", dtype)).mul(std).add(mean)
 
     @classmethod
     def randperm(cls, count: int, dtype: object = dtypes.int64) -> Self:
-        """0 to `count` - 1 in random order: the order of as many random 64-bit words."""
+        """A random permutation of 0 … `count` - 1: the sorting order of `count` random 64-bit
+        words."""
         shape = extents("randperm", (count,))
         return cls._of(random.bits(shape)).argsort().cast(dtypes.parse(dtype, "randperm"))
 
     def rand_like(self, dtype: object = None) -> Self:
-        """Floats in [0, 1) in this tensor's shape, and type unless `dtype` is given."""
+        """Random floats in [0, 1) with this tensor's shape, and its type unless `dtype` is
+        given."""
         return self.rand(self.shape, dtype=self.dtype if dtype is None else dtype)
 
     def randn_like(self, dtype: object = None) -> Self:
-        """Normally distributed floats in this tensor's shape, and type unless `dtype` is given."""
+        """Normally distributed floats with this tensor's shape, and its type unless `dtype` is
+        given."""
         return self.randn(self.shape, dtype=self.dtype if dtype is None else dtype)
 
     def bernoulli(self) -> Self:
-        """1 with the probability that each element gives, else 0; floats only."""
+        """Random zeros and ones: each is 1 with the probability given by this tensor's element.
+        Floats only."""
         target = _float("bernoulli", self.dtype)
         return self.rand(self.shape, dtype=target).lt(self).cast(target)
 
     def dropout(self, p: float = 0.5, training: bool = True) -> Self:
-        """Each element 0 with probability `p`, else divided by 1 - p; itself unless `training`."""
+        """Dropout: each element becomes 0 with probability `p`, else is divided by 1 - p. Unless
+        `training`, the tensor is returned unchanged."""
         if not 0 <= p <= 1:
             raise DataError("dropout", "no such probability", got=repr(p), expected="0 to 1")
         _float("dropout", self.dtype)
@@ -174,7 +181,7 @@ class Construction(Losses):
 
 
 def _float(operation: str, dtype: object) -> DType:
-    """A float type, float32 where none is said; `DTypeError` for any other."""
+    """A float type, float32 by default. Raises `DTypeError` for other types."""
     target = dtypes.asked(dtype, operation, dtypes.float32)
     if not target.is_float or target.is_storage:
         raise DTypeError(operation, "needs a float type", got=str(target), expected="float32, …")

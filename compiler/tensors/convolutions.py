@@ -1,9 +1,11 @@
-"""Convolution over 1, 2 or 3 axes, and its transpose: sums of products of windows and weights.
+"""Convolution and transposed convolution over 1, 2 or 3 axes.
 
-As in PyTorch it is cross-correlation of [n, c, …] with weights [o, c / groups, …]; an image
-without the first axis is one alone. Floats of 16 bits are summed in float32. `padding` is one
-number, one for each axis, a pair for each axis, "valid" (none) or "same" (the result is as large
-as the image). `ShapeError` where channels, weights or windows do not fit.
+As in PyTorch, convolution is cross-correlation of an input [n, c, …] with weights [o, c / groups,
+…]; an input without the batch axis is one example. Floats of 16 bits are accumulated in float32.
+
+`padding` is one number, one number per axis, a (before, after) pair per axis, "valid" (no padding)
+or "same" (the output has the input's size; for stride 1). `dilation` is the distance between
+neighbouring taps of the kernel. Raises `ShapeError` where channels, weights or windows do not fit.
 """
 
 from typing import Self
@@ -32,16 +34,22 @@ class Convolutions(Pooling):
         self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
         padding: Borders | str = 0, dilation: Numbers = 1, groups: int = 1,
     ) -> Self:  # fmt: skip
-        """Cross-correlation of [n, c, l] with `weight` [o, c / groups, kl]; `bias` is [o]."""
+        """Convolution of [n, c, l] with `weight` [o, c / groups, kl]; `bias` is [o]. Returns [n, o,
+        l'].
+
+        Arguments and errors are those of `conv2d`.
+        """
         return self._convolved("conv1d", 1, weight, bias, stride, padding, dilation, groups)
 
     def conv2d(
         self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
         padding: Borders | str = 0, dilation: Numbers = 1, groups: int = 1,
     ) -> Self:  # fmt: skip
-        """Cross-correlation of [n, c, h, w] with `weight` [o, c / groups, kh, kw]; `bias` is [o].
+        """Convolution of [n, c, h, w] with `weight` [o, c / groups, kh, kw]; `bias` is [o]. Returns
+        [n, o, h', w'] in the common type of input and weight.
 
-        Floats of 16 bits are summed in float32. Raises `ShapeError` where the channels do not fit.
+        `padding` may be "same" or "valid", or a pair per axis. Floats of 16 bits are accumulated in
+        float32. Raises `ShapeError` where the channels or windows do not fit.
         """
         return self._convolved("conv2d", 2, weight, bias, stride, padding, dilation, groups)
 
@@ -49,14 +57,19 @@ class Convolutions(Pooling):
         self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
         padding: Borders | str = 0, dilation: Numbers = 1, groups: int = 1,
     ) -> Self:  # fmt: skip
-        """Cross-correlation of [n, c, d, h, w] with `weight` [o, c / groups, kd, kh, kw]."""
+        """Convolution of [n, c, d, h, w] with `weight` [o, c / groups, kd, kh, kw]; `bias` is [o].
+        Returns [n, o, d', h', w'].
+
+        Arguments and errors are those of `conv2d`.
+        """
         return self._convolved("conv3d", 3, weight, bias, stride, padding, dilation, groups)
 
     def conv_transpose1d(
         self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
         padding: Borders = 0, output_padding: Numbers = 0, groups: int = 1, dilation: Numbers = 1,
     ) -> Self:  # fmt: skip
-        """The transpose of `conv1d`, of weights [c, o / groups, kl]; see `conv_transpose2d`."""
+        """Transposed convolution of [n, c, l] with `weight` [c, o / groups, kl]. Returns [n, o,
+        l']; see `conv_transpose2d`."""
         return self._transposed("conv_transpose1d", 1, weight, bias, stride, padding,
                                 output_padding, groups, dilation)  # fmt: skip
 
@@ -64,8 +77,14 @@ class Convolutions(Pooling):
         self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
         padding: Borders = 0, output_padding: Numbers = 0, groups: int = 1, dilation: Numbers = 1,
     ) -> Self:  # fmt: skip
-        """The transpose of `conv2d`: each element of [n, c, h, w] adds `weight` [c, o / groups, kh,
-        kw] times itself, `stride` apart; `padding` is cut off, `output_padding` put behind."""
+        """Transposed convolution of [n, c, h, w] with `weight` [c, o / groups, kh, kw]. Returns [n,
+        o, h', w'].
+
+        Each input element adds `weight` times itself to the output, and neighbouring elements do so
+        `stride` apart. `padding` is removed from all sides; `output_padding` extends the end of
+        each axis. Raises `ShapeError` where the channels do not fit or the padding removes
+        everything.
+        """
         return self._transposed("conv_transpose2d", 2, weight, bias, stride, padding,
                                 output_padding, groups, dilation)  # fmt: skip
 
@@ -73,7 +92,8 @@ class Convolutions(Pooling):
         self, weight: Operand, bias: Operand | None = None, stride: Numbers = 1,
         padding: Borders = 0, output_padding: Numbers = 0, groups: int = 1, dilation: Numbers = 1,
     ) -> Self:  # fmt: skip
-        """The transpose of `conv3d`, of weights [c, o / groups, kd, kh, kw]."""
+        """Transposed convolution of [n, c, d, h, w] with `weight` [c, o / groups, kd, kh, kw].
+        Returns [n, o, d', h', w']; see `conv_transpose2d`."""
         return self._transposed("conv_transpose3d", 3, weight, bias, stride, padding,
                                 output_padding, groups, dilation)  # fmt: skip
 
@@ -96,7 +116,7 @@ class Convolutions(Pooling):
         self, name: str, axes: int, weight: Operand, bias: Operand | None, stride: Numbers,
         padding: Borders, output_padding: Numbers, groups: int, dilation: Numbers,
     ) -> Self:  # fmt: skip
-        """Each element spread by the weights."""
+        """Transposed convolution over `axes` axes."""
         if self.ndim == axes + 1:
             image = self.unsqueeze(0)
             made = image._transposed(name, axes, weight, bias, stride, padding, output_padding,
@@ -121,14 +141,14 @@ class Convolutions(Pooling):
         return self._new(cast_to(spread, dtype))._biased(bias, axes)
 
     def _in_common(self, name: str, weight: Operand) -> tuple[TensorNode, TensorNode, DType]:
-        """Image and weights in the type to sum in, and the type of the result."""
+        """Input and weights converted to the type to accumulate in, and the type of the result."""
         parts = [operand_of(name, v) for v in (self, weight)]
         dtype = common_type(parts)
         x, w = (cast_to(as_node(name, part, dtype), dtype.accumulator) for part in parts)
         return x, w, dtype
 
     def _biased(self, bias: Operand | None, axes: int) -> Self:
-        """A number for each channel added."""
+        """Add `bias` [o] along the axis of channels."""
         if bias is None:
             return self._same()
         return self.add(self._lift(bias).reshape(1, -1, *(1,) * axes))
@@ -137,12 +157,12 @@ class Convolutions(Pooling):
 def _padding(
     name: str, padding: Borders | str, sizes: Shape, steps: Shape, gaps: Shape
 ) -> Pairs:
-    """The border in numbers; "same" puts the odd one behind, as PyTorch does."""
+    """The padding as (before, after) pairs. "same" puts the odd element after, as PyTorch does."""
     if not isinstance(padding, str):
         return borders_of(name, padding, len(sizes))
     if padding not in ("same", "valid") or (padding == "same" and max(steps) > 1):
         raise ShapeError(
-            name, "unknown padding" if max(steps) == 1 else "a stride goes with no such padding",
+            name, "unknown padding" if max(steps) == 1 else "this padding needs a stride of 1",
             got=repr(padding), expected='numbers, "valid", or with a stride of 1 "same"',
         )  # fmt: skip
     if padding == "valid":
@@ -154,7 +174,8 @@ def _padding(
 def _check_channels(
     name: str, axes: int, image: Shape, weight: Shape, groups: int, is_transposed: bool = False
 ) -> None:
-    """Of a transpose the rows of the weights are the image's channels, not the result's."""
+    """Raise `ShapeError` unless the channels fit. In a transposed convolution the first axis of the
+    weights is that of the input's channels."""
     is_rank = len(image) == len(weight) == axes + 2
     is_whole = is_rank and groups > 0 and weight[0] % groups == 0
     if is_whole and image[1] == (weight[0] if is_transposed else weight[1] * groups):
@@ -172,7 +193,8 @@ def _check_channels(
 def _correlated(
     name: str, x: TensorNode, w: TensorNode, borders: Pairs, steps: Shape, gaps: Shape, groups: int
 ) -> TensorNode:
-    """The sums of products of the windows of [n, c, …] and the weights [o, c / groups, …]."""
+    """The convolution itself: sums of products of the windows of [n, c, …] and the weights [o, c /
+    groups, …]."""
     pairs = zip(x.shape[2:], borders, strict=True)
     image = tuple(n + before + behind for n, (before, behind) in pairs)
     within_memory("pad", (*x.shape[:2], *image))

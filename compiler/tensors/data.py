@@ -1,9 +1,10 @@
-"""Data that can become a tensor: arrays, Python numbers, nested lists.
+"""Convert arrays, Python numbers and nested lists to tensors.
 
-Default types are NumPy's: a Python float is float64 (or what `set_default_dtype` says), an int
-int64, a bool bool. An array is used
-in place where it is row-major, aligned and native (later writes to it are seen until the tensor
-has been computed); any other array is copied.
+Default types are NumPy's: a Python float becomes float64 (or the type of `set_default_dtype`), an
+int int64, a bool bool.
+
+An array that is row-major, aligned and in native byte order is used in place, without a copy: later
+writes to it are visible until the tensor has been computed. Any other array is copied.
 """
 
 import sys
@@ -32,10 +33,10 @@ _SUPPORTED = "numbers or truth values: " + ", ".join(t.name for t in dtypes.ALL)
 def tensor(
     data: object, dtype: object = None, name: str = "", symbolic: Axes | None = None
 ) -> TensorNode:
-    """The node for `data`, converted to `dtype` where one is given; `symbolic` says which axes
-    have the extent of a variable.
+    """The node for `data`, converted to `dtype` if given. `symbolic` maps axes to the variables
+    that are their extents.
 
-    Raises `DataError` for what is not numeric, is ragged, or does not fit into `dtype`.
+    Raises `DataError` for data that are not numeric, are ragged, or do not fit into `dtype`.
     """
     target = None if dtype is None else dtypes.parse(dtype, "Tensor")
     if target is None and not name and is_traced(data):
@@ -53,8 +54,8 @@ def tensor(
 
 
 def scalar(value: Scalar, dtype: DType, operation: str) -> TensorNode:
-    """A Python number as a constant of `dtype`, a traced one as an input; `DataError` where it does
-    not fit (NumPy's rule: integers must be in range, floats overflow to infinity)."""
+    """A Python number as a constant of `dtype`; a traced number as an input. Raises `DataError`
+    where it does not fit (NumPy's rule: integers must be in range, floats overflow to infinity)."""
     if dtype.is_integer and not dtype.minimum <= value <= dtype.maximum:
         raise _out_of_range(operation, str(value), dtype, type(value))
     if is_traced(value):
@@ -66,7 +67,7 @@ def scalar(value: Scalar, dtype: DType, operation: str) -> TensorNode:
 
 
 def _traced(data: Any) -> TensorNode:
-    """A traced number as an input of the type that a tensor of it has."""
+    """A traced number as an input of the type that `Tensor(number)` has."""
     if isinstance(data, np.generic):
         return input_of(data)
     if isinstance(data, float):
@@ -75,7 +76,7 @@ def _traced(data: Any) -> TensorNode:
 
 
 def from_generic(value: "np.generic[Any]") -> TensorNode:
-    """A NumPy scalar as a constant of its own type, a traced one as an input."""
+    """A NumPy scalar as a constant of its type; a traced number as an input."""
     if is_traced(value):
         return input_of(value)
     return _constant(_checked(np.asarray(value), value), None)
@@ -103,14 +104,15 @@ def _from_array(
 
 
 def clean(array: Array) -> Array:
-    """`array`, with every truth value stored as 0 or 1: a viewed byte may hold anything."""
+    """`array` with every truth value stored as 0 or 1. A byte viewed as bool may hold other
+    values."""
     if array.dtype != np.bool_ or not array.size or array.view(np.uint8).max() <= 1:
         return array
     return np.not_equal(array.view(np.uint8), 0)
 
 
 def _as_array(data: object) -> Array:
-    """`data` through NumPy, whose refusals become ours."""
+    """`array` made by NumPy. NumPy's exceptions become `DataError`."""
     try:
         return np.asarray(data)
     except (ValueError, TypeError, OverflowError) as error:
@@ -124,7 +126,7 @@ def _as_array(data: object) -> Array:
 
 
 def _checked(array: Array, data: object) -> Array:
-    """`array`, if its element type is one we compute with and nothing in it is masked."""
+    """`array`, if we support its element type and none of its elements is masked."""
     if _is_masked(data):
         raise DataError(
             "Tensor",
@@ -145,8 +147,8 @@ def _checked(array: Array, data: object) -> Array:
 
 
 def _is_masked(data: object) -> bool:
-    """Whether data is a masked array; where nobody has loaded `numpy.ma` yet, nothing is one."""
-    module = sys.modules.get("numpy.ma")  # loading it takes longer than to compile most programs
+    """True if `data` is a masked array. If nobody has imported `numpy.ma`, it is not."""
+    module = sys.modules.get("numpy.ma")  # importing it takes longer than compiling most programs
     return module is not None and isinstance(data, module.MaskedArray)
 
 
@@ -155,7 +157,7 @@ def _type_name(array: Array) -> str:
 
 
 def _check_range(array: Array, dtype: DType) -> None:
-    """Python integers must fit into the integer type they are converted to, as in NumPy."""
+    """Raise `DataError` if a Python integer does not fit into its integer type, as in NumPy."""
     if not dtype.is_integer or array.dtype.kind not in "iu" or not array.size:
         return
     for value in (int(array.min()), int(array.max())):
@@ -179,7 +181,7 @@ def _wider(dtype: DType) -> str:
 
 
 def _describe(data: object) -> str:
-    """Type, and for arrays element type and shape: data themselves can be long."""
+    """The type of `data`; for arrays also element type and shape. The data could be long."""
     if isinstance(data, np.ndarray):
         return f"{type(data).__name__} of {data.dtype}, shape {data.shape}"
     return type(data).__name__

@@ -1,4 +1,4 @@
-"""Tensor methods that say how to compute, not what; and tensors from nodes made by hand."""
+"""Tensor methods that direct the scheduler, and tensors made from graph nodes."""
 
 from collections.abc import Callable, Sequence
 from typing import Self
@@ -19,28 +19,29 @@ from compiler.tensors.value import TensorValue, traced
 
 @traced
 class Directives(Files):
-    """Directives to the scheduler, and the composite kinds users ask for by name."""
+    """Directives to the scheduler, and composite nodes that users request by name."""
 
     __slots__ = ()
 
     @classmethod
     def from_node(cls, node: TensorNode) -> Self:
-        """The tensor of a node made by hand, e.g. with `GraphBuilder`.
+        """The tensor of a graph node, for example one made with `GraphBuilder`.
 
-        Raises `InternalError` with the invariant that a node under it breaks.
+        Raises `InternalError` with the invariant that a node of its graph violates.
         """
         if not isinstance(node, TensorNode) or isinstance(node, Sink | Store):
-            raise DataError("from_node", "this is no value", got=type(node).__name__,
+            raise DataError("from_node", "the node has no value", got=type(node).__name__,
                             expected="a node of the tensor graph")  # fmt: skip
         verify(node)
         return cls._of(node)
 
     @classmethod
     def placeholder(cls, *shape: int | Sequence[int], dtype: object, name: str) -> Self:
-        """Data that are given when the program runs, by this tensor, its name or its place.
+        """An input without data: they are passed when the program runs, by this tensor, its name or
+        its position.
 
-        `compile` shows every stage of what is made from it;
-        `compile(…).run({name: array})` runs it. Asked for its data, it is refused.
+        `compile` shows every stage of the program; `compile(…).run({name: array})` runs it. Methods
+        that need its data raise an error.
         """
         wanted = extents("placeholder", shape)
         node = Placeholder((), wanted, parse(dtype, "placeholder"), name)
@@ -48,13 +49,14 @@ class Directives(Files):
 
     @classmethod
     def kernel(cls, name: str, function: Callable[..., TensorValue], *inputs: TensorValue) -> Self:
-        """`function(*inputs)` as one kernel called `name`: nothing is fused across its border.
+        """`function(*inputs)` compiled as one kernel called `name`; it is not fused with anything
+        outside.
 
-        The inputs are written to memory first; `function` may read nothing else but numbers.
-        Raises `DataError` where it does, and for a name that cannot be a kernel's.
+        The inputs are stored to memory first; apart from them `function` may use only numbers.
+        Raises `DataError` if it reads other tensors, and for a name that is not valid for a kernel.
         """
         if not callable(function):
-            raise DataError("kernel", "the body is no function", got=type(function).__name__,
+            raise DataError("kernel", "the body is not a function", got=type(function).__name__,
                             expected="a function of tensors")  # fmt: skip
         given = tuple(_tensor(each) for each in inputs)
         params = (Param((), i + 1, x.shape, x.dtype) for i, x in enumerate(given))
@@ -62,34 +64,36 @@ class Directives(Files):
         return cls._of(checked(Kernel(given, plain(body), name), DataError))
 
     def _composite(self, node: Composite) -> Self:
-        """The tensor of a node; `ShapeError` with its problem."""
+        """The tensor of a node. Raises `ShapeError` if the node is not valid."""
         return self._new(checked(node, ShapeError))
 
     def detach(self) -> Self:
-        """The same values; gradients stop here."""
+        """The same values, without history: gradients stop here."""
         return self._new(Detach((self.node,)))
 
     def contiguous_backward(self) -> Self:
-        """The same values; their gradient is written to memory."""
+        """The same values. Their gradient is stored to memory in the backward pass."""
         return self._new(ContiguousBackward((self.node,)))
 
     def fuse(self) -> Self:
-        """The same values, computed inside all that reads them, whatever that costs."""
+        """The same values. The scheduler fuses them into every consumer, even if they are
+        recomputed."""
         return self._new(Fuse((self.node,)))
 
     def unroll(self, factor: int) -> Self:
-        """The same reduction, the innermost loop of it unrolled `factor` times.
+        """The same reduction, with its innermost loop unrolled `factor` times.
 
-        Raises `ShapeError` where the tensor is no reduction.
+        Raises `ShapeError` if the tensor is not a reduction.
         """
         (times,) = integers("unroll", (factor,))
         return self._composite(Unroll((self.node,), times))
 
     def as_strided(self, shape: Sequence[int], strides: Sequence[int], offset: int = 0) -> Self:
-        """Element [i, j, …] is element offset + i·strides[0] + j·strides[1] + … of this tensor in
-        row-major order. Strides may be 0 or negative, and elements be read more than once.
+        """A strided view: element [i, j, …] is element offset + i·strides[0] + j·strides[1] + … of
+        this tensor in row-major order. Strides may be 0 or negative, so elements may occur more
+        than once.
 
-        Raises `ShapeError` where an element outside the tensor would be read.
+        Raises `ShapeError` if an element outside the tensor would be read.
         """
         wanted = extents("as_strided", (tuple(shape),)) if shape else ()
         steps = integers("as_strided", (tuple(strides),)) if strides else ()
@@ -98,8 +102,8 @@ class Directives(Files):
 
 
 def _tensor(value: object) -> TensorNode:
-    """The node of a tensor; `DataError` for anything else."""
+    """The node of a tensor. Raises `DataError` for anything else."""
     if isinstance(value, TensorValue):
         return value.node
-    raise DataError("kernel", "a kernel reads and gives tensors", got=type(value).__name__,
+    raise DataError("kernel", "a kernel takes and returns tensors", got=type(value).__name__,
                     expected="a Tensor")  # fmt: skip

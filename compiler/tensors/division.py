@@ -1,7 +1,8 @@
-"""Floor division and remainder, as Python and NumPy define them, from truncating operations.
+"""Floor division and remainder as Python and NumPy define them, from truncating operations.
 
-The table's `idiv` and `mod` truncate, as machines do: the remainder has the dividend's sign.
-The user's `//` rounds down and the user's `%` has the divisor's sign. Integer ÷0 and %0 give 0.
+`idiv` and `mod` of the operation table truncate, as machines do: the remainder has the sign of the
+dividend. Python's `//` rounds down and its `%` has the sign of the divisor. Integer division and
+remainder by 0 give 0.
 """
 
 from compiler.core import dtypes
@@ -24,7 +25,7 @@ def floor_divide(method: str, left: object, right: object) -> TensorNode:
 
 
 def floor_remainder(method: str, left: object, right: object) -> TensorNode:
-    """`left % right`, with the divisor's sign, also where it is a floating-point zero."""
+    """`left % right`, with the sign of the divisor, also if the result is a floating-point zero."""
     a, b, dtype = _operands(method, left, right)
     rest = op("mod", a, b)
     moved = op("where", _is_across(a, b), op("add", rest, b), rest)
@@ -39,8 +40,8 @@ def floor_remainder(method: str, left: object, right: object) -> TensorNode:
 def _operands(method: str, left: object, right: object) -> tuple[TensorNode, TensorNode, DType]:
     """The operands in the type to compute in, and the type of the result.
 
-    Truth values become int8. Floats of 16 bits are computed in float32, as in
-    NumPy: steps must not round.
+    Truth values become int8. Floats of 16 bits are computed in float32, as in NumPy, so that
+    intermediate steps do not round.
     """
     parts = [operand_of(method, v) for v in (left, right)]
     common = common_type(parts)
@@ -51,9 +52,8 @@ def _operands(method: str, left: object, right: object) -> tuple[TensorNode, Ten
 
 
 def _floor_divide_float(a: TensorNode, b: TensorNode) -> TensorNode:
-    """(a - a mod b) / b, one less where the signs differ, then to the nearest integer below or,
-    if that is more than a half away, above. A zero has the sign of a / b; a / 0 is ±inf or NaN.
-    """
+    """(a - a mod b) / b, minus one where the signs differ, rounded to the nearest integer, halves
+    down. A zero has the sign of a / b; a / 0 is ±inf or NaN."""
     zero, half, one = _number(0, a), _number(0.5, a), _number(1, a)
     quotient = op("fdiv", a, b)
     exact = op("fdiv", op("sub", a, op("mod", a, b)), b)
@@ -66,7 +66,7 @@ def _floor_divide_float(a: TensorNode, b: TensorNode) -> TensorNode:
 
 
 def _is_across(a: TensorNode, b: TensorNode) -> TensorNode:
-    """Whether the remainder is not 0 and its sign differs from the divisor's."""
+    """True where the remainder is not 0 and its sign differs from the divisor's."""
     rest, zero = op("mod", a, b), _number(0, a)
     signs = op("xor", op("lt", rest, zero), op("lt", b, zero))
     return op("and", op("ne", rest, zero), signs)

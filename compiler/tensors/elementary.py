@@ -1,7 +1,7 @@
-"""Tensor methods made of elementary operations: lerp, expm1, isclose, logaddexp, elu, …
+"""Tensor methods composed of elementary operations: lerp, expm1, isclose, logaddexp, elu, …
 
-Names and meanings are NumPy's or PyTorch's. What the table of operations has is in `unary.py` and
-`binary.py`; what is here needs no row of its own.
+Names and meanings are NumPy's or PyTorch's. Operations of the table are in `unary.py` and
+`binary.py`; the methods here need no row of their own.
 """
 
 import math
@@ -22,14 +22,15 @@ from compiler.tensors.shapes import Axes, axis_of
 from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
 
 _FAR = 2.0**28
-"""Beyond it x and sqrt(x * x ± 1) are the same number; its square is one of every type."""
+"""Beyond this x and sqrt(x * x ± 1) are the same number; its square is representable in every
+type."""
 _INSIDE = (rule.of_inside, None, None)
 _SAME_BITS = {16: int16, 32: int32, 64: int64}
 
 
 @traced
 class Elementary(Resampling):
-    """Operations on each element by itself, built from those of the table."""
+    """Elementwise functions composed of operations of the table."""
 
     __slots__ = ()
 
@@ -37,7 +38,7 @@ class Elementary(Resampling):
         return self.cast(to_float(self.dtype))
 
     def _ruled(self, rule: Callable[..., Any], x: Self, *others: Self) -> Self:
-        """This tensor as a function of `x`, whose derivative the rule is."""
+        """This tensor as a function of `x` with derivative rule `rule`."""
         rules = (rule, *(None for _ in others))
         return self._new(ruled(self.node, rules, x.node, *(other.node for other in others)))
 
@@ -45,7 +46,7 @@ class Elementary(Resampling):
         return self._new(ruled(self.node, rules, x.node, y.node))
 
     def _paired(self, method: str, other: Operand, floating: bool = True) -> tuple[Self, Self]:
-        """Both operands in their common type and shape."""
+        """Both operands converted to their common type and shape."""
         parts = [operand_of(method, v) for v in (self, other)]
         common = common_type(parts)
         dtype = to_float(common) if floating else common
@@ -77,20 +78,20 @@ class Elementary(Resampling):
         return self.div(other)
 
     def fmax(self, other: Operand) -> Self:
-        """The greater of two elements; NaN only where both are."""
+        """The greater of two elements. NaN only where both are NaN."""
         first, second = self._paired("fmax", other, floating=False)
         made = first.isnan().where(second, second.isnan().where(first, first.maximum(second)))
         return made._ruled_by_both((rule.of_fmax_first, rule.of_fmax_second), first, second)
 
     def fmin(self, other: Operand) -> Self:
-        """The lesser of two elements; NaN only where both are."""
+        """The lesser of two elements. NaN only where both are NaN."""
         first, second = self._paired("fmin", other, floating=False)
         made = first.isnan().where(second, second.isnan().where(first, first.minimum(second)))
         return made._ruled_by_both((rule.of_fmin_first, rule.of_fmin_second), first, second)
 
     def lerp(self, end: Operand, weight: Operand) -> Self:
-        """self + weight * (end - self); from the other end where weight is ½ or more, so that
-        weight 1 gives `end` exactly (PyTorch's)."""
+        """Linear interpolation, self + weight * (end - self). It is computed from `end` where
+        weight is ½ or more, so weight 1 gives `end` exactly (PyTorch's)."""
         start, stop = self._paired("lerp", end)
         share = self._lift(weight).cast(start.dtype)
         way = stop.sub(start)
@@ -98,7 +99,7 @@ class Elementary(Resampling):
         return share.abs().lt(0.5).where(near, far)
 
     def signbit(self) -> Self:
-        """Whether the sign is minus: true for -0.0."""
+        """True where the sign bit is set, also for -0.0."""
         if not self.dtype.is_float:
             return self.lt(0)
         if self.dtype.is_storage:
@@ -107,9 +108,9 @@ class Elementary(Resampling):
         return bits.lt(0)
 
     def nextafter(self, other: Operand) -> Self:
-        """The next number of the type towards `other`; `other` itself where they are equal.
+        """The next representable number towards `other`; `other` itself where they are equal.
 
-        The bits of floats of one sign, read as an integer, count them from 0 on.
+        Read as integers, the bits of floats of one sign count the floats from 0 upwards.
         """
         x, to = self._paired("nextafter", other)
         bits = x.bitcast(_SAME_BITS[x.dtype.bits])
@@ -128,7 +129,7 @@ class Elementary(Resampling):
 
     @of_rank_zero
     def logcumsumexp(self, axis: int = 0, *, dim: int | None = None) -> Self:
-        """log of the sums of exp(x) up to each element, without overflow (PyTorch's)."""
+        """log of the cumulative sum of exp(x) along `axis`, without overflow. As in PyTorch."""
         place = axis_of("logcumsumexp", axis if dim is None else dim, self.ndim)
         wide = self._as_wide()
         made = wide._new(_running_log_of_sums(wide.node, place))
@@ -199,11 +200,12 @@ class Elementary(Resampling):
         return value.cast(x.dtype).copysign(x)._ruled(rule.of_atanh, x)
 
     def _log_of_double(self) -> Self:
-        """log(2 x) where 2 x may be no number."""
+        """log(2 x), where 2 x may overflow."""
         return self.log().add(math.log(2))
 
     def _half_of_exp(self) -> Self:
-        """exp(|x|) / 2, finite where exp(|x|) is not: x / 2 is exact, x - log(2) would not be."""
+        """exp(|x|) / 2, without overflow of exp(|x|). Halving is exact; subtracting log(2) in the
+        exponent would not be."""
         root = self.abs().mul(0.5).exp()
         return root.mul(0.5).mul(root)
 
@@ -212,7 +214,7 @@ class Elementary(Resampling):
     def isclose(
         self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
     ) -> Self:
-        """Whether |x - y| <= atol + rtol |y|; infinities are close to themselves only."""
+        """True where |x - y| <= atol + rtol |y|. Infinities are close only to themselves."""
         first, second = self._paired("isclose", other)
         near = first.sub(second).abs().le(second.abs().mul(rtol).add(atol))
         close = first.isfinite().logical_and(second.isfinite()).logical_and(near)
@@ -223,19 +225,19 @@ class Elementary(Resampling):
     def allclose(
         self, other: Operand, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
     ) -> Self:
-        """Whether all elements are close, as a tensor of rank 0; see `isclose`."""
+        """True if all elements are close, as a tensor of rank 0. See `isclose`."""
         return self.isclose(other, rtol, atol, equal_nan).all()
 
     def count_nonzero(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """How many elements are not 0, int64."""
+        """The number of elements that are not 0, int64."""
         axes = self._axes("count_nonzero", axis, dim)
         return self.cast("bool").sum(axes, keepdim)
 
     def nan_to_num(
         self, nan: Scalar = 0.0, posinf: Scalar | None = None, neginf: Scalar | None = None
     ) -> Self:
-        """NaN replaced by `nan`, infinities by the given numbers, else by the greatest and least
-        finite ones."""
+        """NaN replaced by `nan`, and infinities by the given numbers, by default the greatest and
+        least finite values of the type."""
         if not self.dtype.is_float:
             return self._same()
         limit = float(float_limits(self.dtype.numpy).max)
@@ -246,31 +248,31 @@ class Elementary(Resampling):
     # Activations.
 
     def leaky_relu(self, slope: float = 0.01) -> Self:
-        """x where it is positive, else slope * x."""
+        """Activation function: x where it is positive, else slope * x."""
         x = self._floating()
         return x.gt(0).where(x, x.mul(slope))
 
     def elu(self, alpha: float = 1.0) -> Self:
-        """x where it is positive, else alpha * (exp(x) - 1)."""
+        """Activation function: x where it is positive, else alpha * (exp(x) - 1)."""
         x = self._floating()
         made = x.lt(0).where(x.minimum(0).expm1().mul(alpha), x)
         return made._ruled(rule.of_elu, x, x._new(const(alpha, x.dtype, x.shape)))
 
     def relu6(self) -> Self:
-        """Limited to 0 … 6."""
+        """Activation function: x limited to 0 … 6."""
         return self._limited(0, 6, _INSIDE)
 
     def hardtanh(self, low: float = -1.0, high: float = 1.0) -> Self:
-        """Limited to `low` … `high`."""
+        """Activation function: x limited to `low` … `high`."""
         return self._limited(low, high, _INSIDE)
 
     def softsign(self) -> Self:
-        """x / (1 + |x|)."""
+        """Activation function: x / (1 + |x|)."""
         x = self._floating()
         return x.div(x.abs().add(1))
 
     def mish(self) -> Self:
-        """x tanh(softplus(x))."""
+        """Activation function: x tanh(softplus(x))."""
         x = self._floating()
         return x.mul(x.softplus().tanh())
 
@@ -280,7 +282,8 @@ class Elementary(Resampling):
 
 
 def _log_of_sum(first: TensorNode, second: TensorNode) -> TensorNode:
-    """log(exp(x) + exp(y)) = max + softplus(min - max); where they are equal x + log(2)."""
+    """log(exp(x) + exp(y)) = max + softplus(min - max). Equal operands give x + log(2), also
+    infinite ones."""
     high, low = elementwise("max", first, second), elementwise("min", first, second)
     rest = elementwise("softplus", elementwise("sub", low, high))
     two = const(math.log(2), first.dtype, first.shape)
@@ -290,11 +293,12 @@ def _log_of_sum(first: TensorNode, second: TensorNode) -> TensorNode:
 
 
 def _running_log_of_sums(node: TensorNode, axis: int) -> TensorNode:
-    """log of the sums of exp(x) up to each element: m + log(s), where m is the greatest so far.
+    """log of the cumulative sums of exp(x): m + log(s), where m is the running maximum and s the
+    sum of exp(x - m).
 
-    s is the sum of exp(x - m), by steps as in `scan.stepped`: what comes from an element before was
-    divided by exp of a smaller maximum, so it is multiplied by exp of their difference, at most 1.
-    Every step is kept in memory: computed where it is read, it would double the code of the next.
+    The sums are computed in doubling steps, as in `scan.stepped`. A partial sum was scaled by exp
+    of an earlier, smaller maximum, so each step multiplies it by exp of their difference, at most
+    1. Every step is stored: recomputing it would double the code at each step.
     """
     if not node.size:
         return node

@@ -1,4 +1,4 @@
-"""Tensors from files and into files: .npy holds one, .safetensors any number of them by name."""
+"""Load and save tensors: a .npy file holds one, a .safetensors file any number of them by name."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,31 +14,33 @@ from compiler.tensors.value import TensorValue, traced
 
 SUFFIXES = (".npy", ".safetensors")
 FOLDERS = (".zarr",)
-"""What is read, but not written."""
+"""Formats that are read, but not written."""
 
 
 @traced
 class Files(Construction):
-    """Reading and writing."""
+    """Loading and saving."""
 
     __slots__ = ()
 
     @classmethod
     def load(cls, path: str | Path, dtype: object = None) -> Self | dict[str, Self]:
-        """The tensor of a .npy file, of a .zarr folder, or those of a .safetensors file by name.
+        """The tensor of a .npy file or a .zarr folder, or a dict of those of a .safetensors file by
+        name.
 
-        Nothing is read yet: the file is mapped into memory, kernels read it in place, and only
-        where they touch it; it may be larger than the memory. Copied are tensors that cannot be
-        used in place: not row-major, not native, or not aligned to their elements, as happens in
-        safetensors files; truth values are read at once, to make sure that they are some.
-        `dtype` says what the elements of a .npy file are where they are bytes to it: NumPy writes
-        types that are not its own so (float8, int4, …; what has two bytes is taken for bfloat16).
-        Of a .zarr folder each worker reads its own chunks where a cluster is in use, else it is all
-        read here.
-        The file must not be shortened while a tensor of it exists; `save` replaces it instead.
-        Raises `DataError` for files of other kinds, `FileNotFoundError` where there is none.
+        The file is memory-mapped: nothing is read until kernels use it, so it may be larger than
+        memory. A tensor is copied if it cannot be used in place: not row-major, not in native byte
+        order, or not aligned to its elements, as happens in safetensors files. Truth values are
+        read at once, to check that they are 0 or 1.
+
+        `dtype` gives the element type of a .npy file whose elements NumPy stores as raw bytes
+        (float8, int4, …); two-byte elements are bfloat16 by default. Chunks of a .zarr folder are
+        read by the workers of a cluster, if one is in use, else here, at once.
+
+        The file must not be truncated while a tensor of it exists; `save` replaces a file instead.
+        Raises `DataError` for other kinds of files, and `FileNotFoundError`.
         """
-        with lazy.loading():  # files are seldom read
+        with lazy.loading():  # imported late: files are seldom read
             from compiler.device import disk
 
         place = _checked("load", path, SUFFIXES + FOLDERS)
@@ -51,7 +53,8 @@ class Files(Construction):
         return {name: cls._of(node) for name, node in disk.read_safetensors(place).items()}
 
     def save(self, path: str | Path) -> None:
-        """Computes this tensor and writes it as a .npy file; `compiler.save` writes several."""
+        """Compute this tensor and write it as a .npy file. `compiler.save` writes several
+        tensors."""
         if _checked("save", path).suffix != ".npy":
             raise DataError(
                 "save", "this file holds tensors by name", got=Path(path).name,
@@ -61,12 +64,12 @@ class Files(Construction):
 
 
 def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue]) -> None:
-    """Writes a tensor as a .npy file, or tensors by name as a .safetensors file.
+    """Write a tensor as a .npy file, or a dict of tensors as a .safetensors file.
 
-    What is not computed yet is computed now. The file is replaced in one step, so that tensors
-    that were loaded from it stay as they are. All values are of one moment: threads that would
-    write them wait until they are in the file.
-    Raises `DataError` for another kind of file, or where the value is not what it holds.
+    Tensors that are not computed yet are computed now. The file is replaced atomically, so tensors
+    loaded from it earlier keep their values. All values are of one moment: threads that would write
+    the tensors wait until they are saved. Raises `DataError` for another kind of file, or if the
+    value does not fit the format.
     """
     with lazy.loading():
         from compiler.device import save
@@ -87,16 +90,18 @@ def save_tensors(path: str | Path, value: TensorValue | Mapping[str, TensorValue
         else:
             save.write_npy(place, arrays[0])
 
-    if not values or watching.current():  # where a function is captured that is refused
+    if not values or watching.current():  # refused while a function is captured
         write(values)
     else:
         live.unchanged(values, write)
 
 
 def _checked(operation: str, path: str | Path, known: tuple[str, ...] = SUFFIXES) -> Path:
-    """The path, if its suffix says that we know the format."""
+    """The path, if its suffix is a known format."""
     if not isinstance(path, str | Path) or "\0" in str(path):
-        raise DataError(operation, "no path of a file", got=repr(path), expected="a str or a Path")
+        raise DataError(
+            operation, "not a path of a file", got=repr(path), expected="a str or a Path"
+        )
     place = Path(path)
     if place.suffix not in known:
         raise DataError(

@@ -1,7 +1,7 @@
-"""Selection by positions that are data: integer arrays, masks, `gather` and `take`.
+"""Gather: selection by index tensors, for indexing with arrays and masks, `gather` and `take`.
 
-Positions known when the call is made are checked like NumPy's. Positions that are themselves
-computed cannot be: negative ones count from the end, and one that is out of range reads 0.
+Indices known when the call is made are checked as in NumPy. Indices that are computed cannot be
+checked: negative ones count from the end, and one that is out of range reads 0.
 """
 
 from collections.abc import Sequence
@@ -25,21 +25,21 @@ from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshape
 
 Array = np.ndarray[Any, Any]
 Positions: TypeAlias = Sequence[TensorNode | None]
-"""For each axis where along it elements are taken; None for all of it."""
+"""For each axis, the indices of the elements to take; None takes the whole axis."""
 
 
 def positions_of(
     operation: str, item: object, extent: Number, axis: int, like: TensorNode
 ) -> TensorNode:
-    """Positions along an axis as int64 from 0 on; arrays are put where `like` is.
+    """Indices along an axis as int64, negative ones resolved. Arrays go to the device of `like`.
 
-    `AxisError` where known ones are out of range: of a variable axis where they may be.
+    Raises `AxisError` if a known index is out of range; on a variable axis, if it may be.
     """
     given = known(item)
     if given is None:
         assert isinstance(item, TensorValue)
         if not extent and item.size:
-            raise AxisError(operation, f"axis {axis} is empty: no position is in range",
+            raise AxisError(operation, f"axis {axis} is empty: no index is in range",
                             got=f"positions of shape {written(item.shape)}",
                             expected="an axis with elements, or no positions")  # fmt: skip
         return _from_end(_integer(operation, item.node), extent)
@@ -61,7 +61,7 @@ def positions_of(
 def _known_positions(
     operation: str, given: Array, extent: Extent, axis: int, like: TensorNode
 ) -> TensorNode:
-    """Known positions on a variable axis."""
+    """Known indices on an axis with a variable extent."""
     wrong = given[(given < -extent.low) | (given >= extent.low)]
     if wrong.size:
         raise AxisError(
@@ -75,7 +75,7 @@ def _known_positions(
 
 
 def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisError:
-    """The error about a position that an axis of `extent` elements does not have."""
+    """The error for an index that an axis of `extent` elements does not have."""
     return AxisError(
         operation,
         f"index {index} is out of range for axis {axis}",
@@ -85,8 +85,8 @@ def out_of_range(operation: str, index: object, axis: int, extent: int) -> AxisE
 
 
 def known(item: object) -> Array | None:
-    """The array behind an item that needs no computation; None for a tensor that does, and for
-    every one while a function is captured, which is to work on other data as well."""
+    """The array behind an index item, if it needs no computation, else None. While a function is
+    captured it is None for every tensor, because the capture must work for other data as well."""
     if not isinstance(item, TensorValue):
         return np.asarray(item)
     if watching.current():
@@ -108,7 +108,7 @@ def _integer(operation: str, node: TensorNode) -> TensorNode:
 
 
 def _from_end(node: TensorNode, extent: Number) -> TensorNode:
-    """Negative positions count from the end."""
+    """Negative indices resolved: they count from the end."""
     zero: TensorNode = const(0, int64, node.shape)
     if isinstance(extent, Extent):
         width: TensorNode = broadcast_node(value_of(extent), node.shape)
@@ -121,7 +121,7 @@ def _from_end(node: TensorNode, extent: Number) -> TensorNode:
 def select(
     operation: str, node: TensorNode, positions: Positions, is_together: bool = True
 ) -> TensorNode:
-    """`node` indexed like NumPy's advanced indexing; see `selected`."""
+    """`node` indexed as by NumPy's advanced indexing; see `selected`."""
     return Index((node, *selected(operation, node.shape, positions, node.extents, is_together)))
 
 
@@ -132,11 +132,11 @@ def selected(
     variable: Extents = (),
     is_together: bool = True,
 ) -> list[TensorNode]:
-    """The positions, one per axis, that such an index takes from a tensor of these extents:
-    `positions` has those of some axes, and None for all of an axis.
+    """The indices, one per axis, that advanced indexing takes from a tensor of these extents.
+    `positions` has the given indices of some axes, and None for all of an axis.
 
-    They broadcast together; their axes stand where the first of them stood if they are
-    neighbours and were written so, else in front.
+    The given indices broadcast together. If they are neighbours and were written next to each
+    other, their axes replace the first of them, else they go in front, as in NumPy.
     """
     axes = [axis for axis, item in enumerate(positions) if item is not None]
     arrays = [item for item in positions if item is not None]
@@ -163,7 +163,7 @@ def selected(
 
 
 def _common(operation: str, arrays: Sequence[TensorNode]) -> Shape:
-    """The shape to which positions broadcast together."""
+    """The shape that index arrays broadcast to."""
     try:
         return np.broadcast_shapes(*(a.shape for a in arrays))
     except ValueError:
@@ -175,7 +175,8 @@ def _common(operation: str, arrays: Sequence[TensorNode]) -> Shape:
 
 
 def gathered(node: TensorNode, index: object, axis: int) -> TensorNode:
-    """Element [i, j, …] is that of `node` at [i, j, …] with `index[i, j, …]` on `axis`."""
+    """Element [i, j, …] of the result is element [i, j, …] of `node`, with `index[i, j, …]` on
+    `axis`."""
     extent = symbolic(node.shape, node.extents)[axis]
     positions = positions_of("gather", index, extent, axis, node)
     shape = positions.shape

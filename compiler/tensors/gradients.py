@@ -1,12 +1,11 @@
-"""Tensor methods that give derivatives: `backward`, `grad`, `gradient`, and `no_grad`.
+"""Tensor methods for derivatives: `backward`, `grad`, `gradient`, and `no_grad`.
 
     w = Tensor(array, requires_grad=True)
     loss = ((x @ w - y) ** 2).mean()
-    loss.backward()                      # lazy, like all else: w.grad is computed when asked for
+    loss.backward()                      # lazy: w.grad is computed when it is read
     w.assign(w - 0.1 * w.grad)
 
-Gradients are of values as they were written. What stands where a function jumps or bends is
-PyTorch's: see `ops/derivatives.py`.
+Where a function jumps or has a kink, the derivative is PyTorch's: see `ops/derivatives.py`.
 """
 
 import itertools
@@ -51,12 +50,12 @@ from compiler.tensors.placement import Placement
 from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
 
 _MARKS = itertools.count(1 << 50)
-"""Numbers of Uniques, beyond those of clones."""
+"""Numbers for Unique nodes, above those of clones."""
 
 
 @running.owner
 def collect_together(pairs: "Sequence[tuple[Any, Any]]") -> None:
-    """Set the `grad` of each tensor: all of them, or none where an exception ends it."""
+    """Set the `grad` of each tensor: all of them, or none if an exception interrupts it."""
     run = running.Change()
     try:
         running.begin(run)
@@ -73,13 +72,14 @@ def collect_together(pairs: "Sequence[tuple[Any, Any]]") -> None:
 
 @traced
 class Gradients(Placement):
-    """Derivatives."""
+    """Reverse-mode derivatives."""
 
     __slots__ = ()
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients are collected for it, or for what it was computed from."""
+        """True if gradients are collected for this tensor, or for a tensor that it was computed
+        from."""
         if is_collecting(self):
             return True
         if not LEAVES or not self.dtype.is_float:
@@ -88,7 +88,7 @@ class Gradients(Placement):
             return has_history(self.node)
         try:
             order = toposort([remembered(self.node)])
-        except GradientError:  # of memory that was written since: `backward` refuses it
+        except GradientError:  # its history was overwritten: `backward` refuses it
             return True
         nodes = frozenset(leaves_in(order))
         return bool(nodes) and order[-1] in needed_for(order, nodes)
@@ -110,24 +110,25 @@ class Gradients(Placement):
         return self._in_place("div", other)
 
     def _in_place(self, name: str, other: Operand) -> Self:
-        """`x -= y`: a new tensor, unless x collects gradients, which a new one would not."""
+        """`x -= y`: a new tensor; a tensor that collects gradients is written in place instead,
+        since the new one would not collect any."""
         made: Self = getattr(self, name)(other)
         if not is_collecting(self):
             return made
         if is_grad_enabled():
             raise GradientError(
-                name, "a tensor that collects gradients is changed where it stands",
+                name, "a tensor that collects gradients cannot be changed in place here",
                 got=short(self.node), expected="with compiler.no_grad(): around it",
-                hint="x = x - y makes a new tensor, which collects none",
+                hint="x = x - y makes a new tensor, which collects no gradients",
             )  # fmt: skip
         return self.assign(made)
 
     def requires_grad_(self, flag: bool = True) -> Self:
-        """`backward` collects its gradient in `grad` from now on, or no more; returns the tensor.
+        """Start, or with False stop, collecting gradients in `grad`; returns this tensor.
 
-        One that is not in memory yet is computed, and has memory of its own. What was computed
-        from others that require gradients does so already, and collects none; see `retain_grad`.
-        Raises `DTypeError` where elements are no floats.
+        A lazy tensor is computed first and gets memory of its own. A tensor computed from others
+        that require gradients already requires them, but does not collect them: see `retain_grad`.
+        Raises `DTypeError` unless elements are floats.
         """
         if not flag:
             collect(self, False)
@@ -139,8 +140,8 @@ class Gradients(Placement):
         return self
 
     def retain_grad(self) -> Self:
-        """`backward` collects its gradient, too, though it was computed from others. Raises
-        `GradientError` where none of those requires gradients."""
+        """Collect a gradient in `grad` although this tensor was computed from others. Raises
+        `GradientError` if none of them requires gradients."""
         _refuse_integers("retain_grad", self.node)
         if not self.requires_grad:
             raise GradientError("retain_grad", "nothing that requires gradients led to this tensor",
@@ -151,12 +152,13 @@ class Gradients(Placement):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it was not computed from what requires gradients."""
+        """True unless the tensor was computed from one that requires gradients."""
         return is_collecting(self) or not self.requires_grad
 
     @property
     def grad(self) -> Self | None:
-        """What `backward` collected, lazy; None before. May be set, and to None."""
+        """The gradient that `backward` collected, lazy; None before. It can be set, also to
+        None."""
         if watch := watching.current():
             watch.note_grad(self, is_read=True)
         found: Self | None = self._grad
@@ -178,15 +180,17 @@ class Gradients(Placement):
         self._grad = grad
 
     def backward(self, gradient: Operand | None = None, create_graph: bool = False) -> None:
-        """Adds to `grad` of every tensor that requires gradients what this one changes by.
+        """The backward pass: add the gradient of this tensor to the `grad` of every tensor that
+        requires gradients.
 
-        `gradient` is what the final result changes by for a change of this tensor; without it the
-        tensor is the result, one element, and that is 1. Nothing is computed yet. What is collected
-        has no history of its own unless `create_graph`.
+        `gradient` is the derivative of the final result by this tensor; without it this tensor is
+        the result, has one element, and its gradient is 1. Nothing is computed yet. Gradients have
+        no history of their own unless `create_graph`.
 
-        Raises `GradientError` where nothing that requires gradients led here, where an operation on
-        the way has no derivative, or where memory on the way was written since; `DTypeError` for
-        what are no floats, `ShapeError` for a gradient of another shape.
+        Raises `GradientError` if this tensor depends on none that requires gradients, if an
+        operation on the path has no derivative, or if memory that a derivative needs was
+        overwritten; `DTypeError` for elements that are not floats; `ShapeError` for a gradient of
+        another shape.
         """
         root, seed = self._root("backward", gradient)
         leaves = _leaves_of(root)
@@ -201,16 +205,16 @@ class Gradients(Placement):
     def gradient(
         self, *inputs: TensorValue, gradient: Operand | None = None, allow_unused: bool = False
     ) -> Any:
-        """The derivatives of this tensor, one element, by each of `inputs`: a tensor like each,
-        lazy; one alone, or a list. The inputs need not require gradients.
+        """The gradients of this tensor, one element, by each of `inputs`: a lazy tensor like each
+        input, alone for one input, else in a list. The inputs need not require gradients.
 
-        `gradient` is as for `backward`. The result has a history, so it has gradients too. Tensors
-        that the same operation made of the same operands are one value (`x * 2` twice, `x` and
-        `x[:]`): the gradient is that of all of them.
+        `gradient` is as for `backward`. The results have a history, so they can be differentiated
+        again. Equal operations on equal operands are one value (`x * 2` twice, `x` and `x[:]`):
+        their gradient is shared.
 
-        An input that this tensor does not depend on raises `GradientError`, or has gradient 0 where
-        `allow_unused`. A value that was computed on the way and looked at has a history only where
-        something that it depends on requires gradients.
+        An input that this tensor does not depend on raises `GradientError`, or gets the gradient 0
+        with `allow_unused`. An intermediate value that was computed and read keeps its history only
+        if it depends on something that requires gradients.
         """
         root, seed = self._root("gradient", gradient)
         order = frozenset(toposort([root]))
@@ -231,7 +235,7 @@ class Gradients(Placement):
         return made[0] if len(made) == 1 else made
 
     def _root(self, method: str, gradient: Operand | None) -> tuple[TensorNode, TensorNode]:
-        """The history of this tensor, and what the result changes by for a change of it."""
+        """The history of this tensor, and the gradient of the result by it."""
         _refuse_integers(method, self.node)
         root = remembered(self.node if is_remembered(self.node) else self.recipe)
         if gradient is not None:
@@ -250,7 +254,7 @@ class Gradients(Placement):
         return root, ones_for(root)
 
     def _in_own_memory(self) -> None:
-        """Memory that no other tensor that requires gradients has."""
+        """Give the tensor memory that no other tensor that requires gradients uses."""
         if not is_stored(self.node):
             realized(self)
         if any(leaf.node is self.node for leaf in leaves()):
@@ -260,7 +264,7 @@ class Gradients(Placement):
 
 
 def _places_in(order: Sequence[TensorNode]) -> dict[TensorNode, Any]:
-    """The tensors that collect gradients, by their places in a history."""
+    """The tensors that collect gradients, by their nodes in a history."""
     nodes, places = frozenset(order), dict[TensorNode, Any]()
     for leaf in list(LEAVES.values()):
         place = _place_in(nodes, leaf)
@@ -271,7 +275,7 @@ def _places_in(order: Sequence[TensorNode]) -> dict[TensorNode, Any]:
 
 def _place_in(nodes: frozenset[TensorNode], tensor: Any) -> TensorNode | None:
     """The node of a history where all gradients of a tensor arrive: its value, or the operation
-    that made it where the tensor was looked at since; None where it is not in that history."""
+    that computed it, if the tensor was computed since. None if the history does not contain it."""
     node: TensorNode = tensor.node
     is_data = isinstance(node, Buffer) and not is_remembered(node)
     found = [node] if is_data else [*_recalled(node), *_recalled(tensor.recipe)]
@@ -279,8 +283,8 @@ def _place_in(nodes: frozenset[TensorNode], tensor: Any) -> TensorNode | None:
 
 
 def _recalled(node: TensorNode) -> list[TensorNode]:
-    """A node as it stands in a history, as the operation that made it; none where its own history
-    was written since."""
+    """A computed node as the operation that computed it, as a history contains it; an empty list if
+    what that operation read was overwritten."""
     try:
         found = remembered(node)
     except GradientError:
@@ -291,8 +295,8 @@ def _recalled(node: TensorNode) -> list[TensorNode]:
 
 
 def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:
-    """The tensors that collect gradients with which the root changes, by their places in it;
-    `GradientError` for none."""
+    """The tensors that collect gradients and that the root depends on, by their nodes in its
+    history. Raises `GradientError` if there are none."""
     places = _places_in(toposort([root]))
     order = toposort([root], frozenset(filter(leaf_memory, places)))
     wanted = frozenset(places) | (leaves_in(order) - {leaf.node for leaf in leaves()})
@@ -300,9 +304,9 @@ def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:
     found = reached(root, way)
     if gone := (found & wanted) - places.keys():
         raise GradientError(
-            "backward", "what requires gradients was written since this tensor came about",
-            got=short(gone.pop()), expected="the values that it is computed from",
-            hint="take the gradient before assign(…) or x[…] = … writes them",
+            "backward", "a value that this tensor was computed from was overwritten",
+            got=short(gone.pop()), expected="the values it was computed from",
+            hint="take the gradient before assign(…) or x[…] = … overwrites them",
         )  # fmt: skip
     if kept := {place: leaf for place, leaf in places.items() if place in found}:
         return kept
@@ -310,15 +314,15 @@ def _leaves_of(root: TensorNode) -> dict[TensorNode, Any]:
     stop = stops[-1] if stops else None
     at = f": {operation(stop)} at {stop.origin.address}" if stop and stop.origin else ""
     raise GradientError(
-        "backward", "nothing that requires a gradient led to this tensor", got=short(root),
-        expected="a tensor computed from one that requires_grad",
-        hint=f"gradients stop at what is detached and at integers{at}" if stop
+        "backward", "this tensor was not computed from one that requires gradients",
+        got=short(root), expected="a tensor computed from one that requires_grad",
+        hint=f"gradients stop at detached tensors and at integers{at}" if stop
         else "w.requires_grad_() before it is used",
     )  # fmt: skip
 
 
 def realized(tensor: Any) -> None:
-    """Compute a tensor: by a method of the last layer."""
+    """Compute a tensor, by a method of the last layer."""
     tensor.realize()
 
 
@@ -327,15 +331,15 @@ def _refuse_unused(root: TensorNode, inputs: Sequence[TensorNode]) -> None:
     for place, each in enumerate(inputs):
         if each not in found:
             raise GradientError(
-                "gradient", f"nothing leads from input {place} to this tensor", got=short(each),
-                expected="what this tensor was computed from",
-                hint="allow_unused=True gives 0; of a value that was computed on the way (numpy(), "
-                "print) the history is known where an input requires_grad",
+                "gradient", f"this tensor does not depend on input {place}", got=short(each),
+                expected="a tensor that this one was computed from",
+                hint="allow_unused=True gives 0; an intermediate value that was computed (numpy(), "
+                "print) keeps its history only where an input requires_grad",
             )  # fmt: skip
 
 
 def ones_for(root: TensorNode) -> TensorNode:
-    """The cotangent of a result, which belongs to the line of that."""
+    """The cotangent of a result, ones, attributed to the source line of the result."""
     outer, state.origin = state.origin, root.origin
     try:
         return like(const(1, root.dtype, root.shape), root)
@@ -344,14 +348,15 @@ def ones_for(root: TensorNode) -> TensorNode:
 
 
 def is_stored(node: TensorNode) -> bool:
-    """Whether a tensor is in memory, or will be when what is written to it is."""
+    """True if a tensor is in memory, or will be once pending writes to it have run."""
     if isinstance(node, Multi):
         return all(map(is_stored, node.sources))
     return live.storage(node) is not None
 
 
 def checkpoint_of(node: TensorNode, args: tuple[TensorNode, ...]) -> TensorNode:
-    """`node`, of which what is between it and `args` is computed again for gradients."""
+    """`node` with a checkpoint: everything between it and `args` is recomputed in the backward
+    pass."""
     order = toposort([remembered(node)], frozenset(args))
     inside = {*args}
     others: dict[TensorNode, None] = {}
@@ -360,20 +365,20 @@ def checkpoint_of(node: TensorNode, args: tuple[TensorNode, ...]) -> TensorNode:
             continue
         if isinstance(each, Assign):
             raise GradientError(
-                "checkpoint", "what is written in place cannot be computed again",
-                got=short(each), expected="a function that writes nothing",
-                hint="assign(…) what it gives, outside", origin=each.origin,
+                "checkpoint", "a function that writes in place cannot be recomputed",
+                got=short(each), expected="a function without writes",
+                hint="assign(…) its result, outside", origin=each.origin,
             )  # fmt: skip
         inside.add(each)
         others |= {s: None for s in each.sources if s not in inside and s.dtype.is_float}
     kept = (each for each in others if each not in inside and not isinstance(each, Const))
     if order[-1] not in inside or order[-1] in args:
-        return node  # nothing of it is computed from the arguments
+        return node  # no part of it is computed from the arguments
     return Checkpoint((order[-1], *args, *kept), len(args))
 
 
 def marked(node: TensorNode) -> Wrt:
-    """`node` as what a gradient is wanted of."""
+    """`node` marked as an input to differentiate by."""
     begin_marking()
     return Wrt((node, Unique((), next(_MARKS))))
 
@@ -381,9 +386,9 @@ def marked(node: TensorNode) -> Wrt:
 def swept(
     roots: Sequence[TensorNode], seeds: Sequence[TensorNode], inputs: Sequence[TensorNode]
 ) -> list[TensorNode]:
-    """The gradients by the inputs, where each of the roots changes by its seed.
+    """The gradients by the inputs, where the cotangent of each root is its seed.
 
-    Raises `GradientError` where an operation on the way has no derivative.
+    Raises `GradientError` if an operation on the path has no derivative.
     """
     lazy.load("compiler.graph.sweep", "check_way")(roots, inputs)
     sweep = Backward((*roots, *seeds, *inputs), len(roots))
@@ -397,9 +402,10 @@ def _refuse_integers(method: str, node: TensorNode) -> None:
 
 
 class no_grad(ContextDecorator):
-    """What is computed inside has no history: gradients stop there. A function may be decorated.
+    """Context manager and decorator: results computed inside have no history, so gradients stop
+    there.
 
-    A tensor that collects gradients is written in place by `w -= 0.1 * w.grad` in it.
+    Inside it, `w -= 0.1 * w.grad` writes a tensor that collects gradients in place.
     """
 
     def _recreate_cm(self) -> "no_grad":
@@ -415,17 +421,17 @@ class no_grad(ContextDecorator):
 
 
 def is_grad_enabled() -> bool:
-    """Whether what is computed now has a history."""
+    """True if results computed now have a history."""
     return state.after is not _without_history
 
 
 def _is_of_another_leaf(tensor: TensorValue) -> bool:
-    """Whether a tensor is in the memory of another one, which requires gradients."""
+    """True if a tensor shares the memory of another tensor that requires gradients."""
     return any(leaf.node is tensor.node and leaf is not tensor for leaf in leaves())
 
 
 def _without_history(result: Any) -> Any:
-    """The results of a call, with gradients stopped."""
+    """The results of a call, detached."""
     if isinstance(result, TensorValue):
         node = result.node
         is_other = not is_stored(node) or _is_of_another_leaf(result)

@@ -1,8 +1,9 @@
-"""How tensors came about, as gradients need it: what requires them, and what made values in memory.
+"""The history of tensors: the graphs that computed values came from, kept for gradients.
 
-A lazy tensor is its own history. One that was computed is data; where something that requires
-gradients led to it, the graph that made it is kept beside its buffer, for as long as that exists.
-It reads what its inputs hold now, so it serves no longer once one of them was written.
+A lazy tensor is its own history. A computed tensor is data; if it depends on something that
+requires gradients, the graph that computed it is kept next to its buffer, for as long as the buffer
+exists. The graph reads the current values of its inputs, so it is void once one of them is
+overwritten.
 """
 
 import weakref
@@ -24,36 +25,36 @@ from compiler.tensors import live, watching
 from compiler.tensors.placing import over
 
 LEAVES: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
-"""Tensors that collect gradients, by their number, in the order in which they began to."""
+"""Tensors that collect gradients, by number, in the order in which they began to."""
 _collects: dict[int, Any] = LEAVES.data  # type: ignore[attr-defined]
-"""Its own dictionary: to ask that whether it is empty, or has a tensor, costs a tenth."""
+"""The same as a plain dict: to test whether it is empty, or contains a tensor, costs a tenth."""
 
 
 CHANGES = [0]
-"""How often a tensor began, or stopped, to collect gradients."""
+"""How often a tensor began or stopped to collect gradients."""
 
 
 @dataclass(slots=True, eq=False)
 class Made:
-    """The graph that made a value, and when that was."""
+    """The graph that computed a value, and the time when it did."""
 
     recipe: TensorNode | Callable[[], TensorNode]
-    """The graph, or a function that builds it when a derivative asks."""
+    """The graph, or a function that builds it when a derivative needs it."""
     clock: int
-    """How often memory had been written; -1 for a value of memory that its program wrote."""
+    """The write counter when the graph was recorded; -1 if the program overwrote its own inputs."""
     born: int
-    """The same, when the value came: once its own memory is written, it is data."""
+    """The write counter when the value was computed: once its memory is overwritten, it is data."""
     reads: frozenset[int] | None = None
-    """The numbers of the buffers that the graph reads, once it was asked for."""
+    """The numbers of the buffers that the graph reads, determined on first use."""
 
     def graph(self) -> TensorNode:
-        """The graph, built if it is not yet."""
+        """The graph, built on first use."""
         if not isinstance(self.recipe, TensorNode):
             self.recipe = self.recipe()
         return self.recipe
 
     def is_true(self) -> bool:
-        """Whether all that it reads is as it was."""
+        """True if all inputs of the graph still have the same values."""
         if self.reads is None:
             order = toposort([self.graph()])
             self.reads = frozenset(each.unique for each in order if isinstance(each, Buffer))
@@ -61,44 +62,47 @@ class Made:
 
 
 WRITTEN_BY_ITSELF = -1
-"""The clock of values whose own program wrote what they were computed from."""
+"""The clock of values whose own program overwrote their inputs."""
 _any: list[bool] = []
-"""Not empty once it was kept how a value was made, at `TensorNode.made`."""
+"""Not empty once a history was recorded at `TensorNode.made`."""
 _keep = object.__setattr__
 _clock = [0]
 _writes: dict[int, int] = {}
-"""For each buffer that was written what the clock was then."""
+"""The write counter at the last write of each buffer."""
 _marked: list[bool] = []
-"""Not empty once a function was differentiated: its arguments are remembered, too."""
+"""Not empty once a function was differentiated: then histories of its arguments are recorded,
+too."""
 _leaf_buffers: set[int] = set()
 """The numbers of buffers that tensors held when they began to collect gradients."""
 
 
 def begin_marking() -> None:
-    """From now on values computed from what stands for arguments have a history."""
+    """Record the history of values computed from arguments of differentiated functions from now
+    on."""
     if not _marked:
         _marked.append(True)
 
 
 def is_collecting(tensor: Any) -> bool:
-    """Whether `backward` collects gradients for a tensor."""
+    """True if `backward` collects gradients for a tensor. A captured function is recorded as
+    asking."""
     if watch := watching.current():
         watch.note_asked(tensor)
     return collects(tensor)
 
 
 def collects(tensor: Any) -> bool:
-    """The same, asked by no function of the user's."""
+    """The same, without a record in a capture: the compiler asks."""
     return tensor._number in _collects
 
 
 def collecting(tensors: Iterable[Any]) -> tuple[bool, ...]:
-    """Which of these collect gradients."""
+    """For each tensor, True if it collects gradients."""
     return tuple(map(collects, tensors))
 
 
 def collect(tensor: Any, flag: bool) -> None:
-    """`backward` collects gradients for a tensor from now on, or no more."""
+    """Start, or with False stop, collecting gradients for a tensor."""
     if watch := watching.current():
         watch.note_collecting(tensor, tensor._number in LEAVES)
     CHANGES[0] += 1
@@ -111,37 +115,37 @@ def collect(tensor: Any, flag: bool) -> None:
 
 
 def restore(rows: Iterable[tuple[Any, bool]]) -> None:
-    """Each tensor collects gradients, or does not, as it did."""
+    """Restore for each tensor whether it collects gradients."""
     for tensor, was in rows:
         collect(tensor, was)
 
 
 def leaves() -> list[Any]:
-    """The tensors that collect gradients now. Other threads may make some meanwhile: the list of
-    references is copied in one step, which iterating over the dictionary is not."""
+    """The tensors that collect gradients now. Other threads may add some meanwhile: the list of
+    references is copied in one step, unlike an iteration over the dictionary."""
     return [leaf for each in LEAVES.valuerefs() if (leaf := each()) is not None]
 
 
 def leaves_in(order: Iterable[TensorNode]) -> set[TensorNode]:
-    """The nodes of `order` that a tensor with `requires_grad` holds, or held before a pending
-    write."""
+    """The nodes of `order` held by a tensor with `requires_grad`, now or before a pending write."""
     return _held().intersection(order) if _collects else set()
 
 
 def written_now(numbers: Collection[int]) -> None:
-    """Buffers were written: what was made of them before is no history any more."""
+    """Record that buffers were written: graphs that read them before are void."""
     if numbers and (_collects or _marked):
         _clock[0] += 1
         _writes.update(dict.fromkeys(numbers, _clock[0]))
 
 
 def is_wanted() -> bool:
-    """Whether gradients may be wanted of anything."""
+    """True if anything may need gradients."""
     return bool(_collects or _marked)
 
 
 def keep(value: TensorNode, recipe: TensorNode | Callable[[], TensorNode], is_true: bool) -> None:
-    """`value` was computed as `recipe` says; not `is_true` where that memory is written since."""
+    """Record that `value` was computed by `recipe`; `is_true` is False if its inputs were
+    overwritten since."""
     now = _clock[0]
     _keep(value, "made", Made(recipe, now if is_true else WRITTEN_BY_ITSELF, now))
     if not _any:
@@ -150,8 +154,8 @@ def keep(value: TensorNode, recipe: TensorNode | Callable[[], TensorNode], is_tr
 
 @contextmanager
 def standing_in(leaves: Sequence[Any], nodes: list[TensorNode]) -> Iterator[None]:
-    """`leaves` stand for tensors that collect gradients, and do so inside; `nodes`, which may
-    become more inside, for values with a history."""
+    """Context in which `leaves` stand for tensors that collect gradients, and `nodes`, which may
+    grow inside, for values with a history."""
     LEAVES.update((leaf._number, leaf) for leaf in leaves)
     for node in nodes:
         stand_outside(node)
@@ -165,20 +169,20 @@ def standing_in(leaves: Sequence[Any], nodes: list[TensorNode]) -> Iterator[None
 
 
 def stand_outside(node: TensorNode) -> None:
-    """A node stands for a value with a history, which no derivative may follow
+    """Let a node stand for a value with a history that no derivative may follow
     (`NotCapturedError`)."""
     keep(node, _outside, True)
 
 
 def _outside() -> NoReturn:
     raise watching.NotCapturedError(
-        "a derivative inside goes on through an argument's history",
+        "a derivative inside would continue through an argument's history",
         "detach() the argument, or let the function that computes it and this one be one function",
     )
 
 
 def _made_of(node: TensorNode) -> Made | None:
-    """What made a value in memory, if that is still what the memory holds."""
+    """The record of how a value in memory was computed, if the memory still holds that value."""
     made: Made | None = getattr(node, "made", None)
     if made is None or not isinstance(node, Buffer):
         return made
@@ -186,7 +190,7 @@ def _made_of(node: TensorNode) -> Made | None:
 
 
 def has_history(node: TensorNode) -> bool:
-    """Whether gradients go through a value in memory to what requires them."""
+    """True if a value in memory depends on something that requires gradients."""
     if not _collects and not _marked:
         return False
     if not isinstance(node, Buffer):
@@ -197,30 +201,30 @@ def has_history(node: TensorNode) -> bool:
 
 
 def leaf_memory(node: TensorNode) -> TensorNode | None:
-    """The memory of a node, if a tensor that held it then began to collect gradients."""
+    """The memory of a node, if the tensor that held it then began to collect gradients."""
     found = live.storage(node)
     return found if isinstance(found, Buffer) and found.unique in _leaf_buffers else None
 
 
 def _held() -> set[TensorNode]:
-    """The nodes of tensors that collect gradients, and their memory as it was before it is written:
-    where that is still to be done, values can have been computed from it."""
+    """The nodes of tensors that collect gradients, and their memory before pending writes: values
+    may have been computed from either."""
     nodes = [leaf.node for leaf in leaves()]
     return {*nodes, *filter(None, map(leaf_memory, nodes))}
 
 
 History = tuple[TensorNode, bool]
-"""The graph that made a value, and whether it is true once the program that it is of has run."""
+"""The graph that computed a value, and True if it is still valid after its program has run."""
 
 
 def recipes(
     before: Sequence[TensorNode], stored: Sequence[TensorNode | None], written: set[int]
 ) -> list[History | None]:
-    """For each node of a program its history; None for what no gradient goes through. `stored` has
-    the memory of each, where that is known.
+    """For each node of a program its history, or None if no gradient passes through it. `stored`
+    has the memory of each, where known.
 
-    What collects gradients begins anew where it was assigned: how it was before is no history. Nor
-    is it of what no gradient goes through, as running means.
+    A tensor that collects gradients starts anew when it is assigned: earlier values are not part of
+    its history. Values without gradients, such as running means, have none.
     """
     order = toposort(before)
     held = {node for node in _held() if not _is_later(node, written)}
@@ -251,8 +255,8 @@ def recipes(
 
 
 def _is_later(node: TensorNode, written: set[int]) -> bool:
-    """True for memory that the program writes of a tensor that only retains its gradient: what was
-    there before is another value."""
+    """True for memory that the program overwrites, of a tensor that only retains its gradient: the
+    old content is another value."""
     return isinstance(node, Buffer) and node.unique in written and leaf_memory(node) is None
 
 
@@ -260,8 +264,8 @@ def _in_parts(
     node: Assign, anew: dict[TensorNode, TensorNode], written: set[int],
     parts: dict[TensorNode, History],
 ) -> History:  # fmt: skip
-    """The history of memory of which parts were written: what was there before, with new parts. Of
-    data that were there zeros stand in it, since no derivative needs them."""
+    """The history of memory that was written in part: the old content with the new parts. Old
+    content that is plain data is represented by zeros, since no derivative needs it."""
     steps, begin = [node], node.sources[0]
     while isinstance(begin, Assign) and begin.parts and begin not in anew:
         steps.append(begin)
@@ -284,7 +288,7 @@ def _in_parts(
 
 
 def _replaced(node: TensorNode, anew: dict[TensorNode, TensorNode]) -> TensorNode:
-    """A graph with other nodes for those that begin a history anew; may be one of them itself."""
+    """A graph with replacements for the nodes where a history starts anew; it may itself be one."""
     return substitute(Sink((node,)), anew).sources[0] if anew else node
 
 
@@ -292,7 +296,7 @@ def _is_true(
     node: TensorNode, ends: frozenset[TensorNode], written: set[int],
     parts: dict[TensorNode, History],
 ) -> bool:  # fmt: skip
-    """True if nothing that a value was computed from, up to `ends`, was written since."""
+    """True if nothing that a value was computed from, up to `ends`, was overwritten since."""
     order = toposort([node], ends)
     return written.isdisjoint(_read_before(order, ends)) and all(
         parts[each][1] for each in order if each in parts
@@ -303,8 +307,8 @@ def _recipe(
     node: TensorNode, value: TensorNode | None, anew: dict[TensorNode, TensorNode],
     held: set[TensorNode],
 ) -> TensorNode | None:  # fmt: skip
-    """The graph that made a value; None where the value is the memory that it was computed from, or
-    nothing else requires gradients."""
+    """The graph that computed a value. None if the value is the memory of its own input, or if
+    nothing in it requires gradients."""
     if isinstance(node, Assign):
         node, value = node.sources[1], None
     elif value is not None and live.storage(node) is not None:
@@ -318,10 +322,10 @@ def _recipe(
 def _published(
     before: Sequence[TensorNode], values: Sequence[TensorNode], written: set[int]
 ) -> None:
-    """Values were computed: keep how, where gradients may be wanted, and what was written."""
+    """Record the history of computed values, if gradients may need it, and the writes."""
     if not _collects and not _marked:
         return
-    found = recipes(before, values, written)  # first: it follows what memory held before
+    found = recipes(before, values, written)  # first: it reads the record before the write
     written_now(written)
     for value, made in zip(values, found, strict=True):
         if made is not None:
@@ -329,7 +333,7 @@ def _published(
 
 
 def _with_history(order: Sequence[TensorNode], held: set[TensorNode]) -> set[TensorNode]:
-    """The nodes of `order` that gradients go through, from those that leaves hold on."""
+    """The nodes of `order` that depend on tensors that require gradients."""
     found: set[TensorNode] = set()
     for node in order:
         is_begin = node in held or _made_of(node) is not None or isinstance(node, Wrt)
@@ -339,7 +343,7 @@ def _with_history(order: Sequence[TensorNode], held: set[TensorNode]) -> set[Ten
 
 
 def _read_before(order: Sequence[TensorNode], ends: frozenset[TensorNode]) -> set[int]:
-    """The numbers of the buffers that are read as they were before the program wrote."""
+    """The numbers of the buffers whose old content is read before the program overwrites them."""
     found: set[int] = set()
     for each in order:
         if each in ends:
@@ -350,8 +354,8 @@ def _read_before(order: Sequence[TensorNode], ends: frozenset[TensorNode]) -> se
 
 
 def _separated(nodes: Sequence[TensorNode], values: Sequence[TensorNode]) -> list[TensorNode]:
-    """The values; of nodes that are computed together and have one, as a tensor and the same one
-    detached, all but the first get memory of their own: each has another history."""
+    """The values. Nodes that are computed together may share one value, such as a tensor and its
+    detached copy; all but the first get memory of their own, because their histories differ."""
     if not _collects and not _marked:
         return list(values)
     first: dict[TensorNode, TensorNode] = {}
@@ -365,7 +369,8 @@ def _separated(nodes: Sequence[TensorNode], values: Sequence[TensorNode]) -> lis
 
 
 def _has_past(node: TensorNode, value: Buffer) -> bool:
-    """True if a derivative may need the graph of a node; its value is none of its own inputs."""
+    """True if a derivative may need the graph of a node, and its value is none of its own
+    inputs."""
     if not node.dtype.is_float or isinstance(node, Recalled) or live.storage(node) is not None:
         return False
     order = toposort([node])
@@ -377,7 +382,7 @@ def _is_known(order: Sequence[TensorNode]) -> bool:
 
 
 def _copied(value: Buffer) -> Buffer:
-    """The same in other memory; on a worker it stays as it is."""
+    """A copy in other memory. On a worker the copy stays on that worker."""
     array = held(value)
     if not isinstance(array, np.ndarray):
         return value
@@ -385,8 +390,8 @@ def _copied(value: Buffer) -> Buffer:
 
 
 def _beside(before: TensorNode, value: TensorNode) -> TensorNode:
-    """The value; where it is the memory of what it was computed from, as that of a detached tensor
-    is, with how it came about: another tensor in the same memory has another history."""
+    """The value. If it shares the memory of its input, as a detached tensor does, its history is
+    attached to the node instead: another tensor in the same memory has another history."""
     if not is_wanted() or not isinstance(value, Buffer) or not before.dtype.is_float:
         return value
     if value is before or isinstance(before, Recalled) or live.storage(before) is not None:
@@ -401,19 +406,19 @@ live.histories.append(_beside)
 
 
 def is_remembered(node: TensorNode) -> bool:
-    """Whether it is known what made a value in memory."""
+    """True if the history of a value in memory is recorded."""
     return _made_of(node) is not None
 
 
 def is_still(node: TensorNode, made: object) -> bool:
-    """Whether the history of a value in memory is still this one, and true."""
+    """True if the history of a value in memory is still this one, and valid."""
     return _made_of(node) is made and isinstance(made, Made) and made.is_true()
 
 
 def remembered(node: TensorNode) -> TensorNode:
-    """`node` with what made each value in memory beside it.
+    """`node` with the history of each value in memory attached.
 
-    Raises `GradientError` where a value was made of memory that was written since.
+    Raises `GradientError` if the inputs of such a value were overwritten since.
     """
     if not _any:
         return node
@@ -429,7 +434,7 @@ def remembered(node: TensorNode) -> TensorNode:
             stack.append((each, True))
             stack += [(source, False) for source in below if source not in done]
         elif made is None:
-            kept = each.sources[: len(each.sources) - len(below)]  # no gradient goes on from there
+            kept = each.sources[: len(each.sources) - len(below)]  # gradients stop there
             made_of = (*kept, *(done[source] for source in below))
             done[each] = _written_once(each, made_of) if isinstance(each, Assign) else (
                 each.with_sources(made_of))
@@ -439,8 +444,8 @@ def remembered(node: TensorNode) -> TensorNode:
 
 
 def _written_once(node: Assign, sources: tuple[TensorNode, ...]) -> TensorNode:
-    """The assign itself, with its history in a Recalled. An assign with the new sources would be a
-    second one, which writes the memory again."""
+    """The assign itself, with its history in a Recalled node. A second Assign with the new sources
+    would write the memory again."""
     if sources == node.sources:
         return node
     before, value = sources
@@ -448,14 +453,15 @@ def _written_once(node: Assign, sources: tuple[TensorNode, ...]) -> TensorNode:
 
 
 def _still_true(node: TensorNode, made: Made) -> TensorNode:
-    """What made a value, if all that it reads is as it was."""
+    """The history of a value, if all that it reads is unchanged. Raises `GradientError`
+    otherwise."""
     if watch := watching.current():
         watch.pasts[node] = made
     if made.is_true():
         return made.graph()
     raise GradientError(
-        "backward", "what a gradient goes through was written since", got=short(node),
-        expected="the values that it was computed from",
-        hint="take the gradient before assign(…) or x[…] = … writes them",
+        "backward", "a value that the gradient needs was overwritten", got=short(node),
+        expected="the values it was computed from",
+        hint="take the gradient before assign(…) or x[…] = … overwrites them",
         origin=made.graph().origin,
     )  # fmt: skip

@@ -1,4 +1,5 @@
-"""`tensor[…]`: integers, slices, None, ... from movements; positions through `gathering.py`."""
+"""`tensor[…]`: integers, slices, None and ... become movement operations; index arrays go through
+`gathering.py`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,8 +22,8 @@ from compiler.tensors.variables import Variable
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of one axis that is taken: `count` elements from `begin` on, every `step`th, in the
-    end reversed if `is_reversed`. An integer takes one and drops the axis."""
+    """The slice of one axis: `count` elements from `begin` on, every `step`th, then reversed if
+    `is_reversed`. An integer takes one element and drops the axis."""
 
     begin: int
     count: int
@@ -32,14 +33,15 @@ class Part:
 
     @property
     def length(self) -> int:
-        """Elements the part spans, `step` for each it takes."""
+        """Elements that the slice spans: `step` for each element it takes."""
         return self.count * self.step
 
     def row(self, extent: int) -> int:
-        """Where the part's rows of `step` elements begin on an axis of `extent` elements.
+        """Offset of the slice's rows of `step` elements on an axis of `extent` elements.
 
-        As `[k::step]` should be a column of the whole axis, rows begin at a multiple of `step`,
-        else where the last one ends with the axis; where none fits, at the first element taken.
+        To let `[k::step]` become one column of the whole axis, rows begin at a multiple of `step`.
+        If that does not fit, the last row ends with the axis; if that does not fit either, rows
+        begin at the first element taken.
         """
         for begin in (self.begin - self.begin % self.step, self.begin, extent - self.length):
             if 0 <= begin <= extent - self.length:
@@ -48,7 +50,7 @@ class Part:
 
 
 def _part_of(item: int | slice, extent: int) -> Part:
-    """The part that a number inside the axis, or a slice, takes of it."""
+    """The slice that an integer in range, or a Python slice, takes of an axis."""
     if isinstance(item, int):
         return Part(item % extent, 1, is_dropped=True)
     try:
@@ -63,7 +65,7 @@ def _part_of(item: int | slice, extent: int) -> Part:
 
 
 def _taken(node: TensorNode, parts: list[Part]) -> TensorNode:
-    """The parts of every axis of `node`: cut out, thinned, reversed."""
+    """The slices of every axis of `node`: shrunk, strided, reversed."""
     pairs = list(zip(parts, node.shape, strict=True))
     rows = [part.row(extent) for part, extent in pairs]
     bounds = tuple((row, min(row + p.length, n)) for row, (p, n) in zip(rows, pairs, strict=True))
@@ -76,9 +78,9 @@ def _taken(node: TensorNode, parts: list[Part]) -> TensorNode:
 
 
 def _thinned(node: TensorNode, parts: list[Part], columns: list[int]) -> TensorNode:
-    """Every `step`th element: [count * step] is [count, step], of which one column is kept.
+    """Every `step`th element: [count * step] is reshaped to [count, step], and one column is kept.
 
-    The last step may reach over the end: then zeros are added, which are not kept.
+    The last row may extend past the end: it is padded with zeros, which are not kept.
     """
     widths = tuple((0, p.length - n) for p, n in zip(parts, node.shape, strict=True))
     if any(after for _, after in widths):
@@ -93,8 +95,8 @@ def _thinned(node: TensorNode, parts: list[Part], columns: list[int]) -> TensorN
 
 
 def parts_and_shape(index: Index, shape: Shape) -> tuple[list[Part], Shape]:
-    """The part that an index takes of each axis by numbers and slices, and the shape that gives:
-    with a 1 for every None."""
+    """The slice of each axis for an index of integers and slices, and the shape of the result, with
+    a 1 for every None."""
     extents = iter(shape)
     parts = [None if item is None else _part_of(item, next(extents)) for item in index.basic]
     result = tuple(1 if p is None else p.count for p in parts if p is None or not p.is_dropped)
@@ -102,8 +104,8 @@ def parts_and_shape(index: Index, shape: Shape) -> tuple[list[Part], Shape]:
 
 
 def chosen_in(method: str, node: TensorNode, index: Index) -> list[TensorNode | None]:
-    """The positions along each axis of what an index takes of `node` by slices, None for all of
-    it; arrays are put where `node` is."""
+    """The indices along each axis of the sliced `node`, None for all of an axis. Arrays go to the
+    device of `node`."""
     found: list[TensorNode | None] = []
     axis = 0
     for item, where in zip(index.items, index.chosen, strict=True):
@@ -115,7 +117,7 @@ def chosen_in(method: str, node: TensorNode, index: Index) -> list[TensorNode | 
 
 
 def positions_in(method: str, node: TensorNode, index: Index) -> list[TensorNode]:
-    """Where in `node` an index with positions takes its elements: positions per axis."""
+    """The indices along each axis of `node` of the elements that advanced indexing takes."""
     parts, _ = parts_and_shape(index, node.shape)
     counts = iter([part.count for part in parts])
     kept = tuple(1 if item is None else next(counts) for item in index.basic)
@@ -126,7 +128,7 @@ def positions_in(method: str, node: TensorNode, index: Index) -> list[TensorNode
 
 
 def _moved(node: TensorNode, part: Part) -> TensorNode:
-    """Positions among the elements that `part` takes, as positions on the whole axis."""
+    """Indices into a slice, as indices into the whole axis."""
     first = part.begin + (part.count - 1) * part.step if part.is_reversed else part.begin
     step = -part.step if part.is_reversed else part.step
     if step != 1:
@@ -135,7 +137,8 @@ def _moved(node: TensorNode, part: Part) -> TensorNode:
 
 
 def _shortened(node: TensorNode, index: Index) -> tuple[TensorNode, Index]:
-    """`node` cut where an index has to know a variable, and the index that is left to be done."""
+    """`node` shrunk along axes whose extent is a variable, and the index that remains to be
+    applied."""
     items, axis = list(index.items), 0
     for place, item in enumerate(items):
         if is_variable_part(node, axis, item):
@@ -146,7 +149,7 @@ def _shortened(node: TensorNode, index: Index) -> tuple[TensorNode, Index]:
 
 
 def written_index(method: str, given: object, node: TensorNode) -> Index:
-    """The index of what is written in `node`; `AxisError` where a variable ends a part of it."""
+    """The index of a write to `node`. Raises `AxisError` if a variable ends one of its slices."""
     read = index_of(given, node.shape)
     shortened, rest = _shortened(node, read)
     if shortened is node:
@@ -155,16 +158,16 @@ def written_index(method: str, given: object, node: TensorNode) -> Index:
     end = next((i.stop for i in slices if isinstance(i.stop, Variable)), "n")
     raise AxisError(
         method,
-        "a part whose end is variable cannot be written",
+        "a slice with a variable end cannot be written",
         got=f"x[:{end}]",
-        expected="a part whose end is known",
+        expected="a slice with a known end",
         hint=f"choose by a mask: x.assign((Tensor.arange(…) < {end}).where(value, x))",
     )
 
 
 @traced
 class Indexing(Joining):
-    """Selection by position."""
+    """Indexing."""
 
     __slots__ = ()
 
@@ -179,16 +182,18 @@ class Indexing(Joining):
 
     @of_rank_zero
     def gather(self, axis: int, index: Operand, *, dim: int | None = None) -> Self:
-        """Element [i, j, …] is this tensor's at [i, j, …] with `index[i, j, …]` on `axis`.
+        """Element [i, j, …] is this tensor's element at [i, j, …], with `index[i, j, …]` on `axis`.
 
-        `index` has this tensor's rank. Negative positions count from the end; known ones out of
-        range are refused (`AxisError`), computed ones read 0.
+        `index` is an integer tensor of the same rank, and the result has its shape. Negative
+        indices count from the end. A known index out of range raises `AxisError`; a computed one
+        reads 0.
         """
         (place,) = axes_of("gather", axis if dim is None else dim, self.ndim)
         return self._new(gathered(self.node, index, place))
 
     def take(self, index: Operand, axis: int | None = None, *, dim: int | None = None) -> Self:
-        """The slices at positions `index` along `axis`; without one, of the flat tensor."""
+        """The slices at positions `index` along `axis`, in place of that axis; without an axis,
+        elements of the flattened tensor."""
         axis = axis if dim is None else dim
         is_flat = axis is None or is_of_number(axis, self.ndim)
         source = self._new(reshaped(self.node, (self.size,))) if is_flat else self

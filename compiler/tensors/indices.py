@@ -1,10 +1,10 @@
-"""Indices in brackets, read as NumPy reads them: one item per axis, or per axis added.
+"""Read the index in `x[…]` by NumPy's rules: one item per axis, or per added axis.
 
     x[0, 1:5:2, None, ..., mask, [2, 0]]
     item = number | slice | None | Positions       a mask is the positions where it is true
 
-A Positions of an axis that the index adds stands for a truth value: it takes that axis, of extent
-1, once or not at all.
+A Positions item on an added axis stands for a truth value: it takes that axis, of extent 1, once or
+not at all.
 """
 
 import operator
@@ -33,7 +33,7 @@ WORKS = (
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """Positions along one axis, integers of any rank; `is_new` where the index adds that axis."""
+    """Integer indices along one axis, of any rank; `is_new` if the index adds that axis."""
 
     where: Array | TensorValue
     is_new: bool = False
@@ -41,7 +41,7 @@ class Positions:
 
 @dataclass(frozen=True, slots=True)
 class _Mask:
-    """Truth values, for as many axes as they have."""
+    """A mask, for as many axes as its rank."""
 
     truth: Array
 
@@ -52,10 +52,10 @@ _Read: TypeAlias = int | slice | EllipsisType | Positions | _Mask | None
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index with an item for each axis and each added one.
+    """A parsed index, with an item for each axis and each added axis.
 
-    `is_together` says whether numbers and positions were written side by side: then the axes of
-    what they take stand where they stood, else in front.
+    `is_together` is True if integers and index arrays were written next to each other: then the
+    axes of their result replace them, else they go in front.
     """
 
     items: tuple[Item, ...]
@@ -63,12 +63,12 @@ class Index:
 
     @property
     def has_positions(self) -> bool:
-        """Whether there is more in it than numbers, slices and None."""
+        """True if the index contains more than integers, slices and None."""
         return any(isinstance(item, Positions) for item in self.items)
 
     @property
     def basic(self) -> tuple[int | slice | None, ...]:
-        """The slices and added axes; numbers too where no positions join them."""
+        """The slices and added axes; integers too, unless index arrays join them."""
         return tuple(self._basic(item) for item in self.items)
 
     def _basic(self, item: Item) -> int | slice | None:
@@ -78,7 +78,7 @@ class Index:
 
     @property
     def chosen(self) -> tuple[Array | TensorValue | None, ...]:
-        """The positions along each axis of what `basic` takes, None for all of an axis."""
+        """The indices along each axis of the result of `basic`, None for all of an axis."""
         return tuple(map(_chosen, self.items))
 
 
@@ -89,10 +89,10 @@ def _chosen(item: Item) -> Array | TensorValue | None:
 
 
 def index_of(given: object, shape: Shape) -> Index:
-    """The index that `given` is for a tensor of `shape`; a computed mask is computed now.
+    """The parsed index `given` for a tensor of `shape`. A mask that is lazy is computed now.
 
-    Raises `DataError` and `DTypeError` for what is no index, `AxisError` for too many items and for
-    a mask of another shape than the axes it stands for.
+    Raises `DataError` and `DTypeError` for invalid items, and `AxisError` for too many items or for
+    a mask whose shape differs from the axes it covers.
     """
     read = [_read(item) for item in (given if isinstance(given, tuple) else (given,))]
     used, dots = sum(map(_width, read)), sum(item is ... for item in read)
@@ -112,20 +112,21 @@ def index_of(given: object, shape: Shape) -> Index:
 
 
 def _are_together(read: Sequence[_Read]) -> bool:
-    """Whether numbers, positions and masks have nothing between them, not even an empty `...`."""
+    """True if integers, index arrays and masks are next to each other, without even an empty `...`
+    in between."""
     places = [n for n, item in enumerate(read) if isinstance(item, int | Positions | _Mask)]
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
 def _width(item: _Read) -> int:
-    """How many axes of the tensor an item stands for."""
+    """The number of tensor axes that an item covers."""
     if item is None or item is ...:
         return 0
     return item.truth.ndim if isinstance(item, _Mask) else 1
 
 
 def _read(item: object) -> _Read:
-    """An item of one of the kinds; rank 0 is a number or a truth value, as in NumPy."""
+    """An item of one of the kinds. Rank 0 is an integer or a truth value, as in NumPy."""
     if item is None or item is ... or isinstance(item, slice):
         return item
     if isinstance(item, TensorValue) and item.dtype.kind != "bool" and known(item) is None:
@@ -144,20 +145,20 @@ def _read(item: object) -> _Read:
 
 
 def _computed(item: TensorValue) -> Array:
-    """The data of a tensor: of a mask they say how many elements are taken, so they are needed."""
+    """The data of a tensor. A mask decides how many elements are taken, so its data are needed."""
     refuse_symbolic("getitem", item.node, range(item.ndim))
     try:
         return np.asarray(item)
     except DataError as error:
         raise DataError(
-            "getitem", f"a mask is needed when it is written, but {error.problem}",
-            got=short(item.node), expected="a mask whose data are there: it decides the shape",
+            "getitem", f"the data of a mask are needed at once, but {error.problem}",
+            got=short(item.node), expected="a mask with known data: it decides the shape",
             hint="mask.where(x, 0) keeps the shape of x",
         ) from error  # fmt: skip
 
 
 def _array(item: object) -> Array | int:
-    """The data of an item: of an array, a number, a list; `DataError` for others."""
+    """The data of an item that is an array, a number or a list. Raises `DataError` for others."""
     if isinstance(item, np.ndarray | bool | np.bool_):
         return np.asarray(item)
     if isinstance(item, Sequence) and not isinstance(item, str | bytes):
@@ -175,7 +176,7 @@ def _array(item: object) -> Array | int:
 
 
 def _from_list(item: Sequence[Any]) -> Array:
-    """A nested list or tuple of positions or truth values; an empty one has integers."""
+    """A nested list or tuple of integers or truth values. An empty one counts as integers."""
     try:
         array = np.asarray(item)
     except (ValueError, TypeError, OverflowError) as error:
@@ -188,7 +189,8 @@ def _from_list(item: Sequence[Any]) -> Array:
 
 
 def _placed(item: _Read, axis: int, shape: Shape) -> list[Item]:
-    """The items that `item` is for the axes from `axis` on: checked, masks as positions."""
+    """The items that `item` stands for on the axes from `axis` on, checked; masks become
+    indices."""
     assert item is not ...
     if isinstance(item, _Mask):
         return _unmasked(item.truth, axis, shape)
@@ -198,16 +200,16 @@ def _placed(item: _Read, axis: int, shape: Shape) -> list[Item]:
 
 
 def _unmasked(truth: Array, axis: int, shape: Shape) -> list[Item]:
-    """The positions where a mask over the axes from `axis` on is true.
+    """The indices where a mask, which covers the axes from `axis` on, is true.
 
-    As in NumPy, a mask without elements along an axis fits whatever the tensor has there.
+    As in NumPy, a mask of extent 0 along an axis fits any extent of the tensor there.
     """
     if not truth.ndim:
         return [Positions(np.zeros(int(truth), np.int64), is_new=True)]
     covered = shape[axis : axis + truth.ndim]
     if any(n not in (0, m) for n, m in zip(truth.shape, covered, strict=True)):
         raise AxisError(
-            "getitem", "the mask does not fit the axes it stands for",
+            "getitem", "the mask does not fit the axes it covers",
             got=f"shape {written(truth.shape)}", expected=f"shape {written(covered)}",
         )  # fmt: skip
     return [Positions(found) for found in np.nonzero(truth)]

@@ -31,8 +31,8 @@ Widths: TypeAlias = int | Sequence[int] | Sequence[Sequence[int] | None]
 
 
 def padded(node: TensorNode, widths: Pairs, value: TensorNode, method: str = "pad") -> TensorNode:
-    """`node` with `value` around it: a plain Pad where the value's bits are 0, else a choice
-    between the padded tensor and the value by a padded mask."""
+    """`node` padded with `value`: a plain Pad if the value's bits are 0, else a choice between the
+    padded tensor and the value by a padded mask."""
     if not any(before or after for before, after in widths):
         return node
     pairs = zip(node.shape, widths, strict=True)
@@ -44,12 +44,12 @@ def padded(node: TensorNode, widths: Pairs, value: TensorNode, method: str = "pa
 
 
 def mask_of(node: TensorNode, widths: Pairs) -> TensorNode:
-    """True where `padded` takes its element from `node`, else false."""
+    """A mask of the padded shape: true where `padded` takes its element from `node`."""
     return Pad((like(const(True, dtypes.bool_, node.shape), node),), widths)
 
 
 def _widths_of(given: Widths, rank: int) -> Pairs:
-    """One (before, after) per axis from any of the three ways to write them."""
+    """One (before, after) pair per axis, from any of the three forms of `widths`."""
     if isinstance(given, int):
         return ((given, given),) * rank
     if not isinstance(given, Sequence):
@@ -65,7 +65,7 @@ def _widths_of(given: Widths, rank: int) -> Pairs:
 
 
 def _widths_from_last(flat: Shape, rank: int) -> Pairs:
-    """(left, right, top, bottom, …): pairs from the last axis on."""
+    """(left, right, top, bottom, …) as pairs: the flat list starts with the last axis."""
     if len(flat) % 2 or len(flat) > 2 * rank:
         raise _wrong_widths(flat, rank)
     pairs = [(flat[i], flat[i + 1]) for i in range(0, len(flat), 2)]
@@ -74,11 +74,11 @@ def _widths_from_last(flat: Shape, rank: int) -> Pairs:
 
 _MODES = {"reflect": "reflect", "symmetric": "symmetric", "edge": "edge", "replicate": "edge",
           "wrap": "wrap", "circular": "wrap"}  # fmt: skip
-"""NumPy's name of a mode by every name that it has."""
+"""NumPy's name of each mode, by NumPy's and PyTorch's names."""
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Where each run of places begins, its step (1, 0 or -1), and how many there are."""
+    """For each run of positions: its start, its step (1, 0 or -1) and its length."""
     begin = 0
     while begin < len(places):
         end = begin + 1
@@ -91,8 +91,8 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 
 
 def _places(before: int, after: int, n: int, mode: str) -> list[int]:
-    """Which element of an axis is at each place of the continued one. Elements are cut off before
-    an axis continues from its other end, and after it is turned round or its last one repeated."""
+    """The source position of each element of a padded axis. Elements are cut off before "wrap"
+    continues from the other end, and after "reflect", "symmetric" and "edge" continue."""
     if mode == "edge":
         return [min(max(place - before, 0), n - 1) for place in range(n + before + after)]
     low, high = max(-before, 0), n - max(-after, 0)
@@ -115,28 +115,30 @@ def _wrong_widths(given: object, rank: int) -> ShapeError:
 
 @traced
 class Joining(Binary):
-    """Larger tensors from smaller ones."""
+    """Padding, concatenation and repetition."""
 
     __slots__ = ()
 
     def pad(self, widths: Widths, value: Scalar = 0, mode: str = "constant") -> Self:
-        """`value` put around the tensor, or elements of its own.
+        """Padded with `value`, or by `mode` with elements of the tensor. Same type.
 
-        `widths`: a (before, after) per axis, None for an axis left alone; or a flat list of such
-        pairs from the last axis on, (left, right, top, bottom, …); or one int for every side.
-        A negative width cuts elements off.
-        `mode`: "constant"; "reflect", turned round at the last element, or "symmetric", at its far
-        side; "edge" (or "replicate"), the last element; "wrap" (or "circular"), from the other
-        end. Names and meanings are NumPy's, and PyTorch's in brackets.
+        `widths` is a (before, after) pair per axis, None for an axis left unchanged; or a flat list
+        of such pairs from the last axis on, (left, right, top, bottom, …); or one int for all
+        sides. A negative width crops.
+
+        `mode`: "constant"; "reflect" mirrors at the last element, "symmetric" behind it; "edge"
+        ("replicate") repeats the last element; "wrap" ("circular") continues from the other end.
+        Names and meanings are NumPy's, with PyTorch's in parentheses. Raises `ShapeError` where
+        widths do not fit.
         """
         pairs = _widths_of(widths, self.ndim)
         if mode != "constant":
             return self._continued(pairs, _MODES.get(mode, mode))
         if self.dtype.kind == "bool" and type(value) is int and value in (0, 1):
-            value = bool(value)  # 0 is what is put there where nothing is said
+            value = bool(value)  # 0 is the default value
         if not isinstance(value, bool | int | float | np.generic):
             got = type(value).__name__
-            raise DataError("pad", "the value is no number", got=got, expected="a number")
+            raise DataError("pad", "the value is not a number", got=got, expected="a number")
         if self.dtype != common_type([self.node, value]):
             raise DTypeError(
                 "pad", f"the value does not fit into {self.dtype}", got=repr(value),
@@ -145,8 +147,8 @@ class Joining(Binary):
         for axis, ((before, after), extent) in enumerate(zip(pairs, self.shape, strict=True)):
             if extent + min(before, 0) + min(after, 0) < 0:
                 raise ShapeError(
-                    "pad", f"axis {axis} is cut by more than it has", got=f"{(before, after)}",
-                    expected=f"at most {extent} elements cut",
+                    "pad", f"axis {axis} is cropped by more than its extent",
+                    got=f"{(before, after)}", expected=f"at most {extent} elements cropped",
                 )  # fmt: skip
         cut = [(max(-b, 0), n - max(-a, 0)) for (b, a), n in zip(pairs, self.shape, strict=True)]
         inner = self.shrink(cut)
@@ -155,7 +157,8 @@ class Joining(Binary):
         return self._new(padded(inner.node, added, fill))
 
     def _continued(self, pairs: Pairs, mode: str) -> Self:
-        """Each axis continued by its own elements: runs of them, up or down, are joined."""
+        """Each axis continued by its own elements: runs of them, forwards or backwards, are
+        concatenated."""
         if mode not in _MODES.values():
             names = ", ".join(sorted({"constant", *_MODES, *_MODES.values()}))
             raise ShapeError("pad", "unknown mode", got=repr(mode), expected=f"one of {names}")
@@ -169,7 +172,7 @@ class Joining(Binary):
             if left < 0 or not n or (mode == "wrap" and not left and max(before, after) > 0):
                 raise ShapeError(
                     "pad", f"axis {axis} has too few elements", got=f"{n} and {(before, after)}",
-                    expected="elements to continue with, at most all of them cut",
+                    expected="elements to continue with, at most all of them cropped",
                 )  # fmt: skip
             parts = [made._run(axis, *run) for run in _runs(_places(before, after, n, mode))]
             parts = parts or [made._part(axis, 0, 0)]
@@ -177,8 +180,8 @@ class Joining(Binary):
         return made
 
     def _run(self, axis: int, begin: int, step: int, count: int) -> Self:
-        """`count` elements of an axis from `begin` on, one after or before the other or one alone
-        again and again."""
+        """A run of `count` elements of an axis that starts at `begin`: ascending (step 1),
+        descending (-1), or one element repeated (0)."""
         low = begin - (count - 1) * (step < 0)
         part = self._part(axis, low, low + (count if step else 1))
         if not step:
@@ -186,9 +189,10 @@ class Joining(Binary):
         return part.flip(axis) if step < 0 else part
 
     def cat(self, *others: "Operand | Operands", dim: int = 0) -> Self:
-        """This tensor and the others, one after the other along axis `dim`; types promoted.
+        """This tensor and the others concatenated along axis `dim`. Types are promoted; other axes
+        must be equal (`ShapeError`).
 
-        They are given one by one or as a list: `Tensor.cat([x, y], axis=1)`.
+        The tensors are given one by one or as a list: `Tensor.cat([x, y], axis=1)`.
         """
         tensors, axis = _several("cat", self, others, dim)
         first = tensors[0]
@@ -202,7 +206,8 @@ class Joining(Binary):
         return first._new(Cat(tuple(cast_to(node, dtype) for node in nodes), axis))
 
     def stack(self, *others: "Operand | Operands", dim: int = 0) -> Self:
-        """This tensor and the others, of equal shape, along a new axis `dim`; given as to `cat`."""
+        """This tensor and the others, all of the same shape, stacked along a new axis `dim`; given
+        as to `cat`."""
         tensors, axis = _several("stack", self, others, dim)
         shape = tensors[0].symbolic_shape
         for number, tensor in enumerate(tensors):
@@ -217,16 +222,17 @@ class Joining(Binary):
         return first.cat(*rest, dim=axis)
 
     def repeat(self, *counts: int | Sequence[int]) -> Self:
-        """The tensor `counts[i]` times along axis i; more counts than axes add axes in front.
+        """The tensor repeated `counts[i]` times along axis i; more counts than axes add axes in
+        front. As in PyTorch.
 
-        PyTorch's; NumPy's repeats each element, which is `repeat_interleave`. One number for a
-        row would be the one or the other, of equal shape, and is refused (`ShapeError`).
+        NumPy's `repeat` repeats each element: here `repeat_interleave`. One count for rank 1 could
+        mean either, with equal shapes, so it is refused (`ShapeError`).
         """
         times = extents("repeat", counts)
         if self.ndim == 1 and self.size > 1 and len(times) == 1 and times[0] > 1:
             count = times[0]
             raise ShapeError(
-                "repeat", "a number for a row can be read in two ways", got=str(count),
+                "repeat", "one count for rank 1 is ambiguous", got=str(count),
                 expected=f"x.tile({count}) for x, x, …; "
                 f"x.repeat_interleave({count}) for each element again and again",
                 hint="PyTorch repeats the row, NumPy its elements",
@@ -234,7 +240,8 @@ class Joining(Binary):
         return self.tile(times)
 
     def tile(self, *counts: int | Sequence[int]) -> Self:
-        """The tensor `counts[i]` times along axis i; fewer counts than axes are for the last."""
+        """The tensor repeated `counts[i]` times along axis i; fewer counts than axes are for the
+        last axes."""
         times = extents("tile", counts)
         if len(times) < self.ndim:
             times = (1,) * (self.ndim - len(times)) + times
@@ -251,7 +258,7 @@ class Joining(Binary):
 def _several(method: str, first: T, others: tuple[Any, ...], dim: int) -> tuple[list[T], int]:
     """The tensors to join, given one by one or as a list, and the axis, which may follow a list.
 
-    `DataError` where none of them is a tensor.
+    Raises `DataError` if none of them is a tensor.
     """
     given: tuple[Any, ...] = (first, *others)
     if not isinstance(first, TensorValue) and len(others) == 1 and isinstance(others[0], int):
@@ -261,7 +268,7 @@ def _several(method: str, first: T, others: tuple[Any, ...], dim: int) -> tuple[
     known: Any = next((each for each in flat if isinstance(each, TensorValue)), None)
     if known is None:
         raise DataError(
-            method, "there is no tensor among what is joined",
+            method, "none of the arguments is a tensor",
             got=", ".join(type(each).__name__ for each in flat) or "nothing",
             expected="tensors, or a list of them",
             hint=f"Tensor.{method}([x, y], axis=0), or x.{method}(y, axis=0)",
@@ -273,12 +280,12 @@ def _several(method: str, first: T, others: tuple[Any, ...], dim: int) -> tuple[
 
 
 def _is_list_of_tensors(value: object) -> bool:
-    """Whether it is a list with a tensor in it, not one of numbers, which is an operand."""
+    """True for a list that contains a tensor; a list of numbers is an operand."""
     return isinstance(value, list | tuple) and any(isinstance(v, TensorValue) for v in value)
 
 
 def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int) -> None:
-    """`ShapeError` unless all axes but `axis` are equal."""
+    """Raise `ShapeError` unless all axes but `axis` are equal."""
     shape, wanted = shape_of(node), shape_of(first)
     if len(shape) == len(wanted) and all(
         n == m for i, (n, m) in enumerate(zip(shape, wanted, strict=True)) if i != axis
@@ -286,7 +293,7 @@ def _check_joinable(number: int, node: TensorNode, first: TensorNode, axis: int)
         return
     raise ShapeError(
         "cat",
-        f"tensor {number} does not fit to the first",
+        f"the shape of tensor {number} does not fit the first",
         got=f"{written(shape)} and {written(wanted)}",
         expected=f"equal extents on all axes but axis {axis}",
     )

@@ -1,7 +1,7 @@
-"""What networks are made of beside products and windows: attention, normalisation by groups, cells
-of recurrent layers.
+"""Neural-network operations besides products and convolutions: attention, group and batch
+normalisation, recurrent cells.
 
-Names and meanings are PyTorch's. Statistics of 16-bit floats are taken in float32.
+Names and meanings are PyTorch's. Statistics of 16-bit floats are computed in float32.
 """
 
 import math
@@ -24,14 +24,15 @@ class Layers(Linear):
         dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
         enable_gqa: bool = False, softcap: float | None = None,
     ) -> Self:  # fmt: skip
-        """softmax(self @ keyᵀ * scale + mask) @ value, for queries [… , l, e], keys [… , s, e] and
-        values [… , s, v].
+        """Attention: softmax(self @ keyᵀ * scale + mask) @ value, for queries [… , l, e], keys [… ,
+        s, e] and values [… , s, v]. Returns [… , l, v].
 
-        `scale` is 1 / sqrt(e) unless given. A mask of truth values says which keys count, one of
-        numbers is added; `is_causal`: query i sees keys up to i. A query that sees none is 0.
-        With `dropout_p` each weight is 0 with that probability, as `dropout` has it. With
-        `enable_gqa` each head of keys and values serves several heads of queries; `softcap` holds
-        scores within ± itself: softcap * tanh(score / softcap).
+        `scale` is 1 / sqrt(e) by default. A boolean mask is true where a query may attend to a key;
+        a mask of floats is added to the scores. With `is_causal` query i attends to keys up to i.
+        The result of a query that attends to no key is 0. `dropout_p` is the dropout probability of
+        the weights. With `enable_gqa` each head of keys and values serves several heads of queries.
+        `softcap` bounds scores by softcap * tanh(score / softcap). Raises `ShapeError` where shapes
+        do not fit.
         """
         name = "scaled_dot_product_attention"
         k, v = self._lift(key), self._lift(value)
@@ -51,7 +52,7 @@ class Layers(Linear):
         self, k: Self, attn_mask: Operand | None = None, is_causal: bool = False,
         scale: float | None = None, softcap: float | None = None,
     ) -> Self:  # fmt: skip
-        """How much each query looks at each key, [… , l, s]."""
+        """The attention weights of each query for each key, [… , l, s]."""
         factor = 1 / math.sqrt(self.shape[-1]) if scale is None else scale
         scores = self.matmul(k.mT)
         inner = scores.cast(scores.dtype.accumulator).mul(factor)
@@ -60,13 +61,13 @@ class Layers(Linear):
         seen = inner._seen(attn_mask, is_causal)
         if attn_mask is None:
             return seen.softmax(-1).cast(scores.dtype)
-        # Where no key is seen, softmax has no numbers to divide, for values and for gradients.
+        # If all keys are masked, softmax would be 0 / 0, in the forward and the backward pass.
         is_blind = seen.eq(-math.inf).all(-1, keepdim=True)
         weights = is_blind.where(0.0, is_blind.where(0.0, seen).softmax(-1))
         return weights.cast(scores.dtype)
 
     def _seen(self, mask: Operand | None, is_causal: bool) -> Self:
-        """Scores, -inf where a query does not see a key."""
+        """The scores with the mask applied: -inf where a query must not attend to a key."""
         made: Self = self
         if is_causal:
             made = made._triangle("scaled_dot_product_attention", 0).where(made, -math.inf)
@@ -78,11 +79,12 @@ class Layers(Linear):
         return made.add(given.cast(made.dtype))
 
     def _for_heads(self, name: str, heads: tuple[int, ...]) -> Self:
-        """Each head again for all heads of queries that it serves."""
+        """Each head repeated for the heads of queries that it serves."""
         own = self.shape[-3:-2]
         if not (own and heads and heads[0] % max(own[0], 1) == 0):
             raise ShapeError(
-                name, "the heads do not fit", got=f"{heads} of queries, {own} of keys or values",
+                name, "the numbers of heads do not fit",
+                got=f"{heads} of queries, {own} of keys or values",
                 expected="a multiple of the heads of keys",
             )  # fmt: skip
         lead, (h, s, e) = self.shape[:-3], self.shape[-3:]
@@ -93,7 +95,8 @@ class Layers(Linear):
         self, axis: Axes = -1, weight: Operand | None = None, eps: float = 1e-6, *,
         dim: Axes = None,
     ) -> Self:  # fmt: skip
-        """x / sqrt(mean of x² + eps) over `axis`, times `weight`."""
+        """Root-mean-square normalisation, x / sqrt(mean of x² + eps) over `axis`, times `weight`.
+        Same shape and type."""
         axes = axes_of("rms_norm", axis if dim is None else dim, self.ndim)
         x = self._as_wide()
         made = x.mul(x.square()._mean(axes, keepdim=True).add(eps).rsqrt())
@@ -104,8 +107,8 @@ class Layers(Linear):
         self, groups: int, weight: Operand | None = None, bias: Operand | None = None,
         eps: float = 1e-5,
     ) -> Self:  # fmt: skip
-        """[n, c, …] with the channels of each of `groups` normalised together; `weight` and
-        `bias` are [c]."""
+        """Group normalisation of [n, c, …]: the channels of each of `groups` groups are normalised
+        together. `weight` and `bias` are [c]."""
         shape = self.shape
         if self.ndim < 2 or groups < 1 or shape[1] % groups:
             raise ShapeError("group_norm", "the channels do not fit into groups",
@@ -118,7 +121,8 @@ class Layers(Linear):
     def instance_norm(
         self, weight: Operand | None = None, bias: Operand | None = None, eps: float = 1e-5
     ) -> Self:
-        """[n, c, …] with each channel of each example normalised by itself."""
+        """Instance normalisation of [n, c, …]: each channel of each example is normalised
+        separately."""
         if self.ndim < 3:
             raise ShapeError("instance_norm", "there are too few axes",
                              got=f"shape {written(self.shape)}", expected="(n, c, …)")  # fmt: skip
@@ -129,8 +133,8 @@ class Layers(Linear):
         self, mean: Operand, variance: Operand, weight: Operand | None = None,
         bias: Operand | None = None, eps: float = 1e-5,
     ) -> Self:  # fmt: skip
-        """[n, c, …] less the `mean` [c] of its channel, divided by sqrt(variance + eps), as a
-        network does it that learns no more; times `weight` [c], plus `bias` [c]."""
+        """Batch normalisation of [n, c, …] with given statistics, as in inference: (x - mean) /
+        sqrt(variance + eps) * weight + bias, all of shape [c]."""
         if self.ndim < 2:
             raise ShapeError("batch_norm", "there are too few axes",
                              got=f"shape {written(self.shape)}", expected="(n, c, …)")  # fmt: skip
@@ -145,11 +149,11 @@ class Layers(Linear):
         self, hx: Operand, w_ih: Operand | None, w_hh: Operand, b_ih: Operand | None = None,
         b_hh: Operand | None = None, nonlinearity: str = "tanh",
     ) -> Self:  # fmt: skip
-        """The next hidden state [n, h] of a simple recurrent layer: "tanh" or "relu" of
-        x @ w_ihᵀ + b_ih + hx @ w_hhᵀ + b_hh.
+        """The next hidden state [n, h] of a simple recurrent layer: "tanh" or "relu" of x @ w_ihᵀ +
+        b_ih + hx @ w_hhᵀ + b_hh.
 
-        `w_ih` [h, i] is None where this tensor is x @ w_ihᵀ [n, h] already: of all steps of a
-        sequence it is one product.
+        If `w_ih` [h, i] is None, this tensor is already x @ w_ihᵀ [n, h]: one product can serve all
+        steps of a sequence.
         """
         made = self._for_gates("rnn_cell", 1, hx, w_ih, w_hh, b_ih)
         both = made.add(self._lift(hx)._through(w_hh, b_hh))
@@ -165,8 +169,8 @@ class Layers(Linear):
         self, hx: Operand, w_ih: Operand | None, w_hh: Operand, b_ih: Operand | None = None,
         b_hh: Operand | None = None,
     ) -> Self:  # fmt: skip
-        """The next hidden state [n, h] of a gated recurrent unit, with the gates r, z, n along
-        the first axis of the weights [3h, …]; `w_ih` may be None as for `rnn_cell`."""
+        """The next hidden state [n, h] of a gated recurrent unit. The gates are r, z, n, in this
+        order along the first axis of the weights [3h, …]; `w_ih` may be None as for `rnn_cell`."""
         hidden = self._lift(hx)
         r, z, n = self._for_gates("gru_cell", 3, hidden, w_ih, w_hh, b_ih).chunk(3, -1)
         r2, z2, n2 = hidden._through(w_hh, b_hh).chunk(3, -1)
@@ -178,9 +182,9 @@ class Layers(Linear):
         self, hx: tuple[Operand, Operand], w_ih: Operand | None, w_hh: Operand,
         b_ih: Operand | None = None, b_hh: Operand | None = None,
     ) -> tuple[Self, Self]:  # fmt: skip
-        """The next hidden state and cell, [n, h] each, from those in `hx`, of a long short-term
-        memory with the gates i, f, g, o along the first axis of the weights [4h, …]; `w_ih` may
-        be None as for `rnn_cell`."""
+        """The next hidden state and cell state, [n, h] each, of a long short-term memory; `hx` has
+        the previous ones. The gates are i, f, g, o, in this order along the first axis of the
+        weights [4h, …]; `w_ih` may be None as for `rnn_cell`."""
         hidden, cell = (self._lift(each) for each in hx)
         made = self._for_gates("lstm_cell", 4, hidden, w_ih, w_hh, b_ih)
         i, f, g, o = made.add(hidden._through(w_hh, b_hh)).chunk(4, -1)
@@ -191,7 +195,7 @@ class Layers(Linear):
         self, name: str, gates: int, hx: Operand, w_ih: Operand | None, w_hh: Operand,
         b_ih: Operand | None,
     ) -> Self:  # fmt: skip
-        """What the input gives to the gates of a cell: [n, gates * h]."""
+        """The contribution of the input to the gates of a cell: [n, gates * h]."""
         hidden, width = self._lift(hx).shape[-1:], self._lift(w_hh).shape
         if width != (gates * sum(hidden), *hidden):
             raise ShapeError(name, "the weights do not fit the hidden state", got=written(width),
@@ -203,17 +207,17 @@ class Layers(Linear):
         return made
 
     def _through(self, weight: Operand | None, bias: Operand | None) -> Self:
-        """x @ weightᵀ + bias, where they are given."""
+        """x @ weightᵀ + bias, each if given."""
         made = self if weight is None else self.matmul(self._lift(weight).mT)
         return made if bias is None else made.add(bias)
 
     def _of_channels(self, weight: Operand | None, bias: Operand | None) -> Self:
-        """Times a weight and plus a bias for each channel."""
+        """Multiplied by `weight` and added to `bias`, one of each per channel."""
         made: Self = self
         if weight is not None:
             made = made.mul(self._lift(weight)._of_axis(self.ndim))
         return made if bias is None else made.add(self._lift(bias)._of_axis(self.ndim))
 
     def _of_axis(self, rank: int) -> Self:
-        """[c] along axis 1 of `rank` axes."""
+        """[c] reshaped to lie along axis 1 of `rank` axes."""
         return self.reshape(-1, *(1,) * (rank - 2))

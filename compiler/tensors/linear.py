@@ -1,4 +1,4 @@
-"""Tensor methods of linear algebra that are sums of products: outer, kron, cross, norm, …"""
+"""Linear algebra built from products: outer, kron, cross, norm, …"""
 
 import math
 from collections.abc import Sequence
@@ -16,25 +16,28 @@ from compiler.tensors.value import Operand, cast_to, common_type, traced
 
 @traced
 class Linear(Special):
-    """Products of vectors and matrices, lengths and angles."""
+    """Products of vectors and matrices, norms and angles."""
 
     __slots__ = ()
 
     def outer(self, other: Operand) -> Self:
-        """[m] and [n] to [m, n]: every product of two elements; both are flattened (NumPy's)."""
+        """The outer product [m, n] of [m] and [n]; operands of higher rank are flattened
+        (NumPy's)."""
         return self.ravel().unsqueeze(1).mul(self._lift(other).ravel())
 
     def inner(self, other: Operand) -> Self:
-        """Sums of products over the last axes of both, every pair of the other axes."""
+        """The inner product over the last axes of both operands, for every pair of their other
+        axes."""
         return self.tensordot(other, ((-1,), (-1,))) if self.ndim else self.mul(other)
 
     def vdot(self, other: Operand) -> Self:
-        """Sum of the products of all elements; both are flattened."""
+        """The dot product of both operands, flattened; rank 0."""
         return self.ravel().dot(self._lift(other).ravel())
 
     def tensordot(self, other: Operand, axes: int | Sequence[Sequence[int]] = 2) -> Self:
-        """Sums of products over `axes`: the last so many of self with the first of other, or two
-        lists of axes that belong together. The other axes stay, those of self first."""
+        """The sum of products over `axes`: a number n contracts the last n axes of self with the
+        first n of `other`; two lists contract those pairs of axes. The result has the other axes,
+        those of self first."""
         right = self._lift(other)
         if isinstance(axes, int):
             mine, others = range(self.ndim - axes, self.ndim), range(axes)
@@ -55,7 +58,7 @@ class Linear(Special):
         return self._new(checked(Contract(operands, pairs), ShapeError))
 
     def kron(self, other: Operand) -> Self:
-        """Each element of self times the whole of other, as blocks (Kronecker's product)."""
+        """The Kronecker product: blocks of `other`, each times one element of self."""
         right = self._lift(other)
         rank = max(self.ndim, right.ndim)
         left = self.reshape((1,) * (rank - self.ndim) + self.shape)
@@ -66,7 +69,7 @@ class Linear(Special):
         return apart.mul(blocks).reshape(tuple(m * n for m, n in pairs))
 
     def cross(self, other: Operand, axis: int = -1, *, dim: int | None = None) -> Self:
-        """The vector product along `axis`, which has extent 3 on both sides."""
+        """The cross product along `axis`, which has extent 3 in both operands."""
         right = self._lift(other)
         given = axis if dim is None else dim
         first, second = (axis_of("cross", given, t.ndim) for t in (self, right))
@@ -82,8 +85,9 @@ class Linear(Special):
     def norm(
         self, ord: float | str = 2, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None
     ) -> Self:
-        """(Σ |x|^ord)^(1/ord) over `axis`; inf: the greatest |x|, -inf: the least, 0: how many
-        are not 0; "fro" is 2. Over two axes too it is that of all elements (PyTorch's)."""
+        """The vector norm (Σ |x|^ord)^(1/ord) over `axis`. ord=inf is the greatest |x|, -inf the
+        least, 0 the number of elements that are not 0, "fro" is 2. Over two axes it is the norm of
+        all their elements, as in PyTorch."""
         axes = axes_of("norm", one_of("norm", axis, dim), self.ndim)
         power = 2.0 if ord == "fro" else ord
         if not isinstance(power, int | float) or math.isnan(power):
@@ -115,7 +119,7 @@ class Linear(Special):
     def normalize(
         self, ord: float = 2, axis: Axes = 1, eps: float = 1e-12, *, dim: Axes = None
     ) -> Self:
-        """self / max(norm, eps) along `axis` (PyTorch's)."""
+        """self / max(norm, eps) along `axis`. As in PyTorch."""
         exact = self._as_wide()
         length = exact.norm(ord, axis if dim is None else dim, keepdim=True)
         return exact.div(length.maximum(eps)).cast(self._statistic_type())
@@ -123,8 +127,8 @@ class Linear(Special):
     def cosine_similarity(
         self, other: Operand, axis: int = 1, eps: float = 1e-8, *, dim: int | None = None
     ) -> Self:
-        """Cosine of the angle between vectors along `axis`; the lengths are at least `eps`, and
-        have the derivatives of lengths there, too (PyTorch's)."""
+        """The cosine of the angle between vectors along `axis`. Norms below `eps` count as `eps`,
+        but keep their derivatives (PyTorch's)."""
         given = axis if dim is None else dim
         right = self._lift(other)
         dtype = self.mul(right)._statistic_type()

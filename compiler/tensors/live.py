@@ -1,11 +1,11 @@
-"""Programs that write memory: what they must take along, and who has to wait for them.
+"""Programs that write memory: which tensors they must compute first, and which threads wait.
 
-A tensor is a value: writing to the memory of one must not change another. So all tensors that read
-a buffer which a program writes are computed in that program, before it is written.
+A tensor is a value: writing to its memory must not change another tensor. So a program that writes
+a buffer first computes all tensors that read it.
 
-Threads may make, assign and compute tensors at once. A program that writes a buffer runs when none
-runs that reads or writes it, and none begins meanwhile. A program that a function of the user's
-starts inside another one does not wait, for that could be for ever.
+Threads may make, assign and compute tensors at once. A program that writes a buffer waits until no
+other program reads or writes it, and excludes others while it runs. A program that a user's
+function starts inside another program does not wait, because it could wait forever.
 """
 
 import itertools
@@ -26,43 +26,44 @@ from compiler.tensors.selected import selected
 from compiler.tensors.variables import buffer_under, is_realized
 
 _claims: "weakref.WeakValueDictionary[tuple[str, int], Assign]" = weakref.WeakValueDictionary()
-"""For each value that an assign waits to write over that assign."""
+"""For each value that an assign is about to overwrite, that assign."""
 _numbers = itertools.count(1)
-"""Numbers of assigns. Iterating one is a single step, so threads may share it."""
+"""Numbers of assigns. `next` of a count is one step, so threads may share it."""
 _now: "weakref.WeakKeyDictionary[TensorNode, TensorNode]" = weakref.WeakKeyDictionary()
-"""For each assign that took effect where its value is, and for each whose target did the assign
-that replaces it: a thread that was about to read it while that happened, reads this."""
+"""For each assign that took effect the node of its value; for each whose target changed, the assign
+that replaces it. A thread that was about to read the old node reads this one instead."""
 
 
 observers: list[Callable[[Sequence[TensorNode], Sequence[TensorNode], set[int]], None]] = []
-"""Functions that are called with what was computed: the nodes, their values, the buffers written.
-They may be called again with the same."""
+"""Functions called with the nodes that were computed, their values, and the buffers written. They
+may be called again with the same arguments."""
 separations: list[Callable[[Sequence[TensorNode], Sequence[TensorNode]], list[TensorNode]]] = []
-"""Functions from nodes and their values to values: nodes with different histories share none."""
+"""Functions from nodes and their values to values: nodes with different histories get separate
+ones."""
 histories: list[Callable[[TensorNode, TensorNode], TensorNode]] = []
-"""Functions from a node and its value to what a tensor holds from then on."""
+"""Functions from a node and its value to the node that a tensor holds afterwards."""
 
 
 def note(tensor: Any) -> None:
-    """Remember a tensor that is new, or holds another node, for as long as it exists."""
+    """Register a tensor that is new, or holds another node, for as long as it exists."""
     READERS.note(tensor)
 
 
 def storage(node: TensorNode) -> Buffer | None:
-    """The buffer that a chain of assigns writes, or the buffer itself; None for other nodes."""
+    """The buffer that a chain of assigns writes, or the buffer itself. None for other nodes."""
     while isinstance(node, Assign):
         node = node.sources[0]
     return node if isinstance(node, Buffer) else None
 
 
 def written(order: Sequence[TensorNode]) -> set[int]:
-    """The numbers of the buffers that computing the nodes of `order` writes."""
+    """The numbers of the buffers that are written when the nodes of `order` are computed."""
     found = (storage(node) for node in order if isinstance(node, Assign))
     return {buffer.unique for buffer in found if buffer is not None}
 
 
 def together(given: list[Any]) -> list[Any]:
-    """`given`, and every tensor that needs a buffer which computing them writes."""
+    """`given`, and every tensor that needs a buffer that computing them overwrites."""
     chosen = list(given)
     looked_at: set[int] = set()
     while True:
@@ -75,7 +76,7 @@ def together(given: list[Any]) -> list[Any]:
 
 
 class Computation(Run):
-    """A program that computes tensors: `nodes` is what they held when it began."""
+    """A program that computes tensors; `nodes` are the nodes they held when it began."""
 
     __slots__ = ("_reads", "_writes", "is_alone", "nodes", "tensors")
 
@@ -89,16 +90,16 @@ class Computation(Run):
 
     @property
     def reads(self) -> frozenset[int]:
-        """Buffers that the program reads."""
+        """The numbers of the buffers that the program reads."""
         return self._reads
 
     @property
     def writes(self) -> frozenset[int]:
-        """Buffers that the program writes."""
+        """The numbers of the buffers that the program writes."""
         return self._writes
 
     def choose(self, given: list[Any]) -> bool:
-        """Choose what is to be computed for `given`; False where that is to be done again."""
+        """Choose the tensors to compute for `given`. False if the choice has to be repeated."""
         self.tensors = [tensor for tensor in given if not is_realized(tensor.node)]
         self.nodes = [tensor.node for tensor in self.tensors]
         order = toposort(self.nodes)
@@ -126,10 +127,12 @@ class Computation(Run):
 def compute(
     given: list[Any], computed: Callable[[list[TensorNode], Effects], list[TensorNode]]
 ) -> None:
-    """Compute tensors, and what reads memory that is written for them: all of it takes effect, or
-    nothing. `computed` gives the values of nodes, and says in `Effects` how far it is.
+    """Compute tensors, together with every tensor that reads memory they overwrite: all of it takes
+    effect, or nothing. `computed` returns the values of nodes and records its progress in
+    `Effects`.
 
-    What elements are selected from is stored too, where there is room for it."""
+    Operands of selections are stored, too, if there is room.
+    """
     run = Computation()
     try:
         _compute(run, given, computed)
@@ -157,7 +160,7 @@ def _compute(
 
 
 def _begun(run: Computation, given: list[Any]) -> bool:
-    """Begin to compute what is not in memory; False where another program runs that excludes it."""
+    """Begin to compute nodes that are not in memory. False if another program excludes it."""
     with LOCK:
         if RUNNING:
             running.settle()
@@ -167,7 +170,7 @@ def _begun(run: Computation, given: list[Any]) -> bool:
 
 
 class _Reading(Run):
-    """Memory that is looked at: nobody writes it meanwhile."""
+    """A read of memory, during which nobody may write it."""
 
     __slots__ = ("_reads",)
     is_program = False
@@ -179,14 +182,14 @@ class _Reading(Run):
 
     @property
     def reads(self) -> frozenset[int]:
-        """The buffers that are looked at."""
+        """The numbers of the buffers that are read."""
         return self._reads
 
 
 @running.owner
 def unchanged(tensors: Sequence[Any], use: Callable[[list[Any]], None]) -> None:
-    """Compute tensors and call `use` with tensors of their values at one moment: nobody writes that
-    memory before `use` has returned, whatever the tensors are assigned meanwhile."""
+    """Compute tensors and call `use` with tensors of their values at one moment: that memory is not
+    written before `use` has returned, even if the tensors are assigned meanwhile."""
     while True:
         tensors[0].realize(*tensors[1:])
         with LOCK:
@@ -204,9 +207,10 @@ def unchanged(tensors: Sequence[Any], use: Callable[[list[Any]], None]) -> None:
 
 
 def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
-    """Tensors made of what another thread computed meanwhile read its value.
+    """Let tensors that depend on nodes that another thread has computed meanwhile read those
+    values.
 
-    Else an assign among it would take effect once more.
+    Otherwise an assign among the nodes would take effect twice.
     """
     now = dict(made)
     for node in toposort([tensor.node for tensor in tensors]):
@@ -227,8 +231,8 @@ def _replace(tensors: list[Any], made: dict[TensorNode, TensorNode]) -> None:
 
 
 def _moved(node: Assign, again: Assign) -> TensorNode:
-    """`again`, the waiting assign `node` over what its sources are now. It is a plain value where
-    another assign waits to write over the same target: see `claim`."""
+    """`again`: the waiting assign `node` with its current sources. It becomes a plain value if
+    another assign waits to write the same target: see `claim`."""
     target, value = again.sources
     key = _key(target)
     if _claims.get(key) in (None, node):
@@ -243,8 +247,8 @@ def _moved(node: Assign, again: Assign) -> TensorNode:
 def _publish(run: Computation) -> None:
     """Give each of the tensors its value.
 
-    One that another thread assigned meanwhile keeps what it holds now. Everything here may be
-    done again: an exception may have ended it before.
+    A tensor that another thread assigned meanwhile keeps that. Every step here can be repeated,
+    because an exception may interrupt it.
     """
     tensors, nodes = run.tensors, run.nodes
     for separated in separations:
@@ -266,7 +270,7 @@ def _publish(run: Computation) -> None:
     if run.writes:
         for node in order:
             if isinstance(node, Assign):
-                # of several to one memory, what another thread reads of one is what is there now
+                # of several assigns to one memory, another thread reads the current content
                 now = made.get(node) or storage(node)
                 if now is not None:
                     _now[node] = made[node] = now
@@ -278,8 +282,7 @@ def _publish(run: Computation) -> None:
 def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | None:
     """`value` assigned to `parts` of `target`, a Buffer or an Assign; without parts, to all of it.
 
-    None where another assign to it waits: that one will write over the target, so there can be no
-    second.
+    None if another assign to the target is waiting: only one can overwrite it.
     """
     waiting = _claims.get(_key(target))
     if waiting is not None:
@@ -292,15 +295,15 @@ def claim(target: TensorNode, value: TensorNode, parts: Parts = ()) -> Assign | 
 
 
 def _is_waiting(assign: Assign) -> bool:
-    """True if a tensor holds or reads the assign. An exception between a claim and the change of
-    the tensor leaves an assign that no tensor needs, alive as long as the exception is."""
+    """True if a tensor holds or reads the assign. An exception between the claim and the change of
+    the tensor leaves an unused assign, which lives as long as the exception."""
     buffer = storage(assign)
     held = READERS.of(set() if buffer is None else {buffer.unique})
     return assign in toposort([tensor.node for tensor in held])
 
 
 def release(node: TensorNode) -> None:
-    """An assign is forgotten: it is never to take effect, and who read it reads its target. May be
+    """Forget an assign that must never take effect; its readers read its target. May be
     repeated."""
     with LOCK:
         for each in reversed(forms(node)):
@@ -310,7 +313,7 @@ def release(node: TensorNode) -> None:
 
 
 def forms(node: TensorNode) -> list[TensorNode]:
-    """The node, and of an assign what replaced it since: the same over what its target is now."""
+    """The node; for an assign also the nodes that replaced it, with the current target."""
     found = [node]
     while isinstance(node, Assign):
         now = _now.get(node)
@@ -321,12 +324,12 @@ def forms(node: TensorNode) -> list[TensorNode]:
 
 
 def _release(order: Sequence[TensorNode]) -> None:
-    """The assigns among these nodes wait no more."""
+    """Mark the assigns among these nodes as no longer waiting."""
     for node in order:
         if isinstance(node, Assign) and _claims.get(_key(node.sources[0])) is node:
             del _claims[_key(node.sources[0])]
 
 
 def _key(target: TensorNode) -> tuple[str, int]:
-    """A buffer is known by its number: passes may have made its node again."""
+    """The identity of a buffer is its number: passes may have rebuilt its node."""
     return ("buffer", target.unique) if isinstance(target, Buffer) else ("node", id(target))

@@ -1,7 +1,7 @@
-"""Losses: how far a prediction is from what it should be. Names and meanings are PyTorch's.
+"""Loss functions. Names and meanings are PyTorch's.
 
-`reduction` is "mean", "sum" or "none". Results have the prediction's type, of integers float64;
-floats of 16 bits are computed in float32, and the folded loss is rounded once.
+`reduction` is "mean", "sum" or "none". Results have the type of the prediction, float64 for
+integers. Floats of 16 bits are computed in float32 and rounded once, after the reduction.
 """
 
 from typing import Literal, Self, TypeAlias, TypeVar
@@ -23,22 +23,22 @@ L = TypeVar("L", bound="Losses")
 
 @traced
 class Losses(Layers):
-    """Methods that give what a training step minimises."""
+    """Loss functions: the quantities that training minimises."""
 
     __slots__ = ()
 
     def mse_loss(self, target: Operand, reduction: Fold = "mean") -> Self:
-        """(x - target)²."""
+        """Mean squared error: (x - target)², reduced."""
         loss = self._distance("mse_loss", target).square()
         return loss._folded("mse_loss", reduction, self)
 
     def l1_loss(self, target: Operand, reduction: Fold = "mean") -> Self:
-        """|x - target|."""
+        """Absolute error: |x - target|, reduced."""
         loss = self._distance("l1_loss", target).abs()
         return loss._folded("l1_loss", reduction, self)
 
     def huber_loss(self, target: Operand, delta: float = 1.0, reduction: Fold = "mean") -> Self:
-        """d²/2 up to a distance d of `delta`, beyond it delta * (d - delta/2)."""
+        """Huber loss: d²/2 for a distance d up to `delta`, else delta * (d - delta/2); reduced."""
         return self._huber(target, delta)._folded("huber_loss", reduction, self)
 
     def smooth_l1_loss(self, target: Operand, beta: float = 1.0, reduction: Fold = "mean") -> Self:
@@ -59,11 +59,12 @@ class Losses(Layers):
         ignore_index: int = -100,
         reduction: Fold = "mean",
     ) -> Self:
-        """-x[i, target[i]] for log probabilities [n, classes, …] and classes [n, …].
+        """Negative log likelihood, -x[i, target[i]], for log probabilities [n, classes, …] and
+        integer classes [n, …].
 
-        `weight` [classes] scales each class, and the mean divides by the weights' sum. Where the
-        target is `ignore_index` the loss is 0 and counts nothing, and also where a computed target
-        is no class; a known one that is none is refused (`AxisError`).
+        `weight` [classes] scales each class, and the mean divides by the sum of weights. Elements
+        whose target is `ignore_index` contribute neither loss nor count; neither does a computed
+        target that is out of range. A known target out of range raises `AxisError`.
         """
         classes = self._lift(target)
         _check_classes("nll_loss", self, classes, ignore_index)
@@ -80,10 +81,10 @@ class Losses(Layers):
         reduction: Fold = "mean",
         label_smoothing: float = 0.0,
     ) -> Self:
-        """-log softmax of logits [n, classes, …] at the classes [n, …], integers; or against the
-        probabilities [n, classes, …], floats. See `nll_loss` for the rest.
+        """Cross entropy: -log softmax of logits [n, classes, …] at integer classes [n, …]; or
+        against probabilities [n, classes, …], floats. See `nll_loss` for the other arguments.
 
-        `label_smoothing` s takes (1 - s) of the target and s of the even distribution.
+        `label_smoothing` s mixes the target, 1 - s, with the uniform distribution, s.
         """
         name, goal = "cross_entropy", self._lift(target)
         place = 1 if self.ndim > 1 else 0
@@ -108,7 +109,7 @@ class Losses(Layers):
         self, method: str, classes: Self, place: int, weight: Operand | None, ignored: int,
         reduction: Fold,
     ) -> Self:  # fmt: skip
-        """Minus the element of the class, times its weight."""
+        """Minus the score of the target class, times its weight."""
         hot, share = self._shares(classes, place, weight, ignored)
         loss = hot.where(self.neg(), False).sum(place).mul(share)
         return _folded_by(method, loss, share, reduction)
@@ -116,7 +117,7 @@ class Losses(Layers):
     def _spread(
         self, classes: Self, place: int, weight: Operand | None, ignored: int, reduction: Fold
     ) -> Self:
-        """Minus the sum over all classes, each times its weight, of what is not ignored."""
+        """Minus the sum over all classes, each times its weight, without ignored elements."""
         _, share = self._shares(classes, place, weight, ignored)
         scaled = self.neg() if weight is None else self.neg().mul(self._along(weight, place))
         loss = share.ne(0).where(scaled.sum(place), False)
@@ -125,7 +126,7 @@ class Losses(Layers):
     def _shares(
         self, classes: Self, place: int, weight: Operand | None, ignored: int
     ) -> tuple[Self, Self]:
-        """Where each class is, [n, classes, …], and how much each loss counts, [n, …]."""
+        """A mask of the target classes, [n, classes, …], and the weight of each loss, [n, …]."""
         count = self.shape[place]
         counted = classes.ne(ignored).unsqueeze(place)
         hot = classes.one_hot(count, "bool").movedim(-1, place).logical_and(counted)
@@ -146,7 +147,7 @@ class Losses(Layers):
     def _against(
         self, goal: Self, weight: Operand | None, smoothing: float, reduction: Fold
     ) -> Self:
-        """Cross entropy with probabilities; the mean divides by the number of rows."""
+        """Cross entropy with probabilities. The mean divides by the number of rows."""
         if goal.shape != self.shape:
             raise ShapeError(
                 "cross_entropy", "the probabilities do not fit the logits",
@@ -160,7 +161,10 @@ class Losses(Layers):
         return loss._folded("cross_entropy", reduction, self)
 
     def binary_cross_entropy(self, target: Operand, reduction: Fold = "mean") -> Self:
-        """-(t log x + (1 - t) log(1 - x)) for probabilities x; logarithms are at least -100."""
+        """Binary cross entropy: -(t log x + (1 - t) log(1 - x)) for probabilities x, reduced.
+
+        Logarithms are clamped to at least -100.
+        """
         name = "binary_cross_entropy"
         goal = self._same_shape(name, target)
         x = self._as_wide()
@@ -171,7 +175,7 @@ class Losses(Layers):
         return loss._folded(name, reduction, self)
 
     def binary_cross_entropy_with_logits(self, target: Operand, reduction: Fold = "mean") -> Self:
-        """`binary_cross_entropy` of sigmoid(x), without overflow."""
+        """`binary_cross_entropy` of sigmoid(x), computed without overflow."""
         name = "binary_cross_entropy_with_logits"
         goal = self._same_shape(name, target)
         x = self._as_wide()
@@ -182,8 +186,8 @@ class Losses(Layers):
         self, target: Operand, reduction: Fold | Literal["batchmean"] = "mean",
         log_target: bool = False,
     ) -> Self:  # fmt: skip
-        """target * (log target - x) for log probabilities x; 0 where the target is 0.
-        "batchmean" divides the sum by the extent of axis 0."""
+        """Kullback-Leibler divergence: target * (log target - x) for log probabilities x; 0 where
+        the target is 0. The reduction "batchmean" divides the sum by the extent of axis 0."""
         goal, x = self._same_shape("kl_div", target)._as_wide(), self._as_wide()
         if log_target:
             loss = goal.exp().mul(goal.sub(x))
@@ -200,7 +204,7 @@ class Losses(Layers):
         return self._as_wide().sub(goal._as_wide())
 
     def _same_shape(self, method: str, target: Operand) -> Self:
-        """The target in this tensor's type; `ShapeError` unless it has the same shape."""
+        """The target in this tensor's type. Raises `ShapeError` unless it has the same shape."""
         goal = self._lift(target).cast(self._statistic_type())
         if goal.shape == self.shape or not goal.ndim:
             return goal
@@ -211,7 +215,7 @@ class Losses(Layers):
         )  # fmt: skip
 
     def _folded(self, method: str, reduction: str, prediction: Self) -> Self:
-        """The loss folded, in the type that the prediction's losses have."""
+        """The reduced loss, in the type for losses of the prediction."""
         target = prediction._statistic_type()
         match reduction:
             case "mean":
@@ -224,7 +228,7 @@ class Losses(Layers):
 
 
 def _folded_by(method: str, loss: L, share: L, reduction: Fold) -> L:
-    """The mean is weighted: the sum divided by the sum of the shares."""
+    """The reduced loss. The mean is weighted: the sum divided by the sum of shares."""
     if reduction == "mean":
         return loss.sum().div(share.sum())
     return loss._folded(method, reduction, loss)
@@ -237,7 +241,7 @@ def _no_reduction(method: str, reduction: str) -> DataError:
 
 
 def _check_classes(method: str, scores: Losses, classes: Losses, ignored: int) -> None:
-    """Classes are integers, of the scores' shape without the axis of classes."""
+    """Check that classes are integers, of the scores' shape without the axis of classes."""
     if not classes.dtype.is_integer:
         raise DTypeError(
             method, "classes are integers", got=str(classes.dtype), expected="an integer type"
@@ -255,6 +259,6 @@ def _check_classes(method: str, scores: Losses, classes: Losses, ignored: int) -
     wrong = known[((known < 0) | (known >= count)) & (known != ignored)]
     if wrong.size:
         raise AxisError(
-            method, "a target is no class", got=str(wrong[0]),
+            method, "a target class is out of range", got=str(wrong[0]),
             expected=f"0 to {count - 1}, or {ignored} for what is ignored",
         )  # fmt: skip

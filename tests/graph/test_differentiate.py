@@ -87,7 +87,7 @@ def test_gradients_of_gradients() -> None:
 def test_no_way_leads_there() -> None:
     x, y = Tensor(np.ones(2)), Tensor(np.ones(2))
     assert (x * 2).sum().gradient(y, allow_unused=True).numpy().tolist() == [0, 0]
-    with pytest.raises(GradientError, match="nothing leads from input 1"):
+    with pytest.raises(GradientError, match="this tensor does not depend on input 1"):
         (x * 2).sum().gradient(x, y)
     assert (x.detach() * x).sum().gradient(x).numpy().tolist() == [1, 1]
     assert (x.cast("int64").cast("float64") + x).sum().gradient(x).numpy().tolist() == [1, 1]

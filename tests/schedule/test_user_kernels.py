@@ -108,7 +108,7 @@ def test_a_kernel_of_tensors() -> None:
         "  expected: Params only",
         "  hint:     make it an input of the kernel",
     ]
-    with pytest.raises(DataError, match="a kernel reads and gives tensors"):
+    with pytest.raises(DataError, match="a kernel takes and returns tensors"):
         Tensor.kernel("number", lambda p: 3, X)
 
 

@@ -130,7 +130,7 @@ def test_files_broken_at_random_have_pages_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", (5, None, b"a.npy", ["a.npy"], "a\0.npy"))
 def test_what_is_no_path_is_refused(path: Any) -> None:
     for call in (lambda: Tensor.load(path), lambda: compiler.save(path, Tensor([1.0]))):
-        with pytest.raises(DataError, match="no path of a file"):
+        with pytest.raises(DataError, match="not a path of a file"):
             call()
 
 

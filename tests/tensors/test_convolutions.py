@@ -145,7 +145,7 @@ def test_the_transpose_is_one_kernel_and_checked() -> None:
         (lambda x: x.conv2d(Tensor.zeros(6, 4, 8, 3)), "the window is larger than the image"),
         (lambda x: x.conv2d(Tensor.zeros(6, 4, 3, 3), padding="full"), "unknown padding"),
         (lambda x: x.conv2d(Tensor.zeros(6, 4, 3, 3), stride=2, padding="same"),
-         "a stride goes with no such padding"),
+         "this padding needs a stride of 1"),
         (lambda x: x.conv_transpose2d(Tensor.zeros(3, 4, 3, 3)), "the channels do not fit"),
         (lambda x: x.conv_transpose2d(Tensor.zeros(4, 2, 1, 1), padding=4),
          "conv_transpose2d: the padding leaves nothing"),

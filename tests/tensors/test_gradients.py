@@ -75,7 +75,7 @@ def test_written_since() -> None:
     with compiler.no_grad():
         x.assign(x * 2)
     x.realize()
-    with pytest.raises(GradientError, match="was written since"):
+    with pytest.raises(GradientError, match="was overwritten"):
         loss.backward()
     (x * x).sum().backward()
     assert x.grad is not None and x.grad.numpy().tolist() == [4, 8]
@@ -142,7 +142,7 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "not one element": (lambda: Tensor(np.ones(2), requires_grad=True).backward(), GradientError,
                         "only one element"),
     "no history": (lambda: Tensor(np.ones(1)).backward(), GradientError,
-                   "nothing that requires a gradient"),
+                   "was not computed from one that requires gradients"),
     "another shape": (lambda: Tensor(np.ones(2), requires_grad=True).backward(Tensor([1.0])),
                       ShapeError, "is like its tensor"),
     "no tensor": (lambda: Tensor(np.ones(1)).sum().gradient(3), GradientError, "of tensors"),
@@ -176,7 +176,7 @@ def test_a_result_that_was_computed_has_a_gradient() -> None:
     assert y.item() == 5.0
     assert y.gradient(x).numpy().tolist() == [2, 4]
     h = (x * x).realize()
-    with pytest.raises(GradientError, match="nothing leads from input 0"):
+    with pytest.raises(GradientError, match="this tensor does not depend on input 0"):
         h.sum().gradient(x)
 
 
@@ -236,7 +236,7 @@ def test_gradients_stop_where_it_says() -> None:
         w.cast("int64").cast("float64").sum().backward()
     with compiler.no_grad():
         y = w.sum()
-    with pytest.raises(GradientError, match="nothing that requires a gradient led"):
+    with pytest.raises(GradientError, match="was not computed from one that requires"):
         y.backward()
     v = Tensor(np.array([1.0, 2.0]), requires_grad=True)
     (w.detach() * v).sum().backward()
@@ -250,7 +250,7 @@ def test_written_before_anything_was_computed() -> None:
     w.assign(w.detach() + 1)
     z.backward()
     for _ in range(2):
-        with pytest.raises(GradientError, match=r"(?s)was written since.*test_gradients.py"):
+        with pytest.raises(GradientError, match=r"(?s)was overwritten.*test_gradients.py"):
             y.backward()
         w.realize()
     assert v.grad is not None and v.grad.numpy().tolist() == [1, 2] and w.grad is None
@@ -306,7 +306,7 @@ def test_a_leaf_is_written_in_place_without_a_history() -> None:
 
 def test_a_leaf_is_not_written_in_place_with_one() -> None:
     w = Tensor(np.ones(2), requires_grad=True)
-    with pytest.raises(GradientError, match="changed where it stands") as caught:
+    with pytest.raises(GradientError, match="cannot be changed in place") as caught:
         w -= 1.0
     assert "no_grad" in str(caught.value)
     y = w * 2

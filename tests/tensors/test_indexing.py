@@ -211,7 +211,7 @@ REFUSED: tuple[tuple[Any, type[CompileError], str], ...] = (
   expected: at most 3 indices and one ...
 """),
     (np.s_[:, np.zeros((4, 4), bool)], AxisError,
-     """getitem: the mask does not fit the axes it stands for
+     """getitem: the mask does not fit the axes it covers
   got:      shape (4, 4)
   expected: shape (4, 5)
 """),
@@ -259,7 +259,7 @@ def test_computed_positions_into_nothing_are_refused() -> None:
     with pytest.raises(AxisError) as caught:
         Tensor(np.zeros((2, 0)))[:, Tensor([1]) + 0]
     assert (caught.value.problem, caught.value.got, caught.value.expected) == (
-        "axis 1 is empty: no position is in range", "positions of shape (1,)",
+        "axis 1 is empty: no index is in range", "positions of shape (1,)",
         "an axis with elements, or no positions",
     )  # fmt: skip
 
@@ -267,10 +267,10 @@ def test_computed_positions_into_nothing_are_refused() -> None:
 def test_a_mask_without_data_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         Tensor(DATA)[Tensor.placeholder(3, dtype="bool", name="m")]
-    assert str(caught.value).startswith("""getitem: a mask is needed when it is written, but \
+    assert str(caught.value).startswith("""getitem: the data of a mask are needed at once, but \
 placeholder m has no data
   got:      bool[3]
-  expected: a mask whose data are there: it decides the shape
+  expected: a mask with known data: it decides the shape
 """)
     assert caught.value.hint == "mask.where(x, 0) keeps the shape of x"
 

@@ -121,7 +121,7 @@ def test_normalisations(engine: str) -> None:
         (lambda x: x.scaled_dot_product_attention(x[..., :2], x), ShapeError, "do not fit"),
         (lambda x: x.scaled_dot_product_attention(x, x, dropout_p=1.5), DataError, "0 to 1"),
         (lambda x: x.scaled_dot_product_attention(x[:, :4], x[:, :4], enable_gqa=True), ShapeError,
-         "the heads do not fit"),
+         "the numbers of heads do not fit"),
     ],
 )  # fmt: skip
 def test_refusals(call: Any, error: type[Exception], text: str) -> None:

@@ -161,7 +161,7 @@ def test_a_tuple_is_an_index() -> None:
         (lambda x: x.split([1, 1], 1), ShapeError, "split: the parts do not make up axis 1"),
         (lambda x: x.chunk(0), ShapeError, "chunk: no parts"),
         (lambda x: x.narrow(0, 2, 2), ShapeError, "shrink: the part of axis 0"),
-        (lambda x: x.roll((1, 2), 0), ShapeError, "roll: shifts and axes differ in number"),
+        (lambda x: x.roll((1, 2), 0), ShapeError, "roll: the numbers of shifts and axes differ"),
         (lambda x: x.rot90(1, (0, 0)), AxisError, "rot90: "),
         (lambda x: x.repeat_interleave([1, 2], 0), ShapeError, "one count per element"),
         (lambda x: x.sum().tril(), ShapeError, "tril: a triangle needs a matrix"),

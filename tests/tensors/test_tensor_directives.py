@@ -109,7 +109,7 @@ def test_from_node_takes_values_that_hold_together() -> None:
     assert_same(Tensor.from_node(total).numpy(), expected)
     assert all(n.origin and n.origin.file == __file__ for n in (window, total))
     x = Buffer((), 1, (2, 3), total.dtype)
-    with pytest.raises(DataError, match="this is no value"):
+    with pytest.raises(DataError, match="the node has no value"):
         Tensor.from_node(Sink((x,)))
     with pytest.raises(InternalError, match="invariant 4: the order is no permutation"):
         Tensor.from_node(Permute((x,), (1, 1)))

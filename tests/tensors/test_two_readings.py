@@ -101,7 +101,7 @@ def test_nonzero_is_pytorchs() -> None:
 def test_repeat_of_a_row_by_a_number() -> None:
     row = tensor(A[0, 0])
     assert page(lambda: row.repeat(2), ShapeError) == [
-        "repeat: a number for a row can be read in two ways",
+        "repeat: one count for rank 1 is ambiguous",
         "  got:      2",
         "  expected: x.tile(2) for x, x, …; "
         "x.repeat_interleave(2) for each element again and again",

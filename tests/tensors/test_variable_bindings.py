@@ -79,9 +79,9 @@ REFUSED: tuple[Refusal, ...] = (
     (lambda: Tensor(ROWS)[N::2], AxisError,
      "getitem: only step 1 can be taken where an axis or a part is variable", "2"),
     (lambda: Tensor(ROWS).set(np.s_[:N], 0), AxisError,
-     "set: a part whose end is variable cannot be written", "x[:n]"),
+     "set: a slice with a variable end cannot be written", "x[:n]"),
     (lambda: Tensor(ROWS).__setitem__(np.s_[..., : Variable("m", 1, 2)], 0), AxisError,
-     "setitem: a part whose end is variable cannot be written", "x[:m]"),
+     "setitem: a slice with a variable end cannot be written", "x[:m]"),
     (lambda: first_rows(3)[first_rows(3) > 2], ShapeError,
      "getitem: axis 0 has n (1 … 10) elements: its end is not known", "bool[n,2]"),
 )  # fmt: skip

@@ -276,7 +276,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: Tensor.einsum("ij,ij->i", x, ROWS), ShapeError,
      "einsum: axis i has two extents in 'ij,ij->i'", ""),
     (lambda x: x.cat(Tensor(ROWS), dim=1), ShapeError,
-     "cat: tensor 1 does not fit to the first", ""),
+     "cat: the shape of tensor 1 does not fit the first", ""),
     (lambda x: x.stack(Tensor(ROWS)), ShapeError,
      "stack: tensor 1 has another shape than the first", ""),
     (len, DataError, "len: axis 0 has n (1 … 6) elements, known when the program runs",
