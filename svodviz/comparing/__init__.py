@@ -8,7 +8,7 @@ In order: each imports only what stands before it.
     figures.py             the numbers by which two compilations are compared
     pair_kernels.py        which kernels of two compilations do the same work
     compare.py             two compilations beside each other
-    changes.py             from one edition of a program to the next: marks and counterparts
+    changes.py             from one revision of a program to the next: marks and counterparts
     comparison_picture.py  a comparison as a still SVG
     comparison_wire.py     a comparison as JSON
 """

@@ -1,4 +1,4 @@
-"""Changes from one edition of a program to the next: marks for lines and nodes, and counterparts.
+"""Changes from one revision of a program to the next: marks for lines and nodes, and counterparts.
 
     before  loops:0 line 3   for i0 in 64:            after  loops:0 line 3   for i0 in 32:   ~
     before  graph:4  relu                             after  graph:4  relu

@@ -216,7 +216,7 @@ class QuizResults(TypedDict):
 Page: TypeAlias = Wire | ComparisonWire | QuizWire
 """The data of a page: an explorer, a comparison or a quiz."""
 
-# -- editions of a live explorer -------------------------------------------------------------------
+# -- revisions of a live explorer -----------------------------------------------------------------
 
 LineChange: TypeAlias = tuple[Position, Literal["+", "~", "−"]]
 """A line that is new, other, or behind which lines are gone."""
@@ -225,7 +225,7 @@ NodeChange: TypeAlias = tuple[Position, Literal["added", "changed"]]
 
 
 class UnitChanges(TypedDict):
-    """A part of a stage beside the same in the edition before."""
+    """A part of a stage beside the same in the revision before."""
 
     unit: Position
     lines: list[LineChange]
@@ -233,7 +233,7 @@ class UnitChanges(TypedDict):
 
 
 class StageChanges(TypedDict):
-    """A stage beside the same in the edition before."""
+    """A stage beside the same in the revision before."""
 
     count: Position
     """Printed lines that are others."""
@@ -258,7 +258,7 @@ class CellRow(TypedDict):
 
 
 class Problem(TypedDict):
-    """An error on the way to the next edition."""
+    """An error on the way to the next revision."""
 
     words: str
     place: str
@@ -268,10 +268,10 @@ class Problem(TypedDict):
 
 
 class LiveRow(TypedDict):
-    """The edition that a live explorer shows, and how it follows its notebook."""
+    """The revision that a live explorer shows, and how it follows its notebook."""
 
     first: Position
-    """The number of the oldest edition that can still be shown."""
+    """The number of the oldest revision that can still be shown."""
     count: Position
     """The number of the newest."""
     current: Position

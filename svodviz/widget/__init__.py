@@ -4,7 +4,7 @@ In order: each imports only what stands before it.
 
     live.py          the compiler's own objects behind entities, and back
     cells.py         the notebook's cells that made a program
-    editions.py      the compilations that one explorer has shown
+    revisions.py      the compilations that one explorer has shown
     following.py     explorers show what a name is bound to anew
     side_by_side.py  the widget of a comparison
     plain_script.py  `explore` in a plain script: a page

@@ -21,8 +21,8 @@ from svodviz.foundation.requests import respond
 from svodviz.foundation.stages import BY_ID
 from svodviz.foundation.subject import compilation_of, is_explorable, is_tensor, name_of
 from svodviz.widget import following
-from svodviz.widget.editions import MOST_EDITIONS, Edition, changes, is_same, opened, place_in
 from svodviz.widget.plain_script import is_script, show_page
+from svodviz.widget.revisions import MOST_REVISIONS, Revision, changes, is_same, opened, place_in
 from svodviz.widget.side_by_side import SideBySide, side_by_side
 from svodviz.wire.checks import Checks, check_all
 from svodviz.wire.checks import tried as bisected
@@ -48,6 +48,25 @@ PANELS = ("passes", "inspector")
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
 
 
+class Renamed:
+    """An attribute's earlier name: to read or assign it is an error that names today's."""
+
+    def __init__(self, today: str) -> None:
+        self.today = today
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owned: object, owner: type) -> "Renamed":
+        if owned is not None:
+            self.__set__(owned)
+        return self
+
+    def __set__(self, owned: object, value: object = None) -> None:
+        kind = type(owned).__name__
+        raise AttributeError(f"{kind}.{self.name} was renamed: use {kind}.{self.today}")
+
+
 class Explorer(PageWidget):
     """An explorer of one compilation.
 
@@ -68,28 +87,30 @@ class Explorer(PageWidget):
     are answers that exports have. `later` is what the page of a large program opened without (see
     `later`); it is empty until it has arrived, and where everything was there from the start.
 
-    In a notebook it follows the name that its program is bound to (see `following`): `editions` are
-    the compilations that it has shown, `edition` is the number of the one on screen, which may be
-    assigned. `changes` and `live` are what the page is told of that.
+    In a notebook it follows the name that its program is bound to (see `following`): `revisions`
+    holds the compilations that it has shown; `revision` is the number of the one on screen, and
+    may be assigned. `changes` and `live` report both to the page.
     """
 
     later = packed_trait()
     recorded = traitlets.Dict().tag(sync=True)
     selected = traitlets.Any(None, allow_none=True)
-    edition = traitlets.Int(1).tag(sync=True)
+    revision = traitlets.Int(1).tag(sync=True)
     changes = packed_trait()
     live = traitlets.Dict().tag(sync=True)
+    edition = Renamed("revision")
+    editions = Renamed("revisions")
 
     def __init__(
         self, compilation: "Compilation", checks: Checks | None = None, **state: object
     ) -> None:
         self.bisection: Bisection | None = None
         self._problem: pages.Problem | None = None
-        self._current = 1  # the edition of what the notebook has
+        self._current = 1  # the revision of what the notebook has
         with put_off():
             waits = is_large(compilation) and after_cell(self._after_cell)
             self._shown = opened(compilation, checks, waits=waits)
-            self.editions: tuple[Edition, ...] = (self._shown,)
+            self.revisions: tuple[Revision, ...] = (self._shown,)
             super().__init__(wire=self._shown.data, state=state, live=self._live_row())
         self.on_msg(lambda _, content, buffers: respond(self, content, self.send))
 
@@ -109,20 +130,20 @@ class Explorer(PageWidget):
 
     def arrive(self) -> None:
         """Waits until the page has what it opened without (see `later`); once is enough."""
-        edition = self._shown
-        if not edition.arrive():
+        revision = self._shown
+        if not revision.arrive():
             return
         with self.hold_sync():
-            self.later = edition.later
-            self.changes = edition.changes
+            self.later = revision.later
+            self.changes = revision.changes
             self.live = self._live_row()
 
-    # -- editions ------------------------------------------------------------------------------
+    # -- revisions ------------------------------------------------------------------------------
 
     def follow(
         self, compilation: "Compilation", checks: Checks | None = None, *, in_cell: bool = False
     ) -> None:
-        """Shows another compilation of the program as the next edition, at the same place.
+        """Shows another compilation of the program as the next revision, at the same place.
 
         One that is the same, its text included, is none. `in_cell`: what takes long waits until the
         cell that runs is over; else it is made now, after the page has the rest.
@@ -132,10 +153,10 @@ class Explorer(PageWidget):
         program = following.program_followed(self)
         call = program.call if program and in_cell else ""
         beside = changes(self._shown, compilation, call)
-        number = self.editions[-1].number + 1
+        number = self.revisions[-1].number + 1
         made = opened(compilation, checks, waits=waits, number=number, beside=beside)
         if not is_same(self._shown, made, beside, call):
-            self.editions = (*self.editions, made)[-MOST_EDITIONS:]
+            self.revisions = (*self.revisions, made)[-MOST_REVISIONS:]
             self._current = number
             self._turn_to(made, beside)
         elif in_cell:
@@ -146,31 +167,31 @@ class Explorer(PageWidget):
         if not in_cell:
             self.arrive()
 
-    def _renew(self, made: Edition, between: Changes) -> None:
+    def _renew(self, made: Revision, between: Changes) -> None:
         """Shows the same program as it was made again: with checks, or with more that was tried."""
         before = self._shown
         made.number, made.changes = before.number, before.changes
-        self.editions = tuple(made if it is before else it for it in self.editions)
+        self.revisions = tuple(made if it is before else it for it in self.revisions)
         self._current = made.number
         recorded = self.recorded
         self._turn_to(made, between)
         self.recorded = recorded
 
     def stumble(self, problem: "pages.Problem | None") -> None:
-        """Shows why there is no next edition; the last good one stays on screen."""
+        """Shows why there is no next revision; the last good one stays on screen."""
         self._problem = problem
         self.live = self._live_row()
 
-    def _turn_to(self, edition: Edition, between: Changes) -> None:
-        """Shows an edition, at the place where the reader is: by the changes from this one."""
-        before, self._shown = self._shown, edition
+    def _turn_to(self, revision: Revision, between: Changes) -> None:
+        """Shows a revision, at the place where the reader is: by the changes from this one."""
+        before, self._shown = self._shown, revision
         before.recorded = self.recorded
-        state = place_in(cast("State", self.state), before, edition, between)
-        # In one message: the page never has the data of one edition and the state of another.
+        state = place_in(cast("State", self.state), before, revision, between)
+        # In one message: the page never has the data of one revision and the state of another.
         with self.hold_sync():
-            self.wire, self.later = dict(edition.data), edition.later
-            self.recorded, self.changes = edition.recorded, edition.changes
-            self.edition = edition.number
+            self.wire, self.later = dict(revision.data), revision.later
+            self.recorded, self.changes = revision.recorded, revision.changes
+            self.revision = revision.number
             self.live = self._live_row()
             self.state = dict(state)
         self.selected = self.state.get("selected", "")
@@ -179,7 +200,7 @@ class Explorer(PageWidget):
         program = following.program_followed(self)
         cells = self._shown.cells if program else []
         row: pages.LiveRow = {
-            "first": self.editions[0].number, "count": self.editions[-1].number,
+            "first": self.revisions[0].number, "count": self.revisions[-1].number,
             "current": self._current, "words": self._shown.words,
             "names": list(program.names) if program else [],
             "cells": cells, "cell": self._shown.cell_of(program.file) if program else -1,
@@ -187,19 +208,19 @@ class Explorer(PageWidget):
         }  # fmt: skip
         return dict(row)
 
-    @traitlets.validate("edition")
-    def _known_edition(self, proposal: "Bunch") -> int:
-        known = [it.number for it in self.editions]
+    @traitlets.validate("revision")
+    def _known_revision(self, proposal: "Bunch") -> int:
+        known = [it.number for it in self.revisions]
         if proposal["value"] not in known:
-            raise traitlets.TraitError(f"edition: {proposal['value']}; there are {known}")
+            raise traitlets.TraitError(f"revision: {proposal['value']}; there are {known}")
         return int(proposal["value"])
 
-    @traitlets.observe("edition")
-    def _show_edition(self, change: "Bunch") -> None:
+    @traitlets.observe("revision")
+    def _show_revision(self, change: "Bunch") -> None:
         if change["new"] != self._shown.number:
-            edition = next(it for it in self.editions if it.number == change["new"])
-            between = Changes(self.compilation, edition.compilation)
-            self._turn_to(edition, between)
+            revision = next(it for it in self.revisions if it.number == change["new"])
+            between = Changes(self.compilation, revision.compilation)
+            self._turn_to(revision, between)
 
     def close(self) -> None:
         """Answers no more, and follows no more (see `PageWidget.close`)."""
@@ -363,7 +384,7 @@ def explore(
     where there is nothing to explore, TraitError for a state that it cannot be in.
 
     In a notebook it follows the names of what it was given (see `following`), and the same call in
-    a cell that is run again gives the same explorer, with what is new as its next edition.
+    a cell that is run again gives the same explorer, with what is new as its next revision.
 
     In a plain script it is written as a page, which the browser opens if there is a screen; where
     it stands is said on standard error.

@@ -2,7 +2,7 @@
 
     explore(f, x)               the explorer knows that its program is called f
     def f(x): …                 another cell, or the same again: f is another function
-    → the explorer compiles it, and shows the next edition
+    → the explorer compiles it, and shows the next revision
 
 Nothing is executed here but the user's own function, by name, as `explore` did it. What a page
 sends is never looked at.
@@ -40,10 +40,10 @@ class Follower(Protocol):
     """An explorer that follows."""
 
     def follow(self, compilation: "Compilation") -> object:
-        """Shows a compilation as the next edition."""
+        """Shows a compilation as the next revision."""
 
     def stumble(self, problem: "pages.Problem | None") -> None:
-        """Shows why there is no next edition; None: no reason any more."""
+        """Shows why there is no next revision; None: no reason any more."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Program:
 
 
 def may_follow(value: object) -> bool:
-    """Whether a value can be the next edition of a program."""
+    """Whether a value can be the next revision of a program."""
     return is_explorable(value) or callable(value)
 
 

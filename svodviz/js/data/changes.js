@@ -1,4 +1,4 @@
-// What changed from the edition before to this one, put where it is drawn and printed. Pure.
+// What changed from the revision before to this one, put where it is drawn and printed. Pure.
 
 /**
  * @typedef {import("./wire.js").Changes} Changes
@@ -47,7 +47,7 @@ export function markChanges(model, changes) {
       scene.pictures = undefined;
     });
   }
-  model.edition += 1;
+  model.revision += 1;
 }
 
 /**

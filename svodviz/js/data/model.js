@@ -33,7 +33,7 @@ export class Model {
   /** @type {Wire["playground"]} */ playground;
   /** @type {Wire["modules"]} of a model */ modules;
   /** @type {Wire["codes"]} of its modules */ codes;
-  /** @type {Map<string, Map<string, string>>} what changed from the edition before: changes.js */
+  /** @type {Map<string, Map<string, string>>} what changed from the revision before: changes.js */
   signs = new Map();
 
   /** @param {Wire} wire */
@@ -93,7 +93,7 @@ export class Model {
     this.waiting = COMING;
     this.isComing = true;
     /** How often what is shown of a stage has changed. */
-    this.edition = 0;
+    this.revision = 0;
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
     this.stages.forEach((stage) => this.indexStage(stage));
     this.films.forEach((film, position) => this.take(film, { stage: "passes", film: position }));
@@ -118,7 +118,7 @@ export class Model {
   wait(words, isComing) {
     Object.assign(this, { waiting: words, isComing });
     this.stages.forEach((stage) => stage.later && this.texts.delete(stage.id));
-    this.edition += 1;
+    this.revision += 1;
   }
 
   /**
@@ -145,7 +145,7 @@ export class Model {
       const stage = Object.assign(this.stageById.get(made.id) ?? {}, { later: false }, made);
       this.indexStage(stage);
     });
-    this.edition += 1;
+    this.revision += 1;
   }
 
   /**

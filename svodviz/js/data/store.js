@@ -30,11 +30,11 @@ export class Store {
    * @param {import("./model.js").Model} model
    * @param {Partial<State>} saved
    * @param {Requests | null} requests
-   * @param {import("./editions.js").Editions | null} editions of a live explorer
+   * @param {import("./revisions.js").Revisions | null} revisions of a live explorer
    */
-  constructor(model, saved = {}, requests = null, editions = null) {
+  constructor(model, saved = {}, requests = null, revisions = null) {
     this.model = model;
-    this.editions = editions;
+    this.revisions = revisions;
     this.requests = requests || new Requests(null); // one that is never answered
     /** @type {((state: State, before: State) => void)[]} */
     this.listeners = [];

@@ -567,7 +567,7 @@ export interface Matches {
   ns: Position;
 }
 
-/** An error on the way to the next edition */
+/** An error on the way to the next revision */
 export interface Problem {
   words: string;
   place: string;
@@ -851,14 +851,14 @@ export type LineChange = [Position, "+" | "~" | "−"];
 /** The entity of a node that is new, or reads differently */
 export type NodeChange = [Position, "added" | "changed"];
 
-/** A part of a stage beside the same in the edition before */
+/** A part of a stage beside the same in the revision before */
 export interface UnitChanges {
   unit: Position;
   lines: LineChange[];
   nodes: NodeChange[];
 }
 
-/** A stage beside the same in the edition before */
+/** A stage beside the same in the revision before */
 export interface StageChanges {
   count: Position;
   units: UnitChanges[];
@@ -876,7 +876,7 @@ export interface CellRow {
   why: string;
 }
 
-/** The edition that a live explorer shows, and how it follows its notebook */
+/** The revision that a live explorer shows, and how it follows its notebook */
 export interface LiveRow {
   first: Position;
   count: Position;

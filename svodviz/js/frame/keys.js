@@ -61,7 +61,7 @@ export function keyTable(store, views) {
       () => store.set({ path: store.state.path ? "" : store.state.selected })],
     [["h"], "biography of the selection", () => views.showBiography()],
     [["c"], "critical path only", () => views.toggleCritical()],
-    ...(store.editions ? [[["Ctrl Z", "Ctrl Y"], "the edition before, the next one",
+    ...(store.revisions ? [[["Ctrl Z", "Ctrl Y"], "the revision before, the next one",
       (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),
     [["Escape"], "back from the whole window; else clear selection and search",
       () => views.clear()],
@@ -84,7 +84,7 @@ function isTyping(event) {
   return target.matches("input:not([type=checkbox]), select, textarea");
 }
 
-/** Undo is the edition before, redo the next. */
+/** Undo is the revision before, redo the next. */
 function turnOf({ key, ctrlKey, metaKey, shiftKey, altKey }) {
   if (altKey || !(ctrlKey || metaKey)) return 0;
   const letter = key.toLowerCase();

@@ -1,7 +1,7 @@
 // The explorer: puts the panes together, follows the theme, and syncs its state with the model.
 
 import { renderComparison } from "../compare/compare.js";
-import { Editions } from "../data/editions.js";
+import { Revisions } from "../data/revisions.js";
 import { isConnected } from "../data/kernel.js";
 import { Arrival, arrived } from "../data/later.js";
 import { Model } from "../data/model.js";
@@ -17,7 +17,7 @@ import { renderQuiz } from "../quiz/quiz.js";
 import { makeViews, viewOf } from "../views/views.js";
 import { Address } from "./address.js";
 import { CopyMenu } from "./copymenu.js";
-import { EditionBar } from "./editionbar.js";
+import { RevisionBar } from "./revisionbar.js";
 import { keyPage, keyTable, listenToKeys } from "./keys.js";
 import { legendOf } from "./legend.js";
 import { OwnTab } from "./owntab.js";
@@ -38,15 +38,15 @@ const PAGES = { "svodviz-comparison": renderComparison, "svodviz-quiz": renderQu
 const HEARD = 8000; // milliseconds that words stay in the status line
 
 class Explorer {
-  constructor(model, saved, fullPage, requests, editions) {
-    this.store = new Store(model, saved, requests, editions);
+  constructor(model, saved, fullPage, requests, revisions) {
+    this.store = new Store(model, saved, requests, revisions);
     const look = { fullPage, onStatus: () => this.updateStatus() };
     this.views = makeViews(this.store, look);
     this.passes = new Passes(this.store);
     this.inspector = new Inspector(this.store, new StepCard(this.store).root);
     this.root = h("div", { class: fullPage ? "svodviz full-page" : "svodviz", tabindex: "-1" });
     this.whole = new WholePage(this.root, fullPage, () => this.showWhole());
-    this.editionBar = new EditionBar(this.store, () => this.remark());
+    this.revisionBar = new RevisionBar(this.store, () => this.remark());
     this.keys = keyTable(this.store, this);
     const words = button("glossary", () => this.toggleGlossary());
     this.help = keyPage(this.keys, () => this.toggleHelp(), words);
@@ -74,7 +74,7 @@ class Explorer {
         button("Skip to the view", () => this.skip(), { class: "skip" }),
         new Ribbon(this.store).root,
         this.passes.root,
-        h("main", { class: "centre" }, this.editionBar.root, this.bar.root,
+        h("main", { class: "centre" }, this.revisionBar.root, this.bar.root,
           new TraceBar(this.store).root, this.pane,
           h("div", { class: "status" }, this.obstacle, this.said, this.status, this.legend)),
         this.inspector.root),
@@ -137,7 +137,7 @@ class Explorer {
   tellOfKernel(requests) {
     const tell = () => {
       this.obstacle.textContent = requests.obstacle && `○ ${requests.obstacle}`;
-      this.store.editions?.tell();
+      this.store.revisions?.tell();
     };
     requests.onLive(tell);
     requests.onLost(tell);
@@ -274,24 +274,24 @@ class Explorer {
     if (near) this.store.select((side === "inputs" ? near.from : near.to).row.e);
   }
 
-  /** Whether there are several editions, and Python to show them. */
+  /** Whether there are several revisions, and Python to show them. */
   get mayTurn() {
-    const { editions, requests } = this.store;
-    return Boolean(editions?.areSeveral && !requests.obstacle);
+    const { revisions, requests } = this.store;
+    return Boolean(revisions?.areSeveral && !requests.obstacle);
   }
 
-  /** Shows the edition before or after. */
+  /** Shows the revision before or after. */
   turn(by) {
-    if (this.mayTurn) this.store.editions.turn(by);
+    if (this.mayTurn) this.store.revisions.turn(by);
   }
 
   /** Marks what changed, or no more. */
   remark() {
-    this.store.editions.mark(this.store.model);
+    this.store.revisions.mark(this.store.model);
     this.store.set({});
   }
 
-  /** Where the reader is, beside the state: for the explorer of another edition. */
+  /** Where the reader is, beside the state: for the explorer of another revision. */
   get place() {
     const active = this.root.getRootNode().activeElement;
     return {
@@ -302,7 +302,7 @@ class Explorer {
     };
   }
 
-  /** Goes to where the reader was in another edition. */
+  /** Goes to where the reader was in another revision. */
   resume({ graph, text, columns, search, isWhole, hadFocus, height }) {
     this.views.graph.resume(graph);
     this.views.text.pane.resume(text);
@@ -314,7 +314,8 @@ class Explorer {
   }
 
   close() {
-    [this.panels, this.bar, this.whole, this.editionBar, this.address].forEach((it) => it?.close());
+    const parts = [this.panels, this.bar, this.whole, this.revisionBar, this.address];
+    parts.forEach((it) => it?.close());
     this.views.text.editing.close();
     this.views.columns.columns.forEach(({ editing }) => editing.close());
   }
@@ -390,31 +391,31 @@ async function contextOf(context) {
   return { ...context, model, later };
 }
 
-/** An explorer, and after it those of the editions that follow, each in the place of the last. */
+/** An explorer, and after it those of the revisions that follow, each in the place of the last. */
 async function renderExplorer(context) {
   const { host, fullPage = false } = context;
-  const editions = !fullPage && host.get("live") ? new Editions(host) : null;
-  await editions?.read();
-  let wire = host.get("wire"); // of the edition that is shown
-  let shown = mount(context, editions);
+  const revisions = !fullPage && host.get("live") ? new Revisions(host) : null;
+  await revisions?.read();
+  let wire = host.get("wire"); // of the revision that is shown
+  let shown = mount(context, revisions);
   let isClosed = false;
   const turn = async () => {
     const given = host.get("wire");
     shown.freeze();
     const next = await contextOf(context);
-    await editions.read();
+    await revisions.read();
     // While it was unpacked, a still newer one may have come.
     if (isClosed || host.get("wire") !== given) return;
     wire = given;
-    shown = mount(next, editions, shown);
+    shown = mount(next, revisions, shown);
   };
   const remark = async () => {
     const given = host.get("changes");
-    await editions.read();
+    await revisions.read();
     const isOfIt = host.get("wire") === wire && host.get("changes") === given;
     if (!isClosed && isOfIt) shown.explorer.remark();
   };
-  if (editions) {
+  if (revisions) {
     host.on("change:wire", turn);
     host.on("change:changes", remark);
   }
@@ -422,20 +423,20 @@ async function renderExplorer(context) {
     isClosed = true;
     host.off("change:wire", turn);
     host.off("change:changes", remark);
-    editions?.close();
+    revisions?.close();
     shown.leave();
   };
 }
 
-/** One edition in the page; `last` is the one that gives way to it. */
-function mount({ model, el, later, fullPage = false }, editions, last = null) {
+/** One revision in the page; `last` is the one that gives way to it. */
+function mount({ model, el, later, fullPage = false }, revisions, last = null) {
   const requests = new Requests(model, isConnected(el));
   const data = new Model(model.get("wire"));
   if (later && data.isWaiting) data.append(later);
-  editions?.mark(data);
-  const explorer = new Explorer(data, model.get("state"), fullPage, requests, editions);
+  revisions?.mark(data);
+  const explorer = new Explorer(data, model.get("state"), fullPage, requests, revisions);
   const { root } = explorer;
-  if (editions) editions.settle = () => requests.ask("ping");
+  if (revisions) revisions.settle = () => requests.ask("ping");
   if (last) {
     const { place } = last.explorer;
     last.explorer.root.replaceWith(root);
@@ -457,7 +458,7 @@ function mount({ model, el, later, fullPage = false }, editions, last = null) {
   const watcher = new ResizeObserver(repaint);
   watcher.observe(explorer.pane);
   markReady(root);
-  /** Neither tells Python of its state nor takes one: the next edition is on its way. */
+  /** Neither tells Python of its state nor takes one: the next revision is on its way. */
   const freeze = () => {
     stopSync();
     arrival.close();

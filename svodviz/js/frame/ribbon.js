@@ -14,7 +14,7 @@ export class Ribbon {
     this.store = store;
     this.buttons = new Map();
     this.measures = [];
-    this.edition = store.model.edition;
+    this.revision = store.model.revision;
     this.root = h("nav", { class: "ribbon", "aria-label": "Stages" });
     store.model.stages.forEach((stage) => this.root.append(this.entry(stage)));
     rove(this.root);
@@ -51,9 +51,9 @@ export class Ribbon {
     return node;
   }
 
-  /** A sign where the stage differs from that of the edition before. */
+  /** A sign where the stage differs from that of the revision before. */
   changed(stage) {
-    const { count: lines, units } = this.store.editions?.changes[stage.id] ?? {};
+    const { count: lines, units } = this.store.revisions?.changes[stage.id] ?? {};
     if (!lines && !units?.length) return null;
     const words = lines ? `${counted(lines, "line")} changed` : "its graph changed";
     const said = { title: words, "aria-label": words };
@@ -116,8 +116,8 @@ export class Ribbon {
 
   update() {
     const { model, state: { stage } } = this.store;
-    if (this.edition !== model.edition) this.measures.forEach((measure) => measure());
-    this.edition = model.edition;
+    if (this.revision !== model.revision) this.measures.forEach((measure) => measure());
+    this.revision = model.revision;
     for (const [id, node] of this.buttons) {
       node.setAttribute("aria-current", id === stage ? "page" : "false");
       const row = model.stageById.get(id);

@@ -18,7 +18,7 @@ export class StepCard {
     const { store } = this;
     const { stage, pass, step } = store.state;
     this.root.hidden = stage !== "passes" || !store.pass;
-    const key = this.root.hidden ? "" : `${pass} ${step} ${store.model.edition}`;
+    const key = this.root.hidden ? "" : `${pass} ${step} ${store.model.revision}`;
     if (key === this.key) return;
     this.key = key;
     if (this.root.hidden) return;

@@ -42,7 +42,7 @@ export class Inspector {
   update() {
     const { selected, state } = this.store;
     const part = state.stage === "passes" ? state.pass : state.unit;
-    const version = `${this.store.measured.version} ${this.store.model.edition}`;
+    const version = `${this.store.measured.version} ${this.store.model.revision}`;
     const group = groupAt(this.picture, selected);
     const key = `${selected} ${state.stage} ${selected < 0 ? [part, state.view] : ""} ${version} ${
       group ? this.picture.key : ""}`;

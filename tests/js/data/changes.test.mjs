@@ -16,13 +16,13 @@ test("lines have signs by stage, unit and number", () => {
 
 test("nodes have marks in their scene, and none any more where they are not wanted", () => {
   const scene = { nodes: [{ e: 10 }, { e: 11 }], picture: {}, pictures: new Map() };
-  const model = { edition: 0, signs: new Map(),
+  const model = { revision: 0, signs: new Map(),
     stages: [{ id: "loops", units: [{ scene: null }, { scene }] }] };
   markChanges(model, CHANGES);
   assert.deepEqual([...scene.marks], [[1, "added"]]);
   assert.equal(scene.picture, undefined);
   assert.equal(scene.pictures, undefined);
-  assert.equal(model.edition, 1);
+  assert.equal(model.revision, 1);
   markChanges(model, {});
   assert.equal(scene.marks.size, 0);
   assert.equal(signOf(model.signs, "loops", { unit: 1, number: 1 }), "");

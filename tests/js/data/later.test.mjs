@@ -97,11 +97,11 @@ test("Python is asked once it answers; what comes is taken in, whoever waits see
   await settled();
   assert.deepEqual(host.sent, ["ping", "arrive"]);
   assert.ok(store.model.isWaiting);
-  const before = store.model.edition;
+  const before = store.model.revision;
   host.set("later", packed(later));
   await settled();
   assert.ok(!store.model.isWaiting);
-  assert.ok(store.model.edition > before);
+  assert.ok(store.model.revision > before);
   assert.equal(store.state.unit, store.unitFor(store.state));
   host.set("later", packed(later)); // once more changes nothing
   await settled();

@@ -1,4 +1,4 @@
-"""What changed from one edition to the next, and what became of entities."""
+"""What changed from one revision to the next, and what became of entities."""
 
 from collections.abc import Callable
 

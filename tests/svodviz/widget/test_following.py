@@ -11,8 +11,8 @@ import traitlets
 from IPython.core.interactiveshell import InteractiveShell
 
 from svodviz.widget import following
-from svodviz.widget.editions import MOST_EDITIONS
 from svodviz.widget.explorer import Explorer
+from svodviz.widget.revisions import MOST_REVISIONS
 from svodviz.wire import later
 
 PREPARE = """\
@@ -73,16 +73,16 @@ def ops(explorer: Explorer) -> list[str]:
     return [str(it) for _, it in explorer.compilation.graph.to_networkx().nodes(data="op")]
 
 
-def test_a_function_defined_anew_is_the_next_edition(
+def test_a_function_defined_anew_is_the_next_revision(
     notebook: Notebook, explorer: Explorer
 ) -> None:
     assert "mul" not in ops(explorer)
     notebook.run(SECOND)
-    assert explorer.edition == 2 and "mul" in ops(explorer)
+    assert explorer.revision == 2 and "mul" in ops(explorer)
     live = explorer.live
     assert (live["first"], live["count"], live["names"]) == (1, 2, ["f"])
     assert live["words"].startswith("1 line of source, ") and "assembly changed" in live["words"]
-    assert explorer.wire["entities"] == explorer.editions[1].data["entities"]
+    assert explorer.wire["entities"] == explorer.revisions[1].data["entities"]
 
 
 def test_marks_are_of_what_changed(notebook: Notebook, explorer: Explorer) -> None:
@@ -102,17 +102,17 @@ def test_marks_are_of_what_changed(notebook: Notebook, explorer: Explorer) -> No
 
 
 @pytest.mark.parametrize("again", [FIRST, "y = 3", "g = f"])
-def test_what_is_the_same_is_no_edition(
+def test_what_is_the_same_is_no_revision(
     notebook: Notebook, explorer: Explorer, again: str
 ) -> None:
     notebook.run(again)
-    assert explorer.edition == 1 and len(explorer.editions) == 1
+    assert explorer.revision == 1 and len(explorer.revisions) == 1
 
 
-def test_a_comment_is_an_edition(notebook: Notebook, explorer: Explorer) -> None:
+def test_a_comment_is_a_revision(notebook: Notebook, explorer: Explorer) -> None:
     """The page shows it, and finds the cell by its text."""
     notebook.run(FIRST.replace("\n", "  # a\n"))
-    assert explorer.edition == 2
+    assert explorer.revision == 2
     assert explorer.live["words"] == "1 line of source changed"
 
 
@@ -123,11 +123,11 @@ def test_helpers_constants_and_inputs_are_followed(notebook: Notebook) -> None:
     notebook.run("e = svodviz.explore(f, x)")
     explorer = notebook["e"]
     notebook.run("def g(x):\n    return x * SCALE + 1.0")
-    assert explorer.edition == 2 and "add" in ops(explorer)
+    assert explorer.revision == 2 and "add" in ops(explorer)
     notebook.run("SCALE = 5.0")
-    assert explorer.edition == 3
+    assert explorer.revision == 3
     notebook.run("x = Tensor(np.ones((2, 4), 'float32'))")
-    assert explorer.edition == 4
+    assert explorer.revision == 4
     assert explorer.compilation.results[0].shape == (2, 4)
 
 
@@ -140,7 +140,7 @@ def test_every_subject_with_a_name_is_followed(notebook: Notebook, how: str) -> 
     explorer = notebook["e"]
     notebook.run(SECOND)
     notebook.run(made)
-    assert explorer.edition == (1 if "[" in how else 2)  # a list that has no name is not followed
+    assert explorer.revision == (1 if "[" in how else 2)  # a list that has no name is not followed
 
 
 def test_the_place_is_kept(notebook: Notebook, explorer: Explorer) -> None:
@@ -156,36 +156,44 @@ def test_the_place_is_kept(notebook: Notebook, explorer: Explorer) -> None:
     chosen = explorer.compilation.graph.to_networkx().nodes[state["selected"]]
     assert chosen["op"] == "relu"
     assert explorer.selected is not None
-    explorer.edition = 1
+    explorer.revision = 1
     assert explorer.state["selected"] == relu
 
 
-def test_an_error_leaves_the_last_good_edition(notebook: Notebook, explorer: Explorer) -> None:
+def test_an_error_leaves_the_last_good_revision(notebook: Notebook, explorer: Explorer) -> None:
     notebook.run("def f(x):\n    y = x.T\n    return x @ x")
     problem = explorer.live["problem"]
-    assert explorer.edition == 1
+    assert explorer.revision == 1
     assert problem["words"].startswith("ShapeError: matmul")
     assert problem["text"] == "return x @ x" and problem["place"].endswith(":3")
     notebook.run("print('nothing')")
     assert explorer.live["problem"] == problem
     notebook.run(SECOND)
-    assert explorer.live["problem"] is None and explorer.edition == 2
+    assert explorer.live["problem"] is None and explorer.revision == 2
 
 
-def test_editions_are_shown_again_and_bounded(notebook: Notebook, explorer: Explorer) -> None:
+def test_revisions_are_shown_again_and_bounded(notebook: Notebook, explorer: Explorer) -> None:
     first = weakref.ref(explorer.compilation)
-    for number in range(MOST_EDITIONS):
+    for number in range(MOST_REVISIONS):
         notebook.run(f"def f(x):\n    return x + {number}.5")
-    numbers = [it.number for it in explorer.editions]
-    assert numbers == list(range(2, MOST_EDITIONS + 2))
-    assert (explorer.live["first"], explorer.live["count"]) == (2, MOST_EDITIONS + 1)
-    explorer.edition = 2
-    assert explorer.compilation is explorer.editions[0].compilation
+    numbers = [it.number for it in explorer.revisions]
+    assert numbers == list(range(2, MOST_REVISIONS + 2))
+    assert (explorer.live["first"], explorer.live["count"]) == (2, MOST_REVISIONS + 1)
+    explorer.revision = 2
+    assert explorer.compilation is explorer.revisions[0].compilation
     assert "0.5" in "\n".join(it[0] for it in explorer.wire["stages"][0]["units"][0]["lines"])
-    with pytest.raises(traitlets.TraitError, match="edition: 1; there are"):
-        explorer.edition = 1
+    with pytest.raises(traitlets.TraitError, match="revision: 1; there are"):
+        explorer.revision = 1
     gc.collect()
     assert first() is None
+
+
+@pytest.mark.parametrize("name", ["edition", "editions"])
+def test_earlier_names_are_refused_with_todays(explorer: Explorer, name: str) -> None:
+    with pytest.raises(AttributeError, match=f"Explorer.{name.replace('edit', 'revis')}"):
+        getattr(explorer, name)
+    with pytest.raises(AttributeError, match=f"Explorer.{name.replace('edit', 'revis')}"):
+        setattr(explorer, name, 1)
 
 
 def test_the_same_cell_gives_the_same_explorer_with_what_is_new(notebook: Notebook) -> None:
@@ -196,7 +204,7 @@ def test_the_same_cell_gives_the_same_explorer_with_what_is_new(notebook: Notebo
     explorer.state = {"stage": "schedule"}
     notebook.run(f"{SECOND}\n{call}", cell="a")
     assert notebook["e"] is explorer
-    assert explorer.edition == 2 and explorer.state["stage"] == "schedule"
+    assert explorer.revision == 2 and explorer.state["stage"] == "schedule"
     assert explorer.changes["graph"]["count"]
     notebook.run(call.replace("loops", "asm"), cell="a")
     assert notebook["e"] is explorer and explorer.state["stage"] == "asm"
@@ -213,14 +221,14 @@ def test_what_is_tried_more_is_shown(notebook: Notebook) -> None:
     notebook.run("e = svodviz.explore(f, x)", cell="a")
     explorer = notebook["e"]
     notebook.run("e = svodviz.explore(f, x, check=True)", cell="a")
-    assert notebook["e"] is explorer and explorer.edition == 1
+    assert notebook["e"] is explorer and explorer.revision == 1
     assert explorer.wire["checks"] and explorer.checks
     notebook.run("c = compile(f(x))")
     notebook.run("p = svodviz.playground(c)", cell="b")
     before = str(notebook["p"].wire["playground"])
     notebook.run("p = svodviz.playground(c, choices=['unroll i0'])", cell="b")
     assert str(notebook["p"].wire["playground"]) != before
-    assert len(notebook["p"].editions) == 1
+    assert len(notebook["p"].revisions) == 1
 
 
 def test_a_cell_under_the_magic_is_followed(notebook: Notebook) -> None:
@@ -229,20 +237,20 @@ def test_a_cell_under_the_magic_is_followed(notebook: Notebook) -> None:
     explorer = notebook.run(cell, cell="a").result
     assert [it["text"] for it in explorer.live["cells"]][-1] == cell
     assert notebook.run(cell.replace("1.0", "2.0"), cell="a").result is explorer
-    assert explorer.edition == 2
+    assert explorer.revision == 2
 
 
 def test_the_call_is_no_part_of_the_program(notebook: Notebook) -> None:
-    """Its cell is shown where it ran, and not where an edition followed another cell."""
+    """Its cell is shown where it ran, and not where a revision followed another cell."""
     call = "e = svodviz.explore(f, x)"
     notebook.run(FIRST)
     notebook.run(call, cell="a")
     notebook.run(SECOND)
-    assert notebook["e"].edition == 2
+    assert notebook["e"].revision == 2
     notebook.run(call, cell="a")
-    assert notebook["e"].edition == 2
+    assert notebook["e"].revision == 2
     notebook.run(call + "  # again", cell="a")
-    assert notebook["e"].edition == 2
+    assert notebook["e"].revision == 2
 
 
 def test_calls_of_one_run_are_several_explorers(notebook: Notebook) -> None:
@@ -262,7 +270,7 @@ def test_without_names_of_cells_the_last_one_follows(
     notebook.run("other = svodviz.explore(f, x)")
     notebook.run("third = svodviz.explore(f(x))")
     notebook.run(SECOND)
-    assert (explorer.edition, notebook["other"].edition) == (1, 2)
+    assert (explorer.revision, notebook["other"].revision) == (1, 2)
 
 
 def test_nothing_is_looked_at_once_all_are_closed(notebook: Notebook, explorer: Explorer) -> None:
@@ -275,7 +283,7 @@ def test_nothing_is_looked_at_once_all_are_closed(notebook: Notebook, explorer: 
     notebook["other"].close()
     assert following.after_cell not in callbacks
     notebook.run(SECOND)
-    assert explorer.edition == 1
+    assert explorer.revision == 1
 
 
 def test_cells_are_as_the_notebook_has_them(notebook: Notebook) -> None:
@@ -306,18 +314,18 @@ def test_what_takes_long_follows(notebook: Notebook, monkeypatch: pytest.MonkeyP
     notebook.run(SECOND, cell="b")
     assert arrived == [False, True]  # the page had the rest before
     assert explorer.changes["asm"]["units"] and "assembly" in explorer.live["words"]
-    explorer.edition = 1
+    explorer.revision = 1
     assert explorer.later["stages"] and not explorer.changes
 
 
 def test_a_page_cannot_say_what_is_compiled(notebook: Notebook, explorer: Explorer) -> None:
-    """All that a page sends of editions is a number: no text of it is compiled or executed."""
+    """All that a page sends of revisions is a number: no text of it is compiled or executed."""
     text = "hacked = 1"
     cell = {"name": "f", "first": 0, "lines": 1, "text": text, "why": ""}
     live = {**explorer.live, "names": [text], "cells": [cell]}
-    for state in ({"live": live}, {"edition": 1}, {"changes": {"source": text}}):
+    for state in ({"live": live}, {"revision": 1}, {"changes": {"source": text}}):
         explorer.set_state(state)
-    for name in ("edit", "run", "execute", "edition", "follow"):
+    for name in ("edit", "run", "execute", "revision", "follow"):
         sent: list[Any] = []
         explorer.send = lambda content, *_, sent=sent: sent.append(content)
         message = {"kind": "request", "id": 1, "name": name, "arguments": {"text": text}}
@@ -327,4 +335,4 @@ def test_a_page_cannot_say_what_is_compiled(notebook: Notebook, explorer: Explor
     assert "hacked" not in notebook.shell.user_ns
     assert explorer.live["names"] == ["f"]
     with pytest.raises(traitlets.TraitError):
-        explorer.set_state({"edition": 7})
+        explorer.set_state({"revision": 7})

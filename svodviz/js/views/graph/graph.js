@@ -270,13 +270,13 @@ export class GraphView {
     return { cameras, key: picture?.key, chosen: chosen && [chosen.x, chosen.y] };
   }
 
-  /** Begins with the cameras of another edition; its selection stands where it stood. */
+  /** Begins with the cameras of another revision; its selection stands where it stood. */
   resume({ cameras, key, chosen }) {
     this.cameras = cameras;
     this.anchor = chosen && cameras.has(key) ? { key, chosen } : null;
   }
 
-  /** Has the selection stand where it stood in the edition before. */
+  /** Has the selection stand where it stood in the revision before. */
   hold(key) {
     const { anchor, camera } = this;
     this.anchor = null;

@@ -59,7 +59,7 @@ export class ModulesView extends RowsView {
     const { measured, model } = this.store;
     this.reach(moduleOf(model, this.store.selected));
     this.offer(this.measure);
-    const key = `${measured.version} ${model.edition} ${[...this.open]}`;
+    const key = `${measured.version} ${model.revision} ${[...this.open]}`;
     if (this.shown !== key) this.fill();
     this.shown = key;
     this.light();
@@ -136,7 +136,7 @@ export class ModulesView extends RowsView {
   refill(focus) {
     this.shown = "";
     this.fill();
-    this.shown = `${this.store.measured.version} ${this.store.model.edition} ${[...this.open]}`;
+    this.shown = `${this.store.measured.version} ${this.store.model.revision} ${[...this.open]}`;
     this.light();
     if (focus) this.table.querySelector(focus)?.focus();
   }

@@ -83,7 +83,7 @@ export class ColumnsView {
       edge) };
   }
 
-  /** Opens its columns at the places that they had in another edition. */
+  /** Opens its columns at the places that they had in another revision. */
   resume(places) {
     this.resumed = places;
   }

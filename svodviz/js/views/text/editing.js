@@ -6,7 +6,7 @@ import { Editor } from "./editor.js";
 export class Editing {
   /** @param store @param pane the column of lines that gives way to the editor */
   constructor(store, pane) {
-    Object.assign(this, { store, pane, editions: store.editions });
+    Object.assign(this, { store, pane, revisions: store.revisions });
     this.choice = h("select", { class: "editing-choice", "aria-label": "Which cell",
       onchange: () => { this.isChosen = true; } });
     this.button = button("Edit", () => this.begin(), { class: "editing-button" });
@@ -14,21 +14,21 @@ export class Editing {
     this.head = h("div", { class: "editing", hidden: true });
     this.root = h("div", { class: "editing-place", hidden: true });
     this.editor = null;
-    this.end = this.editions?.onChange(() => this.show()) ?? (() => {});
+    this.end = this.revisions?.onChange(() => this.show()) ?? (() => {});
   }
 
   /** The cells that may be edited. */
   get cells() {
-    return this.editions.row.cells.filter((cell) => !cell.why);
+    return this.revisions.row.cells.filter((cell) => !cell.why);
   }
 
   /** @param {boolean} isSource whether the pane shows the program, and may give way */
   show(isSource = this.isSource) {
     this.isSource = isSource;
-    const { editions } = this;
-    const isOffered = Boolean(isSource && editions && editions.row.cells.length
+    const { revisions } = this;
+    const isOffered = Boolean(isSource && revisions && revisions.row.cells.length
       && !this.store.requests.obstacle);
-    const edited = isOffered ? editions.edited : undefined;
+    const edited = isOffered ? revisions.edited : undefined;
     this.head.hidden = !isOffered;
     if (isOffered) this.offer(edited);
     const wasOpen = !this.root.hidden;
@@ -43,15 +43,15 @@ export class Editing {
     if (!this.head.firstChild) this.head.append(this.choice, this.button, this.note);
     const chosen = this.choice.value;
     this.choice.replaceChildren(...cells.map(({ name, text }) => h("option", { value: name },
-      this.editions.drafts.has(text) ? `${name} *` : name)));
-    const { cells: all, cell } = this.editions.row;
+      this.revisions.drafts.has(text) ? `${name} *` : name)));
+    const { cells: all, cell } = this.revisions.row;
     const own = all[cell]?.why ? cells.at(-1) : all[cell];
     const isThere = this.isChosen && cells.some(({ name }) => name === chosen);
     this.choice.value = edited?.name ?? (isThere ? chosen : own?.name ?? "");
     this.choice.hidden = cells.length < 2 || Boolean(edited);
     this.button.hidden = !cells.length || Boolean(edited);
-    const drafts = cells.filter(({ text }) => this.editions.drafts.has(text));
-    const others = this.editions.row.cells.filter((cell) => cell.why);
+    const drafts = cells.filter(({ text }) => this.revisions.drafts.has(text));
+    const others = this.revisions.row.cells.filter((cell) => cell.why);
     this.note.textContent = edited ? `editing ${edited.name}`
       : drafts.length ? "* has text that did not run"
         : cells.length ? "" : `${others[0].name} cannot be edited here: ${others[0].why}`;
@@ -60,7 +60,7 @@ export class Editing {
   }
 
   begin() {
-    this.editions.edit(this.cells.find(({ name }) => name === this.choice.value) ?? null);
+    this.revisions.edit(this.cells.find(({ name }) => name === this.choice.value) ?? null);
   }
 
   open(cell, wasOpen) {

@@ -7,9 +7,9 @@ import { ROW } from "./textpane.js";
 const INDENT = 4;
 
 export class Editor {
-  /** @param store of an explorer whose `editions` say what may be edited */
+  /** @param store of an explorer whose `revisions` say what may be edited */
   constructor(store) {
-    Object.assign(this, { store, editions: store.editions, cell: null });
+    Object.assign(this, { store, revisions: store.revisions, cell: null });
     this.numbers = h("div", { class: "editor-numbers", "aria-hidden": "true" });
     this.colours = h("pre", { class: "editor-colours", "aria-hidden": "true" });
     this.field = h("textarea", {
@@ -40,8 +40,8 @@ export class Editor {
   }
 
   fill() {
-    const { caret } = this.editions;
-    this.field.value = this.editions.draftOf(this.cell);
+    const { caret } = this.revisions;
+    this.field.value = this.revisions.draftOf(this.cell);
     this.field.setAttribute("aria-label", `Text of ${this.cell.name}`);
     this.draw();
     this.field.setSelectionRange(caret.start, caret.end);
@@ -65,7 +65,7 @@ export class Editor {
 
   /** The line of an error, counted from 1: of the run, or of what Python made of it; 0 for none. */
   wrongLine(lines) {
-    const { failure, row } = this.editions;
+    const { failure, row } = this.revisions;
     const { place = "", text = "" } = row.problem ?? {};
     const number = failure?.line || Number(place.split(":").at(-1)) || 0;
     const isIt = failure || (text && lines[number - 1]?.trim() === text);
@@ -74,7 +74,7 @@ export class Editor {
 
   /** What may be done, and what has become of the last run. */
   tell() {
-    const { failure, words } = this.editions;
+    const { failure, words } = this.revisions;
     const { obstacle } = this;
     this.runButton.disabled = Boolean(obstacle);
     this.words.textContent = words || obstacle || "Ctrl+Enter runs it in the notebook, Esc leaves";
@@ -84,14 +84,14 @@ export class Editor {
   }
 
   typed() {
-    this.editions.keep(this.cell, this.field.value);
+    this.revisions.keep(this.cell, this.field.value);
     this.draw();
     this.remember();
   }
 
-  /** The caret, for the editor of the next edition. */
+  /** The caret, for the editor of the next revision. */
   remember() {
-    const { caret } = this.editions;
+    const { caret } = this.revisions;
     if (!caret) return;
     const { selectionStart: start, selectionEnd: end } = this.field;
     Object.assign(caret, { start, end, top: this.area.scrollTop });
@@ -135,13 +135,13 @@ export class Editor {
 
   /** Why the text cannot run; "" where it can, which may be when the present run is over. */
   get obstacle() {
-    return this.store.requests.obstacle || this.editions.obstacle(this.cell);
+    return this.store.requests.obstacle || this.revisions.obstacle(this.cell);
   }
 
   run() {
     if (this.obstacle) return;
     this.remember();
-    this.editions.run(this.cell);
+    this.revisions.run(this.cell);
   }
 
   async copy() {
@@ -161,6 +161,6 @@ export class Editor {
   }
 
   leave() {
-    this.editions.edit(null);
+    this.revisions.edit(null);
   }
 }

@@ -10,9 +10,9 @@ export const ROW = 19; // pixels; the style sheet says the same
 const ALL = 1500;
 const MARGIN = 60;
 const HUES = 6;
-/** What changed from the edition before, in words. */
-const SIGNS = { "+": "new in this edition", "~": "changed in this edition",
-  "−": "behind this line, lines are gone in this edition" };
+/** What changed from the revision before, in words. */
+const SIGNS = { "+": "new in this revision", "~": "changed in this revision",
+  "−": "behind this line, lines are gone in this revision" };
 
 export class TextPane {
   /** @param store @param {boolean} follows whether it scrolls to what is hovered elsewhere */
@@ -36,8 +36,8 @@ export class TextPane {
     const filter = this.filter(id);
     if (this.id !== id) this.open(id);
     else if (this.filtered !== filter) this.refill();
-    else if (this.edition !== model.edition) this.renew();
-    this.edition = model.edition;
+    else if (this.revision !== model.revision) this.renew();
+    this.revision = model.revision;
     this.root.toggleAttribute("data-signed", model.signs.size > 0);
     this.draw();
     this.mark();
@@ -86,7 +86,7 @@ export class TextPane {
     return { stage: this.id, top: this.root.scrollTop };
   }
 
-  /** Opens at the place of a text of another edition. */
+  /** Opens at the place of a text of another revision. */
   resume(place) {
     this.resumed = place;
   }

@@ -1,5 +1,5 @@
-// The editions of a program that a live explorer follows: which one is shown, what changed in it,
-// and what of the notebook may be edited. It outlives editions. Pure but for the model.
+// The revisions of a program that a live explorer follows: which one is shown, what changed in it,
+// and what of the notebook may be edited. It outlives revisions. Pure but for the model.
 
 import { Cells } from "./cells.js";
 import { markChanges } from "./changes.js";
@@ -19,7 +19,7 @@ const ELSEWHERE = "The notebook's cell has another text by now. Copy this one, p
  *   cell being edited; `next` is the text of its last run
  */
 
-export class Editions {
+export class Revisions {
   /** @param {any} host what anywidget gives */
   constructor(host) {
     this.host = host;
@@ -50,9 +50,9 @@ export class Editions {
     return { ...NOTHING, ...this.host.get("live") };
   }
 
-  /** The number of the edition on screen. */
+  /** The number of the revision on screen. */
   get number() {
-    return this.host.get("edition") ?? 1;
+    return this.host.get("revision") ?? 1;
   }
 
   /** Whether there is more than one, so that there is something to say. */
@@ -67,12 +67,12 @@ export class Editions {
   }
 
   /**
-   * Asks for the edition before or after.
+   * Asks for the revision before or after.
    * @param {number} by
    */
   turn(by) {
     if (!this.canTurn(by)) return;
-    this.host.set("edition", this.number + by);
+    this.host.set("revision", this.number + by);
     this.host.save_changes();
   }
 
@@ -82,7 +82,7 @@ export class Editions {
     return () => this.listeners.delete(listener);
   }
 
-  /** Reads what changed in the edition that has come. */
+  /** Reads what changed in the revision that has come. */
   async read() {
     this.changes = (await unpacked(this.host.get("changes"))) ?? {};
     this.row.cells.forEach(({ text }) => text && this.cells.note(text));
@@ -95,7 +95,7 @@ export class Editions {
 
   // -- editing ------------------------------------------------------------------------------------
 
-  /** The cell in the editor, if this edition still has it. */
+  /** The cell in the editor, if this revision still has it. */
   get edited() {
     const { cells } = this.row;
     const texts = [this.caret?.next, this.caret?.text];
@@ -126,14 +126,14 @@ export class Editions {
     return this.cells.find(cell.text) ? "" : ELSEWHERE;
   }
 
-  /** Cells of an edition that is shown again whose texts the notebook has no more. */
+  /** Cells of a revision that is shown again whose texts the notebook has no more. */
   get former() {
     if (this.number === this.row.current) return [];
     return this.row.cells.filter(({ text, why }) =>
       !why && !this.cells.holder(text) && this.cells.find(text));
   }
 
-  /** Writes the texts of the edition on screen back into the notebook, and runs them. */
+  /** Writes the texts of the revision on screen back into the notebook, and runs them. */
   async restore() {
     for (const cell of this.former) {
       this.drafts.delete(cell.text);
@@ -152,13 +152,13 @@ export class Editions {
     if (this.isRunning || !found) return;
     const text = this.draftOf(cell);
     const before = this.number;
-    // The edition that comes has the new text; where none comes, this one has the old.
+    // The revision that comes has the new text; where none comes, this one has the old.
     if (this.caret) Object.assign(this.caret, { text: cell.text, next: text });
     Object.assign(this, { isRunning: true, failure: null, words: "running …" });
     this.tell();
     try {
       this.failure = await this.cells.run(found, text);
-      await this.settle().catch(() => {}); // the page of an edition that gave way asks no more
+      await this.settle().catch(() => {}); // the page of a revision that gave way asks no more
       const isStill = this.number === before && !this.row.problem;
       this.words = this.failure || !isStill ? "" : this.unmoved();
       if (this.number !== before && !this.failure) this.passOn(cell, text);
@@ -181,7 +181,7 @@ export class Editions {
     if (typed !== text) this.drafts.set(text, typed);
   }
 
-  /** In words, why the run of a cell was no new edition. */
+  /** In words, why the run of a cell was no new revision. */
   unmoved() {
     const { names } = this.row;
     const bound = names.length ? `: ${names.join(", ")} is the same program` : "";

@@ -19,7 +19,7 @@ CELLS = (
     "import svodviz\nfrom compiler import Tensor\nx = Tensor.arange(64).cast('float32')",
     BEFORE,
     "explorer = svodviz.explore(layer, x)\nexplorer",
-    "print(explorer.edition, layer.__code__.co_consts[1:], explorer.state['stage'])",
+    "print(explorer.revision, layer.__code__.co_consts[1:], explorer.state['stage'])",
     "print(id(explorer))",
 )
 PREPARE, DEFINE, EXPLORE, TELL, IDENTITY = range(len(CELLS))
@@ -43,7 +43,7 @@ WRITE = """([number, text]) => window.jupyterapp.shell.currentWidget.content.wid
 @pytest.fixture(scope="module")
 def lab(notebook: Open) -> Iterator[Shown]:
     """A notebook with an explorer of a function."""
-    with notebook("editions.ipynb", CELLS) as shown:
+    with notebook("revisions.ipynb", CELLS) as shown:
         shown.run(PREPARE)
         shown.run(DEFINE)
         shown.show(EXPLORE)
@@ -56,8 +56,8 @@ def root(lab: Shown) -> Any:
 
 
 def shows(root: Any, words: str) -> None:
-    """Waits until the bar says which edition it is."""
-    root.locator(".edition-line strong", has_text=words).wait_for()
+    """Waits until the bar says which revision it is."""
+    root.locator(".revision-line strong", has_text=words).wait_for()
 
 
 def edit(lab: Shown, root: Any, text: str) -> None:
@@ -67,14 +67,14 @@ def edit(lab: Shown, root: Any, text: str) -> None:
 
 
 def test_an_edit_in_the_page_runs_in_the_notebook(lab: Shown, root: Any) -> None:
-    assert root.locator(".edition-bar").is_hidden()
+    assert root.locator(".revision-bar").is_hidden()
     root.locator('.stage[data-stage="source"]').click()
     root.get_by_role("button", name="Edit", exact=True).click()
     field = root.locator(".editor-field")
     assert field.input_value() == BEFORE  # the cell of the function, of those that made nodes
     before = lab.page.evaluate(CELL, DEFINE)[1]
     edit(lab, root, AFTER)
-    shows(root, "edition 2 of 2")
+    shows(root, "revision 2 of 2")
     assert field.input_value() == AFTER  # the editor goes on
     assert field.evaluate("(it) => it.getRootNode().activeElement === it")
     source, count, is_dirty, _ = lab.page.evaluate(CELL, DEFINE)
@@ -97,25 +97,25 @@ def test_the_text_is_in_no_message_to_our_python(lab: Shown, root: Any) -> None:
     root.locator('.stage[data-stage="source"]').click()
     root.get_by_role("button", name="Edit", exact=True).click()
     edit(lab, root, AFTER + "  # unheard of")
-    shows(root, "edition 3 of 3")
+    shows(root, "revision 3 of 3")
     lab.page.keyboard.press("Escape")
     lab.page.keyboard.press("Control+z")
-    shows(root, "edition 2 of 3")
+    shows(root, "revision 2 of 3")
     sent = lab.page.evaluate("window.sent")
     assert sum(kind == "comm_msg" for kind, _ in sent) >= 2
     assert [kind for kind, content in sent if "unheard" in content] == ["execute_request"]
 
 
-def test_the_edition_before_comes_back(lab: Shown, root: Any) -> None:
+def test_the_revision_before_comes_back(lab: Shown, root: Any) -> None:
     root.locator('.stage[data-stage="asm"]').click()
     root.focus()
     lab.page.keyboard.press("Control+z")
-    shows(root, "edition 1 of 3")
+    shows(root, "revision 1 of 3")
     assert root.locator(".line[data-sign]").count() == 0
     assert root.get_attribute("data-stage") == "asm"
     lab.run_until(TELL, "1 (3.0, 1.0) asm")
-    root.get_by_label("Next edition").click()
-    shows(root, "edition 2 of 3")
+    root.get_by_label("Next revision").click()
+    shows(root, "revision 2 of 3")
     root.get_by_role("button", name="Marks").click()
     root.locator(".line").first.wait_for()
     assert root.locator(".line[data-sign]").count() == 0
@@ -124,13 +124,13 @@ def test_the_edition_before_comes_back(lab: Shown, root: Any) -> None:
 
 
 def test_what_was_before_is_put_back(lab: Shown, root: Any) -> None:
-    assert "the notebook has 3" in root.locator(".edition-words").inner_text()
+    assert "the notebook has 3" in root.locator(".revision-words").inner_text()
     assert lab.page.evaluate(CELL, DEFINE)[0] == AFTER + "  # unheard of"
     root.get_by_role("button", name="Put back").click()
     root.get_by_role("button", name="Put back").wait_for(state="hidden")
     assert lab.page.evaluate(CELL, DEFINE)[0] == AFTER
-    shows(root, "edition 2 of 3")
-    assert "the notebook" not in root.locator(".edition-words").inner_text()
+    shows(root, "revision 2 of 3")
+    assert "the notebook" not in root.locator(".revision-words").inner_text()
 
 
 def test_errors_are_shown_in_the_page(lab: Shown, root: Any) -> None:
@@ -141,12 +141,12 @@ def test_errors_are_shown_in_the_page(lab: Shown, root: Any) -> None:
     assert root.locator(".editor-numbers .wrong").inner_text() == "✗ 2"
     assert lab.page.evaluate(CELL, DEFINE)[3] == 1  # the notebook shows it as well
     edit(lab, root, "def layer(x):\n    return x @ x.reshape(8, 8)")
-    root.locator(".edition-problem", has_text="return x @ x.reshape(8, 8)").wait_for()
-    shows(root, "edition 2 of 3")
+    root.locator(".revision-problem", has_text="return x @ x.reshape(8, 8)").wait_for()
+    shows(root, "revision 2 of 3")
     assert root.locator(".editor-failure").is_hidden()
     edit(lab, root, AFTER.replace("3.0", "4.0"))
-    shows(root, "edition 4 of 4")
-    assert root.locator(".edition-problem").is_hidden()
+    shows(root, "revision 4 of 4")
+    assert root.locator(".revision-problem").is_hidden()
     lab.page.keyboard.press("Escape")
 
 
@@ -154,7 +154,7 @@ def test_a_cell_run_in_the_notebook_is_followed(lab: Shown, root: Any) -> None:
     root.locator('.stage[data-stage="loops"]').click()
     lab.page.evaluate(WRITE, [DEFINE, BEFORE])
     lab.run(DEFINE)
-    shows(root, "edition 5 of 5")
+    shows(root, "revision 5 of 5")
     assert root.get_attribute("data-stage") == "loops"
     # What is typed in the notebook and did not run is not overwritten: the text can be copied.
     lab.page.evaluate(WRITE, [DEFINE, BEFORE + "  # mine"])
@@ -169,6 +169,6 @@ def test_the_cell_run_again_gives_the_same_explorer(lab: Shown, root: Any) -> No
     before = lab.run(IDENTITY)
     root.locator('.stage[data-stage="schedule"]').click()
     again = lab.show(EXPLORE)
-    shows(again, "edition 5 of 5")
+    shows(again, "revision 5 of 5")
     assert again.get_attribute("data-stage") == "schedule"
     assert lab.run(IDENTITY) == before

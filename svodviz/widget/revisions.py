@@ -1,4 +1,4 @@
-"""Editions: the compilations that one explorer has shown, each with its page.
+"""Revisions: the compilations that one explorer has shown, each with its page.
 
     1  as explore() made it
     2  the function was defined anew: 2 lines of source, 12 lines of assembly changed
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from svodviz.data.states import State
     from svodviz.wire.checks import Checks
 
-MOST_EDITIONS = 10
-"""Editions of one explorer that are kept, the newest: each has all stages. A choice."""
+MOST_REVISIONS = 10
+"""Revisions of one explorer that are kept, the newest: each has all stages. A choice."""
 COUNTED = ("source", "loops", "asm")
 """The stages whose changes are told in words: what was written, and what came of it."""
 
 
 @dataclass(eq=False)
-class Edition:
+class Revision:
     """A compilation as an explorer shows it; `later` is what its page opened without."""
 
     number: int
@@ -98,10 +98,10 @@ class Edition:
         return f"{', '.join(parts)} changed" if parts else "the printed stages are the same"
 
     def __repr__(self) -> str:
-        return f"Edition({', '.join(it for it in (str(self.number), self.words) if it)})"
+        return f"Revision({', '.join(it for it in (str(self.number), self.words) if it)})"
 
 
-def is_same(before: Edition, now: Edition, beside: Changes, call: str = "") -> bool:
+def is_same(before: Revision, now: Revision, beside: Changes, call: str = "") -> bool:
     """Whether nothing that an explorer shows has changed, the text of the cells included.
 
     The cell of the `call` of explore is none of them; `beside` are the changes between both.
@@ -112,8 +112,8 @@ def is_same(before: Edition, now: Edition, beside: Changes, call: str = "") -> b
     return all(it["text"] in known for it in new) and beside.is_none
 
 
-def changes(before: Edition, now: "Compilation", call: str = "") -> Changes:
-    """The changes from an edition to what follows it, but for the cell of the `call` of explore."""
+def changes(before: Revision, now: "Compilation", call: str = "") -> Changes:
+    """The changes from a revision to what follows it, but for the cell of the `call` of explore."""
     files = files_of(now)
     if call not in files:
         return Changes(before.compilation, now)
@@ -125,15 +125,15 @@ def changes(before: Edition, now: "Compilation", call: str = "") -> Changes:
 def opened(
     compilation: "Compilation", checks: "Checks | None", *, waits: bool, number: int = 1,
     beside: Changes | None = None,
-) -> Edition:  # fmt: skip
-    """An edition with the data of its page: all of them, unless the rest is to follow."""
+) -> Revision:  # fmt: skip
+    """A revision with the data of its page: all of them, unless the rest is to follow."""
     if not waits:
-        return Edition(number, compilation, checks, wire(compilation, checks), None, beside)
-    return Edition(number, compilation, checks, *opening(compilation, checks), beside)
+        return Revision(number, compilation, checks, wire(compilation, checks), None, beside)
+    return Revision(number, compilation, checks, *opening(compilation, checks), beside)
 
 
-def place_in(state: "State", old: Edition, new: Edition, between: Changes) -> "State":
-    """The state of an explorer's reader in another edition: the same place, as far as it is there.
+def place_in(state: "State", old: Revision, new: Revision, between: Changes) -> "State":
+    """The state of an explorer's reader in another revision: the same place, as far as it is there.
 
     The pass is found by its name, the kernel by its work, the selection by its counterpart in the
     changes `between` both.
