@@ -124,11 +124,11 @@ def _is_nested(loops: Loops) -> bool:
 
 
 def _asks_where(loops: Loops) -> bool:
-    """Whether reads of a fold are made under a condition on its loops."""
+    """True if a reduction has loads whose predicate depends on its loops."""
     needs = dependencies(loops.body)
     folded = {axis for it in loops.nodes if isinstance(it, Reduce) for axis in it.ranges}
-    gates = (it.gate for it in loops.nodes if isinstance(it, Load) and it.gate is not None)
-    return any(needs[gate] & folded for gate in gates)
+    predicates = (it.predicate for it in loops.nodes if isinstance(it, Load))
+    return any(needs[it] & folded for it in predicates if it is not None)
 
 
 def _apart_ns(subject: Subject, stretch: Stretch, access: Access) -> float:

@@ -166,7 +166,7 @@ class Subject:
         """Whether reads of a kernel ask if they are inside what zeros stand around."""
         found = self.loops.get(kernel)
         nodes = found.nodes if found else ()
-        return any(isinstance(it, Load) and it.gate is not None for it in nodes)
+        return any(isinstance(it, Load) and it.predicate is not None for it in nodes)
 
     def or_plain(self, kernel: str, instead: str) -> str:
         """What to write; where the program asks for these loops, not to ask for them."""

@@ -16,8 +16,8 @@
              …
 
 A loop that may run zero times tests before it runs. Accumulators become phi nodes of
-the loops and Ifs that assign them. A gated access is a branch around it: memory is not touched;
-a gate of several lanes is an intrinsic that does the same in each.
+the loops and Ifs that assign them. A predicated access has a branch around it, so that memory is
+not touched where the predicate is false; a predicate of several lanes makes it a masked intrinsic.
 
 Relies on: invariants of `lowered/verify.py`.
 Ensures: LLVM accepts the text; each line knows the instruction it belongs to.
@@ -283,17 +283,17 @@ class _Emitter(Control):
         )
 
     def _load(self, instruction: lowered.Load) -> None:
-        """A load; under a gate it is a block of its own that is jumped over."""
+        """A load; a predicated one is a basic block of its own behind a branch."""
         writer, out, lanes = self.writer, instruction.out, instruction.lanes
         valid, dtype = instruction.valid, instruction.dtype
         if out in self.together:
             self.set(out, self._lane(instruction, self.together[out]), dtype)
             return
         if valid is None or self.lanes[valid] > 1:
-            gate = None if valid is None else self.values[valid]
-            self.set(out, self._loaded(instruction, gate, f"%v{out}"), dtype, lanes)
+            predicate = None if valid is None else self.values[valid]
+            self.set(out, self._loaded(instruction, predicate, f"%v{out}"), dtype, lanes)
             return
-        stem, before = f"gate{out}", writer.block
+        stem, before = f"predicate{out}", writer.block
         writer.line(f"br i1 {self.values[valid]}, label %{stem}.in, label %{stem}.out")
         writer.label(f"{stem}.in")
         value = self._loaded(instruction, None, "")
@@ -317,31 +317,31 @@ class _Emitter(Control):
         row, name = self.rows[lane.first], f"%v{instruction.out}"
         return vectors.lane(writer, row, register_type(dtype), lane.count, lane.number, name)
 
-    def _loaded(self, instruction: lowered.Load, gate: str | None, name: str) -> str:
-        """The value read where `gate`, of several lanes, is true."""
+    def _loaded(self, instruction: lowered.Load, predicate: str | None, name: str) -> str:
+        """The value of a load; `predicate` is its mask where it has several lanes."""
         dtype, lanes = instruction.dtype, instruction.lanes
         address = self._address(instruction.buffer, instruction.index, lanes)
         read = vectors.gather if instruction.buffer in self.joined else vectors.load
         if instruction.ahead:
             vectors.prefetch(self.writer, dtype, address, instruction.ahead)
-        return read(self.writer, dtype, lanes, address, gate, name)
+        return read(self.writer, dtype, lanes, address, predicate, name)
 
     def _store(self, instruction: lowered.Store) -> None:
         writer, valid, lanes = self.writer, instruction.valid, instruction.lanes
         stem = writer.fresh("store")
         is_branch = valid is not None and self.lanes[valid] == 1
-        gate = None if valid is None else self.values[valid]
+        predicate = None if valid is None else self.values[valid]
         if is_branch:
-            writer.line(f"br i1 {gate}, label %{stem}.in, label %{stem}.out")
+            writer.line(f"br i1 {predicate}, label %{stem}.in, label %{stem}.out")
             writer.label(f"{stem}.in")
-            gate = None
+            predicate = None
         address = self._address(instruction.buffer, instruction.index, lanes)
         dtype = self.dtypes[instruction.source]
         value = self.values[instruction.source]
         if instruction.is_streamed:
             vectors.stream(writer, dtype, lanes, value, address)
         else:
-            vectors.store(writer, dtype, lanes, value, address, gate)
+            vectors.store(writer, dtype, lanes, value, address, predicate)
         if is_branch:
             writer.line(f"br label %{stem}.out")
             writer.label(f"{stem}.out")

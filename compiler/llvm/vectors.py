@@ -1,7 +1,7 @@
 """LLVM IR for vectors: lanes joined and taken, elements in a row, gathers through pointers.
 
-Elements in a row need no more alignment than one of them. A gate of one lane is a branch, which
-`llvm/emit.py` writes; a gate with several is an intrinsic that touches only what it may.
+Elements in a row need no more alignment than one of them. A predicate with one lane is a branch,
+which `llvm/emit.py` writes; one with several lanes is the mask of an intrinsic.
 """
 
 from collections.abc import Callable, Sequence
@@ -79,25 +79,25 @@ def per_lane(
 
 
 def load(
-    writer: Writer, dtype: DType, lanes: int, address: str, gate: str | None, name: str
+    writer: Writer, dtype: DType, lanes: int, address: str, predicate: str | None, name: str
 ) -> str:
-    """`lanes` elements from `address` on; 0, and no access, in lanes where `gate` is false."""
+    """`lanes` elements from `address` on; 0, and no access, in lanes where `predicate` is false."""
     t = memory_type(dtype, lanes)
-    if gate is None:
+    if predicate is None:
         expression = f"load {t}, ptr {address}{_alignment(dtype, lanes)}"
         return _in_register(writer, dtype, lanes, name, lambda n: writer.value(expression, n))
     operands = [("ptr", address), ("i32", str(dtype.itemsize))]
-    operands += [(vector_type("i1", lanes), gate), (t, "zeroinitializer")]
+    operands += [(vector_type("i1", lanes), predicate), (t, "zeroinitializer")]
     function = f"@llvm.masked.load.{_memory_suffix(dtype, lanes)}.p0"
     return _in_register(writer, dtype, lanes, name, lambda n: writer.call(function, t, operands, n))
 
 
 def gather(
-    writer: Writer, dtype: DType, lanes: int, addresses: str, gate: str | None, name: str
+    writer: Writer, dtype: DType, lanes: int, addresses: str, predicate: str | None, name: str
 ) -> str:
-    """An element from each of the `addresses`; 0, and no access, where `gate` is false."""
+    """An element from each of the `addresses`; 0, and no access, where `predicate` is false."""
     t = memory_type(dtype, lanes)
-    mask = splat("true", "i1", lanes) if gate is None else gate
+    mask = splat("true", "i1", lanes) if predicate is None else predicate
     operands = [(vector_type("ptr", lanes), addresses), ("i32", str(dtype.itemsize))]
     operands += [(vector_type("i1", lanes), mask), (t, "zeroinitializer")]
     function = f"@llvm.masked.gather.{_memory_suffix(dtype, lanes)}.v{lanes}p0"
@@ -105,18 +105,18 @@ def gather(
 
 
 def store(
-    writer: Writer, dtype: DType, lanes: int, value: str, address: str, gate: str | None
+    writer: Writer, dtype: DType, lanes: int, value: str, address: str, predicate: str | None
 ) -> None:
-    """Write `lanes` elements from `address` on, except where `gate` is false."""
+    """Write `lanes` elements from `address` on, except where `predicate` is false."""
     t, truth = memory_type(dtype, lanes), vector_type("i1", lanes)
     if dtype == bool_:
         value = writer.value(f"zext {truth} {value} to {t}")
-    if gate is None:
+    if predicate is None:
         writer.line(f"store {t} {value}, ptr {address}{_alignment(dtype, lanes)}")
         return
     function = f"@llvm.masked.store.{_memory_suffix(dtype, lanes)}.p0"
     writer.declarations[f"declare void {function}({t}, ptr, i32, {truth})"] = None
-    operands = f"{t} {value}, ptr {address}, i32 {dtype.itemsize}, {truth} {gate}"
+    operands = f"{t} {value}, ptr {address}, i32 {dtype.itemsize}, {truth} {predicate}"
     writer.line(f"call void {function}({operands})")
 
 

@@ -11,7 +11,7 @@ In order: each imports only what stands before it.
     dots.py                sums of products that one instruction takes several of at once
     indices.py             index arithmetic: bounds of axes
     invariants.py          the invariants of a kernel's loops, as `verify.py` checks them
-    gated.py               an index in a simpler form where its gate holds
+    predicated.py          the index of a predicated load, simplified with bounds
     pick.py                a sum of which one iteration at most counts is that iteration
     simplify.py            index arithmetic is brought to sums
     transforms/            the passes over loops: one for each kind of choice

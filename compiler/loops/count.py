@@ -157,10 +157,10 @@ class _Count:
         if not operations and not accesses:
             return None
         is_ordered = any(isinstance(i, Update | Scan) for i in items)
-        is_gated = any(isinstance(i, Load | Store) and i.gate is not None for i in items)
+        is_predicated = any(isinstance(i, Load | Store) and i.predicate is not None for i in items)
         is_vector = vector is not None or (
             is_inner and lane is not None and lane.extent >= LANES and not self.has_lanes
-            and not is_gated and not is_ordered
+            and not is_predicated and not is_ordered
             and all(a.is_contiguous for a in accesses)
         )  # fmt: skip
         is_vector = is_vector and not any(o.name in NEVER_VECTOR for o in operations)

@@ -43,7 +43,7 @@ def against_words(
         is_computed = isinstance(node, Alu | Cast | Bitcast | Range)
         return "" if is_computed else f"a {type(node).__name__.lower()} depends on {axis.name}"
     name, terms = memory(node).name, as_sum(node.sources[1]).terms
-    if terms.get(axis) != 1 or (node.gate is not None and axis in needs[node.gate]):
+    if terms.get(axis) != 1 or (node.predicate is not None and axis in needs[node.predicate]):
         return f"elements of {name} along {axis.name} do not follow each other"
     vector = next((r for r in needs[node] if r.level == "vector" or r in lanes), None)
     if vector is not None and terms.get(vector) != axis.extent:

@@ -15,7 +15,7 @@
 
 Each axis of the output is a range. The indices are pushed from the output towards the
 parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
-shrink and flip shift and mirror, and pad reads under a gate. Elsewhere called "rangeify".
+shrink and flip shift and mirror, and pad predicates the loads. Elsewhere called "rangeify".
 An axis whose extent is a variable is a loop that runs to the variable.
 
 A scan is the value of a store whose loops go along its axis innermost, one after the other.
@@ -24,7 +24,7 @@ A store to parts has loops over what is written only. A body that reads the Para
 just the element it writes, whose index is that of the store.
 
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
-Ensures: every load is inside its buffer or gated; one range per axis of extent above 1.
+Ensures: every load is inside its buffer or predicated; one range per axis of extent above 1.
 """
 
 from dataclasses import dataclass, field
@@ -148,22 +148,22 @@ def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list
         return []
     indices = walk.new_ranges(changes.shape, changes.extents, "serial", node)
     found = [walk.value((position, indices, None)) for position in positions]
-    gate: ScalarNode | None = None
+    predicate: ScalarNode | None = None
     for position, extent in zip(found, symbolic(base.shape, base.extents), strict=True):
-        gate = both(gate, is_within(position, bound(extent)))
-    assert gate is not None
+        predicate = both(predicate, is_within(position, bound(extent)))
+    assert predicate is not None
     target = nodes.Argument((), written.slot, written.dtype, written.size, True)
     where = linear(tuple(map(clamp, found, base.shape)), base.shape)
     ranges = tuple(i for i in indices if isinstance(i, nodes.Range))
     change = walk.value((changes, indices, None))
-    made = nodes.Update((target, where, change, gate, *ranges), node.op)
+    made = nodes.Update((target, where, change, predicate, *ranges), node.op)
     walk.note(made, node)
     return [made]
 
 
 @dataclass(slots=True)
 class _Walk:
-    """Computes the scalar of (node, indices, gate) keys, each once, without recursion."""
+    """Computes the scalar of (node, indices, predicate) keys, each once, without recursion."""
 
     provenance: Provenance[TensorNode]
     known: dict[Key, ScalarNode] = field(default_factory=dict)
@@ -269,23 +269,23 @@ class _Walk:
 
     def _children(self, key: Key) -> list[Key]:
         """The keys whose scalars the scalar of `key` is made from."""
-        node, indices, gate = key
+        node, indices, predicate = key
         match node:
             case graph.Param() | graph.Const() | graph.Iota() | graph.Variable():
                 return []
             case graph.Elementwise() | graph.Cast() | graph.Bitcast() | graph.Contiguous():
-                return [(s, indices, gate) for s in node.sources]
+                return [(s, indices, predicate) for s in node.sources]
             case effects.Custom():
-                return [(s, indices, gate) for s in node.sources]
+                return [(s, indices, predicate) for s in node.sources]
             case graph.Pad():
                 condition = self._inside(node, indices)
-                return [(node.sources[0], self._moved(node, indices), both(gate, condition))]
+                return [(node.sources[0], self._moved(node, indices), both(predicate, condition))]
             case graph.Index():
-                return [(s, indices, gate) for s in node.sources[1:]]
+                return [(s, indices, predicate) for s in node.sources[1:]]
             case graph.Reduce():
-                return [(node.sources[0], self._reduced(key), gate)]
+                return [(node.sources[0], self._reduced(key), predicate)]
             case _:
-                return [(node.sources[0], self._moved(node, indices), gate)]
+                return [(node.sources[0], self._moved(node, indices), predicate)]
 
     def _is_positions_only(self, node: TensorNode, children: list[Key]) -> bool:
         """Whether an `Index` has its positions but not yet the element they point at."""
@@ -293,18 +293,18 @@ class _Walk:
 
     def _element(self, key: Key, positions: list[ScalarNode]) -> Key:
         """The key of the element an `Index` reads, its positions moved inside the source."""
-        node, _, gate = key
+        node, _, predicate = key
         assert isinstance(node, graph.Index)
         source = node.sources[0]
         if node.validity is not None:
-            gate = both(gate, positions.pop())
+            predicate = both(predicate, positions.pop())
         if not source.size:
             return source, tuple(index_const(0) for _ in positions), const(False, bool_)
         inside = tuple(map(clamp, positions, source.shape))
         for where, extent in zip(inside, source.extents, strict=False):
             if extent is not None:  # the clamp keeps it below the maximum only
-                gate = both(gate, alu("lt", where, bound(extent)))
-        return source, inside, gate
+                predicate = both(predicate, alu("lt", where, bound(extent)))
+        return source, inside, predicate
 
     def _reduced(self, key: Key) -> Indices:
         """The indices of the source of a reduction, with new ranges for the axes folded."""
@@ -319,13 +319,15 @@ class _Walk:
 
     def _combine(self, key: Key, values: list[ScalarNode]) -> ScalarNode:
         """The scalar of `key` from those of its children."""
-        node, indices, gate = key
+        node, indices, predicate = key
         match node:
             case graph.Param():
                 is_written = node in self.stored  # in place: it reads the element it writes
                 source = nodes.Argument((), node.slot, node.dtype, node.size, is_written)
                 where = self.stored[node] if is_written else linear(indices, node.shape)
-                return nodes.Load((source, where) if gate is None else (source, where, gate))
+                if predicate is None:
+                    return nodes.Load((source, where))
+                return nodes.Load((source, where, predicate))
             case graph.Const():
                 return nodes.Const((), node.bits, node.dtype)
             case graph.Iota():
@@ -363,7 +365,7 @@ class _Walk:
         return alu("where", condition, value, const(0, node.dtype))
 
     def _padded(self, key: Key, value: ScalarNode) -> ScalarNode:
-        """The padded value: 0 outside. A load under a gate is 0 there already."""
+        """The padded value: 0 outside. A predicated load is 0 there already."""
         node, indices, _ = key
         assert isinstance(node, graph.Pad)
         condition = is_inside(node, indices)

@@ -106,7 +106,7 @@ def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
 def through_reshape(indices: Indices, new: Shape, old: Shape) -> Indices:
     """The indices in `old` of the element at `indices` in `new`; axes that stay keep theirs.
 
-    Only axes that split or join are divided: an index that may be outside, under a gate, would
+    Only axes that split or join are divided: an index that may be outside, under a predicate, would
     keep its divisions.
     """
     if 0 in new:

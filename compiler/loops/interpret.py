@@ -114,13 +114,13 @@ class _Run:
         target = memory(node)
         for _ in self._in_blocks(node.ranges):
             index, value = self._value(node.sources[1]), self._value(node.sources[2])
-            gate = None if node.gate is None else self._value(node.gate)
+            predicate = None if node.predicate is None else self._value(node.predicate)
             self._tell(node, value)
             if isinstance(target, Local):
-                self._scratch(target).scatter(index, value, gate)
+                self._scratch(target).scatter(index, value, predicate)
             else:
                 flat = self.arguments[target.slot]
-                scatter(flat, index, value, gate, f"store to {target.name}")
+                scatter(flat, index, value, predicate, f"store to {target.name}")
 
     def update(self, node: Update) -> None:
         """Apply all updates of a nest in the order of its loops, block by block."""
@@ -129,15 +129,15 @@ class _Run:
         order += [axis for axis in range(self.rank) if axis not in order]
         for _ in self._in_blocks(node.ranges):
             shape = self._shape(self.needs[node] | set(node.ranges))
-            index, data, gate = (
+            index, data, predicate = (
                 np.broadcast_to(self._value(s), shape) for s in node.sources[1:4]
             )
             if isinstance(target, Local):
-                index = self._scratch(target).places(index, gate)
-            index, data, gate = (
-                each.transpose(order).reshape(-1) for each in (index, data, gate)
+                index = self._scratch(target).places(index, predicate)
+            index, data, predicate = (
+                each.transpose(order).reshape(-1) for each in (index, data, predicate)
             )
-            self._join(node.op, target, index[gate], data[gate])
+            self._join(node.op, target, index[predicate], data[predicate])
 
     def _join(self, op: str, target: Argument | Local, index: Array, data: Array) -> None:
         if isinstance(target, Local):
@@ -265,10 +265,10 @@ class _Run:
 
     def _load(self, node: Load) -> Array:
         source, index = memory(node), self.values[node.sources[1]]
-        gate = None if node.gate is None else self.values[node.gate]
+        predicate = None if node.predicate is None else self.values[node.predicate]
         if isinstance(source, Local):
-            return self._scratch(source).gather(index, gate)
-        return gather(self.arguments[source.slot], index, gate, f"load from {source.name}")
+            return self._scratch(source).gather(index, predicate)
+        return gather(self.arguments[source.slot], index, predicate, f"load from {source.name}")
 
     def _reduce(self, node: Reduce) -> Array:
         """The fold of all blocks of the operand; over no elements, the identity."""

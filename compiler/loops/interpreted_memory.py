@@ -24,17 +24,20 @@ class Scratch:
         self.flat = np.zeros(self.start.size * size, dtype)
         self.is_written = np.zeros(self.flat.size, np.bool_)
 
-    def gather(self, index: Array, gate: Array | None) -> Array:
-        """The elements `index`; 0, and no access, where `gate` is false."""
-        where = self.places(index, gate)
-        self._check_written(where if gate is None else where[np.broadcast_to(gate, where.shape)])
-        return gather(self.flat, where, gate, f"load from {self.name}")
+    def gather(self, index: Array, predicate: Array | None) -> Array:
+        """The elements `index`; 0, and no access, where `predicate` is false."""
+        where = self.places(index, predicate)
+        if predicate is None:
+            self._check_written(where)
+        else:
+            self._check_written(where[np.broadcast_to(predicate, where.shape)])
+        return gather(self.flat, where, predicate, f"load from {self.name}")
 
-    def scatter(self, index: Array, value: Array, gate: Array | None) -> None:
-        """Write `value` to the elements `index`, except where `gate` is false."""
-        where = self.places(index, gate)
-        scatter(self.flat, where, value, gate, f"store to {self.name}")
-        scatter(self.is_written, where, np.array(True), gate, f"store to {self.name}")
+    def scatter(self, index: Array, value: Array, predicate: Array | None) -> None:
+        """Write `value` to the elements `index`, except where `predicate` is false."""
+        where = self.places(index, predicate)
+        scatter(self.flat, where, value, predicate, f"store to {self.name}")
+        scatter(self.is_written, where, np.array(True), predicate, f"store to {self.name}")
 
     def update(self, op: str, places: Array, value: Array) -> None:
         """Join the elements `places` of `flat` with `value`, one after the other."""
@@ -43,16 +46,16 @@ class Scratch:
         updates.apply(op, self.flat, places, value)
         self.is_written[places] = True
 
-    def places(self, index: Array, gate: Array | None) -> Array:
+    def places(self, index: Array, predicate: Array | None) -> Array:
         """Where in `flat` the elements `index` of each part are.
 
-        Raises `InternalError` where one is outside the memory, unless `gate` is false there.
+        Raises `InternalError` where one is outside the memory, unless `predicate` is false there.
         """
         index, start = np.broadcast_arrays(index, self.start)
         accessed = index
-        if gate is not None:
-            index, start, gate = np.broadcast_arrays(index, start, gate)
-            accessed = index[gate]
+        if predicate is not None:
+            index, start, predicate = np.broadcast_arrays(index, start, predicate)
+            accessed = index[predicate]
         outside = accessed[(accessed < 0) | (accessed >= self.size)]
         if outside.size:
             got, expected = f"index {outside.flat[0]}", f"0 … {self.size - 1}"
@@ -68,32 +71,32 @@ class Scratch:
             raise InternalError(self.name, problem, got=got, expected="one written before")
 
 
-def gather(buffer: Array, index: Array, gate: Array | None, name: str) -> Array:
-    """The elements `index` of a flat `buffer`; 0, and no access, where `gate` is false.
+def gather(buffer: Array, index: Array, predicate: Array | None, name: str) -> Array:
+    """The elements `index` of a flat `buffer`; 0, and no access, where `predicate` is false.
 
     Raises `InternalError` with `name` where an index that is accessed is outside the buffer.
     """
-    if gate is None:
+    if predicate is None:
         check_inside(buffer, index, name)
         return np.asarray(buffer[index])
-    index, gate = np.broadcast_arrays(index, gate)
+    index, predicate = np.broadcast_arrays(index, predicate)
     result = np.zeros(index.shape, buffer.dtype)
-    inside = index[gate]
+    inside = index[predicate]
     check_inside(buffer, inside, name)
-    result[gate] = buffer[inside]
+    result[predicate] = buffer[inside]
     return result
 
 
-def scatter(buffer: Array, index: Array, value: Array, gate: Array | None, name: str) -> None:
-    """Write `value` to the elements `index` of a flat `buffer`, except where `gate` is false.
+def scatter(buffer: Array, index: Array, value: Array, predicate: Array | None, name: str) -> None:
+    """Write `value` to the elements `index` of a flat `buffer`, except where `predicate` is false.
 
     Raises `InternalError` as `gather` does; of equal indices the last one is kept.
     """
-    if gate is None:
+    if predicate is None:
         index, value = np.broadcast_arrays(index, value)
     else:
-        index, value, gate = np.broadcast_arrays(index, value, gate)
-        index, value = index[gate], value[gate]
+        index, value, predicate = np.broadcast_arrays(index, value, predicate)
+        index, value = index[predicate], value[predicate]
     check_inside(buffer, index, name)
     if value.dtype != buffer.dtype:
         got, expected = str(value.dtype), str(buffer.dtype)

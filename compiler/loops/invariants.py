@@ -2,11 +2,12 @@
 compiler.
 
  1. Every node stands where it may: Stores and Updates under the Body or an After, memory only as
-    what a Load, Store or Update accesses, and only Ranges (and a Store's one gate, which is bool)
-    as the loops of a Reduce, Store or Update. An After is of memory, and its effects are on it.
+    what a Load, Store or Update accesses, and only Ranges (and a Store's one predicate, which is
+    bool) as the loops of a Reduce, Store or Update. An After is of memory, and its effects are on
+    it.
  2. The operands of an Alu have the number and types its row accepts, and it is a machine
     operation: it has no expansion. Bitcast keeps the width.
- 3. The index of a Load, Store or Update is int64, and a gate is bool.
+ 3. The index of a Load, Store or Update is int64, and a predicate is bool.
  4. One Argument per slot. Slot 0 is stored to and updated, and nothing else is; it is loaded from
     only where the Store that takes the value writes, so that each element is read before it is
     written, and then nothing updates it. A Store or Update writes the type of its memory, an
@@ -21,10 +22,10 @@ compiler.
     row accepts the type.
  7. No value depends on a range outside the nests that the range belongs to.
  8. Every access is inside its memory for all values of the ranges: its index has bounds within
-    0 … size - 1, or it is a gated load, or it depends on a range of extent 0 and so never happens.
-    The gate of a store counts where it bounds axes of the store: `i0.0*8 + i0.1 < 22`.
-    (An Update is gated and yet has such bounds: its gate decides which elements, not whether
-    they are there.)
+    0 … size - 1, or it is a predicated load, or it depends on a range of extent 0 and so never
+    happens. The predicate of a store counts where it bounds axes of the store:
+    `i0.0*8 + i0.1 < 22`. (An Update is predicated and yet has such bounds: its predicate decides
+    which elements, not whether they are there.)
  9. The stores to a buffer write each element exactly once (updates may hit one never or often):
     the index of one is a sum of multiples of its ranges, each multiple the product of the
     extents of those below it; several write as many elements as there are, none of which two of
@@ -50,9 +51,9 @@ compiler.
 Where an extent is a variable, 8 and 9 hold for its greatest value, and so for the others: a range
 that ends earlier reaches less, and writes the elements that are meaningful.
 
-Not checked: that a gate keeps its load inside the buffer, that an element of scratch memory was
-written before it is read (the interpreter checks each access), and that bounds are right (they are
-found as the node is made, and tested in `simplify`'s tests).
+Not checked: that a predicate keeps its load inside the buffer, that an element of scratch memory
+was written before it is read (the interpreter checks each access), and that bounds are right (they
+are computed when the node is created, and tested in `simplify`'s tests).
 """
 
 from typing import NoReturn

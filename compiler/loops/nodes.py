@@ -6,15 +6,17 @@
          | DefineVar(name, low, high)                an int64 known at run time: low … high
          | Argument(slot, dtype, size, is_written)   a pointer to `size` elements
          | Local(number, dtype, size)                scratch memory, one for each task
-         | Load(argument, index[, gate])             0 where `gate` is false: nothing is read
+         | Load(argument, index[, predicate])        0 where `predicate` is false: nothing is read
          | Alu(sources, op)                          a row of `ops.OPS`
          | Cast(x, dtype) | Bitcast(x, dtype)
          | Reduce(x, ranges…, op)                    x folded over the ranges
          | Scan(x, range; op)                        x folded over the iterations of a serial range
                                                      of its store up to this one
-         | Store(memory, index, x, ranges…[, gate])  for every value of the ranges, where the gate
-                                                    is true
-         | Update(argument, index, x, gate, ranges…; op)   in order, where the gate is true:
+         | Store(memory, index, x, ranges…[, predicate])
+                                                    for every value of the ranges, where the
+                                                    predicate is true
+         | Update(argument, index, x, predicate, ranges…; op)
+                                                    in order, where the predicate is true:
                                                     element `index` joined with x by `op`
          | Custom(operands…; name, dtype)           a function from outside: of scalars, or
                                                     (dtype None) of arguments, out first
@@ -176,7 +178,7 @@ class Load(ScalarNode):
     ahead: int = 0
 
     @property
-    def gate(self) -> ScalarNode | None:
+    def predicate(self) -> ScalarNode | None:
         """The condition under which memory is read, if there is one."""
         return self.sources[2] if len(self.sources) > 2 else None
 
@@ -254,9 +256,9 @@ class Scan(ScalarNode):
 class Store(ScalarNode):
     """Writes `sources[2]` to element `sources[1]` of `sources[0]` for all of `sources[3:]`.
 
-    These are all elements, unless `is_part`: then the others keep their values. Where a gate is
-    among `sources[3:]`, nothing is written where it is false. `is_streamed` asks for stores that
-    go past the caches.
+    These are all elements, unless `is_part`: then the others keep their values. `sources[3:]` may
+    include a predicate: nothing is written where it is false. `is_streamed` asks for non-temporal
+    stores, which bypass the caches.
     """
 
     is_part: bool = False
@@ -268,7 +270,7 @@ class Store(ScalarNode):
         return tuple(r for r in self.sources[3:] if isinstance(r, Range))
 
     @property
-    def gate(self) -> ScalarNode | None:
+    def predicate(self) -> ScalarNode | None:
         """The condition under which memory is written, if there is one."""
         return next((s for s in self.sources[3:] if not isinstance(s, Range)), None)
 

@@ -138,22 +138,23 @@ class Loops(Stage):
         """`out[i0*8 + i1] = %4 if i1 < 5`"""
         text = f"{self.text(node.sources[0])}[{self.address(node.sources[1])}]"
         text += f" = {self.text(node.sources[2])}"
-        text += f" if {self.address(node.gate)}" if node.gate else ""
+        text += f" if {self.address(node.predicate)}" if node.predicate else ""
         return f"{text}   streamed" if node.is_streamed else text
 
     def _update(self, node: Update) -> str:
         """`out[%5] = add(out[%5], %4) if %6 < 10`"""
-        target, where, value, gate = node.sources[:4]
+        target, where, value, predicate = node.sources[:4]
         place, new = f"{self.text(target)}[{self.address(where)}]", self.text(value)
         combined = new if UPDATES[node.op].combine is None else f"{node.op}({place}, {new})"
-        return f"{place} = {combined} if {self.address(gate)}"
+        return f"{place} = {combined} if {self.address(predicate)}"
 
     def definition(self, node: ScalarNode) -> str:
         """The right-hand side of the line that computes `node`."""
         match node:
             case Load():
                 where = f"{self.text(node.sources[0])}[{self.address(node.sources[1])}]"
-                text = f"{where} if {self.address(node.gate)} else 0" if node.gate else where
+                predicate = f" if {self.address(node.predicate)} else 0" if node.predicate else ""
+                text = where + predicate
                 return f"{text} fetch {node.ahead:+}" if node.ahead else text
             case Cast() | Bitcast():
                 inner = node.sources[0]

@@ -22,9 +22,9 @@ from compiler.core.dtypes import bool_, int64
 from compiler.core.trace import Match, Provenance
 from compiler.graph.rewrite import RuleSet, rewrite, rule_of
 from compiler.loops import nodes
-from compiler.loops.gated import bounded, under
 from compiler.loops.nodes import Body, ScalarNode, alu, const, index
 from compiler.loops.pick import pick
+from compiler.loops.predicated import bounded, under
 from compiler.loops.symbolic import Sum, as_sum, conditions
 
 
@@ -256,11 +256,11 @@ def decided_by_others(node: nodes.Alu) -> ScalarNode | None:
 
 
 @rule_of(nodes.Load)
-def under_its_gate(node: nodes.Load) -> ScalarNode | None:
+def under_its_predicate(node: nodes.Load) -> ScalarNode | None:
     """in1[(i + 5) % 6] if i >= 1 = in1[i - 1] if i >= 1 where i is 0 … 5"""
-    if node.gate is None:
+    if node.predicate is None:
         return None
-    made = under(node.gate, node.sources[1], _simplest_index)
+    made = under(node.predicate, node.sources[1], _simplest_index)
     return made and node.with_sources((node.sources[0], made, *node.sources[2:]))
 
 
@@ -269,33 +269,33 @@ def _simplest_index(where: ScalarNode) -> ScalarNode:
 
 
 @rule_of(nodes.Load)
-def open_gate(node: nodes.Load) -> ScalarNode | None:
+def constant_predicate(node: nodes.Load) -> ScalarNode | None:
     """load under true = load; load under false = 0"""
-    if not isinstance(node.gate, nodes.Const):
+    if not isinstance(node.predicate, nodes.Const):
         return None
-    return nodes.Load(node.sources[:2]) if node.gate.value else const(0, node.dtype)
+    return nodes.Load(node.sources[:2]) if node.predicate.value else const(0, node.dtype)
 
 
 @rule_of(nodes.Store)
-def open_store(node: nodes.Store) -> ScalarNode | None:
+def always_stored(node: nodes.Store) -> ScalarNode | None:
     """store under true = store"""
-    if not isinstance(node.gate, nodes.Const) or not node.gate.value:
+    if not isinstance(node.predicate, nodes.Const) or not node.predicate.value:
         return None
-    return node.with_sources(tuple(s for s in node.sources if s is not node.gate))
+    return node.with_sources(tuple(s for s in node.sources if s is not node.predicate))
 
 
 @rule_of(Body, nodes.After)
 def never_stored(node: Body | nodes.After) -> ScalarNode | None:
-    """store under false = nothing, beside other stores"""
-    kept = tuple(s for s in node.sources if not _is_shut(s))
+    """store under false = nothing, next to other stores"""
+    kept = tuple(s for s in node.sources if not _is_never_stored(s))
     return (
         node.with_sources(kept) if len(kept) > (1 if isinstance(node, nodes.After) else 0) else None
     )
 
 
-def _is_shut(node: ScalarNode) -> bool:
-    gate = node.gate if isinstance(node, nodes.Store) else None
-    return isinstance(gate, nodes.Const) and not gate.value
+def _is_never_stored(node: ScalarNode) -> bool:
+    predicate = node.predicate if isinstance(node, nodes.Store) else None
+    return isinstance(predicate, nodes.Const) and not predicate.value
 
 
 _OF_INDICES = (
@@ -306,7 +306,8 @@ INDICES = RuleSet(_OF_INDICES)
 RULES = RuleSet(
     (
         *_OF_INDICES, compare_without_constant, decided_by_others, always_true, decided_choice,
-        choice_of_truths, open_gate, under_its_gate, open_store, never_stored, pick,
+        choice_of_truths, constant_predicate, under_its_predicate, always_stored, never_stored,
+        pick,
     )
 )  # fmt: skip
 

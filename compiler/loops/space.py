@@ -72,11 +72,11 @@ def _rest(each: Range) -> tuple[int, ...]:
 
 
 def _masks(order: list[ScalarNode]) -> dict[frozenset[ScalarNode], int]:
-    """How long the axes are that run further, by their ranges: what gates say."""
-    gates = dict.fromkeys(n.gate for n in order if isinstance(n, Load | Store))
+    """By ranges, the extents of axes whose loops run further, as the predicates bound them."""
+    predicates = dict.fromkeys(n.predicate for n in order if isinstance(n, Load | Store))
     found: dict[frozenset[ScalarNode], int] = {}
-    for gate in gates:
-        for bounded, limit in filter(None, limits(gate)):
+    for predicate in predicates:
+        for bounded, limit in filter(None, limits(predicate)):
             trips = [_trips(r) for r in bounded.terms if isinstance(r, Range)]
             if limit < math.prod(trips) and len(trips) > 1:
                 found[frozenset(bounded.terms)] = limit

@@ -127,8 +127,8 @@ def _cut(body: Body, each: Range, widths: tuple[int, ...], provenance: Provenanc
             return node.with_sources(sources)
         first = fixed(node)
         loops = [p for r in node.ranges for p in (parts if r is each else (r,))]
-        gates = [s for s in sources[first:] if not isinstance(s, Range) and s is not total]
-        made = node.with_sources((*sources[:first], *loops, *gates))
+        predicates = [s for s in sources[first:] if not isinstance(s, Range) and s is not total]
+        made = node.with_sources((*sources[:first], *loops, *predicates))
         inherit(made, node, provenance)
         return made
 

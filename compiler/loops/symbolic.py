@@ -106,10 +106,10 @@ def at_greatest(node: ScalarNode) -> int | None:
     return values[node]
 
 
-def conditions(gate: ScalarNode | None) -> list[ScalarNode]:
-    """The conditions that a gate joins, in order."""
+def conditions(predicate: ScalarNode | None) -> list[ScalarNode]:
+    """The conditions that a predicate joins, in order."""
     found: list[ScalarNode] = []
-    stack = [] if gate is None else [gate]
+    stack = [] if predicate is None else [predicate]
     while stack:
         match stack.pop():
             case Alu(op="and", sources=(first, second)):
@@ -119,13 +119,13 @@ def conditions(gate: ScalarNode | None) -> list[ScalarNode]:
     return found
 
 
-def limits(gate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
-    """Sums of ranges that a gate bounds, without their constants, and what they are less than.
+def limits(predicate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
+    """Sums of ranges that a predicate bounds, without their constants, and what they are less than.
 
-    None for each condition of the gate that is of another form.
+    None for each condition of the predicate that is of another form.
     """
     found: list[tuple[Sum, int] | None] = []
-    for condition in reversed(conditions(gate)):
+    for condition in reversed(conditions(predicate)):
         match condition:
             case Alu(op="lt", sources=(a, b)) if (limit := at_greatest(b)) is not None:
                 bounded = as_sum(a)

@@ -75,8 +75,8 @@ def _structure(node: ScalarNode) -> None:
         if not isinstance(source, allowed):
             expected = " or ".join(k.__name__ for k in allowed)
             broken(node, 1, "an operand stands in the wrong place", describe(source), expected)
-    if isinstance(node, Store) and (gates := len(node.sources) - 3 - len(node.ranges)) > 1:
-        broken(node, 1, "a store has several gates", gates, "one at most")
+    if isinstance(node, Store) and (predicates := len(node.sources) - 3 - len(node.ranges)) > 1:
+        broken(node, 1, "a store has several predicates", predicates, "one at most")
     if isinstance(node, After):
         others = [s for s in node.sources[1:] if memory(s) is not memory(node)]
         if others or isinstance(memory(node), Argument):
@@ -130,10 +130,10 @@ def _types(node: ScalarNode) -> None:
         case Load() | Store() | Update():
             if node.sources[1].dtype != int64:
                 broken(node, 3, "the index is not int64", node.sources[1].dtype, int64)
-            gate = node.gate if isinstance(node, Load) else None
-            gate = node.sources[3] if isinstance(node, Update) else gate
-            if gate is not None and gate.dtype != bool_:
-                broken(node, 3, "the gate is not bool", gate.dtype, bool_)
+            predicate = node.predicate if isinstance(node, Load) else None
+            predicate = node.sources[3] if isinstance(node, Update) else predicate
+            if predicate is not None and predicate.dtype != bool_:
+                broken(node, 3, "the predicate is not bool", predicate.dtype, bool_)
             if not isinstance(node, Load) and node.sources[2].dtype != node.sources[0].dtype:
                 types = node.sources[2].dtype, node.sources[0].dtype
                 what = "a store writes another type than its memory's"

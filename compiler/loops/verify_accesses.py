@@ -45,7 +45,7 @@ def verify_accesses(
     Raises `InternalError` with the number of the first invariant broken, and the node.
     """
     stores = [n for n in body.sources if isinstance(n, nodes.Store)]
-    if len(stores) == 1 and stores[0].gate is None and not stores[0].is_part:
+    if len(stores) == 1 and stores[0].predicate is None and not stores[0].is_part:
         _covers(stores[0])
     elif stores:
         _cover(stores)
@@ -60,29 +60,29 @@ def _inside(
 ) -> None:
     """Invariant 8."""
     size, where = memory(node).size, node.sources[1]
-    if isinstance(node, nodes.Load) and node.gate is not None:
+    if isinstance(node, nodes.Load) and node.predicate is not None:
         return
     loops = needs[where] | set(() if isinstance(node, nodes.Load) else node.ranges)
     if any(r.extent == 0 for r in loops):
         return
     bounds = where.bounds
     if bounds is None or bounds[0] < 0 or bounds[1] >= size:
-        bounds = _reach(where, node.gate if isinstance(node, nodes.Store) else None) or bounds
+        bounds = _reach(where, node.predicate if isinstance(node, nodes.Store) else None) or bounds
     if bounds is None or bounds[0] < 0 or bounds[1] >= size:
         got = f"bounds {bounds[0]} … {bounds[1]}" if bounds else "an index without bounds"
-        expected = f"inside 0 … {size - 1}, or a gate"
+        expected = f"inside 0 … {size - 1}, or a predicate"
         broken(node, 8, "an access may be outside its buffer", got, expected)
 
 
-def _reach(where: ScalarNode, gate: ScalarNode | None) -> tuple[int, int] | None:
+def _reach(where: ScalarNode, predicate: ScalarNode | None) -> tuple[int, int] | None:
     """Bounds of an index that take together what belongs together.
 
     The whole tiles and the rest of an axis, n//8*8 and less than n%8, are n together; axes that a
-    gate bounds reach no further than it says.
+    predicate bounds reach no further than it says.
     """
     total = as_sum(where)
     terms, low, high = dict(total.terms), total.constant, total.constant
-    for bounded, limit in filter(None, limits(gate)):
+    for bounded, limit in filter(None, limits(predicate)):
         stride = _common(terms, bounded)
         if stride is not None and limit > 0:
             high += stride * (limit - 1)
@@ -143,7 +143,7 @@ def _covers(store: nodes.Store) -> None:
 
 
 def _cover(stores: list[nodes.Store]) -> None:
-    """Invariant 9, for stores to parts of a buffer, or under gates."""
+    """Invariant 9, for stores to parts of a buffer, or under predicates."""
     boxes = [(store, box) for store in stores for box in _boxes(store, len(stores) > 1)]
     for store, box in boxes:
         _apart(store, box)
@@ -159,21 +159,21 @@ def _cover(stores: list[nodes.Store]) -> None:
 def _boxes(store: nodes.Store, is_rest: bool) -> list[_Box]:
     """The boxes that a store writes where variables are greatest; a rest may begin at `n // 8 * 8`.
 
-    A gate bounds axes: the iterations that are whole are written, and part of the last one.
+    A predicate bounds axes: the iterations that are whole are written, and part of the last one.
     """
     total = as_sum(store.sources[1])
     start, terms, trips = total.constant, dict(total.terms), _trips(store)
     made = [_Box(0, ())]
-    for found in limits(store.gate):
+    for found in limits(store.predicate):
         if found is None and store.is_part:
             continue
         bounded, limit = found or (Sum({}, 0), 0)
         stride = _common(terms, bounded)
         if stride is None or not set(bounded.terms) <= set(trips):
-            broken(store, 9, "the gate bounds no axes of the store", store.gate, "a < N")
+            broken(store, 9, "the predicate bounds no axes of the store", store.predicate, "a < N")
         digits = _digits([(c, trips.pop(term)) for term, c in bounded.terms.items()])
         if digits is None:
-            broken(store, 9, "the gate bounds axes that overlap", bounded.node(), "multiples")
+            broken(store, 9, "the predicate bounds axes that overlap", bounded.node(), "multiples")
         below = _below(digits, limit)
         made = [_joined(box, part, stride) for box in made for part in below]
         for term in bounded.terms:

@@ -25,13 +25,13 @@ from compiler.lowered.values import Values
 from compiler.ops.updates import UPDATES
 
 
-def is_true(gate: ScalarNode) -> bool:
-    """Whether a gate is always open."""
-    return isinstance(gate, loops.Const) and bool(gate.value)
+def is_true(predicate: ScalarNode) -> bool:
+    """True if a predicate is the constant true."""
+    return isinstance(predicate, loops.Const) and bool(predicate.value)
 
 
 def load(values: Values, node: loops.Load) -> None:
-    """A register for each combination that the element, or its gate, depends on."""
+    """A register for each combination that the element, or its predicate, depends on."""
     tile = values.tiles.of(node)
     if tile.dot is not None:
         _load_words(values, node, tile)
@@ -48,7 +48,7 @@ def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) 
     """The register of what is read for one combination."""
     memory, index = values.memory(node), node.sources[1]
     lanes = tile.lanes
-    valid = _valid(values, node.gate, iterations)
+    valid = _valid(values, node.predicate, iterations)
     if lanes == 1 or values.tiles.stride(index, tile.vector) == 1:
         start = values.start(index, iterations)
         ahead = node.ahead if lanes > 1 else 0
@@ -62,13 +62,13 @@ def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) 
 
 
 def _load_words(values: Values, node: loops.Load, tile: Tile) -> None:
-    """Elements in a row: a word, or one for each lane, which all have its gate."""
+    """Elements in a row: a word, or one for each lane, which all have its predicate."""
     assert tile.dot is not None
-    parts, gate = tile.dot.extent, node.gate
+    parts, predicate = tile.dot.extent, node.predicate
     for iterations in tile.combinations():
         memory, start = values.memory(node), values.start(node.sources[1], iterations)
-        valid = _valid(values, gate, iterations)
-        if gate is not None and valid is not None and values.tiles.of(gate).lanes > 1:
+        valid = _valid(values, predicate, iterations)
+        if predicate is not None and valid is not None and values.tiles.of(predicate).lanes > 1:
             own = tuple(n // parts for n in range(tile.lanes))
             valid = _taken(values, valid, own)
         values.hold(
@@ -77,7 +77,7 @@ def _load_words(values: Values, node: loops.Load, tile: Tile) -> None:
 
 
 def _taken(values: Values, register: int, lanes: tuple[int, ...]) -> int:
-    """Gates of lanes for the elements of their words."""
+    """Predicates of lanes for the elements of their words."""
     return values.write(lambda out: Gep(out, register, lanes, bool_))
 
 
@@ -91,23 +91,24 @@ def _every_other(
 ) -> int:
     """The even elements of one row, then the odd ones of the row that ends with the last lane.
 
-    Under a gate of each lane what lies between two lanes is not read.
+    Under a predicate of each lane what lies between two lanes is not read.
     """
     memory, half = values.memory(node), lanes // 2
     first = tuple(n // 2 if n % 2 == 0 else lanes for n in range(lanes))
     second = tuple(half + n // 2 if n % 2 else lanes for n in range(lanes))
     read = []
     for start, order in zip(rows, (first, second), strict=True):
-        gate = valid
-        if valid is not None and node.gate is not None and values.tiles.of(node.gate).lanes > 1:
-            gate = _spread(values, valid, order, lanes)
-        read.append(_row(values, node, memory, start, gate, lanes))
+        predicate = valid
+        is_wide = node.predicate is not None and values.tiles.of(node.predicate).lanes > 1
+        if valid is not None and is_wide:
+            predicate = _spread(values, valid, order, lanes)
+        read.append(_row(values, node, memory, start, predicate, lanes))
     taken = (*range(0, lanes, 2), *range(lanes + 1, 2 * lanes, 2))
     return values.write(lambda out: Shuffle(out, read[0], read[1], taken, node.dtype))
 
 
 def _spread(values: Values, valid: int, order: tuple[int, ...], lanes: int) -> int:
-    """The gates of lanes in another order; lane `lanes` is a gate that is shut."""
+    """The predicates of lanes in another order; lane `lanes` stands for false."""
     shut = values.vector_constant((0,) * lanes, bool_)
     return values.write(lambda out: Shuffle(out, valid, shut, order, bool_))
 
@@ -120,7 +121,7 @@ def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
         return None
     for each in tile.ranges:
         is_row = tiles.stride(node.sources[1], each) == 1 and each.extent % lanes == 0
-        if is_row and (node.gate is None or each not in tiles.needs[node.gate]):
+        if is_row and (node.predicate is None or each not in tiles.needs[node.predicate]):
             return each
     return None
 
@@ -134,10 +135,10 @@ def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> No
         if iterations[along] % lanes:
             continue
         memory = values.memory(node)
-        valid = _valid(values, node.gate, iterations)
+        valid = _valid(values, node.predicate, iterations)
         rows = []
         for lane in range(lanes):
-            is_there = _of_lane(values, node.gate, valid, lane)
+            is_there = _of_lane(values, node.predicate, valid, lane)
             start = values.start(index, iterations, lane * stride)
             rows.append(_row(values, node, memory, start, is_there, lanes))
         for iteration, register in enumerate(transpose(values, rows, node.dtype)):
@@ -152,18 +153,20 @@ def _row(
     return values.write(lambda out: Load(out, memory, start, valid, node.dtype, lanes, ahead))
 
 
-def _of_lane(values: Values, gate: ScalarNode | None, valid: int | None, lane: int) -> int | None:
-    """The gate of one lane, which is that of a whole row: it is the same for all of the row."""
-    if gate is None or valid is None or values.tiles.of(gate).lanes == 1:
+def _of_lane(
+    values: Values, predicate: ScalarNode | None, valid: int | None, lane: int
+) -> int | None:
+    """The predicate of one lane, which holds for the whole row that this lane reads."""
+    if predicate is None or valid is None or values.tiles.of(predicate).lanes == 1:
         return valid
-    return values.lane(valid, lane, gate.dtype)
+    return values.lane(valid, lane, predicate.dtype)
 
 
-def _valid(values: Values, gate: ScalarNode | None, iterations: Iterations) -> int | None:
-    """The register of a gate, with a lane or with several; None where it is always open."""
-    if gate is None or is_true(gate):
+def _valid(values: Values, predicate: ScalarNode | None, iterations: Iterations) -> int | None:
+    """The register of a predicate, with a lane or with several; None where it is always true."""
+    if predicate is None or is_true(predicate):
         return None
-    return values.operand(gate, iterations, values.tiles.of(gate).lanes)
+    return values.operand(predicate, iterations, values.tiles.of(predicate).lanes)
 
 
 def store(values: Values, node: loops.Store) -> None:
@@ -183,25 +186,26 @@ def store(values: Values, node: loops.Store) -> None:
         held = values.operand(value, iterations, tile.lanes)
         plain = Store(values.memory(node), -1, held, None, tile.lanes)
         if is_row:
-            valid, start = _valid(values, node.gate, iterations), values.start(index, iterations)
+            valid = _valid(values, node.predicate, iterations)
+            start = values.start(index, iterations)
             is_whole = node.is_streamed and valid is None and _is_aligned(values, node, tile)
             row = replace(plain, index=start, valid=valid, is_streamed=is_whole)
             values.append(row)
             continue
-        for lane, at, valid in _places(values, index, node.gate, tile, iterations):
+        for lane, at, valid in _places(values, index, node.predicate, tile, iterations):
             source = values.lane(held, lane, value.dtype)
             values.append(replace(plain, index=at, source=source, valid=valid, lanes=1))
 
 
 def _columns(values: Values, node: loops.Store, tile: Tile) -> Range | None:
     """The unrolled range along which elements are in a row, where lanes are further apart."""
-    tiles, (index, gate) = values.tiles, (node.sources[1], node.gate)
+    tiles, (index, predicate) = values.tiles, (node.sources[1], node.predicate)
     stride, lanes = tiles.stride(index, tile.vector), tile.lanes
     if stride in (None, 0, 1) or lanes & (lanes - 1):
         return None
     for each in tile.ranges:
-        is_gated = gate is not None and each in tiles.needs[gate]
-        if tiles.stride(index, each) == 1 and each.extent > 1 and not is_gated:
+        is_predicated = predicate is not None and each in tiles.needs[predicate]
+        if tiles.stride(index, each) == 1 and each.extent > 1 and not is_predicated:
             return each
     return None
 
@@ -213,7 +217,7 @@ def _woven(values: Values, node: loops.Store, tile: Tile) -> Range | None:
         count = each.extent
         is_power = count in (2, 4) and not tile.lanes & (tile.lanes - 1)
         is_row = tiles.stride(index, each) == 1 and tiles.stride(index, tile.vector) == count
-        if is_power and is_row and size * count <= LINE and node.gate is None:
+        if is_power and is_row and size * count <= LINE and node.predicate is None:
             return each
     return None
 
@@ -249,7 +253,7 @@ def _store_columns(values: Values, node: loops.Store, tile: Tile, along: Range) 
         each = [dict(iterations) | {along: iterations[along] + n} for n in range(count)]
         held = [values.operand(value, own, lanes) for own in each]
         rows = transpose(values, held + held[-1:] * (lanes - count), dtype)
-        places = _places(values, index, node.gate, tile, iterations)
+        places = _places(values, index, node.predicate, tile, iterations)
         for row, (_, at, valid) in zip(rows, places, strict=True):
             mask = _first_lanes(values, count, lanes, valid)
             values.append(Store(values.memory(node), at, row, mask, lanes))
@@ -274,11 +278,12 @@ def _written(values: Values, node: loops.Store | loops.Update, ranges: tuple[Ran
 
 
 def _places(
-    values: Values, index: ScalarNode, gate: ScalarNode | None, tile: Tile, iterations: Iterations
+    values: Values, index: ScalarNode, predicate: ScalarNode | None, tile: Tile,
+    iterations: Iterations,
 ) -> Iterator[tuple[int, int, int | None]]:
-    """For each lane its number, the element it belongs to, and its gate."""
-    valid = _valid(values, gate, iterations)
-    is_wide = gate is not None and valid is not None and values.tiles.of(gate).lanes > 1
+    """For each lane its number, the element it belongs to, and its predicate."""
+    valid = _valid(values, predicate, iterations)
+    is_wide = predicate is not None and valid is not None and values.tiles.of(predicate).lanes > 1
     stride = values.tiles.stride(index, tile.vector)
     for lane in range(tile.lanes):
         if stride is None:
@@ -286,24 +291,24 @@ def _places(
             at = values.lane(whole, lane, int64)
         else:
             at = values.start(index, iterations, lane * stride)
-        if is_wide and valid is not None and gate is not None:
-            yield lane, at, values.lane(valid, lane, gate.dtype)
+        if is_wide and valid is not None and predicate is not None:
+            yield lane, at, values.lane(valid, lane, predicate.dtype)
         else:
             yield lane, at, valid
 
 
 def update(values: Values, node: loops.Update) -> None:
-    """Read each element, join, write it back, all under the gate."""
-    index, value, gate = node.sources[1:4]
+    """Load each element, combine it, store it back; all of it predicated."""
+    index, value, predicate = node.sources[1:4]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
     for iterations in tile.combinations():
         joined, target = values.operand(value, iterations, tile.lanes), values.memory(node)
         if is_row:
-            valid, start = _valid(values, gate, iterations), values.start(index, iterations)
+            valid, start = _valid(values, predicate, iterations), values.start(index, iterations)
             _join(values, node, Store(target, start, joined, valid, tile.lanes))
             continue
-        for lane, at, valid in _places(values, index, gate, tile, iterations):
+        for lane, at, valid in _places(values, index, predicate, tile, iterations):
             source = values.lane(joined, lane, value.dtype)
             _join(values, node, Store(target, at, source, valid))
 
@@ -325,7 +330,7 @@ def _is_aligned(values: Values, node: loops.Store, tile: Tile) -> bool:
     """Whether every register is stored in whole lines, or parts, if the memory begins with one."""
     size = tile.lanes * node.dtype.itemsize
     is_even = not size % LINE or size in PARTS
-    if not is_even or node.gate is not None or isinstance(loops.memory(node), loops.Local):
+    if not is_even or node.predicate is not None or isinstance(loops.memory(node), loops.Local):
         return False
     begin = values.tiles.divisor(node.sources[1], tile.vector) * node.dtype.itemsize
     return begin % min(size, LINE) == 0

@@ -8,7 +8,7 @@ along its outermost ranges, which then run one after the other.
 In serial mode every block is one iteration: the instructions run in program order, one at a time.
 
 The last axis of a register is its lanes. In an If the iterations where its condition is false
-take no part: their accesses are gated, and their accumulators keep what they hold.
+take no part: their accesses are predicated, and their accumulators keep what they hold.
 """
 
 import math
@@ -35,9 +35,9 @@ from compiler.ops.table import OPS
 class Counts:
     """Loads, stores, operations of a run, each iteration counted: the same in serial and parallel.
 
-    A gated access counts where its gate is true, one of n lanes as n. Scratch memory counts as
-    other memory does. `flops` are operations on float data and `integer_operations` those on other
-    data; a mulacc is two, in each lane; a custom operation is none.
+    A predicated access counts where its predicate is true, one of n lanes as n. Scratch memory
+    counts as other memory does. `flops` are operations on float data and `integer_operations` those
+    on other data; a mulacc is two, in each lane; a custom operation is none.
     """
 
     loads: int = 0
@@ -180,24 +180,24 @@ class _Run:
     def _branch(self, number: int, instruction: machine.If) -> None:
         """Run what is in an If, with the other iterations masked."""
         outside = self.mask, self.at_once
-        self.mask = self._gate(instruction.condition)
+        self.mask = self._predicate(instruction.condition)
         assert self.mask is not None
         self.at_once = self._times(1, self.mask)
         if self.at_once:
             self.span(number + 1, self.plan.ends[number])
         self.mask, self.at_once = outside
 
-    def _gate(self, valid: int | None) -> Array | None:
-        """Where an access happens: its own gate is true, and the iteration takes part."""
+    def _predicate(self, valid: int | None) -> Array | None:
+        """Where an access happens: its own predicate is true, and the iteration takes part."""
         if valid is None or self.mask is None:
             return self.mask if valid is None else self.values[valid]
         return np.asarray(self.values[valid] & self.mask)
 
-    def _times(self, lanes: int, gate: Array | None) -> int:
+    def _times(self, lanes: int, predicate: Array | None) -> int:
         """How often something of `lanes` lanes happens now."""
-        if gate is None:
+        if predicate is None:
             return self.at_once * lanes
-        return math.prod(self.shape) * lanes // gate.size * int(np.count_nonzero(gate))
+        return math.prod(self.shape) * lanes // predicate.size * int(np.count_nonzero(predicate))
 
     def _instruction(self, number: int, instruction: Instruction) -> None:
         values = self.values
@@ -300,53 +300,53 @@ class _Run:
     def _load(self, number: int, instruction: lowered.Load) -> None:
         memories, index = self.memories[instruction.buffer], self.values[instruction.index]
         where = f"lowered interpreter: instruction {number}"
-        gate = self._gate(instruction.valid)
+        predicate = self._predicate(instruction.valid)
         if len(memories) == 1:
             index = index + np.arange(instruction.lanes)
-            self.values[instruction.out] = self._read(memories[0], index, gate, where)
+            self.values[instruction.out] = self._read(memories[0], index, predicate, where)
             return
         lanes = []
         for lane, cells in enumerate(memories):
-            own = None if gate is None else _lane(gate, lane)
+            own = None if predicate is None else _lane(predicate, lane)
             lanes.append(self._read(cells, _lane(index, lane), own, where))
         self.values[instruction.out] = np.concatenate(np.broadcast_arrays(*lanes), axis=-1)
 
-    def _read(self, cells: Cells, index: Array, gate: Array | None, where: str) -> Array:
+    def _read(self, cells: Cells, index: Array, predicate: Array | None, where: str) -> Array:
         """Elements of a memory, counted and noted."""
-        value = cells.gather(index, gate, f"{where}: load from {cells.name}")
-        times = self._times(index.shape[-1], gate)
+        value = cells.gather(index, predicate, f"{where}: load from {cells.name}")
+        times = self._times(index.shape[-1], predicate)
         self.counts["loads"] += times
         self.counts["bytes_read"] += times * cells.flat.itemsize
-        self._note(cells, index, gate, False)
+        self._note(cells, index, predicate, False)
         return value
 
     def _store(self, number: int, instruction: lowered.Store) -> None:
         (cells,) = self.memories[instruction.buffer]
         index = self.values[instruction.index] + np.arange(instruction.lanes)
         where = f"lowered interpreter: instruction {number}"
-        gate = self._gate(instruction.valid)
+        predicate = self._predicate(instruction.valid)
         size = min(instruction.lanes * cells.flat.itemsize, LINE)
         if instruction.is_streamed and np.any(index[..., 0] * cells.flat.itemsize % size):
             raise InternalError(where, f"what is streamed to {cells.name} begins inside a line")
-        self._write(cells, index, self.values[instruction.source], gate, where)
+        self._write(cells, index, self.values[instruction.source], predicate, where)
 
     def _write(
-        self, cells: Cells, index: Array, value: Array, gate: Array | None, where: str
+        self, cells: Cells, index: Array, value: Array, predicate: Array | None, where: str
     ) -> None:
         """Set elements of a memory; counted and noted."""
-        cells.scatter(index, value, gate, f"{where}: store to {cells.name}")
-        times = self._times(index.shape[-1], gate)
+        cells.scatter(index, value, predicate, f"{where}: store to {cells.name}")
+        times = self._times(index.shape[-1], predicate)
         self.counts["stores"] += times
         self.counts["bytes_written"] += times * cells.flat.itemsize
-        self._note(cells, index, gate, True)
+        self._note(cells, index, predicate, True)
 
-    def _note(self, cells: Cells, index: Array, gate: Array | None, is_store: bool) -> None:
+    def _note(self, cells: Cells, index: Array, predicate: Array | None, is_store: bool) -> None:
         """Note the address of an access, if anybody asked."""
         if self.addresses is None or cells.slot is None:
             return
-        if gate is not None:
-            index, gate = np.broadcast_arrays(index, gate)
-            index = index[gate]
+        if predicate is not None:
+            index, predicate = np.broadcast_arrays(index, predicate)
+            index = index[predicate]
         self.addresses.extend((cells.slot, int(i), is_store) for i in index.flat)
 
     def _multiply_tiles(self, number: int, instruction: Wmma) -> None:

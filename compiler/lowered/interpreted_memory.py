@@ -32,28 +32,28 @@ class Cells:
     start: Array | None
     slot: int | None
 
-    def gather(self, index: Array, gate: Array | None, name: str) -> Array:
-        """The elements `index`; 0, and no access, where `gate` is false.
+    def gather(self, index: Array, predicate: Array | None, name: str) -> Array:
+        """The elements `index`; 0, and no access, where `predicate` is false.
 
         Raises `InternalError` with `name` where an index that is accessed is outside.
         """
-        return gather(self.flat, self._place(index, gate, name), gate, name)
+        return gather(self.flat, self._place(index, predicate, name), predicate, name)
 
-    def scatter(self, index: Array, value: Array, gate: Array | None, name: str) -> None:
-        """Set the elements `index`, except where `gate` is false.
+    def scatter(self, index: Array, value: Array, predicate: Array | None, name: str) -> None:
+        """Set the elements `index`, except where `predicate` is false.
 
         Raises `InternalError` as `gather` does.
         """
-        scatter(self.flat, self._place(index, gate, name), value, gate, name)
+        scatter(self.flat, self._place(index, predicate, name), value, predicate, name)
 
-    def _place(self, index: Array, gate: Array | None, name: str) -> Array:
+    def _place(self, index: Array, predicate: Array | None, name: str) -> Array:
         """Where in `flat` the elements are, once they are seen to be inside."""
         if self.start is None:
             return index
         accessed = index
-        if gate is not None:
-            accessed, gate = np.broadcast_arrays(index, gate)
-            accessed = accessed[gate]
+        if predicate is not None:
+            accessed, predicate = np.broadcast_arrays(index, predicate)
+            accessed = accessed[predicate]
         outside = accessed[(accessed < 0) | (accessed >= self.size)]
         if outside.size:
             got, expected = f"index {outside.flat[0]}", f"0 to {self.size - 1}"

@@ -87,15 +87,15 @@ class Lowered(Stage):
             case Assign(target=target, source=source):
                 return f"assign %{target} = %{source}"
             case Load(buffer=buffer, index=index, valid=valid, dtype=dtype):
-                gate = "" if valid is None else f" if %{valid} else 0"
+                predicate = "" if valid is None else f" if %{valid} else 0"
                 t = _typed(dtype, instruction.lanes)
                 more = f" fetch {instruction.ahead:+}" if instruction.ahead else ""
-                return f"{head}load {t} %{buffer}[%{index}]{gate}{more}"
+                return f"{head}load {t} %{buffer}[%{index}]{predicate}{more}"
             case Store(buffer=buffer, index=index, source=source, valid=valid):
-                gate = "" if valid is None else f" if %{valid}"
+                predicate = "" if valid is None else f" if %{valid}"
                 wide = "" if instruction.lanes == 1 else f" x{instruction.lanes}"
                 past = " streamed" if instruction.is_streamed else ""
-                return f"store{wide} %{buffer}[%{index}] = %{source}{gate}{past}"
+                return f"store{wide} %{buffer}[%{index}] = %{source}{predicate}{past}"
             case Wmma(target=target, a=a, b=b, c=c):
                 return f"wmma %{target} = %{a} · %{b} + %{c} {argument}"
             case _:

@@ -11,7 +11,7 @@
  7. A Load reads an argument that is not written, and a Store writes one that is; scratch memory
     may be both, and in a serial loop the argument written. Elsewhere the argument written is read
     just where a Store that follows writes, at the same index, one for each index, and no other
-    Store writes it. The type is the buffer's, the index int64, the gate bool.
+    Store writes it. The type is the buffer's, the index int64, the predicate bool.
  8. A buffer is used as a buffer only, never as a value.
  9. DefineGlobals come first, ascending by slot, no slot twice; slot 0 is there and alone is
     written. (A slot may be missing: an argument whose loads were simplified away.)
@@ -22,7 +22,7 @@
 12. An accumulator is assigned only inside reduction or serial loops or Ifs opened after it was
     made, and in no other loop: the iterations of normal loops do not depend on each other.
 13. An instruction of n lanes has operands of n lanes; an address has one lane, or n through
-    pointers, and a gate one or n. A condition, a bound and a lane of a vector have one.
+    pointers, and a predicate one or n. A condition, a bound and a lane of a vector have one.
 14. A vector has 2 lanes or more, all of its type. Gep and Shuffle take lanes that are there,
     Shuffle those of two vectors alike.
 15. Scratch memory has an element or more. A Buffer is made outside loops and Ifs.
@@ -38,8 +38,8 @@
 22. The memories of a Wmma have its type and hold just m·k, k·n, m·n and m·n elements; the target
     may be written, and is neither factor.
 23. A Custom is registered, with operands and result of the types declared.
-24. A streamed Store has no gate and writes whole lines of 64 bytes, or a half or a quarter of one,
-    of an argument.
+24. A streamed Store has no predicate and writes whole lines of 64 bytes, or a half or a quarter of
+    one, of an argument.
 25. The factors of a Dot are integers of 8 bits, 4 in a word, or signed ones of 16, 2 in a word,
     summed in 32 bits, or of bfloat16, 2 in a word, summed in float32. Each has a word for every
     lane, or one for all.
@@ -203,8 +203,8 @@ class _Check(Registers):
         self.same(7, "the index", instruction.index, int64)
         self.width("the index", instruction.index, 1, *self._own_addresses(instruction))
         if instruction.valid is not None:
-            self.same(7, "the gate", instruction.valid, bool_)
-            self.width("the gate", instruction.valid, 1, lanes)
+            self.same(7, "the predicate", instruction.valid, bool_)
+            self.width("the predicate", instruction.valid, 1, lanes)
         if isinstance(instruction, lowered.Store):
             self.same(7, "the value stored", instruction.source, dtype)
             self.width("the value stored", instruction.source, lanes)
@@ -219,9 +219,9 @@ class _Check(Registers):
         is_argument = isinstance(self.buffers[instruction.buffer], lowered.DefineGlobal)
         is_even = not size % LINE or size in PARTS
         if not is_even or instruction.valid is not None or not is_argument:
-            gate = "" if instruction.valid is None else ", under a gate"
+            predicate = "" if instruction.valid is None else ", predicated"
             where = "of an argument" if is_argument else "of scratch memory"
-            got = f"{size} bytes {where}{gate}"
+            got = f"{size} bytes {where}{predicate}"
             self.broken(24, "it cannot be streamed", got, "whole lines of 64 bytes of an argument")
 
     def _own_addresses(self, instruction: lowered.Load | lowered.Store) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ In order: each imports only what stands before it.
     sites.py           the instructions of a kernel that access memory, and where that memory is
     accesses.py        what memory a kernel touches, in program order, without computing any value
     caches.py          the levels that are simulated, and what a simulation counted
-    count_flops.py     operations on floats that one run of a kernel makes, gates and branches open
+    count_flops.py     float operations of one run of a kernel, all predicates and branches true
     lru.py             a cache that is set-associative and forgets what was used least recently
     simulate_cache.py  the accesses of a kernel, in order
     film.py            a kernel's accesses as pictures of its memories, frame by frame

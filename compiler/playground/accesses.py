@@ -8,8 +8,8 @@ An address follows from loop counters and variables alone, so whole loops are ev
 each counter along a NumPy axis of its own, and the accesses of an iteration stand side by side. The
 order is that of `lowered/interpret.py` in serial mode, and what is accessed is the same; but an
 access of n lanes is one here, and scratch memory is seen as well; so is what a load fetches ahead,
-in front of it, where there is such an element. Where data decide an address, a gate or a branch,
-`DataError` says so.
+in front of it, where there is such an element. Where an address, a predicate or a branch depends on
+data, `DataError` says so.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,13 +35,13 @@ accesses in a second by chunks of 2**12, 2**14, … 2**22: of a plain product of
 SHIFT = 44
 """An access is one number: its site in the high bits, its address in the low ones."""
 NONE = -1
-"""The mark where a gate or a branch keeps an access from happening."""
+"""The mark where a predicate or a branch keeps an access from happening."""
 
 
 class Accesses:
     """The accesses of one run of a kernel: of one task, where several share its work.
 
-    `total` counts every access that can happen, what is only fetched aside; gates and branches may
+    `total` counts every access that can happen, without prefetches; predicates and branches may
     leave some out.
     """
 
@@ -64,7 +64,7 @@ class Accesses:
 
     @property
     def total(self) -> int:
-        """How many accesses there are where all gates are open."""
+        """The number of accesses if all predicates are true."""
         return self._sites.total
 
     def chunks(self) -> Iterator[Array]:
@@ -192,21 +192,21 @@ class _Run:
         where = _lane(self._known(index, "an address"), lane)
         if self._is_in_a_row(site):
             where = where + lane
-        gate = self.mask
+        predicate = self.mask
         if valid is not None:
-            own = _lane(self._known(valid, "a gate"), lane)
-            gate = own if gate is None else gate & own
-        return self._code(site, where, gate)
+            own = _lane(self._known(valid, "a predicate"), lane)
+            predicate = own if predicate is None else predicate & own
+        return self._code(site, where, predicate)
 
     def _fetch(self, site: int, instruction: Instruction) -> Array:
         """The access that a load asks for further on, where there is such an element."""
         assert isinstance(instruction, Load)
         where = _lane(self._known(instruction.index, "an address"), 0) + instruction.ahead
-        gate = (where >= 0) & (where < self.sites.rows[site].region.size)
+        predicate = (where >= 0) & (where < self.sites.rows[site].region.size)
         valid = instruction.valid
         if valid is not None and self.sites.lanes.get(valid, 1) == 1:
-            gate = gate & self._known(valid, "a gate")
-        return self._code(site, where, gate if self.mask is None else gate & self.mask)
+            predicate = predicate & self._known(valid, "a predicate")
+        return self._code(site, where, predicate if self.mask is None else predicate & self.mask)
 
     def _is_in_a_row(self, site: int) -> bool:
         """Whether the lanes of an instruction follow each other in one memory."""
@@ -214,12 +214,12 @@ class _Run:
         assert isinstance(instruction, Load | Store)
         return instruction.buffer not in self.sites.pointers
 
-    def _code(self, site: int, index: Array, gate: Array | None) -> Array:
+    def _code(self, site: int, index: Array, predicate: Array | None) -> Array:
         """The accesses of a site at each index, for all iterations evaluated at once."""
         region = self.sites.rows[site].region
         code = (site << SHIFT) + region.start + index * region.itemsize
-        if gate is not None:
-            code = np.where(gate, code, NONE)
+        if predicate is not None:
+            code = np.where(predicate, code, NONE)
         depth = len(self.shape)
         code = code.reshape(*code.shape[:depth], 1)
         return np.broadcast_to(code, (*self.shape, 1))

@@ -1,4 +1,4 @@
-"""count_flops: operations on floats that one run of a kernel makes, gates and branches open.
+"""count_flops: float operations of one run of a kernel, all predicates and branches true.
 
 The same as the interpreter of instructions counts (a multiply-add is two, a vector as many as it
 has lanes), without running it.

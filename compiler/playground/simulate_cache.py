@@ -78,7 +78,7 @@ class Simulation:
             self._step(taken, levels)
             if len(taken) < len(chunk):
                 return
-        # gates and branches left some out
+        # predicates and branches left some out
         self._total += limit - left - accesses.total
 
     def _step(self, chunk: Array, levels: list[Lru]) -> None:

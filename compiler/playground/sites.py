@@ -74,8 +74,8 @@ def refused(why: str) -> DataError:
 class Sites:
     """All sites of a kernel; `of` has those of each instruction, as positions in `rows`.
 
-    `lengths` says for each Range how many accesses and fetches one of its iterations has, gates
-    all open; `total` counts accesses alone.
+    `lengths` says for each Range how many accesses and prefetches one of its iterations has if all
+    predicates are true; `total` counts accesses alone.
     """
 
     rows: list[Site] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Sites:
         return [ahead] if load.ahead else []
 
     def _apart(self, valid: int | None, lanes: int) -> tuple[int, int]:
-        """How many accesses, of how many lanes: lanes with gates of their own are apart."""
+        """The number of accesses and the lanes of each: 1 lane if each has its own predicate."""
         is_apart = valid is not None and self.lanes.get(valid, 1) > 1
         return (lanes, 1) if is_apart else (1, lanes)
 

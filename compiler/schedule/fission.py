@@ -15,7 +15,7 @@ taken through the loop passes, and the time estimated for its loops compared wit
 work in vectors, one element after the other. Where it is far from it; where a sum of products,
 which has tiles of its own, is beside or inside another sum; and where zeros are put around a sum,
 which is then computed for them as well, the kernel is cut. Tried is each value in it that is folded
-or moved: what is read crosswise, under a gate, or by a division is fast to read from memory only.
+or moved: a value with strided, predicated or divided indices is fast to read from memory only.
 The best cut is made where it is better than none, by the times estimated for the loops of both
 parts, and these are judged in turn.
 
@@ -160,7 +160,7 @@ class _Judged:
             return None
         whole = self._whole(body_of(root, self.realized))
         is_mixed = (
-            _has_several_sums(inside) or _is_under_gate(inside)
+            _has_several_sums(inside) or _is_under_predicate(inside)
             or (whole.is_plain and any(map(_is_product, inside)))
         )  # fmt: skip
         if whole.ns < LEAST_NS or not (whole.is_far or is_mixed):
@@ -247,13 +247,13 @@ def _has_several_sums(order: Sequence[TensorNode]) -> bool:
     return len(folds) > 1 and any(map(_is_product, folds))
 
 
-def _is_under_gate(order: Sequence[TensorNode]) -> bool:
+def _is_under_predicate(order: Sequence[TensorNode]) -> bool:
     """Whether the result of a reduction is padded: it is folded for zeros as well."""
-    gated: set[TensorNode] = set()
+    predicated: set[TensorNode] = set()
     for node in reversed(order):
-        if node in gated or isinstance(node, Pad):
-            gated.update(node.sources)
-    return any(isinstance(node, Reduce) and node in gated for node in order)
+        if node in predicated or isinstance(node, Pad):
+            predicated.update(node.sources)
+    return any(isinstance(node, Reduce) and node in predicated for node in order)
 
 
 def _is_product(node: TensorNode) -> bool:

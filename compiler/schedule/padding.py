@@ -2,8 +2,8 @@
 
     out[y,x] = Σ c,k,l  image[c, y + k - 1, x + l - 1] * weights[o,c,k,l]
 
-Fused, each load is under a gate, `0 <= y + k - 1 < 32 & …`, and there is one for each tap of each
-output channel. Written to memory with its zeros, the image is read without any.
+Fused, each load has a predicate, `0 <= y + k - 1 < 32 & …`, and there is one load for each tap of
+each output channel. Once the image is written to memory with its zeros, loads need no predicate.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from compiler.core.text import microseconds
 from compiler.graph.nodes import MOVEMENT, Cast, Elementwise, Expand, Pad, Reduce, TensorNode
 from compiler.schedule.demand import Demand
 
-GATE_NS = 0.1
-"""Cost of one comparison of a gate at one load, nanoseconds: an operation, and what it keeps from
-being done, since register tiles stand under no gates. With their zeros in memory 3×3 convolutions
+PREDICATE_NS = 0.1
+"""Cost of one comparison of a predicate at one load, nanoseconds: the operation, and the register
+tiles that it prevents, which cannot be predicated. With their zeros in memory 3×3 convolutions
 took less by 0.11 ns a comparison (4 channels of 8×8), 0.16 (8 of 16×16) and 0.21 (16 of 32×32) on
 one core of an EPYC (AVX2, 2026-11-23). Every second window of 672 channels of 14², 5×5 each, takes
 366 µs with 0.02, which asks, and 137 with 0.1, 240 of 28², 3×3, 180 and 54, 64 of 112² 336 and 227,
@@ -48,20 +48,20 @@ def _paddings(node: TensorNode) -> list[TensorNode]:
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
-    """The two ways to have zeros around a value, nanoseconds each."""
+class Predicates:
+    """The costs of predicated loads and of padding written to memory, in nanoseconds."""
 
     loads: int
-    """Those in sums, each of which asks whether it is inside."""
+    """Predicated loads in sums."""
     sides: int
-    """Comparisons that each makes."""
+    """Comparisons per load."""
     nbytes: int
     asked: float
     memory: float
 
     @property
     def is_written(self) -> bool:
-        """Whether the zeros are written to memory."""
+        """True if the zeros are written to memory."""
         return self.asked > self.memory
 
     @property
@@ -78,13 +78,15 @@ class Gates:
         )
 
 
-def gates(node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: float) -> Gates:
+def predicates(
+    node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: float
+) -> Predicates:
     """The costs of asking at each load, and of writing the padding once."""
     assert isinstance(node, Pad)
     loads = sum(demand.evaluations for demand in demands if demand.is_in_reduction)
     sides = sum(width != 0 for pair in node.widths for width in pair)
     memory = node.nbytes * (1 + len(demands)) * byte_ns + fixed_ns
-    return Gates(loads, sides, node.nbytes, loads * sides * GATE_NS, memory)
+    return Predicates(loads, sides, node.nbytes, loads * sides * PREDICATE_NS, memory)
 
 
 def below(node: TensorNode) -> TensorNode:

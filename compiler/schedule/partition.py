@@ -80,7 +80,7 @@ a kernel of its own."""
 LONG_NS = 0.3
 """The same for all that one element is computed from, reading it included."""
 
-_PADDED = "zeros are put around it: the loops of its reduction would run under their gates"
+_PADDED = "zeros are put around it: the loads of its reduction would need predicates"
 _SCANNED = "a scan reads it, one element after the other: cores and vectors compute it before"
 _SCATTERED = "its updates are written one after the other to an array that is there already"
 _LATER = (
@@ -249,13 +249,13 @@ class _Walk:
     def _is_padded_once(self, node: TensorNode) -> bool:
         """Whether the zeros around `node` are written; what is padded may then be in memory."""
         demands = list(self.demands.get(node, ()))
-        gates = padding.gates(node, demands, LAUNCH_NS, BYTE_NS)
-        if gates.is_written:
-            self.choices.append(Choice(node, False, gates.reason))
+        predicates = padding.predicates(node, demands, LAUNCH_NS, BYTE_NS)
+        if predicates.is_written:
+            self.choices.append(Choice(node, False, predicates.reason))
             self.bare.add(padding.below(node))
         else:
-            self.plain.append(Choice(node, True, gates.reason))
-        return gates.is_written
+            self.plain.append(Choice(node, True, predicates.reason))
+        return predicates.is_written
 
     def _required(self, node: TensorNode) -> str:
         """Why `node` must be in memory; "" if it need not."""

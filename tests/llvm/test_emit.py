@@ -160,9 +160,9 @@ def test_a_loop_runs_as_often_as_its_range(extent: int) -> None:
     assert out[0] == source[:extent].sum()
 
 
-def test_gates_keep_memory_untouched() -> None:
-    """A load under a false gate reads nothing, though its address is nowhere; a store neither."""
-    gate = Alu(9, "lt", (4, 3), dtypes.bool_)
+def test_predicates_keep_memory_untouched() -> None:
+    """A load or store with a false predicate touches no memory, though its address is invalid."""
+    predicate = Alu(9, "lt", (4, 3), dtypes.bool_)
     out = np.full(4, 7, np.int64)
     run(
         [
@@ -172,7 +172,7 @@ def test_gates_keep_memory_untouched() -> None:
             ConstInstruction(3, 2, i64),
             ConstInstruction(8, 2**50, i64),
             Range(4, 2, 0, "normal"),
-            gate,
+            predicate,
             Alu(10, "where", (9, 4, 8), i64),
             Load(5, 1, 10, 9, i64),
             Store(0, 10, 5, 9),

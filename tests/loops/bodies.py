@@ -95,9 +95,9 @@ def masked_tail() -> Example:
     """22 elements in vectors of 8: the last one is half beyond the end."""
     outer, lane = axis(3, 0, (0,)), axis(8, 0, (1,), "vector")
     i = plus(times(outer, 8), lane)
-    gate = alu("lt", i, index(22))
-    value = alu("mul", nodes.Load((given(1, 22), i, gate)), const(2.0, f32))
-    store = nodes.Store((out(22), i, value, outer, lane, gate))
+    predicate = alu("lt", i, index(22))
+    value = alu("mul", nodes.Load((given(1, 22), i, predicate)), const(2.0, f32))
+    store = nodes.Store((out(22), i, value, outer, lane, predicate))
     return Example(Body((store,)), (22, 22), lambda x: x[1] * np.float32(2))
 
 

@@ -129,7 +129,7 @@ def joined() -> TensorNode:
 
 
 def window_sum() -> TensorNode:
-    """A sum of a pad: gates inside a reduction."""
+    """A sum of a pad: predicates inside a reduction."""
     x = Reshape((Pad((data(4, 5),), ((1, 1), (2, 1))),), (3, 2, 8))
     return Reduce((x,), "sum", (1,))
 

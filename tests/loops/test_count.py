@@ -79,7 +79,7 @@ def test_traffic_is_what_a_cache_cannot_hold() -> None:
     assert made.traffic(3 * size, {0: 4 * size, 1: 2 * size}) == Traffic(0, size)
 
 
-def test_divisions_of_integers_and_gates_are_not_vectors() -> None:
+def test_divisions_of_integers_and_predicates_are_not_vectors() -> None:
     whole = data(1000, dtype="int64") // data(1000, dtype="int64")
     assert not any(s.is_vector for s in work(whole).stretches)
     assert not any(s.is_vector for s in work(data(30, 30).pad(((1, 1), (1, 1)))).stretches)

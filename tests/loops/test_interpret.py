@@ -58,7 +58,7 @@ def test_agrees_with_the_graph(name: str, limit: int) -> None:
 
 @pytest.mark.parametrize("limit", (2**22, 60, 1))
 @pytest.mark.parametrize("name", BODIES)
-def test_levels_scratch_memory_and_gates(name: str, limit: int) -> None:
+def test_levels_scratch_memory_and_predicates(name: str, limit: int) -> None:
     example = BODIES[name]()
     values = example.arguments()
     interpret(example.body, values, limit, example.variables)
@@ -124,11 +124,11 @@ def run(body: Body) -> Any:
     return values[0].tolist()
 
 
-def test_gate_masks_before_the_access() -> None:
-    """Index 3 - 2 i + 4 leaves the buffer where the gate is false, and is not read there."""
+def test_predicate_masks_before_the_access() -> None:
+    """Index 3 - 2 i + 4 leaves the buffer where the predicate is false, and is not read there."""
     where = alu("sub", alu("mul", I, index(3)), index(2))
-    gate = alu("and", alu("ge", I, index(1)), alu("lt", I, index(2)))
-    assert run(store(Load((IN, where, gate)), I)) == [0, 2, 0, 0]
+    predicate = alu("and", alu("ge", I, index(1)), alu("lt", I, index(2)))
+    assert run(store(Load((IN, where, predicate)), I)) == [0, 2, 0, 0]
 
 
 @pytest.mark.parametrize("by", (1, -1))

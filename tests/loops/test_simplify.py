@@ -160,18 +160,18 @@ BECOMES: dict[str, tuple[ScalarNode, ScalarNode]] = {
     "decided_by_others": (
         alu("and", alu("and", alu("ge", I0, index(1)), alu("lt", I1, I2)), alu("ge", I0, index(2))),
         alu("and", alu("lt", I1, I2), alu("ge", I0, index(2)))),
-    "under_its_gate": (
+    "under_its_predicate": (
         nodes.Load((IN, rest(add(I0, index(3)), 4), alu("ge", I0, index(1)))),
         nodes.Load((IN, add(I0, index(-1)), alu("ge", I0, index(1))))),
-    "under_its_gate, one value": (
+    "under_its_predicate, one value": (
         nodes.Load((IN, rest(add(I0, index(3)), 4), alu("ge", I0, index(3)))),
         nodes.Load((IN, index(2), alu("ge", I0, index(3))))),
     "always_true": (alu("and", alu("lt", I0, I1), TRUE), alu("lt", I0, I1)),
     "always_true, left": (alu("and", TRUE, alu("lt", I0, I1)), alu("lt", I0, I1)),
     "decided_choice": (alu("where", TRUE, I0, I1), I0),
     "decided_choice, false": (alu("where", FALSE, I0, I1), I1),
-    "open_gate": (nodes.Load((IN, FLAT, TRUE)), nodes.Load((IN, FLAT))),
-    "open_gate, false": (nodes.Load((IN, FLAT, FALSE)), index(0)),
+    "constant_predicate": (nodes.Load((IN, FLAT, TRUE)), nodes.Load((IN, FLAT))),
+    "constant_predicate, false": (nodes.Load((IN, FLAT, FALSE)), index(0)),
 }
 
 
@@ -236,7 +236,7 @@ def test_an_index_that_is_one_of_the_loops_is_kept(extents: tuple[int, int]) -> 
     assert found.tolist() == [7] * math.prod(extents)
 
 
-def test_axes_of_one_element_cost_nothing_under_a_gate() -> None:
+def test_axes_of_one_element_cost_nothing_under_a_predicate() -> None:
     """A padded picture is read at rows and columns, though its index may be outside."""
     picture = Tensor(np.zeros((6, 5), "float32"))
     weight = Tensor(np.ones((1, 1, 3, 3), "float32"))

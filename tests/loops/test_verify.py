@@ -60,7 +60,7 @@ def fold(value: ScalarNode, *ranges: Range) -> Reduce:
     return Reduce((value, *ranges), "sum")
 
 
-def gated(where: ScalarNode) -> Load:
+def predicated(where: ScalarNode) -> Load:
     return Load((IN, where, alu("lt", I0, index(1))))
 
 
@@ -98,7 +98,7 @@ def halves(second: int, count: int = 3) -> Body:
 
 
 def masked(limit: int, where: ScalarNode | None = None) -> Body:
-    """A store by 4 lanes, under a gate."""
+    """A store by 4 lanes, under a predicate."""
     outer, lane = ranged(2, (0,)), ranged(4, (1,), "vector")
     i = alu("add", times(outer, 4), lane)
     return Body((Store((OUT, where or i, ONE, outer, lane, alu("lt", i, index(limit)))),))
@@ -109,10 +109,10 @@ def times(each: ScalarNode, by: int) -> ScalarNode:
 
 
 def update(
-    where: ScalarNode = S, gate: ScalarNode = TRUE, *ranges: Any, op: str = "add", x: Any = ONE
+    where: ScalarNode = S, predicate: ScalarNode = TRUE, *ranges: Any, op: str = "add", x: Any = ONE
 ) -> Body:
     """A store, and then an update of what it wrote."""
-    nest = Update((OUT, where, x, gate, *(ranges or (S,))), op)
+    nest = Update((OUT, where, x, predicate, *(ranges or (S,))), op)
     return Body((*store(X).sources, nest))
 
 
@@ -130,7 +130,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (2, store(alu("where", X, X, X)), "the condition is not bool", "float32", "bool"),
     (2, store(Bitcast((AT,), f32)), "a bitcast changes the width", "float32", "64 bits"),
     (3, store(Load((IN, const(1, dtypes.int32)))), "the index is not int64", "int32", "int64"),
-    (3, store(Load((IN, AT, AT))), "the gate is not bool", "int64", "bool"),
+    (3, store(Load((IN, AT, AT))), "the predicate is not bool", "int64", "bool"),
     (4, store(AT), "a store writes another type", "int64", "float32"),
     (4, store(Load((Argument((), 0, f32, 6, False), AT))), "two arguments have one slot", "0", "a"),
     (4, store(ONE, to=Argument((), 1, f32, 6, True)), "slot 0 alone is written", "slot 1", "0"),
@@ -152,11 +152,11 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (7, store(alu("add", fold(Load((IN, R)), R), Load((IN, R)))), "outside its loop", "r2", "only"),
     (7, store(ONE, I1, I0), "i1 is used outside its loop", "i1", "only i0"),
     (8, store(Load((IN, alu("add", AT, index(1))))), "may be out", "bounds 1 … 6", "0 … 5"),
-    (8, store(Load((IN, alu("sub", AT, index(1))))), "may be out", "bounds -1 … 4", "a gate"),
+    (8, store(Load((IN, alu("sub", AT, index(1))))), "may be out", "bounds -1 … 4", "a predicate"),
     (8, store(Load((IN, Load((INTS, AT))))), "may be out", "without bounds", "inside"),
     (1, update(S, TRUE, S, AT), "stands in the wrong place, at update out", "add", "Range"),
     (3, update(const(1, dtypes.int32)), "the index is not int64", "int32", "int64"),
-    (3, update(S, S), "the gate is not bool", "int64", "bool"),
+    (3, update(S, S), "the predicate is not bool", "int64", "bool"),
     (4, update(x=S), "a store writes another type", "int64", "float32"),
     (4, update(op="sum"), "no such update", "sum", "replace, add"),
     (4, Body(update().sources[1:]), "an update of what was not written", "no store", "a store"),
@@ -176,7 +176,7 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (1, store(Load((After((LOCAL, ONE)), AT))), "wrong place, at after", "const", "Store"),
     (1, store(Load((After((Local((), 1, f32, 4), FILL)), I0))), "other memory",
      "local0", "scratch"),
-    (1, store(ONE, AT, I0, I1, TRUE, TRUE), "a store has several gates", "2", "one at most"),
+    (1, store(ONE, AT, I0, I1, TRUE, TRUE), "a store has several predicates", "2", "one at most"),
     (3, store(nested(const(1, dtypes.int32), ONE)), "the index is not int64", "int32", "int64"),
     (4, store(nested(index(0), AT)), "a store writes another type", "int64", "float32"),
     (5, store(ONE, ranged(6), ranged(6), ranged(1, (0,))), "is cut and", "i9",
@@ -193,10 +193,11 @@ WRONG: tuple[tuple[int, Body, str, str, str], ...] = (
     (8, store(nested(alu("add", K, index(1)), ONE, K)), "may be", "bounds 1 … 4", "0 … 3"),
     (8, store(nested(L, ONE, L, alu("lt", L, index(5)))), "may be", "bounds 0 … 4", "0 … 3"),
     (9, masked(5), "do not write each element", "5", "6, each once"),
-    (9, masked(6, times(ranged(4, (1,), "vector"), 1)), "the gate bounds no axes", "Alu", "a < N"),
+    (9, masked(6, times(ranged(4, (1,), "vector"), 1)), "the predicate bounds no axes", "Alu",
+     "a < N"),
     (9, Body((Store((OUT, alu("add", times(I0, 2), I1), ONE, I0, I1,
                      alu("lt", alu("add", times(I0, 2), I1), index(6)))),)),
-     "the gate bounds axes that overlap", "Alu", "multiples"),
+     "the predicate bounds axes that overlap", "Alu", "multiples"),
     (9, halves(2), "two stores write one argument", "the same", "others"),
     (9, halves(3, 2), "do not write each element", "5", "6, each once"),
     (11, store(fold(ONE, Range((N,), 9, "reduction", 0, "unroll"))), "the trip count of an unroll",
@@ -256,9 +257,9 @@ def test_a_row_that_does_not_accept(monkeypatch: pytest.MonkeyPatch) -> None:
         verify(store(fold(X, R)))
 
 
-def test_what_is_gated_or_never_happens_is_right() -> None:
+def test_what_is_predicated_or_never_happens_is_right() -> None:
     verify(store(X))
-    verify(store(gated(alu("add", AT, index(1)))))
+    verify(store(predicated(alu("add", AT, index(1)))))
     empty, nothing = Argument((), 0, f32, 0, True), Argument((), 1, f32, 0, False)
     verify(store(Load((nothing, NEVER)), NEVER, NEVER, to=empty))
 
@@ -328,8 +329,8 @@ def test_a_range_may_belong_to_several_nests() -> None:
 
 
 @pytest.mark.parametrize("size", (19, 20, 22, 37, 39, 40))
-def test_a_gate_bounds_an_axis_whose_tiles_are_cut_again(size: int) -> None:
-    """Tiles of 20 under a gate, each in 3 times 6 elements and a rest of 2."""
+def test_a_predicate_bounds_an_axis_whose_tiles_are_cut_again(size: int) -> None:
+    """Tiles of 20 under a predicate, each in 3 times 6 elements and a rest of 2."""
     tile, third, one, rest = (ranged(n, part) for n, part in (
         (2, (0,)), (3, (1, 0)), (6, (1, 1)), (2, (1, 2))))  # fmt: skip
     row, to = axis(3, 1, "normal"), Argument((), 0, f32, 3 * size, True)

@@ -55,7 +55,7 @@ def bmm(m: int, n: int, k: int) -> TensorNode:
 
 
 def window(m: int, n: int, _: int) -> TensorNode:
-    """The sum of each element and its right neighbours, 0 outside: gates in a reduction."""
+    """The sum of each element and its right neighbours, 0 outside: predicates in a reduction."""
     padded = Pad((data(m, n),), ((0, 0), (1, 1)))
     parts = [Shrink((padded,), ((0, m), (shift, shift + n))) for shift in range(3)]
     return op("add", op("add", parts[0], parts[1]), parts[2])

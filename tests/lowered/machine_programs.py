@@ -34,7 +34,7 @@ from tests.lowered.vector_programs import (
     masked_vectors,
     vector_accumulator,
     vector_constants,
-    vectors_under_one_gate,
+    vectors_under_one_predicate,
 )
 
 
@@ -337,7 +337,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
         local_in_a_loop, buffer_between_loops, bools_in_scratch, variables,
         if_carries_accumulators, nested_ifs_with_loops, an_if_guards_memory, vector_constants,
         lanes_joined_and_taken, lanes_of_two, vector_accumulator, masked_vectors,
-        vectors_under_one_gate, converted_vectors, gather_through_pointers,
+        vectors_under_one_predicate, converted_vectors, gather_through_pointers,
         product_of_tiles, product_in_scratch, products_of_words, products_of_halves,
         custom_statement, custom_inline, markers,
     )

@@ -74,8 +74,8 @@ COUNTED = {
     "local_in_a_loop": Counts(24, 24, 0, 4 * (1 + 3 + 6), 4 + 12 + 12, 96, 96),
     # in1 only where it is inside: 6 elements of 8 lanes
     "masked_vectors": Counts(6, 6, 0, 2 * (1 + 3 * 4), 2, 24, 24),
-    # four lanes in the one iteration with the gate, four in both or the other without it
-    "vectors_under_one_gate": Counts(4, 12, 0, 2 * (1 + 1 + 4 + 1), 2, 4, 12),
+    # four lanes in the one iteration with the predicate, four in both or the other without it
+    "vectors_under_one_predicate": Counts(4, 12, 0, 2 * (1 + 1 + 4 + 1), 2, 4, 12),
     "vector_constants": Counts(12, 12, 12, 3, 3, 48, 48),
     "an_if_guards_memory": Counts(4, 4, 0, 8, 8, 16, 16),
     # i mod 2, = 1 for 8; above 3 for the 4 odd ones; 3 additions for 5 and 7

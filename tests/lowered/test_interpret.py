@@ -126,7 +126,7 @@ def test_a_mulacc_is_two_operations() -> None:
 
 
 @pytest.mark.parametrize("is_serial", (False, True))
-def test_a_gated_access_counts_where_it_happens(is_serial: bool) -> None:
+def test_a_predicated_access_counts_where_it_happens(is_serial: bool) -> None:
     (body,) = kernels(PROGRAMS["joined"]())
     counts = interpret(lowered(forms(body)[0]), arguments(body), is_serial=is_serial)
     assert (counts.loads, counts.bytes_read) == (6 + 12, 4 * 18)
@@ -142,7 +142,7 @@ def test_addresses_come_in_program_order() -> None:
     ]  # fmt: skip
 
 
-def test_addresses_leave_out_what_a_gate_stops() -> None:
+def test_addresses_leave_out_what_a_predicate_stops() -> None:
     (body,) = kernels(PROGRAMS["joined"]())
     addresses: list[tuple[int, int, bool]] = []
     counts = interpret(lowered(forms(body)[-1]), arguments(body), addresses=addresses)

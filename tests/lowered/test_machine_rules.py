@@ -79,7 +79,7 @@ WRONG: tuple[tuple[int, Rows, str, str], ...] = (
     (13, [If(8)], "the condition, %8", "1"),
     (13, [Vectorize(20, (3, 7), f32)], "a lane, %7", "1"),
     (13, [Load(20, 1, 9, None, f32, 2)], "the index, %9", "1"),
-    (13, [Load(20, 1, 2, 8, f32, 4)], "the gate, %8", "1 or 4"),
+    (13, [Load(20, 1, 2, 8, f32, 4)], "the predicate, %8", "1 or 4"),
     (13, [Load(20, 1, 2, None, f32, 0)], "the number of lanes is wrong", "1 or more"),
     (13, [Store(0, 2, 7, None)], "the value stored, %7", "1"),
     (13, [Store(0, 2, 3, None, 4)], "the value stored, %3", "4"),

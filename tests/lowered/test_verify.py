@@ -43,7 +43,7 @@ RIGHT: tuple[Instruction, ...] = (
     Store(0, 5, 6, None),
     EndRange(5),
 )
-"""out[i0] = sum over r1 of in1[r1], with a gate that is always true."""
+"""out[i0] = sum over r1 of in1[r1], with a predicate that is always true."""
 
 Change = tuple[int, int, Sequence[Instruction]]
 
@@ -86,10 +86,10 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (7, swap(12, Store(1, 5, 6, None)), "the wrong access", "12 (store)", "only read"),
     (7, put(13, Load(20, 0, 5, None, f32)), "the wrong access", "13 (load)", "only written"),
     (7, swap(8, Load(8, 1, 3, None, f32)), "the index, %3", "8 (load)", "int64"),
-    (7, swap(8, Load(8, 1, 7, 2, f32)), "the gate, %2", "8 (load)", "bool"),
+    (7, swap(8, Load(8, 1, 7, 2, f32)), "the predicate, %2", "8 (load)", "bool"),
     (7, swap(8, Load(8, 1, 7, None, i32)), "a load of another type", "8 (load)", "float32"),
     (7, swap(12, Store(0, 5, 2, None)), "the value stored, %2", "12 (store)", "float32"),
-    (7, swap(12, Store(0, 5, 6, 3)), "the gate, %3", "12 (store)", "bool"),
+    (7, swap(12, Store(0, 5, 6, 3)), "the predicate, %3", "12 (store)", "bool"),
     (8, put(9, Cast(20, 1, f32)), "%1 is used as a value", "9 (cast)", "a value"),
     (9, put(5, DefineGlobal(20, 2, f32, 4, False)), "is not among the first", "5 (define", "2"),
     (9, swap(1, DefineGlobal(1, 0, f32, 4, True)), "slots do not ascend", "1 (define", "above 0"),

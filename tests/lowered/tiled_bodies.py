@@ -86,13 +86,13 @@ def writes(size: int, dtype: DType = f32) -> Argument:
 
 
 def masked(dtype: DType, size: int, lanes: int) -> Case:
-    """x + x, the last vector gated."""
+    """x + x, the last vector predicated."""
     outer, lane = axis(-(-size // lanes), 0, (0,)), axis(lanes, 0, (1,), "vector")
     i = plus(times(outer, lanes), lane)
-    gate = alu("lt", i, index(size))
-    x = Load((reads(1, size, dtype), i, gate))
+    predicate = alu("lt", i, index(size))
+    x = Load((reads(1, size, dtype), i, predicate))
     given = data(size, dtype)
-    store = Store((writes(size, dtype), i, alu("add", x, x), outer, lane, gate))
+    store = Store((writes(size, dtype), i, alu("add", x, x), outer, lane, predicate))
     return Case(Body((store,)), (given,), given + given)
 
 
@@ -141,9 +141,9 @@ def exchanged(dtype: DType, side: int, lanes: int, kept: int) -> Case:
     x = Load((reads(1, given.size, dtype),
               plus(times(i, side * lanes), times(side_by_side, lanes), lane)))  # fmt: skip
     where = plus(times(i, side), times(lane, blocks * side), side_by_side)
-    gates = () if kept == lanes else (alu("lt", lane, index(kept)),)
+    predicates = () if kept == lanes else (alu("lt", lane, index(kept)),)
     out = writes(kept * blocks * side, dtype)
-    store = Store((out, where, x, i, side_by_side, lane, *gates))
+    store = Store((out, where, x, i, side_by_side, lane, *predicates))
     expected = given.reshape(blocks, side, lanes).transpose(2, 0, 1)[:kept].reshape(-1)
     return Case(Body((store,)), (given,), expected)
 
@@ -164,8 +164,8 @@ def gathered(size: int, lanes: int) -> Case:
 
 
 def every_other(dtype: DType, size: int, lanes: int, begin: int) -> Case:
-    """Every second element from `begin` on: whole vectors, the last one gated, and none before the
-    first element that there is."""
+    """Every second element from `begin` on: whole vectors, the last one predicated, and none before
+    the first element that there is."""
     given = data(size, dtype)
     wanted = -(-size // 2)
     outer, lane = axis(-(-wanted // lanes), 0, (0,)), axis(lanes, 0, (1,), "vector")
@@ -183,7 +183,7 @@ def every_other(dtype: DType, size: int, lanes: int, begin: int) -> Case:
 
 
 def every_other_of_all(dtype: DType, lanes: int) -> Case:
-    """The even and the odd elements, up to the last there is, and no gate."""
+    """The even and the odd elements, up to the last there is, and no predicate."""
     given = data(lanes * 6, dtype)
     outer, lane = axis(3, 0, (0,)), axis(lanes, 0, (1,), "vector")
     i = plus(times(outer, lanes), lane)

@@ -1,4 +1,4 @@
-"""Kernels on vectors, written by hand: lanes, gates with several lanes, gathers."""
+"""Kernels on vectors, written by hand: lanes, predicates with several lanes, gathers."""
 
 import numpy as np
 
@@ -116,8 +116,8 @@ def masked_vectors() -> Program:
     return Program(rows, (x,), x + np.int32(9), "%12 = load i32x4 %1[%8] if %11 else 0")
 
 
-def vectors_under_one_gate() -> Program:
-    """A gate with one lane holds for a whole vector; bools are bytes in memory."""
+def vectors_under_one_predicate() -> Program:
+    """A predicate with one lane holds for a whole vector; bools are bytes in memory."""
     x = _rng.integers(0, 2, 8).astype(bool)
     rows = (
         *arguments(bool_, 8, (bool_, 8)),

@@ -27,7 +27,7 @@ def choices(loops: str) -> object:
 
 
 def padded_sums() -> Tensor:
-    """Sums over windows with a border of zeros: gates."""
+    """Sums over windows with a border of zeros: predicates."""
     x = Tensor(np.arange(63, dtype=np.float32).reshape(7, 9), name="x")
     return x.pad(((1, 1), (2, 0))).unfold(0, 3).sum((1,))
 

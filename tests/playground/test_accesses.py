@@ -53,7 +53,7 @@ KERNELS: dict[str, tuple[Any, str]] = {
     "tiles, vectors, iterations side by side":
         (lambda: ones(10, 12) @ ones(12, 40), TILED),
     "scratch memory": (lambda: ones(6, 4) @ ones(4, 8), "tile i0 2; pack 2 i0.0"),
-    "gates": (padded_sums, "plain"),
+    "predicates": (padded_sums, "plain"),
     "a mask of lanes": (lambda: ones(21) * 2.0, "tile i0 8 mask; vectorize i0.1"),
     "softmax": (lambda: ones(3, 40).softmax(), "auto"),
     "a transpose": (lambda: ones(20, 36).T.contiguous(), "auto"),

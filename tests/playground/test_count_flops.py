@@ -32,6 +32,6 @@ def test_as_the_interpreter(value: Tensor) -> None:
         assert count_flops(kernel.instructions) == interpret(kernel.instructions, arrays).flops
 
 
-@pytest.mark.parametrize("name", [n for n in COUNTED if "if" not in n and "gate" not in n])
+@pytest.mark.parametrize("name", [n for n in COUNTED if "if" not in n and "predicate" not in n])
 def test_programs_by_hand(name: str) -> None:
     assert count_flops(PROGRAMS[name]().instructions) >= COUNTED[name].flops

@@ -98,7 +98,7 @@ def test_tasks_have_caches_of_their_own() -> None:
     assert report.total == 2 * 32**3 + 1024
 
 
-def test_gates_leave_accesses_out() -> None:
+def test_predicates_leave_accesses_out() -> None:
     (kernel,) = compiler.compile(padded_sums(), Options(loops="plain")).lowered
     report = simulate_cache("k0", kernel.instructions, (FIRST,))
     assert report.is_whole and report.accesses < 7 * 3 * 11 * 2

@@ -53,7 +53,7 @@ def test_what_a_reduction_leaves_is_padded_in_a_kernel_of_its_own() -> None:
     result = parts(second.node)
     shapes = ["pad 1,4,18,18", "max 1,8,16,16", "pad 1,8,18,18"]
     assert realized(result)[:3] == shapes
-    why = "zeros are put around it: the loops of its reduction would run under their gates"
+    why = "zeros are put around it: the loads of its reduction would need predicates"
     assert ("max", False, why) in reasons(result)
 
 

@@ -148,11 +148,11 @@ class _Writer:
                 self._each(self.lanes[target], f"{self._of(target)} = {self._of(source)};")
             case lowered.Load(out=out, valid=valid, dtype=dtype, lanes=lanes):
                 read = self._element(instruction)
-                gated = read if valid is None else f"{self._of(valid)} ? {read} : 0"
-                self._define(out, dtype, gated, lanes)
+                predicated = read if valid is None else f"{self._of(valid)} ? {read} : 0"
+                self._define(out, dtype, predicated, lanes)
             case lowered.Store(source=source, valid=valid, lanes=lanes):
-                gate = "" if valid is None else f"if ({self._of(valid)}) "
-                text = f"{gate}{self._element(instruction)} = {self._of(source)};"
+                predicate = "" if valid is None else f"if ({self._of(valid)}) "
+                text = f"{predicate}{self._element(instruction)} = {self._of(source)};"
                 self._each(lanes, text)
             case lowered.Alu() | lowered.Cast() | lowered.Bitcast():
                 self._value(instruction)

@@ -59,7 +59,7 @@ _WORDS = {
     "codegenprepare": "moves addresses and conditions next to what uses them",
     "loop-reduce": "chooses counters and addresses that the machine steps cheaply",
     "expand-reductions": "writes sums of all lanes as shuffles and additions",
-    "scalarize-masked-mem-intrin": "writes gated accesses as branches where the machine has none",
+    "scalarize-masked-mem-intrin": "turns masked accesses into branches where the CPU has none",
     "interleaved-access": "finds accesses of every n-th element that one instruction does",
     "constant-hoisting": "loads expensive constants once",
     "atomic-expand": "writes atomic accesses as the machine has them",

@@ -32,7 +32,7 @@ class Access:
 
     `uneven`: ranges that move it otherwise than by a constant step, alone or with others: those
     that are divided, and those along which the index of a row is read from memory.
-    `gated`: ranges that its gate depends on.
+    `predicated`: ranges that its predicate depends on.
     `is_affine`: the index is a sum of multiples of ranges, behind a begin that may be a variable.
     """
 
@@ -40,12 +40,12 @@ class Access:
     argument: Argument
     steps: dict[Range, int]
     uneven: frozenset[Range]
-    gated: frozenset[Range]
+    predicated: frozenset[Range]
     is_affine: bool
 
     def step(self, axis: Range) -> int | None:
         """Elements that one iteration of `axis` moves; None where that is no constant."""
-        if axis in self.uneven or axis in self.gated:
+        if axis in self.uneven or axis in self.predicated:
             return None
         return self.steps.get(axis, 0)
 
@@ -115,8 +115,8 @@ def _access(node: Load | Store, needs: Mapping[ScalarNode, frozenset[Range]]) ->
     steps = {t: c for t, c in total.terms.items() if isinstance(t, Range)}
     others = [term for term in total.terms if not isinstance(term, Range | DefineVar)]
     uneven = frozenset[Range]().union(*(needs[term] for term in others))
-    gated = frozenset[Range]() if node.gate is None else needs[node.gate]
-    return Access(node, argument, steps, uneven, gated, not others)
+    predicated = frozenset[Range]() if node.predicate is None else needs[node.predicate]
+    return Access(node, argument, steps, uneven, predicated, not others)
 
 
 def _is_value(node: ScalarNode) -> bool:

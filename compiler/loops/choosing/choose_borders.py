@@ -2,9 +2,9 @@
 
     out[i0, i1] = in1[i0 - 1, i1 - 1] if i0 >= 1 & i0 < 33 & i1 >= 1 & i1 < 33 else 0
 
-A load under a gate along the lanes is one under a mask. What vectors leave of a row has no lanes;
-where that is much, LLVM finds better ones, and cores are all that is chosen. So does it where masks
-are vectors: it asks once for a row where it begins and ends.
+A load whose predicate depends on the lane is a masked load. The remainder of a row is scalar. Where
+the remainder is a large part of the row, or where masks are vectors, LLVM vectorises better: it
+computes once per row where the row begins and ends. Then only cores are chosen here.
 """
 
 from compiler.core.reason import Number, Reason, numbers_of
@@ -41,7 +41,7 @@ def borders(seen: Accesses, model: MachineModel) -> Choices | Reason:
     read = [a for a in seen.loads if inner in seen.needs[a.node]]
     if seen.store.step(inner) != 1 or not all(_is_in_row(a, inner) for a in read):
         return Reason("what it reads or writes along a row is not one element after the other")
-    if not any(inner in a.gated for a in read):
+    if not any(inner in a.predicated for a in read):
         return Reason("it has no borders along a row")
     if not has_masks(model):
         # 16 times 62² in a border of zeros take 13.8 µs in vectors, 4.9 plain (EPYC, Zen 5, AVX2,

@@ -72,7 +72,7 @@ def _windows(seen: Accesses) -> Windows | None:
     read = [a for a in seen.loads if set(fold.ranges) & seen.needs[a.node]]
     images = tuple(a for a in read if pixels in seen.needs[a.node])
     weights = tuple(a for a in read if pixels not in seen.needs[a.node])
-    if not images or not all(a.is_affine and not a.gated for a in read):
+    if not images or not all(a.is_affine and not a.predicated for a in read):
         return None
     if not weights and not any(a.step(r) == 1 for a in images for r in fold.ranges):
         return None

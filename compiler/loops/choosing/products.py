@@ -78,7 +78,7 @@ def product(seen: Accesses, is_any: bool = False) -> Product | None:
     rows, columns = seen.ranges[-2:]
     if any(length(r) is None for r in (columns, *fold.ranges)):
         return None
-    found = [a for factor in factors for a in seen.loads if a.node is factor and not a.gated]
+    found = [a for factor in factors for a in seen.loads if a.node is factor and not a.predicated]
     panels = [a for a in found if columns in seen.needs[a.node]]
     if is_any and len(panels) == 1:
         apart = [r for r in seen.ranges if r not in seen.needs[panels[0].node]]
@@ -103,4 +103,4 @@ def _loaded(factor: ScalarNode) -> ScalarNode | None:
     """The load that a factor is, whatever type it is converted to."""
     while isinstance(factor, Cast):
         factor = factor.sources[0]
-    return factor if isinstance(factor, Load) and factor.gate is None else None
+    return factor if isinstance(factor, Load) and factor.predicate is None else None

@@ -42,7 +42,7 @@ def nests(order: Iterable[ScalarNode]) -> list[Nest]:
 
 
 def remade(nest: Nest, reads: tuple[ScalarNode, ...], ranges: Iterable[ScalarNode]) -> ScalarNode:
-    """The same nest on other operands, over other ranges; a gate stays behind these."""
+    """The same nest on other operands, over other ranges; a predicate stays behind these."""
     first = fixed(nest)
     return nest.with_sources((*reads[:first], *ranges, *reads[first:]))
 

@@ -28,7 +28,7 @@
 One iteration of the axis named reads the tile: it has an axis for each loop further inside that the
 index depends on, those of the reduction first, then those of the store, as the loops have them.
 The copy is one element after the other; where the original is read in large steps, each page and
-each set of a cache would hold little of it. A gate goes with the copy: what is outside is 0 in
+each set of a cache would hold little of it. A predicate goes with the copy: what is outside is 0 in
 scratch memory, and the inner loops ask no more. What are to be words (`dot.py`) are elements in a
 row there. Where lanes are to be elements that the original
 has far apart, but what is folded lies next to each other, squares of as many elements as there are

@@ -17,9 +17,9 @@
 
 What the tiles leave over, here 2 of 50, is a nest of its own for a store, a reduction of its own
 joined to the first for a reduction ("peel"), or there is one more tile in which what is outside is
-not touched ("mask"): loads and stores get a gate, what is folded the identity. A nest that would
-have no iterations is left out, and a loop that would have one. An axis whose extent is a variable
-n has n // size tiles and n % size iterations left.
+not touched ("mask"): loads and stores get a predicate, a reduction takes its identity. Nests
+without iterations are left out, and so are loops with a single one. An axis whose extent is a
+variable n has n // size tiles and n % size iterations left.
 
 Relies on: `coalesce` has run: each axis is as long as it can be.
 Ensures: the same elements and folds; the order of a fold differs where there is a rest.
@@ -252,18 +252,18 @@ def _masked(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any
                 return reads[0]
             return remade(node, _nothing_outside(node, reads, inside), loops)
         made = node.with_sources(sources)
-        is_gated = isinstance(node, nodes.Load) and axis in needs[node]
-        return _gated(made, inside) if is_gated and inside is not None else made
+        is_predicated = isinstance(node, nodes.Load) and axis in needs[node]
+        return _predicated(made, inside) if is_predicated and inside is not None else made
 
     return rebuilt(body, change, provenance)
 
 
-def _gated(load: ScalarNode, inside: ScalarNode) -> nodes.Load:
+def _predicated(load: ScalarNode, inside: ScalarNode) -> nodes.Load:
     """A load that reads only where `inside` holds too."""
     assert isinstance(load, nodes.Load)
-    gate = both(inside, load.gate)
-    assert gate is not None
-    return nodes.Load((*load.sources[:2], gate))
+    predicate = both(inside, load.predicate)
+    assert predicate is not None
+    return nodes.Load((*load.sources[:2], predicate))
 
 
 def _nothing_outside(
@@ -277,6 +277,6 @@ def _nothing_outside(
             identity = const(REDUCTIONS[nest.op].identity(nest.dtype), nest.dtype)
             return (alu("where", inside, reads[0], identity),)
         case _:
-            gate = both(inside, reads[3] if len(reads) > 3 else None)
-            assert gate is not None
-            return (*reads[:3], gate)
+            predicate = both(inside, reads[3] if len(reads) > 3 else None)
+            assert predicate is not None
+            return (*reads[:3], predicate)

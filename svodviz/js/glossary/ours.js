@@ -41,7 +41,7 @@ export const LOOPS = [
   ["dot", "a loop whose iterations are the elements of words, multiplied and added up at once",
     "r2.1 in 4   reduction   dot"],
   ["where", "one of two values, by a condition", "where((i0 < 1), %93, 0.0)"],
-  ["if", "a gate: what is read where it does not hold is 0, and memory is not touched",
+  ["if", "a predicate: where it is false, a load gives 0 and memory is not touched",
     "in1[i0 + -1] if i0 >= 1 else 0"],
   ["at0", "where the part begins that a call reads: one kernel serves several calls",
     "in1[i0*12 + at0]"],

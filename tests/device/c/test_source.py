@@ -176,7 +176,7 @@ def test_reductions_in_c(tmp_path: Path) -> None:
 
 
 PROGRAMS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gated loads": lambda x: x.pad(((1, 2), (0, 3))),
+    "predicated loads": lambda x: x.pad(((1, 2), (0, 3))),
     "flipped": lambda x: x.flip(1) * 2.0,
     "softmax": lambda x: x.softmax(1),
     "product": lambda x: x @ x.T,

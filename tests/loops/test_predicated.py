@@ -1,4 +1,4 @@
-"""An index that is simplified under its gate is the same wherever the gate holds."""
+"""An index that is simplified under its predicate is the same wherever the predicate holds."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -9,8 +9,8 @@ from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.graph.rewrite import rewrite
 from compiler.loops import nodes
-from compiler.loops.gated import bounded, intervals, under
 from compiler.loops.nodes import ScalarNode, alu, index
+from compiler.loops.predicated import bounded, intervals, under
 from compiler.loops.simplify import INDICES
 from compiler.loops.symbolic import conditions
 from tests.loops.test_simplify import EXTENTS, I0, I1, I2, RANGES, add, expressions, times, values
@@ -19,14 +19,14 @@ limits = st.builds(
     lambda axis, shift, op, by: alu(op, add(axis, index(shift)), index(by)),
     st.sampled_from(RANGES), st.integers(-3, 3), st.sampled_from(["lt", "ge"]), st.integers(-2, 7),
 )  # fmt: skip
-gates = st.lists(limits, min_size=1, max_size=4)
+predicates = st.lists(limits, min_size=1, max_size=4)
 
 
 def joined(found: list[ScalarNode]) -> ScalarNode:
-    gate = found[0]
+    predicate = found[0]
     for each in found[1:]:
-        gate = alu("and", gate, each)
-    return gate
+        predicate = alu("and", predicate, each)
+    return predicate
 
 
 def simplest(where: ScalarNode) -> ScalarNode:
@@ -34,34 +34,34 @@ def simplest(where: ScalarNode) -> ScalarNode:
 
 
 @settings(max_examples=300)
-@given(gates, expressions(True))
-def test_the_value_is_the_same_where_the_gate_holds(
+@given(predicates, expressions(True))
+def test_the_value_is_the_same_where_the_predicate_holds(
     found: list[ScalarNode], where: ScalarNode
 ) -> None:
-    gate = joined(found)
-    made = under(gate, where, simplest)
+    predicate = joined(found)
+    made = under(predicate, where, simplest)
     if made is None:
         return
-    holds = values(alu("where", gate, index(1), index(0))).astype(bool)
+    holds = values(alu("where", predicate, index(1), index(0))).astype(bool)
     np.testing.assert_array_equal(values(made)[holds], values(where)[holds])
     assert len(toposort([made])) < len(toposort([where]))
     assert {n for n in toposort([made]) if isinstance(n, nodes.Range)} <= set(RANGES)
 
 
-def test_a_gate_is_read_as_intervals() -> None:
-    gate = joined([
+def test_a_predicate_is_read_as_intervals() -> None:
+    predicate = joined([
         alu("ge", I0, index(1)), alu("lt", add(I1, index(-2)), index(2)),
         alu("lt", add(I0, I1), index(3)), alu("ge", times(I2, 2), index(4)), alu("lt", I2, I0),
     ])  # fmt: skip
-    assert len(conditions(gate)) == 5
-    assert intervals(gate) == {I0: (1, EXTENTS[0] - 1), I1: (0, 3)}
+    assert len(conditions(predicate)) == 5
+    assert intervals(predicate) == {I0: (1, EXTENTS[0] - 1), I1: (0, 3)}
     assert bounded(alu("lt", I2, I0)) is None, "no constant"
     assert intervals(alu("ge", I0, index(0))) == {}, "that is no restriction"
 
 
-def test_a_gate_that_never_holds_is_left() -> None:
-    gate = joined([alu("ge", I0, index(2)), alu("lt", I0, index(2))])
-    assert under(gate, alu("mod", I0, index(3)), simplest) is None
+def test_a_predicate_that_never_holds_is_left() -> None:
+    predicate = joined([alu("ge", I0, index(2)), alu("lt", I0, index(2))])
+    assert under(predicate, alu("mod", I0, index(3)), simplest) is None
 
 
 def test_what_is_padded_and_reshaped_is_read_without_divisions() -> None:
@@ -75,7 +75,7 @@ def test_what_is_padded_and_reshaped_is_read_without_divisions() -> None:
     np.testing.assert_array_equal(made.run()[0], [2, 6, 10, 2, 6, 10])
 
 
-def test_a_position_that_is_read_under_a_gate_keeps_its_own() -> None:
+def test_a_position_that_is_read_under_a_predicate_keeps_its_own() -> None:
     """Both parts read positions at rows that only their own half has."""
     x, rows = Tensor(np.arange(12.0).reshape(6, 2)), Tensor(np.array([5, 0, 3]))
     made = compile(Tensor.cat(x[rows], x[rows]) + Tensor(np.ones((1, 2))))

@@ -1,10 +1,11 @@
-"""gated: under its gate a loop counter takes fewer values, and an index may be simpler.
+"""predicated: the index of a load, simplified with the bounds that its predicate implies.
 
     in1[(i0 + 5) % 6] if i0 >= 1      =   in1[i0 - 1] if i0 >= 1          i0 is 0 … 5
 
-Where a value is padded, then reshaped, its index divides what may be negative, and nothing is
-known of the result; where the gate holds it is not. So an index is simplified with counters that
-run only through the values for which the gate holds, and these are put back in terms of the loops.
+After a pad and a reshape, an index divides a value that may be negative, so the quotient has no
+useful bounds. Where the predicate holds, the value is not negative. The index is therefore
+simplified with loop counters restricted to the values that the predicate allows, and the original
+counters are substituted back.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,10 +31,10 @@ def bounded(condition: ScalarNode) -> tuple[ScalarNode, Interval] | None:
     return None
 
 
-def intervals(gate: ScalarNode) -> dict[nodes.Range, Interval]:
-    """The counters that a gate keeps to fewer values, each with these."""
+def intervals(predicate: ScalarNode) -> dict[nodes.Range, Interval]:
+    """The loop counters that a predicate restricts, each with the values that it allows."""
     found: dict[nodes.Range, Interval] = {}
-    for value, (low, high) in filter(None, map(bounded, conditions(gate))):
+    for value, (low, high) in filter(None, map(bounded, conditions(predicate))):
         total = as_sum(value)
         if len(total.terms) != 1 or set(total.terms.values()) != {1}:
             continue
@@ -46,15 +47,15 @@ def intervals(gate: ScalarNode) -> dict[nodes.Range, Interval]:
 
 
 def under(
-    gate: ScalarNode, where: ScalarNode, simplify: Callable[[ScalarNode], ScalarNode]
+    predicate: ScalarNode, where: ScalarNode, simplify: Callable[[ScalarNode], ScalarNode]
 ) -> ScalarNode | None:
-    """The index `where` in a simpler form that is the same where the gate holds; None without."""
+    """A simpler index, equal to `where` wherever the predicate holds; None if there is none."""
     if all(isinstance(term, nodes.Range | nodes.DefineVar) for term in as_sum(where).terms):
         return None  # nothing is simpler than a sum of multiples
     order = toposort([where])
     if any(isinstance(node, nodes.Load) for node in order):
-        return None  # its own gate would be taken for always open
-    kept = {r: values for r, values in intervals(gate).items() if r in order}
+        return None  # its own predicate would be taken for true
+    kept = {r: values for r, values in intervals(predicate).items() if r in order}
     if not kept or any(low > high for low, high in kept.values()):
         return None
     narrow = {r: _narrow(r, values) for r, values in kept.items()}
