@@ -188,7 +188,7 @@ def _staged(
     ]
     made = nodes.Load((nodes.After((local, *filled)), linear(dims, local_shape(dims))))
     inner = _inside(body, at)
-    if inner is None or inner is body or len(inner.sources) == len(body.sources):
+    if inner is None or len(inner.sources) == len(body.sources):
         return swapped_body(body, {load: made}, provenance)
     provenance.made(made, provenance.of(load))
     changed = swapped(inner, {load: made}, provenance, True)

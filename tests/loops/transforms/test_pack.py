@@ -11,7 +11,8 @@ import pytest
 from compiler import Options, Tensor, compile
 from compiler.core.errors import ScheduleError
 from compiler.core.node import toposort
-from compiler.loops.choices import text
+from compiler.core.trace import Provenance
+from compiler.loops.choices import Choices, Pack, parse, text
 from compiler.loops.choosing.choose import choose
 from compiler.loops.nodes import Argument, Body, Load, Local, Range, Reduce, Store, memory
 from compiler.loops.transforms import pack
@@ -163,3 +164,14 @@ def test_a_nest_outside_of_the_axis_reads_the_original() -> None:
     assert_same(before, after)
     slots = [n.sources[0] for n in toposort([after]) if isinstance(n, Load)]
     assert sum(isinstance(s, Argument) and s.slot == 2 for s in slots) == 2
+
+
+def test_a_store_keeps_its_number_where_all_stores_read_the_copy() -> None:
+    body = body_of("matmul", 17, 64, 32)
+    provenance: Provenance[str] = Provenance()
+    provenance.add(body, frozenset(("line",)))
+    number = provenance.numbers[body.sources[0]]
+    (choice,) = parse("pack 2").rows
+    assert isinstance(choice, Pack)
+    after = pack.pack(body, Choices((choice,)), provenance)
+    assert len(after.sources) == 1 and provenance.numbers[after.sources[0]] == number
