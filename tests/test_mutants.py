@@ -21,6 +21,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project of one module, `compiler/pairs.py`."""
     for name in ("compiler", "tests"):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
     (tmp_path / "compiler" / "pairs.py").write_text(SOURCE)
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     return tmp_path
