@@ -1,11 +1,11 @@
-"""What in a program is alike: public calls, functions' runs, and iterations written in Python.
+"""Repetition in a program: equal public calls, function runs, and iterations of Python loops.
 
     u = u + k * (left + right - 2 * u)      100 times: one run of 100 with a period of six calls
 
-Two calls are alike if they stand on one line, were made by the same functions, and their nodes are
-equal up to data and constants. Two iterations are, if also their nodes read each other in the same
-way. What is the same in all iterations is made by the first: `fixed` nodes do not count. Everything
-takes about as long as the program is large.
+Two calls are alike if they are on one line, ran inside the same functions, and their nodes are
+equal except for data and constants. Two iterations are alike if, in addition, their nodes read
+each other in the same way. Loop-invariant nodes are created by the first iteration only, so
+`fixed` nodes are ignored. All functions take time linear in the size of the program.
 """
 
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
@@ -14,26 +14,26 @@ from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Cast, Const, TensorNo
 from compiler.graph.words import describe_argument, operation
 
 FEWEST = 3
-"""Iterations that are a repetition: two calls of a function are still told apart."""
+"""The fewest iterations that count as a repetition: two calls of a function are shown as two."""
 _PERIODS = 4
 
 
 class Signatures:
-    """Numbers for structures: equal ones have the same."""
+    """Numbers structures, so that equal structures have equal numbers."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
 
     def of(self, key: object, parts: Sequence[object]) -> int:
-        """The number of something with this key and parts."""
+        """The number of the structure with this key and these parts."""
         return self._numbers.setdefault((key, *parts), len(self._numbers))
 
     def of_call(self, key: object, nodes: Sequence[TensorNode]) -> int:
-        """The number of a call on a line."""
+        """The number of a call: `key` is its line, `nodes` are those it made."""
         return self.of(key, [structure(nodes)])
 
     def equal(self, pieces: Sequence[Sequence[TensorNode]]) -> list[list[int]]:
-        """The stretches of `pieces` whose neighbours have one structure, by position."""
+        """Maximal runs of neighbouring `pieces` with equal structure, as lists of positions."""
         found: list[list[int]] = []
         last = -1
         for position, nodes in enumerate(pieces):
@@ -46,8 +46,10 @@ class Signatures:
 
 
 def structure(nodes: Sequence[TensorNode]) -> tuple[object, ...]:
-    """What nodes compute, and which of them read which; what they read from outside is numbered in
-    the order in which they meet it."""
+    """The structure of `nodes`: their operations, and which of them read which.
+
+    Values read from outside are numbered in the order of their first use.
+    """
     place = {node: number for number, node in enumerate(nodes)}
     outside: dict[TensorNode, int] = {}
     rows: list[object] = []
@@ -63,7 +65,8 @@ def _outer(node: TensorNode, outside: dict[TensorNode, int]) -> tuple[object, ..
 
 
 def fixed(order: Iterable[TensorNode], inputs: Container[TensorNode]) -> set[TensorNode]:
-    """Data but `inputs`, constants, other views of them, and what is computed of constants."""
+    """The loop-invariant nodes: constants, data that are no `inputs`, views of either, and values
+    computed from constants alone."""
     found: set[TensorNode] = set()
     data: set[TensorNode] = set()
     for node in order:
@@ -79,7 +82,7 @@ def fixed(order: Iterable[TensorNode], inputs: Container[TensorNode]) -> set[Ten
 
 
 def runs(keys: Sequence[object]) -> Iterator[tuple[int, int, int]]:
-    """Start, period and count of what follows itself, from the left, shortest periods first."""
+    """Start, period and count of each repetition in `keys`: from the left, short periods first."""
     nearest: dict[object, list[int]] = {}
     ahead: list[list[int]] = [[] for _ in keys]
     for position in range(len(keys) - 1, -1, -1):
@@ -97,7 +100,7 @@ def runs(keys: Sequence[object]) -> Iterator[tuple[int, int, int]]:
 
 
 def count_of(keys: Sequence[object], start: int, period: int) -> int:
-    """How often the `period` keys at `start` follow each other."""
+    """The number of consecutive repetitions of the `period` keys at `start`."""
     end = start + period
     piece = keys[start:end]
     count = 1

@@ -42,11 +42,11 @@ def as_array(bits: int, dtype: "np.dtype[Any]") -> "np.ndarray[Any, Any]":
 
 
 EXACT = 2.0**53
-"""Below it every whole number is a float64."""
+"""All integers below it are exact as float64."""
 
 
 def literal(bits: int, dtype: DType) -> str:
-    """The shortest number that means these bits, as people write it: 1e-5, not 9.99999974e-06."""
+    """The shortest decimal literal that rounds to these bits: 1e-5, not 9.99999974e-06."""
     value = from_bits(bits, dtype)
     if not dtype.is_float or not np.isfinite(value):
         return str(value)

@@ -1,17 +1,17 @@
-"""builder: tensor graphs written by hand, to learn what each kind of node does and to test it.
+"""builder: builds tensor graphs by hand, to learn what each kind of node does and to test it.
 
-A transposed window of a buffer, summed in a loop that is unrolled four times:
+Example: a transposed window of a buffer, summed in a loop that is unrolled four times:
 
     g = GraphBuilder()
     x = Tensor(np.arange(24.0), name="x")
     window = g.view(x, Strided(shape=(3, 8), strides=(1, 3)))
     total = g.unroll(g.reduce(window, "sum", (1,)), 4)
-    print(compile(total))                  # every stage of it
+    print(compile(total))                  # all stages of the compilation
     Tensor.from_node(total).numpy()
 
-Operands are nodes or tensors; every method gives a node of the kind it is named for. What does
-not fit is refused at once with a `GraphError` that says what was got and what is expected. No
-operand is converted or broadcast: that is what `Tensor` is for.
+Operands are nodes or tensors; each method returns a node of the kind it is named after. Operands
+that do not fit raise a `GraphError` at once, which states what was passed and what is expected.
+Operands are never converted or broadcast: `Tensor` does that.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ def _node(value: Operand) -> TensorNode:
 
 
 def _made(kind: type[TensorNode], operands: Sequence[Operand], *arguments: Any) -> TensorNode:
-    """A node of this kind, from the user's line, if its invariants hold."""
+    """A node of this kind with the user's line as its origin; `GraphError` if it is not valid."""
     word = kind.__name__.lower()
     held, state.origin = state.origin, state.origin or caller(word)
     try:
@@ -73,7 +73,7 @@ class GraphBuilder:
     # -- leaves --------------------------------------------------------------------------------
 
     def placeholder(self, name: str, shape: Shape, dtype: object) -> TensorNode:
-        """Data given by name when the program runs: `compile(…).run(inputs={name: array})`."""
+        """Data passed by name at run time: `compile(…).run(inputs={name: array})`."""
         return _made(Placeholder, (), tuple(shape), parse(dtype), name)
 
     def parameter(self, slot: int, shape: Shape, dtype: object) -> TensorNode:
@@ -81,17 +81,17 @@ class GraphBuilder:
         return _made(nodes.Param, (), slot, tuple(shape), parse(dtype))
 
     def constant(self, value: Scalar, dtype: object, shape: Shape = ()) -> TensorNode:
-        """One value everywhere."""
+        """A constant: the same value in every element."""
         wanted = parse(dtype)
         return _made(nodes.Const, (), to_bits(value, wanted), wanted, tuple(shape))
 
     def vconst(self, values: Sequence[Scalar], dtype: object) -> TensorNode:
-        """A row of at most 64 constants."""
+        """A vector of at most 64 constants."""
         wanted = parse(dtype)
         return _made(by_hand.VConst, (), tuple(to_bits(v, wanted) for v in values), wanted)
 
     def variable(self, name: str, low: int, high: int) -> TensorNode:
-        """An integer known when the program runs."""
+        """An integer known at run time, in `low` … `high`."""
         return _made(nodes.Variable, (), name, low, high)
 
     def iota(self, extent: int, dtype: object = "int64") -> TensorNode:
@@ -101,23 +101,26 @@ class GraphBuilder:
     # -- computation ---------------------------------------------------------------------------
 
     def op(self, name: str, *operands: Operand) -> TensorNode:
-        """Operation `name` of `ops.OPS`, element by element; shapes and types are equal."""
+        """Elementwise operation `name` of `ops.OPS`; operands have equal shapes and types."""
         return _made(nodes.Elementwise, operands, name)
 
     def cast(self, x: Operand, dtype: object) -> TensorNode:
-        """The value converted."""
+        """The value converted to another type."""
         return _made(nodes.Cast, (x,), parse(dtype))
 
     def bitcast(self, x: Operand, dtype: object) -> TensorNode:
-        """The same bits as another type of the same width."""
+        """The same bits, read as another type of the same width."""
         return _made(nodes.Bitcast, (x,), parse(dtype))
 
     def reduce(self, x: Operand, op: str, axes: Shape) -> TensorNode:
-        """The axes folded to extent 1 with "sum", "prod", "max" or "min"."""
+        """Reduction over `axes` by "sum", "prod", "max" or "min"; reduced axes keep extent 1."""
         return _made(nodes.Reduce, (x,), op, tuple(axes))
 
     def contract(self, a: Operand, b: Operand, pairs: Pairs, batch: int = 0) -> TensorNode:
-        """The sum over pairs (axis of a, axis of b) of products; `batch` axes stay in front."""
+        """Tensor contraction: sums products over `pairs` (axis of a, axis of b).
+
+        The first `batch` axes of both are batch axes and stay in front.
+        """
         return _made(Contract, (a, b), tuple(map(tuple, pairs)), batch)
 
     def wmma(self, a: Operand, b: Operand, c: Operand, m: int, n: int, k: int) -> TensorNode:
@@ -131,7 +134,7 @@ class GraphBuilder:
     # -- movement ------------------------------------------------------------------------------
 
     def reshape(self, x: Operand, shape: Shape) -> TensorNode:
-        """The same elements, row-major, under another shape."""
+        """The same elements in row-major order, with another shape."""
         return _made(nodes.Reshape, (x,), tuple(shape))
 
     def permute(self, x: Operand, order: Shape) -> TensorNode:
@@ -139,15 +142,15 @@ class GraphBuilder:
         return _made(nodes.Permute, (x,), tuple(order))
 
     def expand(self, x: Operand, shape: Shape) -> TensorNode:
-        """Axes of extent 1 repeated."""
+        """Axes of extent 1 broadcast to `shape`."""
         return _made(nodes.Expand, (x,), tuple(shape))
 
     def pad(self, x: Operand, widths: Pairs) -> TensorNode:
-        """Zeros around: a (before, after) per axis."""
+        """Zero padding: one (before, after) per axis."""
         return _made(nodes.Pad, (x,), tuple(map(tuple, widths)))
 
     def shrink(self, x: Operand, bounds: Pairs) -> TensorNode:
-        """The part [begin, end) of each axis."""
+        """The slice [begin, end) of each axis."""
         return _made(nodes.Shrink, (x,), tuple(map(tuple, bounds)))
 
     def flip(self, x: Operand, axes: Shape) -> TensorNode:
@@ -155,63 +158,65 @@ class GraphBuilder:
         return _made(nodes.Flip, (x,), tuple(axes))
 
     def cat(self, *parts: Operand, axis: int = 0) -> TensorNode:
-        """The operands one after the other."""
+        """The operands concatenated along `axis`."""
         return _made(Cat, parts, axis)
 
     def view(self, x: Operand, *views: Strided) -> TensorNode:
-        """The operand through a shape tracker, innermost view first."""
+        """The operand read through a shape tracker, innermost view first."""
         return _made(View, (x,), views)
 
     def valid(self, x: Operand, size: int, *views: Strided) -> TensorNode:
-        """The operand where a shape tracker over `size` elements reads, else 0."""
+        """The operand where the mask of a shape tracker over `size` elements is true, else 0."""
         return _made(by_hand.Valid, (x,), views, size)
 
     def buffer_view(
         self, buffer: Operand, size: int, offset: int = 0, dtype: object = None
     ) -> TensorNode:
-        """`size` elements of a buffer's memory from element `offset` on, as `dtype`."""
+        """`size` elements of a buffer's memory, starting at element `offset`, read as `dtype`."""
         target = _node(buffer).dtype if dtype is None else parse(dtype)
         return _made(by_hand.BufferView, (buffer,), size, offset, target)
 
     def gep(self, x: Operand, *lanes: int) -> TensorNode:
-        """Lanes of the last axis."""
+        """The selected lanes of the last axis."""
         return _made(by_hand.Gep, (x,), lanes)
 
     def vectorize(self, *lanes: Operand) -> TensorNode:
-        """The operands as the lanes of a new last axis."""
+        """The operands stacked as the lanes of a new last axis."""
         return _made(by_hand.Vectorize, lanes)
 
     # -- positions -----------------------------------------------------------------------------
 
     def index(self, x: Operand, *positions: Operand, validity: Operand | None = None) -> TensorNode:
-        """x at int64 positions, one tensor per axis; 0, and not read, where not valid."""
+        """x at int64 positions, one tensor per axis; where `validity` is false, 0 without a read.
+        """
         given = positions if validity is None else (*positions, validity)
         return _made(nodes.Index, (x, *given))
 
     def gather(self, x: Operand, indices: Operand, axis: int = 0) -> TensorNode:
-        """x at indices along one axis; 0 outside."""
+        """x at `indices` along one axis; 0 where an index is out of bounds."""
         return _made(Gather, (x, indices), axis)
 
     def scatter_axis(
         self, indices: Operand, updates: Operand, axis: int, shape: Shape
     ) -> TensorNode:
-        """Zeros of `shape` with the updates at indices along one axis; the last one wins."""
+        """Zeros of `shape` with `updates` written at `indices` along one axis; the last one wins.
+        """
         return _made(by_hand.ScatterAxis, (indices, updates), axis, tuple(shape))
 
     def scatter(
         self, x: Operand, updates: Operand, *positions: Operand, op: str = "replace"
     ) -> TensorNode:
-        """x with updates at int64 positions, a tensor per axis, in row-major order."""
+        """x with `updates` applied at int64 positions, one tensor per axis, in row-major order."""
         return _made(Scatter, (x, updates, *positions), op)
 
     def scan(self, x: Operand, op: str, axis: int) -> TensorNode:
-        """Element t of an axis is reduction `op` of x's elements 0 to t."""
+        """Inclusive scan: element t of the axis is reduction `op` of x's elements 0 to t."""
         return _made(Scan, (x,), op, axis)
 
     # -- marks ---------------------------------------------------------------------------------
 
     def contiguous(self, x: Operand) -> TensorNode:
-        """x, in memory."""
+        """x, written to memory."""
         return _made(nodes.Contiguous, (x,))
 
     def detach(self, x: Operand) -> TensorNode:
@@ -227,17 +232,17 @@ class GraphBuilder:
         return _made(by_hand.Noop, x)
 
     def fuse(self, x: Operand) -> TensorNode:
-        """x, computed inside all its users."""
+        """x, fused into all its users (recomputed in each)."""
         return _made(Fuse, (x,))
 
     def unroll(self, x: Operand, factor: int) -> TensorNode:
-        """x, a reduction whose innermost loop is unrolled."""
+        """x, a reduction, with its innermost loop unrolled `factor` times."""
         return _made(Unroll, (x,), factor)
 
     # -- programs ------------------------------------------------------------------------------
 
     def kernel(self, name: str, function: Callable[..., Operand], *inputs: Operand) -> TensorNode:
-        """One kernel of this name, whose body is what `function` makes of a Param per input.
+        """One kernel called `name`. `function` gets a Param for each input and returns the body.
 
         `Tensor.kernel` does the same with tensors.
         """

@@ -1,4 +1,4 @@
-"""collectives: workers of a cluster get what all of them have together, in the fewest bytes.
+"""collectives: all-reduce and all-gather between workers of a cluster, in the fewest bytes.
 
     Before:  %2 = joint %0 %1 add                   f32[4]      (partial sums of DASK and DASK:1)
              %3 = received %2 on DASK               f32[4]
@@ -6,23 +6,24 @@
     After:   a ring: each sends half of its own to the other, adds what it got to the half that it
              kept, and sends that sum
 
-An all-reduce of B bytes over n workers moves 2 (n - 1) B bytes at least: every sum of n values is
-made of n - 1 that arrive, and has to arrive n - 1 times. An all-gather moves what each has not.
-All algorithms here move exactly that; what differs is how it is shared out, and in how many steps.
+An all-reduce of B bytes over n workers moves at least 2 (n - 1) B bytes: n - 1 of the n values
+have to be sent to be summed, and the sum has to be sent to n - 1 workers. An all-gather moves to
+each worker what it lacks. All algorithms here move exactly these bytes; they differ in how the
+bytes are distributed over the workers, and in the number of steps.
 
-    ring      n (n - 1) transfers to reduce, as many to gather: each worker sends to the next, and
-              2 (n - 1) / n of B altogether. Up to `RING` workers
-    halving   the same bytes in n log n transfers: two halves of the workers exchange halves of the
-              value and go on among themselves; gathering goes back the same way. For more workers
-    tree      2 (n - 1) transfers of B in 2 log n steps: for what is small, and for one reader
-    doubling  the second half of halving, for what is small or has many workers
-    direct    each shard to each reader: where not all workers read
+    ring      n (n - 1) transfers to reduce and as many to gather; each worker sends to the next
+              one, 2 (n - 1) / n of B in all. For up to `RING` workers
+    halving   the same bytes in n log n transfers (recursive halving, then doubling): two halves of
+              the workers exchange halves of the value, then each half does so. For more workers
+    tree      2 (n - 1) transfers of B in 2 log n steps: for small values, and for one reader
+    doubling  the second half of halving, for small values or many workers
+    direct    each shard is sent to each reader: where not all workers read
 
-Which value is added to which is written in the graph. So every run gives the same bits, in
-whatever order its transfers come.
+The graph fixes which value is added to which. So every run gives the same bits, whatever the order
+in which its transfers arrive.
 
 Relies on: `shard` made a Joint of values on different workers, none with variable extents.
-Ensures: no Joint and no Received is left; what is received on a device is computed there.
+Ensures: no Joint and no Received is left; a value received on a device is computed there.
 """
 
 import itertools
@@ -44,22 +45,22 @@ from compiler.graph.rewrite import RuleSet, make_rule, rewrite
 from compiler.ops.table import REDUCTIONS
 
 SMALL = 512 << 10
-"""Bytes below which a value goes along a tree: in parts, its transfers would take no longer to
-move than to start. A round figure: 0.3 ms a transfer at 2 GB/s."""
+"""Bytes below which a value is sent along a tree: split into parts, its transfers would be bound
+by latency. A round figure: 0.3 ms per transfer at 2 GB/s."""
 RING = 32
-"""Most workers in a ring, which has n (n - 1) transfers: 992 of them."""
+"""The most workers in a ring, which has n (n - 1) transfers: 992 for 32 workers."""
 
 Kind = Literal["all-reduce", "reduce", "all-gather", "gather"]
 Algorithm = Literal["ring", "halving", "doubling", "tree", "direct"]
 Results: TypeAlias = dict[str, TensorNode]
-"""What each device gets."""
+"""The value that each device gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One exchange between workers: what for, how, and its bytes beside the fewest possible.
+    """One exchange between workers: kind, algorithm, bytes moved and the fewest bytes possible.
 
-    One in a step that is repeated has the transfers and bytes of all iterations.
+    Inside a loop, it counts the transfers and bytes of all iterations.
     """
 
     kind: Kind
@@ -69,16 +70,16 @@ class Collective:
     moved: int
     """Bytes of all transfers."""
     bound: int
-    """Bytes that any algorithm moves."""
+    """The lower bound: bytes that every algorithm has to move."""
     busiest: int
-    """Bytes that the device sends or gets which sends or gets most."""
+    """The bytes sent, or received, by the device that sends or receives most."""
     node: TensorNode
     """One of its transfers, after the pass."""
     line: Origin | None = None
     """The line of the program that needs it."""
 
     def times(self, count: int) -> "Collective":
-        """The same, so many times."""
+        """The exchange repeated `count` times: its counts multiplied."""
         sums = self.transfers, self.moved, self.bound, self.busiest
         transfers, moved, bound, busiest = (count * each for each in sums)
         return replace(self, transfers=transfers, moved=moved, bound=bound, busiest=busiest)
@@ -95,17 +96,17 @@ class Collective:
 
 @dataclass(slots=True)
 class _Exchange:
-    """What is known of one Joint, and, once it was met, what its readers get."""
+    """One Joint while the pass runs: its readers, and, after the first one, their results."""
 
     moves: Moves
     why: str
     readers: list[str] = field(default_factory=list)
     sent: dict[TensorNode, tuple[str, str]] = field(default_factory=dict)
-    """The copies, with the devices that they are from and to."""
+    """The copies, each with its source and target device."""
     results: Results = field(default_factory=dict)
 
     def send(self, node: TensorNode, device: str) -> TensorNode:
-        """`node` on `device`, where it is not yet."""
+        """`node` on `device`: a copy unless it is there already."""
         made = self.moves.copy(node, device, self.why)
         copy = made
         while isinstance(copy, DONE_AGAIN):
@@ -127,7 +128,7 @@ class _Exchange:
         return self.results
 
     def row(self, joint: Joint, algorithm: Algorithm) -> Collective:
-        """What was done, in numbers."""
+        """The counts of the exchange, after its copies were created."""
         kind: Kind = "all-reduce" if joint.op else "all-gather"
         if len(self.readers) == 1:
             kind = "reduce" if joint.op else "gather"
@@ -146,7 +147,7 @@ class _Exchange:
 def exchange(
     root: TensorNode, moves: Moves, provenance: Provenance[Any], matches: list[Match] | None
 ) -> TensorNode:
-    """`root` with what is received computed from copies, which `moves` notes."""
+    """`root` with each Received computed from copies, which are recorded in `moves`."""
     numbers, known = provenance.numbers, dict[int, _Exchange]()
     for node in toposort([root]):
         if isinstance(node, Received):
@@ -165,7 +166,7 @@ def exchange(
 
 
 def bound(joint: Joint, readers: Sequence[str]) -> int:
-    """The fewest bytes that can be moved for `readers` to have all of a value."""
+    """The fewest bytes that any algorithm moves to give `readers` the whole value."""
     if joint.op:
         own = any(device in joint.devices for device in readers)
         return joint.nbytes * (len(joint.sources) - 1 + len(readers) - own)
@@ -174,7 +175,7 @@ def bound(joint: Joint, readers: Sequence[str]) -> int:
 
 
 def algorithm_of(joint: Joint, readers: Sequence[str]) -> Algorithm:
-    """How `readers`, in the order of the devices, get a value."""
+    """The algorithm by which `readers`, in the order of the devices, get a value."""
     count, is_small = len(joint.sources), joint.nbytes < SMALL
     is_for_all = tuple(readers) == joint.devices
     if joint.op:
@@ -191,7 +192,7 @@ def algorithm_of(joint: Joint, readers: Sequence[str]) -> Algorithm:
 
 
 def _tree(found: _Exchange, joint: Joint) -> Results:
-    """Pairs are combined, then pairs of these; the result goes the same way back."""
+    """Combine pairs, then pairs of pairs; broadcast the result along the same tree."""
     own = dict(zip(joint.devices, joint.sources, strict=True))
     root = next((device for device in found.readers if device in own), joint.devices[0])
     devices = [root, *(device for device in own if device != root)]
@@ -207,7 +208,7 @@ def _tree(found: _Exchange, joint: Joint) -> Results:
 
 
 def _broadcast(found: _Exchange, value: TensorNode, devices: Sequence[str]) -> Results:
-    """What the first device has, on all: those that have it send it on."""
+    """Broadcast the value of the first device: each device that has it sends it on."""
     made = {0: value}
     step = 1 << (len(devices) - 1).bit_length()
     while step := step // 2:
@@ -217,7 +218,7 @@ def _broadcast(found: _Exchange, value: TensorNode, devices: Sequence[str]) -> R
 
 
 def _ring(found: _Exchange, joint: Joint) -> Results:
-    """Each part goes around once, growing, until its owner adds its own; then around again."""
+    """Reduce-scatter around a ring, then all-gather around it."""
     devices, count = joint.devices, len(joint.devices)
     flat, bounds = _flat(joint), _bounds(joint)
     owned: list[TensorNode] = []
@@ -231,7 +232,7 @@ def _ring(found: _Exchange, joint: Joint) -> Results:
 
 
 def _halving(found: _Exchange, joint: Joint) -> Results:
-    """Halves of the workers exchange halves of the value, halves of these halves of that, …"""
+    """Reduce-scatter by recursive halving, then all-gather by recursive doubling."""
     lengths = even_lengths(joint.size, len(joint.devices))
     owned = _halved(found, joint, joint.devices, _flat(joint), lengths)
     parts = _doubled(found, joint.devices, [held(part) for part in owned], 0)
@@ -241,7 +242,7 @@ def _halving(found: _Exchange, joint: Joint) -> Results:
 def _halved(
     found: _Exchange, joint: Joint, devices: Devices, values: list[TensorNode], lengths: Shape
 ) -> list[TensorNode]:
-    """For each device its part of the sum of `values`; the parts have these lengths."""
+    """For each device its part of the sum of `values`; the parts have lengths `lengths`."""
     if len(devices) == 1:
         return values
     half = (len(devices) + 1) // 2
@@ -265,19 +266,19 @@ def _combined(joint: Joint, left: TensorNode, right: TensorNode) -> TensorNode:
 
 
 def _flat(joint: Joint) -> list[TensorNode]:
-    """The values of the devices, without their axes: these need not be as many as workers."""
+    """The values of the devices, flattened: an axis may have fewer elements than workers."""
     return [reshaped(node, (joint.size,)) for node in joint.sources]
 
 
 def _bounds(joint: Joint) -> list[Pairs]:
-    """Where the part of each device begins and ends."""
+    """The bounds of each device's part of the flattened value."""
     lengths = even_lengths(joint.size, len(joint.devices))
     ends = itertools.accumulate(lengths)
     return [((end - length, end),) for end, length in zip(ends, lengths, strict=True)]
 
 
 def _whole(joint: Joint, parts: Sequence[Sequence[TensorNode]]) -> Results:
-    """The value of each device from the parts that it has, in its own shape."""
+    """The value of each device: its parts joined, in the original shape."""
     rows = zip(joint.devices, parts, strict=True)
     return {d: reshaped(held(joined(list(row), 0)), joint.shape) for d, row in rows}
 
@@ -286,7 +287,7 @@ def _whole(joint: Joint, parts: Sequence[Sequence[TensorNode]]) -> Results:
 
 
 def _ring_of_shards(found: _Exchange, joint: Joint) -> Results:
-    """Each shard goes around once."""
+    """All-gather around a ring: each shard goes around once."""
     shards = [held(node) for node in joint.sources]
     rows = zip(joint.devices, _around(found, joint.devices, shards), strict=True)
     return {d: held(joined([node for node in row if node.size], joint.axis)) for d, row in rows}
@@ -295,7 +296,7 @@ def _ring_of_shards(found: _Exchange, joint: Joint) -> Results:
 def _around(
     found: _Exchange, devices: Devices, parts: Sequence[TensorNode]
 ) -> list[list[TensorNode]]:
-    """For each device all parts, of which each had one; each gets them from the one before it."""
+    """For each device all parts, one per device at first; each receives from its predecessor."""
     count = len(devices)
     rows = [list(parts) for _ in devices]
     for part, made in enumerate(parts):
@@ -306,7 +307,7 @@ def _around(
 
 
 def _doubling(found: _Exchange, joint: Joint) -> Results:
-    """Pairs exchange shards, then pairs of pairs what they have, …"""
+    """All-gather by recursive doubling: pairs exchange shards, then pairs of pairs, …"""
     shards = [held(node) for node in joint.sources]
     rows = _doubled(found, joint.devices, shards, joint.axis)
     return dict(zip(joint.devices, rows, strict=True))
@@ -315,7 +316,7 @@ def _doubling(found: _Exchange, joint: Joint) -> Results:
 def _doubled(
     found: _Exchange, devices: Devices, shards: list[TensorNode], axis: int
 ) -> list[TensorNode]:
-    """For each device the shards of all of them, one after the other."""
+    """For each device the shards of all devices, concatenated."""
     if len(devices) == 1:
         return shards
     half = (len(devices) + 1) // 2
@@ -331,13 +332,13 @@ def _doubled(
 
 
 def _behind(left: TensorNode, right: TensorNode, axis: int) -> TensorNode:
-    """One after the other, in memory, where both have elements."""
+    """`left` and `right` concatenated in memory; an empty one is left out."""
     parts = [node for node in (left, right) if node.size] or [left]
     return held(joined(parts, axis))
 
 
 def _direct(found: _Exchange, joint: Joint) -> Results:
-    """Each shard goes to each reader."""
+    """Send each shard to each reader."""
     shards = [node for node in joint.sources if node.size]
     return {
         device: joined([found.send(node, device) for node in shards], joint.axis)

@@ -1,4 +1,4 @@
-"""cse: common subexpression elimination. Equal expressions of different lines become one node.
+"""cse: common subexpression elimination (CSE). Equal expressions of different lines become one.
 
     Before:  %0 = buffer x             f32[4]
              %1 = exp %0               f32[4]   digits.py:3
@@ -8,7 +8,7 @@
              %1 = exp %0               f32[4]   digits.py:3, digits.py:7
              %3 = add %1 %1 …
 
-Relies on: nodes carry the line that made them, so equal nodes of two lines are two objects.
+Relies on: nodes carry the line that created them, so equal nodes of two lines are two objects.
 Ensures: no node carries a line; `Provenance` has each node's set of lines; equal nodes are one.
 """
 
@@ -21,7 +21,7 @@ from compiler.graph.nodes import TensorNode
 def cse(
     root: TensorNode, provenance: Provenance[Origin], matches: list[Match] | None = None
 ) -> TensorNode:
-    """`root` with every node's line moved into `provenance`, equal nodes made one."""
+    """`root` with equal nodes merged, and the line of every node moved into `provenance`."""
     done: dict[TensorNode, TensorNode] = {}
     numbered: dict[TensorNode, TensorNode] = {}
     with no_origin():

@@ -1,4 +1,4 @@
-"""decompose: operations that are no machine instruction become those that are.
+"""decompose: operations without a machine instruction become operations that have one.
 
     Before:  %0 = buffer x             f32[64,10]
              %1 = relu %0              f32[64,10]
@@ -9,8 +9,8 @@
              sink %4
 
 Relies on: rows of `ops.OPS` with an `expansion`; the composite kinds of `kinds.py`; `widen.py`.
-Ensures: invariants 11 and 15 of `verify.py`: no operation or kind with an expansion is left, and
-no value of this run: what is compiled for one value of a variable serves for all.
+Ensures: invariants 11 and 15 of `verify.py`: no operation or kind with an expansion is left. Nor
+is a variable's value in this run: the compiled program serves all values of a variable.
 """
 
 from typing import Any
@@ -45,10 +45,10 @@ EXPANDED: tuple[type[Composite], ...] = (
     ContiguousBackward, Wrt, Recalled, Checkpoint, Ruled,
     by_hand.Noop, Unroll, Placeholder,
 )  # fmt: skip
-"""The kinds that `decompose` replaces: whoever adds one writes its class and names it here."""
+"""The kinds that `decompose` replaces. To add a kind, write its class and list it here."""
 
 SCHEDULED: tuple[type[Composite], ...] = (Fuse, Kernel, Later)
-"""The kinds that the schedule knows."""
+"""The kinds that stay: the schedule handles them."""
 
 
 class _GraphBuild:

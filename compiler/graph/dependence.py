@@ -1,8 +1,8 @@
-"""Under which index a node is read, axis by axis, pushed from a node to its sources.
+"""The index under which a node is read, axis by axis, propagated from users to sources.
 
-The loop axes of a kernel are numbered. For each axis of a node, an `AxisIndex` says which of them
-the index depends on (a bit set), and how: two reads with equal indices read the same element.
-Movement moves and changes the indices; a broadcast axis is read at 0, whatever the loops do.
+The loop axes of a kernel are numbered. For each axis of a node, an `AxisIndex` states on which
+loop axes the index depends (a bit set), and how. Two reads with equal indices read the same
+element. Movement permutes and changes the indices; a broadcast axis is always read at index 0.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from compiler.graph.nodes import Shape, TensorNode
 class AxisIndex(Node):
     """The index along one axis: the bit set of loop axes it depends on, and its formula.
 
-    The formula is what was done (`how`, `by`) to the indices `sources`. Interned: equal formulas
-    are one object, however long they are.
+    The formula applies operation `how`, with arguments `by`, to the indices `sources`. Formulas
+    are interned: equal ones are one object, so that comparison is cheap.
     """
 
     axes: int
@@ -35,12 +35,12 @@ Dependence: TypeAlias = tuple[AxisIndex, ...]
 
 
 def loop_index(number: int, extent: int) -> AxisIndex:
-    """The index that is loop axis `number` itself."""
+    """The index that equals loop axis `number`."""
     return ZERO if extent == 1 else AxisIndex((), 1 << number, "axis", (number,))
 
 
 def union(dependence: Dependence) -> int:
-    """All loop axes a node depends on, as one bit set."""
+    """The set of all loop axes that any index depends on."""
     result = 0
     for index in dependence:
         result |= index.axes
@@ -48,7 +48,7 @@ def union(dependence: Dependence) -> int:
 
 
 def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
-    """The indices into the source of a movement node (others keep their user's)."""
+    """The indices into the source of a movement node; those of other nodes are unchanged."""
     match node:
         case nodes.Permute():
             table = dict(zip(node.order, dependence, strict=True))
@@ -84,7 +84,7 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
 
 
 def gathered(node: nodes.Index, dependence: Dependence) -> Dependence:
-    """The indices into the source of an `Index`: data, found under the node's own indices."""
+    """The indices into the source of an `Index`: values loaded at the indices of the node."""
     return tuple(
         AxisIndex(dependence, union(dependence), "gather", (id(position),))
         for position in node.positions
@@ -92,7 +92,7 @@ def gathered(node: nodes.Index, dependence: Dependence) -> Dependence:
 
 
 def is_data(dependence: Dependence) -> bool:
-    """Whether an index is found in data anywhere on its way."""
+    """True if an index depends on loaded data (an indirect access) anywhere in its formula."""
     found: set[AxisIndex] = set()
     stack = list(dependence)
     while stack:
@@ -106,14 +106,14 @@ def is_data(dependence: Dependence) -> bool:
 
 
 def _changed(index: AxisIndex, how: str, by: int) -> AxisIndex:
-    """`index` after a change; it depends on the same loops."""
+    """`index` after a change that adds no dependence on a loop."""
     return AxisIndex((index,), index.axes, how, (by,))
 
 
 def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependence:
-    """The indices into `old` where those into `new` are given.
+    """The indices into shape `old` from those into shape `new`.
 
-    An axis that stays keeps its index; axes that split or join share their loops.
+    An unchanged axis keeps its index; axes that are split or joined share their loop axes.
     """
     result = [ZERO] * len(old)
     for place, axes, by in _reshape_steps(new, old):
@@ -126,7 +126,7 @@ def through_reshape(new: Shape, old: Shape, dependence: Dependence) -> Dependenc
 
 
 def _through_symbolic(node: nodes.Reshape, dependence: Dependence) -> Dependence:
-    """As `through_reshape`, where axes are variable."""
+    """As `through_reshape`, for dynamic extents."""
     source = node.sources[0]
     new = symbolic(node.shape, node.extents)
     old = symbolic(source.shape, source.extents)
@@ -146,12 +146,12 @@ def _through_symbolic(node: nodes.Reshape, dependence: Dependence) -> Dependence
 
 
 Step: TypeAlias = tuple[int, tuple[int, ...], tuple[int, ...] | None]
-"""For an old axis the new ones that its index is made of, and how; None where it is the index."""
+"""An old axis, the new axes that its index is computed from, and how: None for the same index."""
 
 
 @lru_cache(4096)
 def _reshape_steps(new: Shape, old: Shape) -> tuple[Step, ...]:
-    """The step for each axis of `old` that has an extent other than 1."""
+    """The step for each axis of `old` with an extent other than 1."""
     steps: list[Step] = []
     for new_axes, old_axes in matching_groups(new, old):
         axes = tuple(i for i in new_axes if new[i] != 1)

@@ -1,6 +1,6 @@
-"""Where tensors are: the names of devices, and whether operands are in one place.
+"""Where tensors are: the names of devices. The operands of a node have to be on the same devices.
 
-    devices = ()                 in no place: constants, and files, which any device reads
+    devices = ()                 on no device: constants, and files, which any device reads
             | (name,)            on one device
             | (name, name, …)    in shards, one per device
 
@@ -17,16 +17,16 @@ DASK = "DASK"
 """Workers of a cluster: DASK, DASK:1, …"""
 DISK = "DISK"
 DEFAULT = "CPU"
-"""Where a kernel runs that reads nothing but constants and files."""
+"""The device of kernels that read only constants and files."""
 
 
 def is_disk(device: str) -> bool:
-    """Whether nothing can be computed on a device."""
+    """True if a device is storage, on which nothing can be computed."""
     return device.partition(":")[0] == DISK
 
 
 def is_remote(device: str) -> bool:
-    """Whether a device is a worker of a cluster, whose memory is not here."""
+    """True if a device is a worker of a cluster, whose memory is in another process."""
     return device.partition(":")[0] == DASK
 
 
@@ -36,12 +36,12 @@ def written(devices: Devices) -> str:
 
 
 def first_device(devices: Devices) -> str:
-    """The device of a value that is on one: its own, or the one that kernels run on."""
+    """The first device of a value, or the default device where it is on none."""
     return devices[0] if devices else DEFAULT
 
 
 def common_devices(node: Any) -> Devices:
-    """The place where all sources of a node are; `DeviceError` names the first two that differ."""
+    """The devices that all sources of a node share; else `DeviceError` with two that differ."""
     found: Devices = ()
     for source in node.sources:
         devices: Devices = source.devices
@@ -54,7 +54,7 @@ def common_devices(node: Any) -> Devices:
 
 
 def _refuse(node: Any, found: Devices, other: Devices) -> None:
-    """The error that names both places, and how to bring the operands together."""
+    """Raise the error that names both devices, with a hint how to move the operands together."""
     sharded = next((d for d in (found, other) if len(d) > 1), None)
     name = getattr(node, "op", type(node).__name__.lower())
     hint = f'move one operand: .to("{found[0]}") or .to("{other[0]}")'

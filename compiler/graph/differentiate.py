@@ -1,4 +1,4 @@
-"""differentiate: gradients become operations, by a sweep from the result to what they are of.
+"""differentiate: gradients become operations, by reverse sweeps from results to inputs.
 
     Before:  %0 = buffer x             f32[4]
              %1 = exp %0               f32[4]
@@ -12,9 +12,10 @@
              %6 = mul %2 %1            f32[4]
              sink %6
 
-How a sweep goes is told in `sweep.py`. A derivative of a derivative is taken from the inside out.
+`sweep.py` explains a sweep (reverse-mode differentiation). For higher derivatives, the inner
+gradient is expanded first.
 
-Relies on: nothing; it is the first, so that gradients are of nodes as they were written.
+Relies on: nothing; it is the first pass, so that it sees nodes as the user wrote them.
 Ensures: no Gradient and no Backward is left.
 """
 
@@ -33,7 +34,7 @@ from compiler.graph.nodes import Sink, TensorNode
 def differentiate(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
-    """`root` with operations in the place of gradients.
+    """`root` with gradients replaced by operations.
 
     Raises `GradientError` with the line of an operation that has no derivative.
     """
@@ -41,7 +42,7 @@ def differentiate(
 
 
 def differentiated(roots: Sequence[TensorNode]) -> list[TensorNode]:
-    """`roots` with operations in the place of gradients, where nothing is recorded."""
+    """`roots` with gradients replaced by operations, without a record of the steps."""
     return _differentiated(roots, Provenance(), None)
 
 
@@ -83,7 +84,7 @@ def _differentiated(
 
 
 def _with_own(loop: Repeat) -> Repeat:
-    """A loop whose iterations take gradients, of operations."""
+    """A loop with the gradients in its body replaced by operations."""
     made = differentiated(loop.body.sources)
     if all(new is old for new, old in zip(made, loop.body.sources, strict=True)):
         return loop

@@ -1,10 +1,10 @@
-"""`Extent`: a number of elements known when the program runs, and arithmetic with it.
+"""`Extent`: a symbolic number of elements, known at run time, and arithmetic with it.
 
     n                        a variable of the program
-    12*n, n+3, 4*b*n-1       what follows from variables: a sum of products with whole factors
+    12*n, n+3, 4*b*n-1       derived from variables: a sum of products with integer factors
 
-Sums are kept in one order, so that equal extents are equal objects of Python. The bounds of a sum
-are those of its terms added up: exact where every variable is in one term.
+Sums are kept in a canonical order, so that equal extents compare equal. The bounds of a sum are
+the sums of its terms' bounds: exact where every variable is in one term.
 """
 
 import math
@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A number of elements known when the program runs: at least `low` and at most `high`.
+    """A number of elements known at run time: at least `low` and at most `high`.
 
-    `terms` says what it is the sum of; it is () for a variable.
+    `terms` are the terms of the sum, each variables and a factor; () for a variable itself.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Extent:
 
     @property
     def variables(self) -> "tuple[Extent, ...]":
-        """The variables it follows from."""
+        """The variables that it depends on."""
         found = (variable for product, _ in self.terms for variable in product)
         return tuple(dict.fromkeys(found)) if self.terms else (self,)
 
     def value(self, values: Mapping[str, int]) -> int:
-        """The number in a run that gives the variables these values, by name."""
+        """The number of elements for these values of the variables, by name."""
         if not self.terms:
             return values[self.name]
         return sum(
@@ -50,7 +50,7 @@ class Extent:
 
 
 Number: TypeAlias = int | Extent
-"""How many elements an axis has."""
+"""The number of elements of an axis, fixed or symbolic."""
 Product: TypeAlias = tuple[Extent, ...]
 """Variables multiplied, in the order of their names; () is 1."""
 Sum: TypeAlias = dict[Product, int]
@@ -66,7 +66,7 @@ def total(numbers: Iterable[Number]) -> Number:
 
 
 def less(number: Number, other: Number) -> Number:
-    """`number` without `other`."""
+    """`number - other`."""
     made = _sum_of(number)
     _add(made, {product: -factor for product, factor in _sum_of(other).items()})
     return _extent_of(made)
@@ -84,9 +84,9 @@ def product(numbers: Iterable[Number]) -> Number:
 
 
 def quotient(number: Number, divisor: Number) -> Number | None:
-    """`number / divisor`; None where it is not whole for all values, or `divisor` may be 0.
+    """`number / divisor`; None where it is no integer for some values, or `divisor` may be 0.
 
-    A divisor that is a sum of several terms divides itself only.
+    A divisor with several terms divides only itself.
     """
     if number == divisor and lowest(divisor) > 0:
         return 1
@@ -104,12 +104,12 @@ def quotient(number: Number, divisor: Number) -> Number | None:
 
 
 def lowest(number: Number) -> int:
-    """The least it may be."""
+    """The lower bound of a number."""
     return number if isinstance(number, int) else number.low
 
 
 def highest(number: Number) -> int:
-    """The greatest it may be."""
+    """The upper bound of a number."""
     return number if isinstance(number, int) else number.high
 
 
@@ -134,7 +134,7 @@ def _multiplied(first: Sum, second: Sum) -> Sum:
 
 
 def _without(variables: Product, gone: Product) -> Product | None:
-    """The product without some of its variables; None where it has not all of them."""
+    """The product divided by the variables `gone`; None where it lacks one of them."""
     rest = list(variables)
     for each in gone:
         if each not in rest:
@@ -144,7 +144,7 @@ def _without(variables: Product, gone: Product) -> Product | None:
 
 
 def _extent_of(made: Sum) -> Number:
-    """The extent that is this sum: an int, a variable itself, or a new one."""
+    """The canonical form of a sum: an int, a variable, or a new extent."""
     terms = tuple(sorted(
         ((variables, factor) for variables, factor in made.items() if factor), key=_order
     ))  # fmt: skip
@@ -158,7 +158,7 @@ def _extent_of(made: Sum) -> Number:
 
 
 def _order(term: tuple[Product, int]) -> tuple[int, list[str]]:
-    """Long products first, numbers last."""
+    """Sort key of terms: long products first, constants last."""
     return -len(term[0]), [variable.name for variable in term[0]]
 
 

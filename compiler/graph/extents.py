@@ -1,7 +1,7 @@
-"""Extents known only when the program runs: which axes have one, and how it passes on.
+"""Dynamic extents, known only at run time: which axes have one, and how operations propagate it.
 
-The shape of a node holds the greatest extents. Where `extents` has an `Extent` for an axis, only
-that many elements of the axis are meaningful; the others are never read to make one that is.
+The shape of a node holds the upper bounds. Where `extents` has an `Extent` for an axis, only that
+many elements of the axis are meaningful; the others never affect a meaningful one.
 
     %0 = buffer x                      f32[1024,10]     extents ()
     %2 = prefix %0 %1 0                f32[n,10]        extents (n, None)
@@ -12,8 +12,8 @@ that many elements of the axis are meaningful; the others are never read to make
     %7 = pad %3 (1,2) (0,0)            f32[n+3,10]      what is added, and cut off, counts
     %8 = shrink %3 1:1024 0:10         f32[n-1,10]      up to the end
 
-A rule is a function from a node to its extents; the classes in `nodes.py` say which is theirs.
-Strides are those of the greatest extents, so that no index depends on a variable.
+A rule is a function from a node to its extents; each class in `nodes.py` names its rule. Strides
+are those of the upper bounds, so that no index depends on a variable.
 """
 
 import math
@@ -27,13 +27,13 @@ from compiler.graph.extent import Number, highest, less, lowest, product, quotie
 
 Shape: TypeAlias = tuple[int, ...]
 LARGEST = 2**48
-"""Elements one tensor may have: what a 48-bit address can reach, were each a byte."""
+"""The most elements of a tensor: what a 48-bit address can reach with one byte each."""
 MOST_AXES = 64
-"""Axes one tensor may have: as many as an array of NumPy."""
+"""The most axes of a tensor: as many as an array of NumPy."""
 
 
 def refuse_shape(operation: str, shape: Shape) -> None:
-    """`SizeError` for a tensor of more axes, or more elements, than there may be."""
+    """Raise `SizeError` for a tensor with too many axes or too many elements."""
     if len(shape) > MOST_AXES:
         what, got = "the tensor has too many axes", f"{len(shape)} axes"
         raise SizeError(operation, what, got=got, expected=f"at most {MOST_AXES}")
@@ -48,19 +48,19 @@ Extents: TypeAlias = tuple[Extent | None, ...]
 
 
 def tidy(extents: Sequence[Extent | None]) -> Extents:
-    """`extents`, or () where none of them is a variable."""
+    """`extents`, or () where none of them is symbolic."""
     return tuple(extents) if any(extents) else ()
 
 
 def refused(node: Any) -> Extents:
-    """The rule of a kind that is not defined for symbolic axes: an error that says so."""
+    """The rule of a kind that does not support symbolic axes: raises the error about it."""
     found = next(s for s in node.sources if s.extents)
     axis = next(a for a, extent in enumerate(found.extents) if extent)
     refuse(node, axis, found.extents[axis], "is not defined for such an axis")
 
 
 def refuse(node: Any, axis: int, extent: Any, what: str, hint: str = "") -> NoReturn:
-    """Raise the error about the operation that `node` would be."""
+    """Raise the error that the operation of `node` does not support its symbolic axis."""
     name = getattr(node, "op", None) or type(node).__name__.lower()
     raise ShapeError(
         name,
@@ -77,7 +77,7 @@ def two_values(
     bindings: Sequence[str],
     hint: str = "two extents that differ are two variables",
 ) -> DataError:
-    """The error about a variable that two things give a value; `bindings` says which and what."""
+    """The error about a variable that is bound to two values; `bindings` describes both."""
     return DataError(
         operation, f"variable {name} is bound to two values", got=" and ".join(bindings),
         expected=f"one value of {name} in each program",
@@ -86,13 +86,13 @@ def two_values(
 
 
 def binding(name: str, value: int, node: Any) -> str:
-    """`n = 3 (cell 2:5)`: a value, and the user's line of the node that says so."""
+    """`n = 3 (cell 2:5)`: a value, and the user's line of the node that binds it."""
     place = f" ({node.origin.place})" if node is not None and node.origin else ""
     return f"{name} = {value}{place}"
 
 
 def united(node: Any) -> Extents:
-    """Operands of one shape: an axis is symbolic where that of an operand is."""
+    """The rule of operands of one shape: an axis is symbolic if it is in any operand."""
     return tidy(_united(node, node.sources))
 
 
@@ -109,12 +109,12 @@ def _united(node: Any, sources: Sequence[Any]) -> list[Extent | None]:
 
 
 def none(node: Any) -> Extents:
-    """A node without a value."""
+    """The rule of a node without a value."""
     return ()
 
 
 def prefixed(node: Any) -> Extents:
-    """The axis of a prefix has its length; the others are as they were."""
+    """The rule of a Prefix: its axis has the symbolic length; the others are unchanged."""
     source, extent = node.sources[0], node.extent
     made = list(source.extents or (None,) * len(source.shape))
     held = made[node.axis]
@@ -125,20 +125,20 @@ def prefixed(node: Any) -> Extents:
 
 
 def permuted(node: Any) -> Extents:
-    """The extents in the order of the axes."""
+    """The rule of a Permute: the extents, permuted."""
     return tuple(node.sources[0].extents[axis] for axis in node.order)
 
 
 def folded(node: Any) -> Extents:
-    """A folded axis has one element."""
+    """The rule of a reduction: a reduced axis has one element."""
     pairs = enumerate(node.sources[0].extents)
     return tidy([None if axis in node.axes else extent for axis, extent in pairs])
 
 
 def reshaped(node: Any) -> Extents:
-    """Axes that are joined have the product of their extents; what is split, the quotient.
+    """The rule of a Reshape: joined axes have the product of their extents, split ones a quotient.
 
-    Where several axes could be the one that is not fixed, `given` has to say which.
+    Where several axes could be the symbolic one, `given` has to state which is.
     """
     source = node.sources[0]
     if not source.size:
@@ -166,7 +166,7 @@ def reshaped(node: Any) -> Extents:
 
 
 def _fitting(node: Any, axes: Sequence[int], elements: Number) -> Iterator[tuple[int, Number]]:
-    """The axes of which one may have what the others leave of `elements`, with that."""
+    """The axes that could be the symbolic one, each with the extent that it would then have."""
     for axis in axes:
         others = math.prod(node.shape[i] for i in axes if i != axis)
         rest = quotient(elements, others)
@@ -175,7 +175,7 @@ def _fitting(node: Any, axes: Sequence[int], elements: Number) -> Iterator[tuple
 
 
 def _check_elements(node: Any) -> None:
-    """Refuse extents that do not hold as many elements as there are."""
+    """Raise `ShapeError` if the extents given to a reshape change the number of elements."""
     source = node.sources[0]
     new = product(symbolic(node.shape, node.given))
     old = product(symbolic(source.shape, source.extents))
@@ -208,7 +208,7 @@ def matching_groups(
 
 
 def padded(node: Any) -> Extents:
-    """What is put around an axis is added to its extent."""
+    """The rule of a Pad: the widths are added to the extent."""
     pairs = zip(node.sources[0].extents, node.widths, strict=True)
     return tuple(None if e is None else _axis(total((e, *width))) for e, width in pairs)
 
@@ -219,8 +219,11 @@ def _axis(number: Number) -> Extent:
 
 
 def shrunk(node: Any) -> Extents:
-    """A part that is there whatever the variable: then the axis is fixed; or the whole axis, or
-    what is behind a part that is always there."""
+    """The rule of a Shrink, which supports three slices of a symbolic axis.
+
+    A slice that exists for every value of the variable makes the axis fixed; the whole axis stays
+    symbolic; a slice from a position that always exists to the end has a smaller symbolic extent.
+    """
     result: list[Extent | None] = []
     for axis, (extent, part) in enumerate(zip(node.sources[0].extents, node.bounds, strict=True)):
         is_whole = extent is not None and part == (0, extent.high)
@@ -229,7 +232,7 @@ def shrunk(node: Any) -> Extents:
             result.append(_axis(less(extent, part[0])))
             continue
         if extent is not None and not is_whole and (part[1] > extent.low or is_open):
-            known = f"only the first {extent.low} elements are always there"
+            known = f"only the first {extent.low} elements always exist"
             hint = f"{known}; positions from the end are not known"
             refuse(node, axis, extent, f"would take {part[0]}:{part[1]}", hint)
         result.append(extent if is_whole else None)
@@ -237,7 +240,7 @@ def shrunk(node: Any) -> Extents:
 
 
 def narrowed(node: Any) -> Extents:
-    """The axis has a fixed number of elements, of an axis that has one too."""
+    """The rule of a Narrow: it takes a fixed number of elements, and only of a fixed axis."""
     extents = tuple(node.sources[0].extents)
     if extents and extents[node.axis] is not None:
         refuse(node, node.axis, extents[node.axis], f"would take {node.length} elements")
@@ -245,22 +248,23 @@ def narrowed(node: Any) -> Extents:
 
 
 def kept(node: Any) -> Extents:
-    """The extents of the first source: no axis changes, or only those of extent 1."""
+    """The rule of kinds that change no axis, or only axes of extent 1: those of the source."""
     return tuple(node.sources[0].extents)
 
 
 def indexed(node: Any) -> Extents:
-    """The extents of the positions; behind those of the source an element is 0."""
+    """The rule of an Index: the extents of the positions; reads past the source's extent give 0.
+    """
     return tidy(_united(node, node.sources[1:]))
 
 
 def stored(node: Any) -> Extents:
-    """The extents of the value."""
+    """The rule of a store: the extents of the value."""
     return tuple(node.sources[1].extents)
 
 
 def shape_of(shape: Shape, extents: Extents, values: Mapping[str, int]) -> Shape:
-    """The extents of this run; `values` has that of each variable by name."""
+    """The shape in this run; `values` has the value of each variable by name."""
     if not extents:
         return shape
     pairs = zip(shape, extents, strict=True)
@@ -268,7 +272,7 @@ def shape_of(shape: Shape, extents: Extents, values: Mapping[str, int]) -> Shape
 
 
 def part_of(shape: Shape) -> tuple[slice, ...]:
-    """The index that takes of a larger array its first elements along each axis."""
+    """The index of the first elements of a larger array along each axis."""
     return tuple(slice(0, n) for n in shape)
 
 
@@ -278,5 +282,5 @@ def written(shape: Shape, extents: Extents) -> str:
 
 
 def symbolic(shape: Shape, extents: Extents) -> tuple[int | Extent, ...]:
-    """The extents of a shape, with the variable in the place of its greatest value."""
+    """The shape with symbolic extents in place of their upper bounds."""
     return tuple(e or n for n, e in zip(shape, extents or (None,) * len(shape), strict=True))

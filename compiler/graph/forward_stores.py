@@ -1,4 +1,4 @@
-"""forward_stores: what is written in place is read where it was written.
+"""forward_stores: readers of a value that is assigned in place read the assigned buffer.
 
     Before:  %0 = buffer mean          f32[4]
              %1 = neg %0               f32[4]
@@ -11,16 +11,16 @@
              %3 = exp %2               f32[4]
              sink %2 %3
 
-A value with two readers is written to memory of its own, and then copied to where it belongs. So
-would be the state of an optimiser, which the step of a parameter reads too. Read from there, it is
-computed where it is written: no second memory, no copy.
+A value with two readers would be stored in a temporary and then copied to the buffer. An example
+is the state of an optimiser, which the update of a parameter reads too. If the other readers load
+from the buffer instead, the value is computed directly in place: no temporary, no copy.
 
-Left alone: a result of the program; what is assigned to a part of a buffer, or not computed by the
-program; a buffer whose old value something else reads, which would have to be copied first, or
-that is written again.
+The pass skips results of the program; values assigned to a part of a buffer, or not computed by
+the program; and buffers that are written again, or whose old value has other readers (it would
+have to be copied first).
 
-Relies on: an assign is a value, that of its target afterwards (`kinds/effects.py`).
-Ensures: the same values; no value that is assigned so has another reader.
+Relies on: an Assign is a value: that of its target afterwards (`kinds/effects.py`).
+Ensures: the same values; a value forwarded in this way has no reader but its Assign.
 """
 
 from typing import Any
@@ -31,15 +31,15 @@ from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Buffer, Cast, Elementwise, Reduce, Sink, TensorNode
 
 MOST = 64
-"""Readers of an old value that are looked at: those of a state are few, those of a parameter the
-whole network. Not measured."""
+"""The most readers of an old value that are visited: the state of an optimiser has few, a
+parameter is read by the whole network. Not measured."""
 ALGEBRA = "after t := x, t is x"
 
 
 def forward_stores(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
-    """`root` with values that are assigned read where they were assigned."""
+    """`root` with readers of assigned values reading the Assign instead."""
     order: list[TensorNode] = toposort([root])
     assigns = [node for node in order if isinstance(node, Assign)]
     reading = users(order) if assigns else {}
@@ -63,7 +63,7 @@ def forward_stores(
 
 
 def _is_reread(assign: Assign, reading: dict[TensorNode, list[TensorNode]]) -> bool:
-    """Whether other readers of the value may read the target instead, after the assign."""
+    """True if the value has other readers and these may read the target after the assign."""
     target, value = assign.sources
     others = [node for node in reading[value] if node is not assign]
     is_computed = isinstance(value, Elementwise | Cast | Reduce) and isinstance(target, Buffer)
@@ -78,7 +78,7 @@ def _is_reread(assign: Assign, reading: dict[TensorNode, list[TensorNode]]) -> b
 def _is_read_for(
     value: TensorNode, assign: Assign, reading: dict[TensorNode, list[TensorNode]]
 ) -> bool:
-    """Whether all that reads the old value of the target leads to the new one only."""
+    """True if the old value of the target is only used to compute the new one."""
     seen: set[TensorNode] = set()
     stack = [assign.sources[0]]
     while stack:
@@ -93,7 +93,7 @@ def _is_read_for(
 def _assigned_at_once(
     order: list[TensorNode], written: dict[TensorNode, Assign]
 ) -> list[TensorNode]:
-    """The nodes, sources first, each assign right behind its value."""
+    """The nodes in topological order, with each assign immediately after its value."""
     moved: set[TensorNode] = set(written.values())
     result: dict[TensorNode, None] = {}
     for node in order:

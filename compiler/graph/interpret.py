@@ -1,10 +1,10 @@
-"""The NumPy reference interpreter of the tensor graph: what every later stage must agree with.
+"""The NumPy reference interpreter of the tensor graph: all later stages have to agree with it.
 
-`interpret` gives the values of the roots and frees every other value after its last use;
-`evaluate_all` keeps the value of each node, for a person to look at or a pass to be checked.
-Element types are exact: a reference that answers in another type is a broken invariant.
-A value has the extents of this run: of an axis whose extent is a variable, as many elements as
-the variable says. What is behind them in a Buffer is not looked at.
+`interpret` returns the values of the roots and frees other values after their last use;
+`evaluate_all` keeps the value of each node, to inspect it or to check a pass.
+Element types are exact: a reference function that returns another type breaks an invariant.
+Values have the extents of this run: an axis with a dynamic extent has as many elements as its
+variable states. Elements of a Buffer past that extent are never read.
 """
 
 import functools
@@ -63,9 +63,9 @@ def interpret(roots: Sequence[TensorNode], inputs: Inputs) -> list[Array]:
 def evaluate_all(
     roots: Sequence[TensorNode], inputs: Inputs, most: int | None = None
 ) -> dict[TensorNode, Array]:
-    """The value of every node that `roots` need, sources first; views may share memory.
+    """The value of every node that `roots` need, in topological order; views may share memory.
 
-    A value of more than `most` elements is left out, and with it what needs it.
+    Values with more than `most` elements are left out, and so are those computed from them.
     """
     values: dict[TensorNode, Array] = {}
     gradients = [node for node in toposort(roots) if isinstance(node, Gradient)]
@@ -82,14 +82,14 @@ def evaluate_all(
 
 
 def variables_of(order: Sequence[TensorNode], inputs: Inputs) -> dict[str, int]:
-    """The value of each variable by name: that of its input, or else that of its Bind."""
+    """The value of each variable by name: from `inputs`, or else from its Bind."""
     bound = {n.sources[0]: n.value for n in order if isinstance(n, nodes.Bind)}
     given = {n: int(inputs[n]) for n in order if isinstance(n, nodes.Variable) and n in inputs}
     return {n.name: value for n, value in (bound | given).items() if isinstance(n, nodes.Variable)}
 
 
 def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[TensorNode, int]:
-    """How often each value is read; being a root counts as a use that never ends."""
+    """The number of uses of each value; being a root counts as a use that never ends."""
     counts = dict.fromkeys(order, 0)
     for source in (s for node in order for s in node.sources):
         counts[source] += 1
@@ -101,7 +101,7 @@ def _count_uses(order: list[TensorNode], roots: Sequence[TensorNode]) -> dict[Te
 def evaluate(
     node: TensorNode, operands: list[Array], inputs: Inputs, sizes: Mapping[str, int]
 ) -> Array:
-    """One node's value from those of its sources, its type and shape checked."""
+    """The value of a node from those of its sources; its type and shape are checked."""
     shape = shape_of(node.shape, node.extents, sizes)
     with np.errstate(all="ignore"):
         value = np.asarray(_value(node, operands, inputs, shape, sizes))
@@ -175,9 +175,9 @@ def _value(
 def _narrowed(
     node: TensorNode, operands: list[Array], inputs: Inputs, shape: Shape, sizes: Mapping[str, int]
 ) -> Array:
-    """The value of an operation that is computed in a wider type, rounded to its own.
+    """The value of an operation that is computed in a wider type, rounded to the node's type.
 
-    NumPy's functions of such a type would round after each step, and a sum at each element.
+    NumPy's functions of the narrow type would round after each step, and sums at each element.
     """
     if isinstance(node, nodes.Cast):
         target = node.target  # floats saturate into integers of few bits as into others
@@ -192,12 +192,12 @@ def _narrowed(
 
 
 def _meaningful(node: TensorNode, operands: list[Array], shape: Shape) -> list[Array]:
-    """Operands of one shape; where an axis is symbolic, as many elements as there are."""
+    """Operands cut to one shape: of symbolic axes, only the elements that exist in this run."""
     return [x[part_of(shape)] for x in operands] if node.extents else operands
 
 
 def _repeated(node: Repeat, operands: list[Array]) -> Array:
-    """The state after all iterations; each makes the next one of the last."""
+    """The state of a loop after all iterations."""
     values, parameters, variables = list(operands), node.parameters, node.variables
     for iteration in range(node.count):
         given: dict[TensorNode, Array] = {param: values[param.slot] for param in parameters}
@@ -214,7 +214,7 @@ def _called(node: Kernel, operands: list[Array]) -> Array:
 
 
 def _indexed(node: nodes.Index, operands: list[Array]) -> Array:
-    """The elements of an operand at positions; 0 where one is outside, or not valid."""
+    """The elements of an operand at positions; 0 where a position is out of bounds or not valid."""
     x, *positions = operands[: 1 + len(node.positions)]
     inside = np.ones(positions[0].shape, bool) if node.validity is None else operands[-1]
     safe = []
@@ -227,7 +227,7 @@ def _indexed(node: nodes.Index, operands: list[Array]) -> Array:
 
 
 def _custom(name: str) -> functions.Instance:
-    """The function from outside with this symbol."""
+    """The external function with this symbol."""
     found = functions.find(name)
     if found is None:
         raise InternalError("graph interpreter", f"no function is registered as {name}")
@@ -235,8 +235,10 @@ def _custom(name: str) -> functions.Instance:
 
 
 def moved(node: TensorNode, x: Array, shape: Shape, sizes: Mapping[str, int]) -> Array:
-    """The elements of `x` where a movement node has them; `shape` is its shape in this run, and
-    `sizes` has the values of variables."""
+    """The elements of `x` moved by a movement node, as a view where possible.
+
+    `shape` is the shape of the node in this run, `sizes` has the values of variables.
+    """
     match node:
         case nodes.Prefix():
             return x[part_of(shape)]
@@ -296,7 +298,7 @@ def _generated(node: nodes.Const | nodes.Iota) -> Array:
 
 
 def _reduce(node: nodes.Reduce, op: str, axes: tuple[int, ...], x: Array, shape: Shape) -> Array:
-    """`axes` folded in the node's own type; over an empty axis the identity."""
+    """`axes` reduced in the node's own type; the identity over an empty axis."""
     row = REDUCTIONS[op]
     if not x.size:
         return np.full(shape, row.identity(node.dtype), node.dtype.numpy)

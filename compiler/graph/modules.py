@@ -1,13 +1,13 @@
-"""The modules of a program, as a tree: what the layers of a model are called, in each other.
+"""The modules of a program, as a tree: the named layers of a model and how they are nested.
 
     (whole program)            412 nodes
       embeddings                31 nodes   BertEmbeddings
       encoder                  381 nodes
         layer.0                190 nodes   BertLayer
 
-Of a model they are its author's modules; of a program written in Python, the functions that made
-nodes. Every run of a module counts for it. A node of the graph as written is in one module; what
-passes, kernels and instructions descend from may be in several.
+For a model these are its author's modules; for a program written in Python, the functions that
+created nodes. All runs of a module count together. A node of the graph as written is in one
+module; nodes after passes, kernels and instructions may come from several.
 """
 
 import difflib
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 WHOLE = "(whole program)"
 OUTSIDE = 0
-"""The position of the whole program, which is where all is that is in no module."""
+"""The position of the whole program. Nodes in no module belong to it."""
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleRow:
-    """A module: `path` is its full name, `parent` the position of the one around it, -1 for none.
+    """A module: `path` is its full name, `parent` the position of its parent, -1 for none.
 
-    `nodes` counts those of the graph as written that it and the modules in it made.
+    `nodes` is the number of nodes of the graph as written in it and in its submodules.
     """
 
     path: str
@@ -48,19 +48,19 @@ class ModuleRow:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Modules(Stage):
-    """The tree, each row after the one around it and before those behind that."""
+    """The tree of modules as rows in pre-order: parents before their submodules."""
 
     rows: tuple[ModuleRow, ...]
     positions: dict[Path, int]
     is_model: bool
-    """Whether they are modules of a model, not functions."""
+    """True if the rows are modules of a model, false if they are functions."""
     has_several: bool
-    """Whether there are models of several names, which then stand in paths."""
+    """True if there are models of several names; paths then begin with the model's name."""
     _known: dict[object, int] = field(default_factory=dict, repr=False)
 
     @property
     def is_tree(self) -> bool:
-        """Whether there are modules to be told apart."""
+        """True if there is any module besides the whole program."""
         return len(self.rows) > 2
 
     def entity(self, position: int) -> str:
@@ -68,8 +68,7 @@ class Modules(Stage):
         return f"modules:{position}"
 
     def position(self, origin: Origin) -> int:
-        """The row of the innermost module of a place; that of the whole program where it is in
-        none."""
+        """The row of the innermost module around a place, or that of the whole program."""
         key = origin.module if self.is_model else origin.inside
         found = self._known.get(key)
         if found is None:
@@ -78,14 +77,14 @@ class Modules(Stage):
         return found
 
     def around(self, position: int) -> tuple[int, ...]:
-        """A row and those around it, from the innermost."""
+        """A row and its ancestors, innermost first."""
         found = [position]
         while self.rows[found[-1]].parent >= 0:
             found.append(self.rows[found[-1]].parent)
         return tuple(found)
 
     def is_inside(self, position: int, outer: int) -> bool:
-        """Whether a row is another one, or in it."""
+        """True if a row is `outer` or a descendant of it."""
         return outer in self.around(position)
 
     def find(self, name: str, by: str = "modules") -> int:
@@ -105,7 +104,7 @@ class Modules(Stage):
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """One line per module, indented by what holds it."""
+        """One line per module, indented by its depth."""
         texts = aligned(
             [("  " * row.depth + row.name, counted(row.nodes, "node"), row.kind)
              for row in self.rows], (1,),
@@ -116,7 +115,7 @@ class Modules(Stage):
         )
 
     def network(self) -> "nx.DiGraph[Any]":
-        """The tree; edges run from a module to those in it."""
+        """The tree as a graph; edges run from a module to its submodules."""
         graph: nx.DiGraph[Any] = empty_graph()
         for at, row in enumerate(self.rows):
             above = () if row.parent < 0 else (self.entity(row.parent),)
@@ -128,12 +127,12 @@ class Modules(Stage):
 
 
 def modules_of(nodes: Iterable[TensorNode]) -> Modules:
-    """The modules of nodes that were written, in the order in which they first made something."""
-    # Data may be from an earlier call of a model: what is computed says the order.
+    """The modules of nodes of the graph as written, in the order in which they first ran."""
+    # Data may come from an earlier call of a model: computed nodes determine the order.
     known = [(not n.sources, n.origin.call, n.origin) for n in nodes if n.origin is not None]
     made = [origin for *_, origin in sorted(known, key=lambda it: it[:2])]
     chains = {it.module: it.module.chain() for it in made if it.module is not None}
-    # By their names: what two calls of one model share was made by the first.
+    # Compared by name: nodes shared by two calls of one model were created by the first call.
     models = {model.name for model, *_ in chains.values() if model.name}
     has_several = len(models) > 1
     is_model = has_several or any(inner for model, *inner in chains.values() if model.name)
@@ -173,7 +172,7 @@ class _Branch:
     inner: "dict[str, _Branch]" = field(default_factory=dict)
 
     def grow(self, path: Path, kinds: Sequence[str]) -> None:
-        """One more node was made at this path."""
+        """Count one more node at this path."""
         branch = self
         branch.nodes += 1
         for depth, name in enumerate(path):

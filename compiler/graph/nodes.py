@@ -1,4 +1,4 @@
-"""The tensor graph: what is to be computed. A DAG of interned nodes, one value each.
+"""The tensor graph: a DAG of interned nodes that describe a computation. Each node is one value.
 
     node = Buffer(unique, shape, dtype, name)         data that exists: an input or a result
          | Param(slot, shape, dtype)                  an argument of a kernel body
@@ -23,10 +23,10 @@
          | Sink(sources)                              the roots of a program or of a kernel body
          | Composite                                  the kinds listed in `kinds.py`
 
-`shape` and `dtype` are computed once, when the node is made. Operands of an elementwise node
+`shape` and `dtype` are computed once, when the node is created. Operands of an elementwise node
 have equal shapes and types: broadcasting and promotion are explicit nodes (`tensor.py`).
-`devices` says where the value is computed: on none in particular where that follows from no input.
-An axis whose extent is a variable has the greatest one in `shape`, and itself in `extents`.
+`devices` states where the value is computed; it is () where no input determines it.
+An axis with a dynamic extent has its upper bound in `shape` and its variable in `extents`.
 """
 
 import math
@@ -47,7 +47,7 @@ from compiler.ops.table import OPS
 Shape: TypeAlias = tuple[int, ...]
 Pairs: TypeAlias = tuple[tuple[int, int], ...]
 Parts: TypeAlias = tuple[tuple[int, int, int], ...]
-"""For each axis begin, count and step of the elements written; none where all are."""
+"""The written slice of each axis as (begin, count, step); () means all elements."""
 
 
 
@@ -55,7 +55,7 @@ Parts: TypeAlias = tuple[tuple[int, int, int], ...]
 class TensorNode(Node):
     """Base of the tensor nodes: adds `shape`, `dtype`, `devices` and `extents`.
 
-    A kind refuses axes of variable extent unless its `_extents` says what becomes of them.
+    A kind refuses axes with a dynamic extent unless its `_extents` has a rule for them.
     """
 
     sources: "tuple[TensorNode, ...]"
@@ -64,9 +64,9 @@ class TensorNode(Node):
     devices: Devices = field(init=False)
     extents: Extents = field(init=False)
     known: Any = field(init=False)
-    """Knowledge of `tensors/readers.py` about those that read it; no part of what a node is."""
+    """A cache of `tensors/readers.py` about the node's users; not part of its identity."""
     made: Any = field(init=False)
-    """Of a value in memory how it was made, by `tensors/history.py`; no part of what a node is."""
+    """How a value in memory was computed (`tensors/history.py`); not part of its identity."""
     _extents = rules.refused
 
     def __post_init__(self) -> None:
@@ -84,13 +84,13 @@ class TensorNode(Node):
         assign(self, "extents", ())
 
     def _infer(self) -> tuple[Shape, DType]:
-        """Shape and element type; the default is those of the only source."""
+        """Shape and element type; by default those of the only source."""
         return self.sources[0].shape, self.sources[0].dtype
 
     def _placed(self) -> Devices:
-        """The device of each shard; the default is where the sources are, which must be one place.
+        """The device of each shard; by default the devices that all sources share.
 
-        Raises `DeviceError` where they are not.
+        Raises `DeviceError` if the sources are on different devices.
         """
         return common_devices(self)
 
@@ -101,13 +101,13 @@ class TensorNode(Node):
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes the value takes in memory."""
+        """The size of the value in memory, in bytes."""
         return self.size * self.dtype.itemsize
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Buffer(TensorNode):
-    """Data that exists outside the program; `unique` tells two buffers apart."""
+    """Data that exists outside the program; `unique` distinguishes buffers."""
 
     unique: int
     given_shape: Shape
@@ -115,7 +115,7 @@ class Buffer(TensorNode):
     name: str = ""
     device: str = "CPU"
     memory: Any = field(init=False)
-    """The data, where they are known to `device/buffers.py`; no part of what a node is."""
+    """The data, if registered in `device/buffers.py`; not part of the node's identity."""
 
     def __post_init__(self) -> None:
         shape = self.given_shape
@@ -142,7 +142,7 @@ class Param(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Const(TensorNode):
-    """One value everywhere. Kept as bits: 0.0 and -0.0 differ, NaN equals itself."""
+    """A constant, the same in every element. Kept as bits: 0.0 and -0.0 differ, NaN equals NaN."""
 
     bits: int
     given_dtype: DType
@@ -182,15 +182,18 @@ class Variable(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Bind(TensorNode):
-    """The Variable `sources[0]`, whose value in this run is `value`; compiled as the Variable."""
+    """The Variable `sources[0]` bound to `value` in this run; it compiles as the Variable."""
 
     value: int
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Prefix(TensorNode):
-    """The first elements of `axis`: as many as `length` says, which follows from the variables
-    `sources[1:]`, Variables or Binds; where it is None, as the only one of them says."""
+    """The first elements of `axis`, as many as the dynamic extent `length`.
+
+    `length` depends on `sources[1:]`, which are Variables or Binds; None stands for the only one
+    of them.
+    """
 
     axis: int
     length: Extent | None = None
@@ -207,7 +210,7 @@ class Prefix(TensorNode):
 
     @property
     def extent(self) -> Extent:
-        """How many elements there are."""
+        """The dynamic extent of the axis."""
         if self.length is not None:
             return self.length
         variable = self.sources[1]
@@ -219,7 +222,7 @@ class Prefix(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Elementwise(TensorNode):
-    """Operation `op` of the table, element by element."""
+    """Operation `op` of the table, applied elementwise."""
 
     op: str
     _extents = rules.united
@@ -253,9 +256,10 @@ class Bitcast(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Reshape(TensorNode):
-    """The same elements in row-major order under another shape of equal size.
+    """The same elements in row-major order, with another shape of equal size.
 
-    `given` has the extents of its axes where some are variable and it is not plain which."""
+    `given` states the extents of the axes where it is ambiguous which of them are dynamic.
+    """
 
     new_shape: Shape
     given: Extents = ()
@@ -279,7 +283,7 @@ class Permute(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Expand(TensorNode):
-    """Axes of extent 1 repeated to `new_shape` (same rank)."""
+    """Axes of extent 1 broadcast to `new_shape` (same rank)."""
 
     new_shape: Shape
     _extents = rules.kept
@@ -290,7 +294,7 @@ class Expand(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Pad(TensorNode):
-    """Zeros put before and after each axis: `widths` is one (before, after) per axis."""
+    """Zero padding: `widths` has one (before, after) per axis."""
 
     widths: Pairs
     _extents = rules.padded
@@ -303,9 +307,10 @@ class Pad(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Shrink(TensorNode):
-    """The part [begin, end) of each axis: `bounds` is one (begin, end) per axis.
+    """The slice [begin, end) of each axis: `bounds` has one (begin, end) per axis.
 
-    The axes `open` are variable, and their part goes on to where they end."""
+    The axes in `open` have a dynamic extent, and their slice reaches to their end.
+    """
 
     bounds: Pairs
     open: Shape = ()
@@ -317,9 +322,9 @@ class Shrink(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Narrow(TensorNode):
-    """Of `axis` the `length` elements from element `sources[1]`, a Variable, on.
+    """A slice of `axis`: `length` elements that start at `sources[1]`, a Variable.
 
-    Only in bodies: where calls differ in the part that they read, one kernel serves them all.
+    Only in kernel bodies, so that calls which read different slices share one kernel.
     """
 
     axis: int
@@ -334,7 +339,7 @@ class Narrow(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Flip(TensorNode):
-    """The given axes reversed."""
+    """The elements with `axes` reversed."""
 
     axes: Shape
     _extents = rules.kept
@@ -342,12 +347,12 @@ class Flip(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Reduce(TensorNode):
-    """`axes` folded to extent 1 with reduction `op` of the table."""
+    """The reduction of `axes`, which keep extent 1, by row `op` of the table."""
 
     op: str
     axes: Shape
     unroll: int = 0
-    """How often the innermost loop of the reduction is to be unrolled; 0 leaves it to LLVM."""
+    """The unroll factor of the innermost reduction loop; 0 leaves it to LLVM."""
     _extents = rules.folded
 
     def _infer(self) -> tuple[Shape, DType]:
@@ -360,9 +365,9 @@ class Reduce(TensorNode):
 class Index(TensorNode):
     """Elements of `sources[0]` at the positions `sources[1:]`: one int64 tensor per axis.
 
-    The positions have equal shapes, which is that of the result. A position outside reads 0.
-    One more operand is the validity, bool: where it is false the element is 0 and memory is not
-    touched, wherever the positions are.
+    The positions have the shape of the result. A position out of bounds reads 0. An optional last
+    operand is the validity, a bool predicate: where it is false, the element is 0 and memory is
+    not accessed, whatever the positions are.
     """
 
     @property
@@ -372,7 +377,7 @@ class Index(TensorNode):
 
     @property
     def validity(self) -> TensorNode | None:
-        """The condition under which the element is read, if there is one."""
+        """The predicate under which an element is read, or None."""
         rest = self.sources[1 + len(self.sources[0].shape) :]
         return rest[0] if rest else None
 
@@ -384,9 +389,9 @@ class Index(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Threefry(TensorNode):
-    """Threefry-2x32 with 20 rounds: the word of `sources[0]` encrypted with key `sources[1]`.
+    """Threefry-2x32 with 20 rounds: counter `sources[0]` encrypted with key `sources[1]`.
 
-    Both are uint64: the low 32 bits are the first word of the pair, the high 32 the second.
+    Both are uint64 pairs of words: the low 32 bits are the first word, the high 32 the second.
     """
 
     _extents = rules.united
@@ -394,16 +399,16 @@ class Threefry(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Contiguous(TensorNode):
-    """The source, written to memory in row-major order: it ends a kernel."""
+    """The source, written to memory in row-major order: a kernel boundary."""
 
     _extents = rules.kept
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(TensorNode):
-    """Writes `sources[1]` to the Param `sources[0]`, or to `parts` of it.
+    """Writes `sources[1]` to the Param `sources[0]`, or to slice `parts` of it.
 
-    Its own value is what the Param then holds.
+    Its value is the new content of the Param.
     """
 
     parts: Parts = ()
@@ -430,7 +435,7 @@ class Sink(TensorNode):
 def first_of(
     node: TensorNode, axis: int, extent: Extent, values: Mapping[str, int] | None = None
 ) -> Prefix:
-    """The first `extent` elements of an axis; `values` are what its variables are bound to."""
+    """The first `extent` elements of an axis; `values` binds variables by name."""
     variables: list[TensorNode] = []
     for each in extent.variables:
         variable = Variable((), each.name, each.low, each.high)

@@ -1,9 +1,9 @@
-"""Partners: which nodes are the way back of which, where a program has gradients.
+"""Partners: links between forward-pass nodes and the backward-pass nodes of the same call.
 
-A step of a sweep makes nodes on the line of the call that it passes back through, and their origin
-says which call that was (`core/origin.py`). All nodes of a call have all nodes of its way back as
-partners, and the other way round; what passes made one of, may be both. What the call itself made
-that asked for gradients is a part of the way back, of no call.
+A step of a reverse sweep creates backward nodes on the line of the call that it differentiates,
+and their origin names that call (`core/origin.py`). The partners of each node of a call are all
+backward nodes of that call, and vice versa. A node that passes merged from both is in both groups.
+Nodes created by the call that requested gradients belong to the backward pass, but to no call.
 """
 
 from collections.abc import Container, Iterable
@@ -16,7 +16,7 @@ from compiler.graph.nodes import TensorNode
 
 @dataclass(frozen=True, slots=True)
 class Partners:
-    """The partners of a node, and whether it is a part of a way back and of nothing else."""
+    """The partners of a node; `is_back` is true if it belongs to the backward pass only."""
 
     nodes: tuple[TensorNode, ...]
     is_back: bool
@@ -26,8 +26,10 @@ def partners(
     nodes: Iterable[TensorNode], provenance: Provenance[Origin],
     sweeps: Container[int] = frozenset(),
 ) -> dict[TensorNode, Partners]:  # fmt: skip
-    """For each node its partners, in the order of `nodes`; those without are left out, but for
-    parts of a way back. `sweeps` are the calls that asked for gradients."""
+    """The partners of each node, in the order of `nodes`.
+
+    Forward nodes without partners are left out. `sweeps` are the calls that requested gradients.
+    """
     calls: dict[int, list[TensorNode]] = {}
     back: dict[int, list[TensorNode]] = {}
     places = {node: place for place, node in enumerate(nodes)}

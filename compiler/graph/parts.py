@@ -1,4 +1,4 @@
-"""Parts of a tensor that an Assign or a Store writes: begin, count and step for each axis."""
+"""The slice of a tensor that an Assign or a Store writes: begin, count and step for each axis."""
 
 from typing import Any, TypeAlias
 
@@ -11,12 +11,12 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def slices(parts: Parts) -> tuple[slice, ...]:
-    """NumPy's index of the elements that `parts` name."""
+    """The slice `parts` as a NumPy index."""
     return tuple(slice(b, b + (n - 1) * step + 1 if n else b, step) for b, n, step in parts)
 
 
 def written(parts: Parts, target: Array, value: Array) -> Array:
-    """`target` with `value` in `parts`; the value itself where that is all of it."""
+    """`target` with `value` written to `parts`; `value` itself where that is the whole tensor."""
     if not parts:
         return value
     whole = target.copy()
@@ -25,7 +25,8 @@ def written(parts: Parts, target: Array, value: Array) -> Array:
 
 
 def problem(parts: Parts, target: TensorNode, value: TensorNode) -> tuple[str, str] | None:
-    """Why `value` cannot be written to `parts` of `target`: what is given, and what would fit."""
+    """The reason why `value` does not fit `parts` of `target`: what was passed, what is expected.
+    """
     counts = [count for _, count, _ in parts]
     if tuple(counts) != value.shape or value.dtype != target.dtype or value.extents:
         return short(value), f"{target.dtype.short}{counts}"

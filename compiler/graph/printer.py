@@ -2,7 +2,7 @@
 
     %4 = mul %2 %3                     f32[64,10]      digits.py:15
 
-Under a loop stands what each iteration does; it reads operands of the loop under their own names.
+The body of a loop is printed below it, indented; it reads operands of the loop by their names.
 
     %2 = repeat %0 %1 60 iterations, state 0 f64[3]               power.py:9
       iteration0 = 0 … 59:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Graph(Stage):
-    """Stage 1 or 2: a tensor graph. `parents` gives each node's lines as source entities."""
+    """Stage 1 or 2: a tensor graph. `parents` has each node's source lines as entities."""
 
     root: Sink
     numbers: Numbering
@@ -42,13 +42,13 @@ class Graph(Stage):
     places: dict[TensorNode, str]
     """For each node the `file:line`s it comes from, for the last column of the text."""
     modules: dict[TensorNode, str] = field(default_factory=dict)
-    """For each node the user's functions that made it, from the outermost: "network/attention"."""
+    """For each node the user's functions that created it, outermost first: "network/attention"."""
     callers: dict[TensorNode, tuple[str, ...]] = field(default_factory=dict)
-    """For each node those of `parents` that only called the function in which it is made."""
+    """For each node those of `parents` that are only calls of the function that created it."""
     scopes: dict[TensorNode, int] = field(default_factory=dict)
     """For each node of a graph as written its scope, by position."""
     partners: dict[TensorNode, Partners] = field(default_factory=dict)
-    """For each node the nodes of its way back, or those that it is the way back of."""
+    """For each node its counterparts in the backward pass, or in the forward pass."""
 
     @cached_property
     def nodes(self) -> list[TensorNode]:
@@ -61,15 +61,15 @@ class Graph(Stage):
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """One line per node, sources first; those of a loop's iterations are under it."""
-        told: set[object] = set()
-        return tuple(line for node in self.nodes for line in self._lines(node, told))
+        """One line per node in topological order; the body of a loop follows it."""
+        printed: set[object] = set()
+        return tuple(line for node in self.nodes for line in self._lines(node, printed))
 
-    def _lines(self, node: TensorNode, told: set[object]) -> Iterator[Line]:
-        """The line of a node, and those of a loop's iterations unless another state told them."""
+    def _lines(self, node: TensorNode, printed: set[object]) -> Iterator[Line]:
+        """The line of a node, then the body of a loop that is not in `printed` yet."""
         yield Line(self._text(node), self.entity(node), self.parents.get(node, ()))
-        if isinstance(node, Repeat) and node.loop not in told:
-            told.add(node.loop)
+        if isinstance(node, Repeat) and node.loop not in printed:
+            printed.add(node.loop)
             names = [f"%{self.numbers[s]}" for s in node.sources]
             for inner, text in iteration(node, names.__getitem__):
                 row = text if inner is node else self._row(text, inner)
@@ -80,7 +80,7 @@ class Graph(Stage):
         return text if isinstance(node, Sink) else self._row(text, node)
 
     def definition(self, node: TensorNode) -> str:
-        """`%4 = mul %2 %3`: what a node computes, without its type and place."""
+        """`%4 = mul %2 %3`: the printed operation, without its type and source line."""
         operands = " ".join(f"%{self.numbers[s]}" for s in node.sources)
         words = (operation(node), operands, describe_argument(node))
         body = " ".join(w for w in words if w)
@@ -90,7 +90,7 @@ class Graph(Stage):
         return f"{left:<38} {short(node):<20} {self.places.get(node, '')}".rstrip()
 
     def network(self) -> "nx.DiGraph[Any]":
-        """The graph; edges run from operand to user."""
+        """The graph for a picture; edges run from operand to user."""
         graph: nx.DiGraph[Any] = empty_graph()
         for node in self.nodes:
             facts = node_facts(node)
@@ -109,10 +109,10 @@ class Graph(Stage):
 def iteration(
     node: Repeat, outer: Callable[[int], str], name: str = "%t"
 ) -> list[tuple[TensorNode, str]]:
-    """An iteration of a loop: nodes of its body, and how each is printed.
+    """The printed body of a loop: each node of it with its line.
 
-    The loop itself stands for the lines that tell its counter and its next states. `outer` names
-    the operands of the loop that are no states; the iteration's own nodes are `name` and a number.
+    The lines of the counter and of the next states belong to the loop node. `outer` names the
+    operands of the loop that are not states; nodes of the body are called `name` and a number.
     """
     names = _names_in_iteration(node, outer, name)
     found: list[tuple[TensorNode, str]] = [(node, f"{node.counter} = 0 … {node.count - 1}:")]
@@ -147,7 +147,7 @@ def _names_in_iteration(
 
 
 def origins_of(node: TensorNode, known: Provenance[Origin]) -> list[Origin]:
-    """The user's lines that a node comes from, in order; a node of an iteration knows its own."""
+    """The user's lines that a node comes from, in order; nodes of a loop body carry their own."""
     return sorted(known.of(node) or {it for it in (node.origin,) if it})
 
 
@@ -160,7 +160,7 @@ def _strides(node: TensorNode) -> str:
 
 
 def node_facts(node: TensorNode) -> dict[str, Any]:
-    """The facts for a picture of the node (the attributes every stage's graph has)."""
+    """The facts for a picture of the node: attributes that the graphs of all stages have."""
     has_value = not isinstance(node, Sink)
     inner = iteration(node, "operand{}".format) if isinstance(node, Repeat) else []
     return {

@@ -1,7 +1,7 @@
-"""Other shards of the same value: cut where they are, copied to where they are needed.
+"""Resharding: gives a value other shards. Parts are sliced where they are, then copied.
 
-What is moved is as little as possible: a part is cut before it is copied, and what repeats or
-reorders elements (expand, permute, reshape, flip, pad) is done again after the copy.
+As few bytes as possible are moved: a part is sliced before it is copied, and movement that repeats
+or reorders elements (expand, permute, reshape, flip, pad) is applied again after the copy.
 """
 
 import math
@@ -18,19 +18,20 @@ from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode
 
 Movement: TypeAlias = tuple[type[TensorNode], object]
 DONE_AGAIN = (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)
-"""Movement that is done again where a copy arrives, instead of copying what it makes."""
+"""Movement that is applied again on the target of a copy, so that its result is not copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShardLayout:
-    """How a value lies on `devices`: cut along `axis` into `lengths`, or whole on each (None)."""
+    """The sharding of a value on `devices`: split along `axis` into `lengths`, or replicated if
+    `axis` is None."""
 
     devices: Devices
     axis: int | None = None
     lengths: Shape = ()
 
     def bounds(self, shape: Shape, place: int) -> Pairs:
-        """The part of a value of this shape that the shard at `place` has, per axis."""
+        """The bounds, per axis, of the shard at `place` of a value of this shape."""
         whole = [(0, n) for n in shape]
         if self.axis is not None:
             begin = sum(self.lengths[:place])
@@ -39,30 +40,30 @@ class ShardLayout:
 
 
 def layout_of(node: Multi) -> ShardLayout:
-    """How a value in shards lies."""
+    """The layout of a sharded value."""
     return ShardLayout(node.devices, node.axis, () if node.axis is None else node.lengths)
 
 
 def even_lengths(extent: int, count: int) -> Shape:
-    """`extent` in `count` parts that differ by one at most, the longer ones first."""
+    """`extent` split into `count` parts that differ by at most one, the longer ones first."""
     short, longer = divmod(extent, count)
     return tuple(short + (place < longer) for place in range(count))
 
 
 @dataclass(slots=True)
 class Moves:
-    """The copies that a pass makes, each with its reason in words; those of collectives are made
-    when all their readers are known (`collectives.py`)."""
+    """The copies that a pass creates, each with its reason. Those of collectives are created when
+    all their readers are known (`collectives.py`)."""
 
     reasons: dict[TensorNode, str] = field(default_factory=dict)
     collectives: list[Any] = field(default_factory=list)
-    """What became of each Joint, as `collectives.Collective`."""
+    """The exchange that replaced each Joint: a `collectives.Collective`."""
     has_joints: bool = False
     loops: dict[object, Any] = field(default_factory=dict)
     """The loops over shards (`shard_loops.py`)."""
 
     def copy(self, node: TensorNode, device: str, why: str) -> TensorNode:
-        """`node` on `device`, copied below the movement that needs no copy."""
+        """`node` on `device`: the copy is made below movement that can be applied again."""
         if not node.devices or node.devices == (device,):
             return node
         node, above = _under(node)
@@ -94,7 +95,7 @@ class Moves:
     def received(
         self, shards: tuple[TensorNode, ...], op: str, axis: int, devices: Devices, why: str
     ) -> list[TensorNode]:
-        """What the shards are together, on each of `devices`; none unless workers have them."""
+        """The joined shards on each of `devices`; [] unless all shards are on workers."""
         places = [place for node in shards for place in node.devices or ("",)]
         is_between = len(shards) > 1 and all(map(is_remote, (*places, *devices)))
         if not is_between or any(node.extents for node in shards):
@@ -107,7 +108,7 @@ class Moves:
         return [Received((joint,), device) for device in devices]
 
     def _repeated(self, node: Multi, layout: ShardLayout, why: str) -> list[TensorNode]:
-        """What workers repeat along the axis that is cut anew: all of it, repeated there."""
+        """The shards of a value that is repeated along its new axis: gathered, repeated there."""
         below = Multi(tuple(s.sources[0] for s in node.sources), node.axis, node.real_mask)
         whole = self.shards(below, ShardLayout(layout.devices), why)
         shapes = (_shape(layout.bounds(node.shape, place)) for place in range(len(whole)))
@@ -126,7 +127,7 @@ class Moves:
 
 
 def _is_repeated(node: Multi, layout: ShardLayout) -> bool:
-    """Whether the shards, all on workers, are repeated along the axis that `layout` cuts."""
+    """True if the shards, all on workers, are repeated along the axis that `layout` splits."""
     cut = layout.axis
     if node.axis in (None, cut) or cut is None or not all(map(is_remote, node.devices)):
         return False
@@ -134,8 +135,8 @@ def _is_repeated(node: Multi, layout: ShardLayout) -> bool:
 
 
 def joined(pieces: list[TensorNode], axis: int) -> TensorNode:
-    """The pieces one after the other, each computed before: joining evaluates all of them for
-    every element of the whole."""
+    """The pieces concatenated, each in memory: a fused concatenation would evaluate all of them
+    for every element of the whole."""
     while len(pieces) > AT_ONCE:
         groups = (pieces[at : at + AT_ONCE] for at in range(0, len(pieces), AT_ONCE))
         pieces = [in_memory(joined(group, axis)) for group in groups]
@@ -154,13 +155,13 @@ def in_memory(node: TensorNode) -> TensorNode:
 
 
 def held(node: TensorNode) -> TensorNode:
-    """`node`, its elements in memory, where they are as few as a copy of it moves."""
+    """`node` in memory, where it has no more elements than a copy of it would move."""
     node, above = _under(node)
     return _rebuilt(in_memory(node), above)
 
 
 def _under(node: TensorNode) -> tuple[TensorNode, list[Movement]]:
-    """What is below movement that is done again, and that movement, outermost first."""
+    """The node below movement that is applied again, and that movement, outermost first."""
     above: list[Movement] = []
     while isinstance(node, DONE_AGAIN):
         above.append((type(node), next(iter(node.arguments.values()))))
@@ -169,7 +170,7 @@ def _under(node: TensorNode) -> tuple[TensorNode, list[Movement]]:
 
 
 def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
-    """The pieces that the shards have of a part of the whole; an empty one where none has any."""
+    """The pieces of a part of the whole, one per shard that holds some of it; else an empty one."""
     assert node.axis is not None
     begin, end = bounds[node.axis]
     found: list[TensorNode] = []
@@ -188,7 +189,7 @@ def _pieces(node: Multi, bounds: Pairs) -> list[TensorNode]:
 
 
 def part(node: TensorNode, bounds: Pairs) -> TensorNode:
-    """The part [begin, end) of each axis, cut below what only repeats or reorders elements."""
+    """The slice [begin, end) of each axis, taken below movement that repeats or reorders."""
     above: list[Movement] = []
     while not _is_all(node.shape, bounds):
         if isinstance(node, nodes.Const):
@@ -203,7 +204,7 @@ def part(node: TensorNode, bounds: Pairs) -> TensorNode:
 
 
 def _rebuilt(node: TensorNode, above: list[Movement]) -> TensorNode:
-    """The movements of `above`, outermost first, done to `node`; what changes nothing is left."""
+    """`node` under the movements `above`, outermost first, without those that change nothing."""
     for kind, argument in reversed(above):
         make: Any = kind
         made: TensorNode = make((node,), argument)
@@ -221,7 +222,7 @@ def _is_all(shape: Shape, bounds: Pairs) -> bool:
 
 
 def _below(node: TensorNode, bounds: Pairs) -> Pairs | None:
-    """The part of the source that holds this part of a movement node; None where it is no part."""
+    """The slice of the source that holds this slice of a movement node; None if it is no slice."""
     match node:
         case nodes.Expand():
             old = node.sources[0].shape
@@ -239,7 +240,7 @@ def _below(node: TensorNode, bounds: Pairs) -> Pairs | None:
 
 
 def _below_reshape(node: nodes.Reshape, bounds: Pairs) -> Pairs | None:
-    """A part of axes that a reshape keeps is a part of the source."""
+    """The slice of the source of a reshape; None if the slice cuts an axis that it changes."""
     old = node.sources[0].shape
     result = [(0, n) for n in old]
     for new_axes, old_axes in matching_groups(node.shape, old):
@@ -254,6 +255,6 @@ def _below_reshape(node: nodes.Reshape, bounds: Pairs) -> Pairs | None:
 
 
 def stored_bytes(node: TensorNode) -> int:
-    """Bytes that a copy of `node` moves: of what stands below movement that is done again."""
+    """The bytes that a copy of `node` moves: the size below movement that is applied again."""
     node, _ = _under(node)
     return 0 if isinstance(node, nodes.Const) else math.prod(node.shape) * node.dtype.itemsize

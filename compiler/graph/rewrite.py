@@ -1,9 +1,10 @@
-"""The one rewrite engine: named rules, applied bottom-up until none matches.
+"""The rewrite engine: applies named rules bottom-up until none matches.
 
 A rule is a function from a node to its replacement, or None where it does not apply; its
-docstring is one line of algebra. `rule_of(...)` says which node classes (and which operations) it
-looks at, so that a node only meets rules that could match. The engine is iterative, visits each
-node once per distinct result, and reports every match to a `Provenance` and, if asked, a list.
+docstring is one line of algebra. `rule_of(...)` declares which node classes (and operations) it
+applies to, so that a node is only tried with rules that could match. The engine is iterative,
+visits each node once per distinct result, and reports every match to a `Provenance` and, if
+asked, a list.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +29,7 @@ class Rule:
     """A named rewrite; `targets` are node classes or (class, operation) pairs.
 
     `algebra` is one line such as "x * 1 = x", `source` the `file:line` of the function, and
-    `described` the function as it was written, which `function` calls. A rule can stand among
+    `described` the function as written, which `function` calls. A rule can be inserted among
     passes (`compiler.PASSES.after("simplify", rule)`): it is then a pass of its own on `stage`.
     """
 
@@ -41,7 +42,7 @@ class Rule:
     stage: StageName = "graph"
 
     def as_pass(self) -> Step:
-        """The row that applies this rule everywhere, until it matches no more."""
+        """The pass that applies this rule everywhere until it no longer matches."""
         because = self.algebra or f"a rule of its own: {self.source}"
         made = Apply((self,))
         return Step(self.stage, self.name, made, because, True, is_own=True, rules=made.rules)
@@ -76,13 +77,13 @@ def make_rule(function: Function, targets: tuple[Any, ...], described: Any, name
 
 
 def place_of(described: Any) -> str:
-    """`compiler/graph/simplify.py:40`: where a function or class begins, as rules state it."""
+    """`compiler/graph/simplify.py:40`: the place where a function or class is defined."""
     code = getattr(described, "__code__", None)
     return "" if code is None else f"{_shown_path(code.co_filename)}:{code.co_firstlineno}"
 
 
 def _shown_path(file: str) -> str:
-    """The file of a rule without what only this machine knows: from the package on, or its name."""
+    """The path of a file relative to the package, or its name: independent of this machine."""
     path = Path(file)
     is_ours = path.is_relative_to(_ROOT)
     return path.relative_to(_ROOT).as_posix() if is_ours else short_name(file)
@@ -99,10 +100,10 @@ class RuleSet:
                 self._by_target.setdefault(target, []).append(each)
         self._candidates: dict[Any, tuple[Rule, ...]] = {}
         self._settled: WeakSet[Node] = WeakSet()
-        """Nodes that no rule changes: most of a body is as the pass before simplified it."""
+        """Nodes that no rule changes: earlier runs have simplified most of a body already."""
 
     def candidates(self, node: Node) -> tuple[Rule, ...]:
-        """The rules that look at nodes like this one, in order."""
+        """The rules that apply to nodes of this class and operation, in order."""
         key = (type(node), getattr(node, "op", None))
         found = self._candidates.get(key)
         if found is None:
@@ -123,7 +124,8 @@ class RuleSet:
 
 
 def _keeps_extents(node: Node, result: Node) -> bool:
-    """Whether a tensor has the same symbolic axes: where(true, a, b) = a not if b alone has one."""
+    """True if the result has the same symbolic axes: where(true, a, b) = a fails if only b has one.
+    """
     return getattr(node, "extents", ()) == getattr(result, "extents", ())
 
 
@@ -136,8 +138,9 @@ def rewrite(
 ) -> N:
     """`root` with `rules` applied everywhere until none matches.
 
-    `limit` is the number of matches per node of the program after which rules are taken never
-    to end. That, and rules that undo each other, is an `InternalError` that names one of them.
+    `limit` is the number of matches per node of the program after which the rules are assumed not
+    to terminate. Raises `InternalError` in that case, and for rules that undo each other; it names
+    one of the rules.
     """
     done: dict[Any, Any] = {}
     waits_for: dict[Any, Any] = {}
@@ -152,7 +155,7 @@ def rewrite(
         if node in done:
             stack.pop()
             continue
-        if target is not None:  # it is already being waited for: a rule led back to it
+        if target is not None:  # its rewrite has not finished yet: a rule led back to it
             raise InternalError("rewrite", "rules undo each other", got=f"{names[node]} again")
         pending = [s for s in node.sources if s not in done]
         if pending:
@@ -184,7 +187,7 @@ def rewrite(
 def _record_rebuilt(
     old: Node, new: Node, provenance: Provenance[Any], matches: list[Match] | None
 ) -> None:
-    """Note that `old` became `new`; if `new` was known already, the two have merged."""
+    """Record that `old` became `new`; if `new` existed already, the two have merged."""
     is_merge = new in provenance.numbers and provenance.numbers[new] != provenance.numbers[old]
     provenance.rebuilt(new, old)
     if is_merge and matches is not None:

@@ -1,18 +1,18 @@
 """The public calls of a program and the user's functions around them: a tree of scopes.
 
-    block × 12                 repeat      iterations that are alike, see `alike.py`
-      block 1                  function    what one call of a function made
+    block × 12                 repeat      equal iterations, see `alike.py`
+      block 1                  function    the nodes of one call of a function
         layernorm
           mean                 call        the nodes of one public call
-      iterations 2 … 12        rest        the others, in the same way
-    encoder                    module      a part of a model: what its author called it
+      iterations 2 … 12        rest        the other iterations, nested in the same way
+    encoder                    module      a part of a model, under its author's name
       layer.0
         linear                 call        the nodes of one operator of the model
-    AdamW                      optimizer   a step of learning, which is a part of no model
+    AdamW                      optimizer   an optimiser step, which is part of no model
 
-A scope holds what was made between two moments, so no path leads out of it and back. What is read
-but not computed (weights, constants) is held by the scope of those that read it; the first operand
-of what reads nothing else is an input, which no scope holds.
+A scope holds the nodes created in one span of time, so no path leaves it and returns. Nodes that
+are read but not computed (weights, constants) belong to the scope of their readers. The first
+operand of a call that reads nothing computed is an input, which belongs to no scope.
 """
 
 import itertools
@@ -35,19 +35,19 @@ ScopeKind: TypeAlias = Literal[
 ]  # fmt: skip
 Place: TypeAlias = tuple[str, int]
 MOST_CHILDREN = 16
-"""Parts of one scope above which neighbours are taken together: a choice."""
+"""The most children of a scope: beyond it, neighbours are grouped. Chosen."""
 _CHUNKS = 12
 _MOSTLY = 0.7
-"""Share of an iteration that the first one must have to count as one: a choice."""
+"""The least share of an iteration's calls that the first iteration must have. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A call, a function's run, or several of them.
+    """A call, a function's run, or a group of them.
 
-    `parent` is the position of the scope around it, -1 for none. `places` are the file and line of
-    a call, of the call of a function, of the first call in a module, or those between which the
-    others stand.
+    `parent` is the position of the enclosing scope, -1 for none. `places` has the file and line of
+    a call, of the call of a function, or of the first call in a module; for groups, the first and
+    the last line.
     """
 
     kind: ScopeKind
@@ -55,27 +55,27 @@ class Scope:
     parent: int
     places: tuple[Place, ...]
     count: int = 1
-    """How many iterations a repeat has."""
+    """The number of iterations of a repeat."""
     result: TensorNode | None = field(default=None, compare=False)
-    """What the last call in it gave."""
+    """The result of its last call."""
     module: Module | None = field(default=None, compare=False)
-    """The module whose run it is: `module.path` is its full name, `module.kind` its class."""
+    """The module that it is a run of: `module.path` is its full name, `module.kind` its class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scopes:
-    """The scopes of a graph, each after the one around it, and the innermost scope of its nodes."""
+    """The scopes of a graph, outer ones first, and the innermost scope of each node."""
 
     rows: tuple[Scope, ...]
     of: dict[TensorNode, int]
     sweeps: frozenset[int] = frozenset()
-    """The calls that asked for gradients, by their numbers."""
+    """The numbers of the calls that requested gradients."""
 
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A scope while the tree is built: `nodes` are those of a call, `key` tells the calls of a
-    function apart."""
+    """A scope while the tree is built: `nodes` are those of a call, `key` distinguishes the calls
+    of a function."""
 
     kind: ScopeKind
     name: str
@@ -87,7 +87,7 @@ class Part:
     module: Module | None = None
 
     def calls(self) -> "Iterator[Part]":
-        """The calls in it, in order."""
+        """All calls in this part, in order."""
         stack = [self]
         while stack:
             part = stack.pop()
@@ -97,7 +97,7 @@ class Part:
 
 
 def scopes_of(root: Sink) -> Scopes:
-    """The scopes of all nodes below `root` whose lines are known: of a graph as it was written."""
+    """The scopes of all nodes below `root` that have a source line, for a graph as written."""
     order: list[TensorNode] = [n for n in toposort([root]) if not isinstance(n, Sink)]
     made = _by_call(order)
     unit = {node: call for call, nodes in made.items() for node in nodes}
@@ -110,7 +110,7 @@ def scopes_of(root: Sink) -> Scopes:
     ]  # fmt: skip
     whole = _tree(computing)
     while len(whole.parts) == 1 and _holds_all(whole.parts[0]):
-        whole = whole.parts[0]  # what holds everything tells nothing apart
+        whole = whole.parts[0]  # a scope around everything distinguishes nothing
     _Folding(same).fold(whole)
     rows, of = _numbered(whole)
     _give_back(computing, order, of)
@@ -120,7 +120,7 @@ def scopes_of(root: Sink) -> Scopes:
 
 
 def _holds_all(part: Part) -> bool:
-    """Whether a part is a function or a model as a whole, not one of its modules."""
+    """True if a part is a whole function or model, not a module of one."""
     is_model = isinstance(part.key, Module) and part.key.outer is None
     return part.kind == "function" or is_model
 
@@ -135,7 +135,7 @@ def _by_call(order: Iterable[TensorNode]) -> dict[int, list[TensorNode]]:
 
 
 def _leaves(made: dict[int, list[TensorNode]], unit: dict[TensorNode, int]) -> set[int]:
-    """The calls that compute nothing: they hold data, constants, and other views of such."""
+    """The calls that compute nothing: data, constants, and views of them."""
     found: set[int] = set()
     for call in sorted(made):
         nodes = made[call]
@@ -151,7 +151,7 @@ def _is_leaf(node: TensorNode, unit: dict[TensorNode, int], leaves: set[int]) ->
 
 
 def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
-    """The calls, in the order in which they ran, in the functions that made them."""
+    """The tree of calls in execution order, inside the functions that ran them."""
     whole = Part("function", "", ())
     open_parts = [whole]
     for nodes in computing:
@@ -175,7 +175,7 @@ def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
 
 
 def _opened(key: Frame | Module, name: str, origin: Origin) -> Part:
-    """The part of a function's call or of a module, whose first call is made at `origin`."""
+    """A new part for a function's call or a module, whose first call is at `origin`."""
     if isinstance(key, Module):
         kind: ScopeKind = "module" if key.chain()[0].name else "optimizer"
         return Part(kind, name, ((origin.file, origin.line),), key=key)
@@ -183,7 +183,7 @@ def _opened(key: Frame | Module, name: str, origin: Origin) -> Part:
 
 
 def _around(origin: Origin) -> list[tuple[Frame | Module, str]]:
-    """The functions that were running, each with the frame that called it; those with a name.
+    """The named functions on the call stack, outermost first, each with its calling frame.
 
     In a model these are the functions that called it, then its modules.
     """
@@ -199,14 +199,14 @@ def _around(origin: Origin) -> list[tuple[Frame | Module, str]]:
 
 
 class _Folding:
-    """Takes iterations that are alike together, from the inside out, then what is too many."""
+    """Groups equal iterations, innermost first, then splits what is still too long to read."""
 
     def __init__(self, fixed: set[TensorNode]) -> None:
         self.fixed = fixed
         self.signatures = Signatures()
 
     def fold(self, whole: Part) -> None:
-        """Fold what is in a tree of calls and functions."""
+        """Fold a tree of calls and functions, in place."""
         order = [whole]
         for part in order:
             order += part.parts
@@ -224,19 +224,19 @@ class _Folding:
             part.parts = _chunked(part.parts)
 
     def _changing(self, parts: Iterable[Part]) -> list[TensorNode]:
-        """The nodes in parts that are not the same in every iteration."""
+        """The nodes in `parts` that are not loop-invariant."""
         calls = (call for part in parts for call in part.calls())
         return [node for call in calls for node in call.nodes if node not in self.fixed]
 
     def _repeated(self, parts: list[Part]) -> list[Part]:
-        """`parts` with a repeat in the place of each run of iterations; runs repeat, too."""
+        """`parts` with each run of equal iterations replaced by a repeat; repeats may nest."""
         while True:
             made: list[Part] = []
             at = 0
             keys = [part.key for part in parts]
             for start, period, count in runs(keys):
                 if start < at:
-                    continue  # the run before it began later, and ended later, than was found
+                    continue  # the previous run began and ended later than predicted
                 start = start + _top(parts[start : start + period])
                 count = count_of(keys, start, period)
                 pieces = [parts[start + n * period :][:period] for n in range(count)]
@@ -250,7 +250,7 @@ class _Folding:
             parts = made
 
     def _repeat(self, pieces: list[list[Part]], before: list[Part]) -> list[Part]:
-        """Iterations as one part, where they are enough, with the first one that is `before`."""
+        """Iterations as one part, if there are enough; the first one may be in `before`."""
         if len(pieces) < FEWEST:
             return [part for piece in pieces for part in piece]
         if first := _first(before, pieces[0]):
@@ -273,17 +273,17 @@ class _Folding:
 
 
 def _top(body: list[Part]) -> int:
-    """The part of a period with which an iteration begins: the one above that before it."""
+    """The position in a period where an iteration begins: where the source line jumps back."""
     lines = [part.places[0][1] for part in body]
     back = [lines[at - 1] - line for at, line in enumerate(lines)]
     return back.index(max(back)) if max(back) > 0 else 0
 
 
 def _first(before: list[Part], body: list[Part]) -> list[Part]:
-    """The iteration `before` the others that is like `body` but for what is shared by all.
+    """The first iteration, at the end of `before`: like `body` except for loop-invariant nodes.
 
-    What every iteration computes alike is made by the first alone, which may also find views of its
-    state that are no computation.
+    Loop-invariant nodes are created by the first iteration only, and its state may be read through
+    views that compute nothing.
     """
     top = body[0].places[0]
     if max(part.places[0] for part in body) <= top:
@@ -304,7 +304,7 @@ def _what(part: Part) -> object:
 
 
 def _chunks(bodies: list[Part], first: int) -> list[Part]:
-    """Iterations in at most twelve parts, and so on inside of these."""
+    """Iterations grouped into at most twelve parts, recursively."""
     if len(bodies) <= _CHUNKS:
         return bodies
     size = -(-len(bodies) // _CHUNKS)
@@ -318,8 +318,11 @@ def _chunks(bodies: list[Part], first: int) -> list[Part]:
 
 
 def _chunked(parts: list[Part]) -> list[Part]:
-    """`parts`, neighbours taken together where they are too many to be read: those of one line,
-    then so many that it is enough. Modules are known by their names, not by lines."""
+    """`parts`, with neighbours grouped where there are too many to read.
+
+    Parts on one line are grouped first, then as many as necessary. Modules are grouped by their
+    names, not by lines.
+    """
     if len(parts) > MOST_CHILDREN and all(part.kind != "module" for part in parts):
         lines = itertools.groupby(parts, key=lambda part: part.places[0])
         pieces = [list(piece) for _, piece in lines]
@@ -342,7 +345,7 @@ def _lines_part(piece: list[Part]) -> Part:
 
 
 def _span(parts: Sequence[Part]) -> tuple[Place, ...]:
-    """The first and the last line of parts: of the first file, if there are several."""
+    """The first and the last line of parts, both in the first of their files."""
     places = [place for part in parts for place in part.places]
     file = places[0][0]
     lines = sorted({line for other, line in places if other == file})
@@ -374,12 +377,12 @@ def _numbered(whole: Part) -> tuple[list[Scope], dict[TensorNode, int]]:
 def _inputs(
     computing: Sequence[Sequence[TensorNode]], unit: dict[TensorNode, int], leaves: set[int]
 ) -> set[TensorNode]:
-    """What the program begins with: the first operand of each call that reads nothing computed."""
+    """The inputs of the program: the first operand of each call that reads nothing computed."""
     found: set[TensorNode] = set()
     learned: set[TensorNode] = set()
     for nodes in computing:
         own = set(nodes)
-        if _is_aside(nodes[0]):  # what an optimiser writes is no input, nor is its state
+        if _is_aside(nodes[0]):  # parameters and state of an optimiser are no inputs
             learned.update(s for node in nodes for s in node.sources)
             continue
         read = [s for node in nodes for s in node.sources if s not in own]
@@ -390,13 +393,13 @@ def _inputs(
 
 
 def _is_aside(node: TensorNode) -> bool:
-    """Whether it was made in a part of a program that is in no model: by an optimiser."""
+    """True if a node belongs to no model but to an auxiliary part, such as an optimiser step."""
     module = node.origin.module if node.origin else None
     return module is not None and not module.chain()[0].name
 
 
 def _base(node: TensorNode) -> TensorNode | None:
-    """The data that a view is of; None for what is a constant."""
+    """The data that a view reads; None for constants."""
     while node.sources:
         node = node.sources[0]
     return node if isinstance(node, Buffer | Param) else None
@@ -405,16 +408,17 @@ def _base(node: TensorNode) -> TensorNode | None:
 def _give_back(
     computing: Sequence[Sequence[TensorNode]], order: list[TensorNode], of: dict[TensorNode, int]
 ) -> None:
-    """Views of its operand that a call made and that others read again belong to who made that.
+    """Move shared views of an operand to the scope of the call that computed the operand.
 
-    Else the first of three products would seem to feed the others.
+    The first of several calls that read an operand created the views of it that the others reuse;
+    without this, the first would seem to feed the others.
     """
     results = {nodes[-1] for nodes in computing}
     shared: set[TensorNode] = set()
     readers: dict[TensorNode, set[int]] = {}
     for node in reversed(order):
         is_view = isinstance(node, MOVEMENT) and node in of and node not in results
-        if is_view and readers.get(node, set()) - {of[node]}:  # none reads a result of a program
+        if is_view and readers.get(node, set()) - {of[node]}:  # results of a program: no readers
             shared.add(node)
         for source in node.sources:
             readers.setdefault(source, set()).add(-1 if node in shared else of.get(node, -1))
@@ -429,10 +433,9 @@ def _hold(
     order: list[TensorNode], rows: Sequence[Scope], of: dict[TensorNode, int],
     inputs: set[TensorNode],
 ) -> None:  # fmt: skip
-    """Give what computes nothing the scope of all that read it; inputs, and their views, none.
+    """Give nodes that compute nothing the common scope of their readers; inputs get none.
 
-    A parameter belongs to the layers that read it, whatever else does: gradients by it, its
-    optimiser.
+    A parameter belongs to the layers that read it, even if gradients and an optimiser read it too.
     """
     near = _near(rows)
     around: dict[TensorNode, int] = {}
@@ -454,8 +457,8 @@ _ASIDE, _OUTSIDE, _IN_MODEL = range(3)
 
 
 def _near(rows: Sequence[Scope]) -> list[int]:
-    """How near each scope is to what a program computes: in a module of a model, outside, or in
-    what is done beside that, such as an optimiser's step. The last entry is of what is in none."""
+    """The rank of each scope: in a module of a model, outside of models, or auxiliary (such as an
+    optimiser step). The last entry is for nodes in no scope."""
     found: list[int] = []
     for row in rows:
         if row.module is None:
@@ -468,9 +471,12 @@ def _near(rows: Sequence[Scope]) -> list[int]:
 def scopes_after(
     before: Scopes, order: Sequence[TensorNode], provenance: Provenance[Origin]
 ) -> dict[TensorNode, int]:
-    """The scopes of nodes that passes made: that of the call that each comes from; of the way back
-    of a call the same. What comes from several has that of most, else what is around all; what only
-    constants lead to that of the first."""
+    """The scopes of nodes that passes created: the scope of the call that each comes from.
+
+    Backward-pass nodes have the scope of their forward call. A node that comes from several calls
+    has the most frequent scope, or the one around all of them; a node that is computed from
+    constants only has the scope of the first.
+    """
     rows = before.rows
     calls = {row.result.origin.call: scope for scope, row in enumerate(rows)
              if row.kind == "call" and row.result is not None and row.result.origin}  # fmt: skip
@@ -481,7 +487,7 @@ def scopes_after(
     for node in order:
         if isinstance(node, Sink):
             continue
-        if isinstance(node, Buffer) and numbers[node] in read:  # the same data, of no line
+        if isinstance(node, Buffer) and numbers[node] in read:  # the same data, without a line
             of[node] = read[numbers[node]]
             continue
         if not isinstance(node, Buffer | Param) and constants.issuperset(node.sources):
@@ -490,7 +496,7 @@ def scopes_after(
             of[node] = before.of[node]
             continue
         made = [it.back or it.call for it in provenance.of(node)]
-        apart = [it for it in made if it not in before.sweeps]  # not: gradients are wanted
+        apart = [it for it in made if it not in before.sweeps]  # without gradient requests
         known = Counter(calls[it] for it in apart or made if it in calls)
         if known:
             of[node] = min(known) if node in constants else _most(known, rows)
@@ -499,7 +505,7 @@ def scopes_after(
 
 
 def _most(known: Counter[int], rows: Sequence[Scope]) -> int:
-    """The scope that comes most often; where several do, the one around them."""
+    """The most frequent scope; for a tie, the innermost one around them."""
     most = max(known.values())
     first, *others = (scope for scope, count in known.items() if count == most)
     for scope in others:
@@ -509,7 +515,7 @@ def _most(known: Counter[int], rows: Sequence[Scope]) -> int:
 
 def _common(a: int, b: int, rows: Sequence[Scope]) -> int:
     """The innermost scope that holds both."""
-    while a != b:  # the scope around another comes before it
+    while a != b:  # an enclosing scope has a lower position
         if a > b:
             a = rows[a].parent
         else:

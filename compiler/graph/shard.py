@@ -1,4 +1,4 @@
-"""shard: operations on values in shards become operations on each device's shard, and copies.
+"""shard: operations on sharded values become operations on each device's shard, and copies.
 
     Before:  %0 = buffer a                          f32[2,3]
              %1 = buffer b                          f32[2,3]
@@ -17,17 +17,17 @@
              %13 = add %9 %12                       f32[1,3]
              sink %13
 
-A shard that holds no elements takes no part in reductions and is not gathered. An all-reduce of
-B bytes over n devices of one machine sends the partial results to the first device, combines them
-there, and sends the result to those that read it: at most 2 (n - 1) B bytes in 2 (n - 1)
-transfers. No algorithm moves less in total; between workers of a cluster, each with a link of its
-own, `collectives.py` shares them out.
+An empty shard takes no part in reductions and is not gathered. An all-reduce of B bytes over n
+devices of one machine sends the partial results to the first device, combines them there, and
+sends the result to its readers: at most 2 (n - 1) B bytes in 2 (n - 1) transfers. No algorithm
+moves less in total. Workers of a cluster have one link each: `collectives.py` distributes the
+transfers over these.
 
-Each shard is a value of its own from here on, with a buffer on its device: the kernel graph needs
+After this pass each shard is a value of its own with a buffer on its device: the kernel graph needs
 no MStack to keep them together.
 
 Relies on: invariant 11 of `verify.py`: only kinds of the core are left.
-Ensures: no Multi and no Joint is left; a value read by the user is gathered on the first of its
+Ensures: no Multi and no Joint is left; a result of the program is gathered on the first of its
 devices.
 """
 
@@ -58,11 +58,11 @@ if TYPE_CHECKING:
 ShardRule = Callable[[Moves, Any], TensorNode | None]
 MovedRule = Callable[[Moves, Any, Multi, int], TensorNode]
 _TARGETS: list[tuple[ShardRule, tuple[Any, ...], Callable[..., Any]]] = []
-"""Functions that run, for which kinds, and the function that says what each means."""
+"""For each rule: the function that runs, its kinds, and the function that describes it."""
 
 
 def _on(*kinds: Any) -> Callable[[ShardRule], ShardRule]:
-    """Registers a rule for nodes of these kinds that read a Multi."""
+    """A decorator that registers a rule for nodes of these kinds that read a Multi."""
 
     def register(function: ShardRule) -> ShardRule:
         _TARGETS.append((function, kinds, function))
@@ -72,9 +72,9 @@ def _on(*kinds: Any) -> Callable[[ShardRule], ShardRule]:
 
 
 def _on_moved(kind: Any) -> Callable[[MovedRule], MovedRule]:
-    """Registers a rule for a kind of movement of a Multi that is cut along the axis it is given.
+    """A decorator that registers a rule for a kind of movement; the rule gets the sharded axis.
 
-    What is whole on each device is moved on each.
+    A replicated value needs no rule: it is moved on each device.
     """
 
     def register(function: MovedRule) -> MovedRule:
@@ -93,7 +93,7 @@ def _on_moved(kind: Any) -> Callable[[MovedRule], MovedRule]:
 
 
 def _each(node: TensorNode, source: Multi, axis: int | None) -> Multi:
-    """`node`, done to every shard of its only source."""
+    """`node`, applied to every shard of its only source."""
     return multi(tuple(node.with_sources((shard,)) for shard in source.sources), axis)
 
 
@@ -102,14 +102,14 @@ def _replaced(values: tuple[Any, ...], place: int, value: Any) -> tuple[Any, ...
 
 
 def _everywhere(moves: Moves, source: Multi, why: str) -> Multi:
-    """The same value, whole on each of its devices."""
+    """The value replicated on each of its devices."""
     layout = ShardLayout(source.devices)
     return multi(tuple(moves.shards(source, layout, why)), None)
 
 
 @_on(nodes.Elementwise)
 def elementwise_of_shards(moves: Moves, node: nodes.Elementwise) -> TensorNode | None:
-    """op(multi(a…), multi(b…)) = multi(op(a, b)…), operands laid like the one dearest to move"""
+    """op(multi(a…), multi(b…)) = multi(op(a, b)…), in the layout that moves the fewest bytes"""
     layout = _cheapest(node.sources)
     return None if layout is None else _aligned(moves, node, layout, node.sources, node.op)
 
@@ -117,14 +117,14 @@ def elementwise_of_shards(moves: Moves, node: nodes.Elementwise) -> TensorNode |
 def _aligned(
     moves: Moves, node: TensorNode, layout: ShardLayout, operands: tuple[TensorNode, ...], name: str
 ) -> Multi:
-    """`node` on each device, its operands laid out alike."""
+    """`node` on each device, with its operands resharded to one layout."""
     why = f"{name}: its operands are laid out differently"
     columns = [moves.shards(operand, layout, why) for operand in operands]
     return multi(tuple(node.with_sources(row) for row in zip(*columns, strict=True)), layout.axis)
 
 
 def _cheapest(operands: tuple[TensorNode, ...]) -> ShardLayout | None:
-    """The layout of the operand that leaves the fewest bytes of the others to be moved."""
+    """The layout of an operand for which the fewest bytes of the others have to be moved."""
     found = [operand for operand in operands if isinstance(operand, Multi)]
     layouts = list(dict.fromkeys(layout_of(m) for m in found if m.axis is not None))
     if not layouts:
@@ -146,7 +146,7 @@ def same_place(moves: Moves, node: TensorNode) -> TensorNode | None:
 
 @_on(Later)
 def later(moves: Moves, node: TensorNode) -> TensorNode | None:
-    """later(multi(a…), g) = multi(a…): what is in shards is kept"""
+    """later(multi(a…), g) = multi(a…): sharded activations are stored, not recomputed"""
     return node.sources[0] if any(isinstance(s, Multi) for s in node.sources) else None
 
 
@@ -197,7 +197,7 @@ def reshape(moves: Moves, node: nodes.Reshape, source: Multi, cut: int) -> Tenso
 
 
 def _kept_axis(source: Multi, cut: int, new: Shape) -> tuple[int, Shape] | None:
-    """The new axis that the shards are along after a reshape, and what each has of it."""
+    """The sharded axis after a reshape and the extent of each shard; None if shards would mix."""
     old = source.shape
     if not source.size:
         return None
@@ -329,7 +329,8 @@ def _gathered(moves: Moves, node: TensorNode) -> TensorNode:
 
 
 def _rules(moves: Moves, is_gathering: bool) -> RuleSet:
-    """The rules, which note their copies in `moves`; `is_gathering` that of results too."""
+    """The rules, which record their copies in `moves`; with `is_gathering`, results are gathered.
+    """
     rules: list[Rule] = [
         make_rule(functools.partial(run, moves), kinds, described)
         for run, kinds, described in _TARGETS
@@ -341,9 +342,9 @@ def _rules(moves: Moves, is_gathering: bool) -> RuleSet:
 def shard(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
-    """`root` with every operation on shards done on each device.
+    """`root` with every operation on a sharded value performed on each device.
 
-    Raises `DeviceError` where a kind of node cannot be done on shards.
+    Raises `DeviceError` for a kind of node that does not support shards.
     """
     return _sharded(root, provenance, matches, Moves(), True)
 
@@ -368,7 +369,7 @@ def _sharded(
 
 
 def _refuse_others(root: TensorNode) -> None:
-    """A Multi that something still reads is of a kind without a rule."""
+    """Raise `DeviceError` if a node still reads a Multi: its kind has no rule."""
     for node in toposort([root]):
         for source in node.sources:
             if isinstance(source, Multi) and not isinstance(node, nodes.Sink):
@@ -380,21 +381,22 @@ def _refuse_others(root: TensorNode) -> None:
 
 
 def spread(root: nodes.Sink) -> nodes.Sink:
-    """`root`, decomposed, with results in shards left as Multi nodes: one shard per device."""
+    """`root`, decomposed and sharded, with sharded results left as Multi nodes, not gathered."""
     result = _sharded(root, Provenance(), None, Moves(), False)
     assert isinstance(result, nodes.Sink)
     return result
 
 
 def reasons(root: TensorNode) -> dict[TensorNode, str]:
-    """Why each copy was made that the pass makes of `root`."""
+    """The reason for each copy that the pass inserts into `root`."""
     moves = Moves()
     _sharded(root, Provenance(), None, moves, True)
     return moves.reasons
 
 
 def collectives(root: TensorNode) -> "tuple[Collective, ...]":
-    """What the pass makes of `root` where workers need what all of them have: who sends what."""
+    """The exchanges between workers (all-reduce, all-gather, …) that the pass inserts into `root`.
+    """
     moves = Moves()
     _sharded(root, Provenance(), None, moves, True)
     return tuple(moves.collectives)

@@ -1,4 +1,4 @@
-"""shard_loops: a loop over values in shards becomes one loop over each device's shards.
+"""shard_loops: a loop over sharded values becomes one loop over each device's shards.
 
     Before:  %2 = multi %0 %1 axis 0 on DASK, DASK:1    f32[4]
              %3 = repeat %2       8 iterations, state 0 f32[4]
@@ -10,12 +10,12 @@
                %t1 = mul %1 2.0                         f32[2]
              %5 = repeat %0 %1    8 iterations, state 1 f32[2]
 
-A state stays in the shards that it begins in: what the step makes of it is moved there at the end
-of each iteration. One that begins in no place, as zeros do, has the shards that the step gives it.
-What workers exchange, they exchange in every iteration (`collectives.py`).
+A state keeps the layout of its first value: at the end of each iteration the new state is
+resharded to it. A state whose first value is on no device, such as zeros, gets the layout that the
+step computes. Workers run their exchanges in every iteration (`collectives.py`).
 
-Relies on: the sources of the loop are on the same devices, or in no place.
-Ensures: no value of the body is in shards; its nodes keep the first of their lines.
+Relies on: the sources of the loop are on the same devices, or on none.
+Ensures: no value of the body is sharded; its nodes keep the first of their lines.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,19 +33,19 @@ from compiler.graph.nodes import Param, Sink, TensorNode
 from compiler.graph.reshard import Moves, ShardLayout, layout_of
 
 Apart = Callable[[TensorNode, Provenance[Origin], Moves], TensorNode]
-"""Does the operations of a body on each device; its roots may be left in shards."""
+"""A function that shards the operations of a body; its roots may stay sharded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop over shards: all its sources, its body, and how each state lies."""
+    """A loop over shards: its sources, its body, and the layout of each state."""
 
     sources: tuple[TensorNode, ...]
     body: Sink
     layouts: tuple[ShardLayout, ...]
 
     def state(self, node: Repeat) -> Multi:
-        """The state that `node` is, in its shards."""
+        """The state that `node` stands for, as a sharded value."""
         layout = self.layouts[node.index]
         first = node.index * len(layout.devices)
         return multi(
@@ -58,7 +58,7 @@ class Loop:
 
 
 def loop_of_shards(moves: Moves, node: Repeat, apart: Apart) -> Loop | None:
-    """The loop of `node` over each device's shards; None where nothing is in shards."""
+    """The loop of `node` over each device's shards; None where no source is sharded."""
     found = [source for source in node.sources if isinstance(source, Multi)]
     if not found:
         return None
@@ -83,7 +83,7 @@ def loop_of_shards(moves: Moves, node: Repeat, apart: Apart) -> Loop | None:
 def _first(
     moves: Moves, sources: Sequence[TensorNode], layouts: Sequence[ShardLayout]
 ) -> tuple[TensorNode, ...]:
-    """The shards of all sources; of what is in no place each device makes its own."""
+    """The shards of all sources; sources on no device are created on each device."""
     made: list[TensorNode] = []
     for source, layout in zip(sources, layouts, strict=True):
         shards = moves.shards(source, layout, "repeat: a first state")
@@ -95,7 +95,7 @@ def _first(
 def _apart(
     node: Repeat, layouts: Sequence[ShardLayout], apart: Apart, moves: Moves
 ) -> tuple[Provenance[Origin], TensorNode]:
-    """The body, done on each device, with its lines; its roots may be in shards."""
+    """The body after sharding, with the lines of its nodes; its roots may be sharded."""
     known: Provenance[Origin] = Provenance()
     plain = decompose(cse(node.body, known), known)
     done: dict[TensorNode, TensorNode] = {}
@@ -109,7 +109,7 @@ def _apart(
 
 
 def _shards(param: Param, layout: ShardLayout) -> Multi:
-    """What stands for a Param of the whole: one for each shard."""
+    """The replacement for a Param of the whole value: one Param for each shard."""
     first = param.slot * len(layout.devices)
     shapes = [
         tuple(end - begin for begin, end in layout.bounds(param.shape, place))
@@ -123,10 +123,10 @@ def _shards(param: Param, layout: ShardLayout) -> Multi:
 def _body(
     root: TensorNode, layouts: Sequence[ShardLayout], known: Provenance[Origin], moves: Moves
 ) -> Sink:
-    """The roots in the shards of the states, without devices of Params: lines as in `known`."""
+    """The body with its roots in the layouts of the states; lines are taken from `known`."""
     new: list[TensorNode] = []
     for made, layout in zip(root.sources, layouts, strict=False):
-        new += moves.shards(made, layout, "repeat: the next state lies as the one before it")
+        new += moves.shards(made, layout, "repeat: the next state keeps the layout of the state")
     result = exchange(Sink(tuple(new)), moves, known, None)
     done: dict[TensorNode, TensorNode] = {}
     outer = state.origin

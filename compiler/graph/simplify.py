@@ -1,4 +1,4 @@
-"""simplify: algebra that never changes a bit of the answer.
+"""simplify: algebraic simplification and constant folding that never change a bit of the answer.
 
     Before:  %0 = buffer x             f32[4]
              %1 = const 1.0            f32[4]
@@ -47,12 +47,12 @@ from compiler.ops.table import OPS, REDUCTIONS
 
 
 def _is_const(node: TensorNode, value: Scalar) -> bool:
-    """Whether `node` is this constant, to the bit (so -0.0 is not 0.0)."""
+    """True if `node` is exactly this constant, bit for bit (so -0.0 is not 0.0)."""
     return isinstance(node, Const) and node.bits == const(value, node.dtype).bits
 
 
 def _with(law: Law) -> tuple[tuple[type[Elementwise], str], ...]:
-    """The operations whose rows have a law."""
+    """The operations that satisfy an algebraic law."""
     return tuple((Elementwise, row.name) for row in OPS.values() if law in row.laws)
 
 

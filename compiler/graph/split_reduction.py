@@ -1,4 +1,4 @@
-"""split_reduction: a long reduction with few results is cut into parts that cores can share.
+"""split_reduction: a long reduction with few results is split into parts that run on all cores.
 
     Before:  %0 = buffer x             f32[1048576]
              %1 = reduce sum %0 axes (0) f32[1]
@@ -11,19 +11,19 @@
              %7 = reshape %6           f32[1]
              sink %7
 
-One axis that is folded is cut into parts; each part is folded by itself, into memory, and what
-comes out is folded by a second, small kernel. Slices that are left over, because the extent is no
-multiple of the parts, are folded by the second kernel too.
+One reduced axis is split into parts. A first kernel reduces each part and stores the partial
+results; a second, small kernel reduces these. Remaining slices, if the extent is no multiple of
+the number of parts, are reduced by the second kernel too.
 
-A sum over rows (the first axis, say, of two) is cut as well: its parts are blocks of whole rows,
-read one after the other. So is a product whose sum is long beside its few results, as `x.T @ x` of
-many rows, which cores could share out by results only if each read everything. Left alone: what
-has enough rows to share out, statistics of rows that one kernel computes and uses, axes whose
-extent is a variable, values on several devices, and what `fuse` or `unroll` asks for.
+A sum over rows (the first of two axes, for example) is split as well: its parts are blocks of
+consecutive rows. So is a matrix product with a long inner axis and few results (split-K), such as
+`x.T @ x` of many rows: parallel over results, each core would have to read everything. Not split:
+reductions with enough rows for all cores, statistics of rows that one kernel computes and uses,
+axes with a dynamic extent, values on several devices, and what `fuse` or `unroll` requests.
 
-Relies on: invariants 1-11 of `verify.py`, no value in shards.
-Ensures: the same value, but that floats are folded in another order; at most one element in
-`SHARE` of what is read is written in between.
+Relies on: invariants 1-11 of `verify.py`, no sharded value.
+Ensures: the same value, except that floats are summed in another order; at most one partial result
+is stored per `SHARE` elements read.
 """
 
 import math
@@ -42,49 +42,50 @@ from compiler.machines.model import DEFAULT
 from compiler.ops.table import REDUCTIONS
 
 LONG = 20_000.0
-"""Nanoseconds of one core from which a reduction is worth the second kernel, which takes some 7 µs
-to start and to end. As the default machine model has them; measured, they are twice as many (EPYC,
-AVX-512, two cores, 2026-11-22). On two busy cores of an EPYC with AVX2 (2026-11-23) the second
-kernel took 2 to 3 µs, and a sum was faster for it from 4,194,304 floats on, 140 µs of the model
-(0.63 against 0.91 ms), about even at half of that, and 4 to 6 µs slower at a quarter."""
+"""Nanoseconds on one core from which a reduction is worth the second kernel, whose overhead is
+about 7 µs. Times of the default machine model; measured times were twice as long (EPYC, AVX-512,
+two cores, 2026-11-22). On two busy cores of an EPYC with AVX2 (2026-11-23) the second kernel took 2
+to 3 µs. Splitting made a sum faster from 4,194,304 floats on, 140 µs in the model (0.63 instead of
+0.91 ms); at half of that it made no difference, and at a quarter it cost 4 to 6 µs."""
 FEWEST = 2**12
-"""Elements below which no reduction takes so long: of them, each would have to take 5 ns."""
+"""Fewer elements never take `LONG`: each would have to take 5 ns."""
 PARTS = 16
-"""The number of parts aimed at: a multiple of the cores of most machines, so that they balance. On
-two cores it makes no difference: sums of 1,048,576 floats took 0.25 to 0.29 ms in 2, 4, 8, 16, 32
-and 64 parts (EPYC, AVX2, 2026-11-23)."""
+"""The target number of parts: a multiple of the cores of most machines, for load balance. On two
+cores it makes no difference: sums of 1,048,576 floats took 0.25 to 0.29 ms in 2, 4, 8, 16, 32 and
+64 parts (EPYC, AVX2, 2026-11-23)."""
 LONGEST = 2**16
-"""Slices of a part that lead to more parts than `PARTS`: rounding of a sum grows with its length.
-The sum of squares of 16,777,216 float32 between 0 and 1 was off by 2.3e-6 in 16 parts and by 5.5e-8
-in 256; its time is the same."""
+"""Slices per part above which there are more parts than `PARTS`: the rounding error of a sum grows
+with its length. The sum of squares of 16,777,216 float32 between 0 and 1 had an error of 2.3e-6 in
+16 parts and of 5.5e-8 in 256, in the same time."""
 MOST = 1024
-"""Parts aimed at, at most: one kernel folds their results."""
+"""The most parts: one kernel reduces their results."""
 WIDEST = 64 * 1024
-"""Bytes of the results of one part, where these are many: they stay in the nearest caches. Sums
-over the rows of 65,536 × 64 floats took 0.67 ms in two stages and 0.86 in one, of 16,384 × 256 1.26
-and 1.49, of 2,048 × 4,096 1.44 and 1.51, of 1,024 × 16,384 (65,536 bytes) 1.77 and 1.79 (EPYC,
-AVX2, two busy cores, 2026-11-23)."""
+"""The most bytes of results of one part: they stay in the L1 or L2 cache. Sums over the rows of
+65,536 × 64 floats took 0.67 ms split and 0.86 unsplit; of 16,384 × 256, 1.26 and 1.49; of
+2,048 × 4,096, 1.44 and 1.51; of 1,024 × 16,384 (65,536 bytes), 1.77 and 1.79 (EPYC, AVX2, two busy
+cores, 2026-11-23)."""
 SHARE = 64
-"""Elements read for each that is written in between, at least, so that to write and to read these
-again is a small share. Chosen, not measured."""
-BESIDE = 8
-"""Slices of each part of a product for each row and column of its results, at least: the sum of a
-part is then long itself. 100×100 sums of 20,000 took 15.6 ms in one part, 3.4 in 4, 3.3 in 8, 3.6
-in 16, and 23.8 in 32, which are short; 64×64 sums of 100,000 21.3, then 9.5, 6.0, 4.9 and 7.2;
-2×4,096 sums of 4,096, which cores share out by results, 1.6 in one and 8.4 in 16 (EPYC, AVX2, two
-busy cores, 2026-11-23)."""
-WORST = 0.1
-"""The share of the work, done by one core alone or while others wait, from which no cut pays.
+"""The fewest elements read per partial result, so that storing and loading these costs little.
 Chosen, not measured."""
+BESIDE = 8
+"""The least ratio of the slices in a part of a product to the rows, or columns, of its results: the
+inner axis of a part then is long, too. 100×100 sums of 20,000 took 15.6 ms in one part, 3.4 in 4,
+3.3 in 8, 3.6 in 16, and 23.8 in 32 parts, which are short. 64×64 sums of 100,000 took 21.3, then
+9.5, 6.0, 4.9 and 7.2. 2×4,096 sums of 4,096, which are parallel over results, took 1.6 in one part
+and 8.4 in 16 (EPYC, AVX2, two busy cores, 2026-11-23)."""
+WORST = 0.1
+"""The share of the work that runs on one core, or while others wait, from which a split does not
+pay. Chosen, not measured."""
 ELEMENTWISE = (nodes.Elementwise, nodes.Cast, nodes.Bitcast, *MOVEMENT)
 ALGEBRA = "sum(x) = sum(sums of parts of x), likewise prod, max, min"
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Whether and how a long reduction is cut: `axis` into `parts` (0: not at all), and why.
+    """The decision for a reduction: `axis` is split into `parts` (0: not split), with the reason.
 
-    `is_outside`: the results of one part lie together, as those of a product."""
+    `is_outside`: the results of one part are contiguous, as those of a product.
+    """
 
     axis: int
     parts: int
@@ -95,13 +96,13 @@ class Cut:
 def split_reduction(
     root: TensorNode, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> TensorNode:
-    """`root` with long reductions that have few results in two stages."""
+    """`root` with long reductions that have few results split."""
     order = toposort([root])
     return _rebuilt(order, _cuts(order, _times(_plain(order))), provenance, matches)[root]
 
 
 def reasons(root: TensorNode) -> dict[TensorNode, Cut]:
-    """For what the pass makes of each reduction under `root`: whether it is cut, and why."""
+    """The decision, with its reason, for each reduction under `root`, by the node it becomes."""
     order = toposort([root])
     plain = _plain(order)
     times = _times(plain)
@@ -117,7 +118,7 @@ def _rebuilt(
     provenance: Provenance[Any],
     matches: list[Match] | None,
 ) -> dict[TensorNode, TensorNode]:
-    """For each node what it becomes."""
+    """The replacement of each node."""
     cuts = {node: cut for node, cut in chosen.items() if cut.parts}
     if not cuts:
         return dict(zip(order, order, strict=True))
@@ -136,7 +137,7 @@ def _rebuilt(
 
 
 def _in_two(node: nodes.Reduce, cut: Cut) -> TensorNode:
-    """The reduction of the parts of `node`, in memory, and the reduction of these."""
+    """`node` as two reductions: of each part, stored in memory, and of the partial results."""
     source, axis = node.sources[0], cut.axis
     length, left = divmod(source.shape[axis], cut.parts)
     main = _slices(source, axis, 0, length * cut.parts)
@@ -170,17 +171,17 @@ def _plain(order: list[TensorNode]) -> list[nodes.Reduce]:
 
 
 def _times(plain: list[nodes.Reduce]) -> dict[nodes.Reduce, float]:
-    """How many nanoseconds each reduction takes one core; those are left out that are small."""
+    """The time of each reduction on one core in nanoseconds; small ones are left out."""
     return {n: _nanoseconds(n) for n in plain if n.sources[0].size >= FEWEST}
 
 
 def _long(times: dict[nodes.Reduce, float]) -> list[nodes.Reduce]:
-    """Those that take one core so long that a second kernel may pay, in order."""
+    """The reductions that take long enough for a second kernel to pay, in order."""
     return [node for node, took in times.items() if took >= LONG]
 
 
 def _cuts(order: list[TensorNode], times: dict[nodes.Reduce, float]) -> dict[TensorNode, Cut]:
-    """The reductions for whose time a second kernel may pay, each with what becomes of it."""
+    """The decision for each reduction that takes long enough for a second kernel to pay."""
     long = _long(times)
     if not long:
         return {}
@@ -191,14 +192,14 @@ def _cuts(order: list[TensorNode], times: dict[nodes.Reduce, float]) -> dict[Ten
 
 
 def _is_plain(node: nodes.Reduce) -> bool:
-    """Whether a reduction is one that might be cut."""
+    """True if a reduction is a candidate: on one device, not empty, of fixed extents, no unroll."""
     source = node.sources[0]
     is_plain = len(node.devices) <= 1 and not any(source.extents) and not node.unroll
     return is_plain and source.size > 0
 
 
 def _short(node: nodes.Reduce, took: float | None) -> Cut:
-    """A reduction that takes too little time to be cut; None is that of a small one."""
+    """The decision not to split a reduction that is too short; `took` is None for a small one."""
     elements = node.sources[0].size
     if took is None:
         words = f"too short for a second kernel: {elements:,} elements"
@@ -212,7 +213,7 @@ def _time(took: float) -> Number:
 
 
 def _nanoseconds(node: nodes.Reduce) -> float:
-    """About how long one core takes to read, or to compute, what is folded."""
+    """An estimate of the time one core takes to load, or to compute, the reduced elements."""
     source = node.sources[0]
     computed, stack, seen = 0.0, [source], {source}
     while stack:
@@ -228,7 +229,7 @@ def _nanoseconds(node: nodes.Reduce) -> float:
 
 
 def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
-    """The nodes that are computed together with a reduction below them."""
+    """The nodes that may be fused with a reduction below them."""
     found: set[TensorNode] = set()
     for node in order:
         folds = any(isinstance(s, nodes.Reduce) or s in found for s in node.sources)
@@ -240,12 +241,12 @@ def _above_reductions(order: Iterable[TensorNode]) -> set[TensorNode]:
 def _cut(
     node: nodes.Reduce, long: float, readers: dict[TensorNode, list[TensorNode]], is_whole: bool
 ) -> Cut:
-    """The cut of a reduction so `long`; `is_whole`: parts of equal length are better."""
+    """The decision for a reduction that takes `long` ns; `is_whole`: prefer equal parts."""
     source = node.sources[0]
     sizes = f"{source.size:,} elements to {node.size:,} results"
     inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
     is_across = inner not in node.axes
-    # where no equal parts exist, what is below is read by two kernels: better than one long sum
+    # without equal parts, two kernels read the producers: still better than one long sum
     aims = {a: _aim(source.shape[a], node, source) for a in node.axes}
     parts = {a: _parts(source.shape[a], True, aim) * is_whole or
              _parts(source.shape[a], False, aim) for a, aim in aims.items()}  # fmt: skip
@@ -265,21 +266,22 @@ def _cut(
     is_product = node.size >= PARTS and _is_product(source)
     if is_product:
         sides = BESIDE * parts[axis] * max(node.shape)
-        long_beside = Number("the axis", source.shape[axis], "", "long beside results from", sides)
+        against = "long compared with the results from"
+        relative = Number("the axis", source.shape[axis], "", against, sides)
         if node.nbytes > WIDEST or source.shape[axis] < sides:
             results = Number("results", node.nbytes, "bytes", "at most", WIDEST)
-            return left("a product that tiles of results share out", results, long_beside)
-        seen.append(long_beside)
+            return left("a product, parallel over tiles of results", results, relative)
+        seen.append(relative)
     elif rows >= PARTS and source.shape[axis] <= 4 * LONGEST:
-        return left(f"enough to share out by rows, {rows:,} of them", to_share)
+        return left(f"enough rows to run in parallel, {rows:,} of them", to_share)
     seen.append(to_share)
     if not is_across and node.size > 1 and _is_statistic(node, readers):
-        return left(f"its {rows} rows are read again where the results are used")
+        return left(f"its {rows} rows are also read where the results are used")
     size = Number("results of one part", node.nbytes, "bytes", "at most", WIDEST)
     written = parts[axis] * node.size * SHARE
     share = Number(f"results of all parts, times {SHARE}", written, "", "elements", source.size)
     if node.nbytes > WIDEST or written > source.size:
-        return left("the results of parts would be many to write and read", size, share)
+        return left("too many partial results to write and read", size, share)
     length, over = divmod(source.shape[axis], parts[axis])
     rest = f", {over} slices left over" if over else ""
     words = f"{sizes}, {about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
@@ -288,14 +290,14 @@ def _cut(
 
 
 def _aim(extent: int, node: TensorNode, source: TensorNode) -> int:
-    """How many parts of an axis are aimed at: more of a long one, but of a product."""
+    """The target number of parts of an axis: more for a long one, except in a product."""
     if node.size >= PARTS and _is_product(source):
         return PARTS
     return max(PARTS, min(extent // LONGEST, MOST) // PARTS * PARTS)
 
 
 def _parts(extent: int, is_whole: bool, aim: int = PARTS) -> int:
-    """Into how many parts to cut an axis; 0 where no number serves."""
+    """The number of parts to split an axis into; 0 where no number works well."""
     least, most = aim // 2, min(2 * aim, extent)
     found = [n for n in range(least, most + 1) if not is_whole or extent % n == 0]
     best = min(found, key=lambda n: (_wasted(extent, n), abs(n - aim)), default=0)
@@ -303,12 +305,12 @@ def _parts(extent: int, is_whole: bool, aim: int = PARTS) -> int:
 
 
 def _wasted(extent: int, parts: int) -> float:
-    """The share of the work in slices left over, and in cores that wait for the last part."""
+    """The share of the work in remaining slices, and of the time that cores idle at the end."""
     return (extent % parts) / extent + (1 / parts if parts % 4 else 0.0)
 
 
 def _is_statistic(node: nodes.Reduce, readers: dict[TensorNode, list[TensorNode]]) -> bool:
-    """Whether what is computed from the results has more elements than they: they are repeated."""
+    """True if the results are broadcast: an elementwise user of them has more elements."""
     seen: set[TensorNode] = set()
     stack: list[TensorNode] = [node]
     while stack:
@@ -323,15 +325,15 @@ def _is_statistic(node: nodes.Reduce, readers: dict[TensorNode, list[TensorNode]
 
 
 def _is_product(source: TensorNode) -> bool:
-    """Whether two factors are multiplied whose elements are read again and again: neither is
-    computed from as many elements as are folded."""
+    """True for a product with reuse: each factor is computed from fewer elements than are summed.
+    """
     if not isinstance(source, nodes.Elementwise) or source.op != "mul":
         return False
     return all(_read(factor) < source.size for factor in source.sources)
 
 
 def _read(factor: TensorNode) -> int:
-    """The elements that a factor is computed from: those of the largest array."""
+    """The size of the largest array that a factor is computed from."""
     stack, seen, largest = [factor], {factor}, 0
     while stack:
         node = stack.pop()

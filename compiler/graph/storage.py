@@ -1,16 +1,15 @@
-"""Types of storage to and from the type that they are computed in, by arithmetic on their bits.
+"""Conversion between storage types and the types they are computed in, by bit arithmetic.
 
     decoded(x)        f8e4m3fn → f32        int4 → i8
     encoded(x, t)     f32 → f8e4m3fn        i8 or a float → int4
 
-An element is a byte; of 4 and 2 bits it is the lower part, and the rest of the byte is 0. To later
-stages that byte is an unsigned integer: no machine here knows more of it.
+An element is a byte; types of 4 and 2 bits use its low bits, and the rest is 0. Later stages see
+the byte as an unsigned integer: no supported machine has instructions for these types.
 
-Floats are rounded once from float32, ties to even, those below the least normal number too; what
-is beyond the greatest is an infinity, NaN, or the greatest, whichever the type has first. Doubles
-are rounded to float32 before, as ml_dtypes, PyTorch and JAX do it.
-Exponents alone (e8m0) round ties up; 0, negative numbers and what is too large are NaN.
-Floats saturate into integers, integers wrap, as everywhere.
+Floats are rounded once from float32, ties to even, subnormals too. A value that overflows becomes
+an infinity, else NaN, else the greatest number, whichever the type has. Doubles are first rounded
+to float32, as ml_dtypes, PyTorch and JAX do it. The exponent-only type (e8m0) rounds ties up; 0,
+negative numbers and overflow are NaN. Floats saturate to integers, integers wrap, as everywhere.
 """
 
 import struct
@@ -22,27 +21,27 @@ from compiler.graph.kinds.shaping import cast_to
 from compiler.graph.nodes import Bitcast, TensorNode, const, elementwise
 
 MANTISSA, BIAS, INFINITE, QUIET = 23, 127, 0x7F800000, 0x7FC00000
-"""Of float32: bits of the mantissa, the exponent's bias, the bits of +inf and of NaN."""
+"""For float32: mantissa bits, exponent bias, the bits of +inf and of NaN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a float of few bits is made: sign, exponent, mantissa."""
+    """The format of a small float: sign, exponent, mantissa."""
 
     mantissa: int
     bias: int
     greatest: int
-    """The bits of the greatest number; all bits below the sign that are more are no number."""
+    """The bits of the greatest finite number."""
     beyond: int
-    """The bits of what is too large, without the sign."""
+    """The bits that overflow gives, without the sign."""
     nan: int
-    """The bits of NaN, without the sign; -1 where there is none."""
+    """The bits of NaN, without the sign; -1 if the type has none."""
     sign: int = 0x80
     is_unsigned_zero: bool = False
-    """Whether -0.0 is no number: its bits are NaN, the only one."""
+    """True if there is no -0.0: its bits are the only NaN."""
 
 
-FORMATS = {  # by name: a type has the hash of ml_dtypes', which is loaded for it
+FORMATS = {  # by name: to hash such a type would import ml_dtypes
     "float8_e4m3fn": Format(3, 7, 0x7E, 0x7F, 0x7F),
     "float8_e5m2": Format(2, 15, 0x7B, 0x7C, 0x7E),
     "float8_e4m3fnuz": Format(3, 8, 0x7F, 0x80, 0x80, is_unsigned_zero=True),
@@ -53,7 +52,7 @@ FORMATS = {  # by name: a type has the hash of ml_dtypes', which is loaded for i
 
 @dataclass(frozen=True, slots=True)
 class Bits:
-    """A node with the operators of Python on it; numbers are constants of its type."""
+    """A node with Python operators; Python numbers become constants of its type."""
 
     node: TensorNode
 
@@ -61,7 +60,7 @@ class Bits:
         return Bits(elementwise(op, self.node, self.like(other)))
 
     def like(self, value: "Bits | Scalar") -> TensorNode:
-        """Another value, or a number in the type of this one."""
+        """The node of `value`, or a constant of this type."""
         if isinstance(value, Bits):
             return value.node
         return const(value, self.node.dtype, self.node.shape)
@@ -94,24 +93,24 @@ class Bits:
         return self._with("lt", other)
 
     def equals(self, other: Scalar) -> "Bits":
-        """Whether it is that number."""
+        """True where the value equals `other`."""
         return self._with("eq", other)
 
     def where(self, condition: "Bits", value: "Bits | Scalar") -> "Bits":
-        """`value` where the condition is true, itself elsewhere."""
+        """`value` where the condition is true, this value elsewhere."""
         return Bits(elementwise("where", condition.node, self.like(value), self.node))
 
     def cast(self, dtype: DType) -> "Bits":
-        """Converted."""
+        """The value converted to `dtype`."""
         return Bits(cast_to(self.node, dtype))
 
     def read_as(self, dtype: DType) -> "Bits":
-        """The same bits of another type."""
+        """The same bits read as `dtype`."""
         return Bits(Bitcast((self.node,), dtype))
 
 
 def decoded(x: TensorNode) -> TensorNode:
-    """Elements of a type of storage in the type that they are computed in."""
+    """Elements of a storage type, converted to the type that they are computed in."""
     dtype, byte = x.dtype, Bits(Bitcast((x,), uint8))
     if dtype.is_integer:
         return _extended(byte, dtype).node
@@ -121,7 +120,7 @@ def decoded(x: TensorNode) -> TensorNode:
 
 
 def encoded(x: TensorNode, dtype: DType) -> TensorNode:
-    """Elements of a type that machines compute in, as a type of storage."""
+    """Elements of a compute type, converted to a storage type."""
     if dtype.is_integer:
         return _cut(x, dtype).read_as(dtype).node
     bits = Bits(cast_to(x, float32)).read_as(uint32)
@@ -131,7 +130,7 @@ def encoded(x: TensorNode, dtype: DType) -> TensorNode:
 
 
 def _extended(byte: Bits, dtype: DType) -> Bits:
-    """The lower bits as an integer of 8."""
+    """The low bits as an 8-bit integer, sign-extended for a signed type."""
     if dtype.kind == "uint":
         return byte & dtype.maximum
     unused = 8 - dtype.width
@@ -139,7 +138,7 @@ def _extended(byte: Bits, dtype: DType) -> Bits:
 
 
 def _cut(x: TensorNode, dtype: DType) -> Bits:
-    """The lower bits; of a float the nearest integer towards 0 that the type has."""
+    """The low bits of an integer; a float is truncated and saturates."""
     wide = Bits(cast_to(x, dtype.arithmetic))
     if x.dtype.is_float:
         for op, limit in (("max", dtype.minimum), ("min", dtype.maximum)):
@@ -148,15 +147,15 @@ def _cut(x: TensorNode, dtype: DType) -> Bits:
 
 
 def _power(byte: Bits) -> Bits:
-    """2^(byte - 127), the least of which is no normal float32; NaN for 255."""
+    """2^(byte - 127), a subnormal float32 for 0; NaN for 255."""
     made = (byte << MANTISSA).where(byte.equals(0), 1 << (MANTISSA - 1))
     return made.where(byte.equals(0xFF), QUIET).read_as(float32)
 
 
 def _exponent(bits: Bits) -> Bits:
-    """The nearest power of two as its exponent, of two the greater one; else NaN, 255.
+    """The biased exponent of the nearest power of two, ties up; 255, NaN, where there is none.
 
-    Between 2^-127 and 2^-126 it is the greater one always, as ml_dtypes has it.
+    Between 2^-127 and 2^-126 values always round up, as in ml_dtypes.
     """
     half, least = 1 << (MANTISSA - 1), 1 << MANTISSA
     near = (bits + half) >> MANTISSA
@@ -174,7 +173,7 @@ def _both(a: Bits, b: Bits) -> Bits:
 
 
 def _number(byte: Bits, form: Format) -> Bits:
-    """A float of few bits as a float32: the exponent moved, subnormal numbers counted."""
+    """A small float as a float32: the exponent is rebiased, subnormals are scaled."""
     size = byte & (form.sign - 1)
     moved = (size << (MANTISSA - form.mantissa)) + ((BIAS - form.bias) << MANTISSA)
     step = 2.0 ** (1 - form.bias - form.mantissa)
@@ -191,10 +190,10 @@ def _number(byte: Bits, form: Format) -> Bits:
 
 
 def _rounded(bits: Bits, form: Format) -> Bits:
-    """The bits of a float32 rounded to a float of few bits, ties to even.
+    """The bits of a float32 rounded to a small float, ties to even.
 
-    Half a unit is added and the rest cut off; below the least normal number the addition of a
-    large one, whose unit is the step there, does the same.
+    Half a unit in the last place is added and the rest truncated. Subnormals are rounded by adding
+    a large number whose unit in the last place is their step.
     """
     size, lost = bits & 0x7FFFFFFF, MANTISSA - form.mantissa
     even = (size >> lost) & 1
@@ -214,8 +213,8 @@ def _rounded(bits: Bits, form: Format) -> Bits:
 
 
 def _first_beyond(form: Format) -> float:
-    """Half a step past the greatest number: from there on, or after it if that is odd, all is
-    too large."""
+    """The overflow threshold, half a step above the greatest number. Values above it overflow, and
+    the threshold itself does unless the greatest number is even."""
     count = (form.greatest & ((1 << form.mantissa) - 1)) + (1 << form.mantissa)
     exponent = (form.greatest >> form.mantissa) - form.bias - form.mantissa
     tie = (count + 0.5) * 2.0**exponent

@@ -1,12 +1,12 @@
-"""Strides: how far apart in memory the elements of a value are, along each axis.
+"""Strides: the distance in memory between neighbouring elements of a value, along each axis.
 
     x[64,784]              784 1
     permute x              1 784           the same memory, read in another order
     expand of a row        0 1             one element read again
     anything computed      784 1           where it is stored: rows one after the other
 
-A movement of a buffer has the strides it reads the buffer with, where there are such: a reshape of
-permuted elements, or a pad, has none.
+A movement of a buffer has the strides with which it reads the buffer, if it is a strided view: a
+pad, or a reshape of permuted elements, has none.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ MOVES = Reshape | Permute | Expand | Flip | Shrink
 
 
 def strides(node: TensorNode) -> tuple[int, ...] | None:
-    """The strides of `node` in elements; None where it is no regular view of what it reads."""
+    """The strides of `node` in elements; None where it is no strided view of what it reads."""
     if not isinstance(node, MOVES) or node.extents:
         return _row_by_row(node)
     chain: list[TensorNode] = []
@@ -37,7 +37,7 @@ def strides(node: TensorNode) -> tuple[int, ...] | None:
 
 
 def _row_by_row(node: TensorNode) -> tuple[int, ...]:
-    """The strides of a value that is stored whole."""
+    """The strides of a value stored contiguously in row-major order."""
     steps = [1]
     for extent in reversed(node.shape[1:]):
         steps.append(steps[-1] * max(extent, 1))
@@ -45,12 +45,12 @@ def _row_by_row(node: TensorNode) -> tuple[int, ...]:
 
 
 def _whole(node: TensorNode) -> View:
-    """One byte per element, row by row; no memory is taken, none is read."""
+    """A row-major view with one byte per element; it allocates and reads no memory."""
     return as_strided(np.zeros(1, np.int8), node.shape, _row_by_row(node))
 
 
 def moved(view: View, node: TensorNode) -> View | None:
-    """The view of memory after one movement; None where it would need a copy."""
+    """The view after one movement; None where a copy would be needed."""
     match node:
         case Permute():
             return view.transpose(node.order)

@@ -1,12 +1,12 @@
-"""A reverse sweep: from the result's cotangent to the gradients of the inputs, step by step.
+"""A reverse sweep (reverse-mode differentiation): from the result's cotangent to the gradients.
 
-A sweep holds values and their cotangents (what the result changes by for a change of each). A
-step takes the last value, gives its operands their shares by the rule of its kind, and adds these
-to what they have already; each value is passed once, when all that reads it was (Speelpenning,
-"Compiling fast partial derivatives", 1980; Griewank and Walther, "Evaluating derivatives", 2008).
-Only values on a way to what gradients are wanted of are passed.
+A sweep holds values and their cotangents: the derivatives of the result by each value. Each step
+takes the last value in topological order, computes its contributions to the cotangents of its
+operands by the rule of its kind, and accumulates them. Each value is processed once, after all its
+users (Speelpenning, "Compiling fast partial derivatives", 1980; Griewank and Walther, "Evaluating
+derivatives", 2008). Only values between the result and the requested inputs are processed.
 
-What a step makes belongs to the line of the value that it passes, as `gradient of` its call.
+Nodes created by a step have the line of the processed value, marked `gradient of` its call.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,29 +28,30 @@ from compiler.graph.rewrite import place_of
 from compiler.graph.words import operation, short
 
 RULE_FILES = (elements, memory, movement, placement)
-"""The files whose rules there are."""
+"""The modules that register derivative rules when they are imported."""
 Swept: TypeAlias = Sequence[TensorNode]
-"""For each input of a sweep its gradient."""
+"""The gradient of each input of a sweep."""
 
 
 def record(
     matches: list[Match] | None, before: TensorNode, after: TensorNode, rule: str, algebra: str,
     described: Any,
 ) -> None:  # fmt: skip
-    """Note a step, where somebody wants to know of them."""
+    """Record a step in `matches`, if given."""
     if matches is not None:
         place = "" if described is None else place_of(described)
         matches.append(Match(rule, algebra, place, before, after, described))
 
 
 class Sweep:
-    """One reverse sweep: the values yet to be passed, with their cotangents."""
+    """One reverse sweep: the values still to be processed, with their cotangents."""
 
     def __init__(
         self, start: Backward, provenance: Provenance[Any], matches: list[Match] | None,
         is_part: bool = False,
     ) -> None:  # fmt: skip
-        """A sweep that is a part of another ends at its inputs, from where the other goes on."""
+        """Set up the sweep. If it `is_part` of another one, it ends at its inputs, where the other
+        one continues."""
         self.now = start
         self.provenance = provenance
         self.matches = matches
@@ -64,13 +65,13 @@ class Sweep:
             if isinstance(node, Repeat) and node not in self.ends:
                 self.loops.setdefault(node.loop, []).append(node)
         self.instead: dict[TensorNode, TensorNode] = {}
-        """For states of loops the same of loops that keep what the way back needs."""
+        """For states of loops, those of loops that store what the backward pass needs."""
         self.cotangents: dict[TensorNode, TensorNode] = {}
         for value, g in zip(start.values, start.cotangents, strict=True):
             self._add(value, g)
 
     def run(self) -> Swept:
-        """The gradients of the inputs, zeros where the result does not depend on one."""
+        """Run the sweep: the gradients of the inputs, zeros for those without influence."""
         for node in reversed(self.order):
             if node in self.ends:
                 continue
@@ -83,7 +84,7 @@ class Sweep:
         return [self.cotangents.get(x) or _nothing(x) for x in self.now.inputs]
 
     def _pass(self, node: TensorNode) -> None:
-        """Give the operands of a value their shares of its cotangent."""
+        """Process a value: add its contributions to the cotangents of its operands."""
         g = self.cotangents[node] if node in self.inputs else self.cotangents.pop(node)
         origin = node.origin
         state.origin = derived(origin, f"gradient of {origin.method}") if origin else None
@@ -95,7 +96,7 @@ class Sweep:
             self._step(rule, algebra, described)
 
     def _pass_loop(self, node: Repeat) -> None:
-        """Pass a loop, when the first of its states is met: all that reads the others was."""
+        """Process a loop when its first state is met: all users of its states are done by then."""
         states = [n for n in self.loops[node.loop] if n in self.cotangents]
         is_way = any(source in self.needed for source in node.sources)
         if not states or node is not self.loops[node.loop][0] or not is_way:
@@ -122,7 +123,7 @@ class Sweep:
         self.cotangents[node] = share if held is None else elementwise("add", held, share)
 
     def _step(self, rule: str, algebra: str, described: Any) -> None:
-        """Record what is held now as the next form of the sweep."""
+        """Record the current values and cotangents as the next form of the sweep."""
         before, held = self.now, sorted(self.cotangents, key=self.places.__getitem__)
         state.origin = before.origin
         sources = (*held, *(self.cotangents[node] for node in held), *before.inputs)
@@ -141,7 +142,7 @@ def check_way(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None
         if node not in reached or node not in way:
             continue
         if isinstance(node, Backward | Gradient):
-            reached.update(node.sources)  # its operations are not there yet
+            reached.update(node.sources)  # its operations do not exist yet
         elif any(source in way for source in node.sources):
             if why := rules.why_none(node):
                 refuse(node, why)
@@ -149,12 +150,12 @@ def check_way(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None
 
 
 def _nothing(x: TensorNode) -> TensorNode:
-    """The gradient of what the result does not depend on."""
+    """The gradient of a value without influence on the result: zeros."""
     return like(const(0, x.dtype, x.shape), x)
 
 
 Shares: TypeAlias = "tuple[Iterable[tuple[TensorNode, TensorNode | None]], str, str, Any]"
-"""Values with a cotangent for each; the rule's name, its algebra, and the function that is it."""
+"""Values with a cotangent for each; the rule's name, its algebra, and its function."""
 
 
 def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> Shares:
@@ -183,14 +184,14 @@ def _shares(node: TensorNode, g: TensorNode, needed: frozenset[TensorNode]) -> S
 
 
 def pulled_back(root: TensorNode, g: TensorNode, inputs: Sequence[TensorNode]) -> Swept:
-    """The gradients of `root` by `inputs`, where its cotangent is `g`; nothing is recorded."""
+    """The gradients of `root` by `inputs` for its cotangent `g` (the VJP), without a record."""
     return _pulled([root], [g], inputs)
 
 
 def _pulled(
     roots: Sequence[TensorNode], gs: Sequence[TensorNode], inputs: Sequence[TensorNode]
 ) -> Swept:
-    """As `pulled_back`, of several results."""
+    """As `pulled_back`, for several results."""
     outer = state.origin
     sweep = Sweep(Backward((*roots, *gs, *inputs), len(roots)), Provenance(), None, True)
     try:
@@ -203,7 +204,7 @@ def _pulled(
 
 
 def refuse(node: TensorNode, why: str) -> NoReturn:
-    """Raise the error for an operation that no gradient can pass."""
+    """Raise the error for an operation that is not differentiable."""
     raise GradientError(
         operation(node), f"no gradient can pass: {why}", got=short(node),
         expected="an operation that has a derivative",
@@ -212,7 +213,7 @@ def refuse(node: TensorNode, why: str) -> NoReturn:
 
 
 def _checked(node: TensorNode, source: TensorNode, share: TensorNode) -> TensorNode:
-    """A share, which is like the operand that it is for."""
+    """`share`, checked to have the shape and type of its operand."""
     if (share.shape, share.dtype) == (source.shape, source.dtype):
         return share
     raise InternalError(

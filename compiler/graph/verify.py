@@ -1,4 +1,4 @@
-"""The invariants of the tensor graph. A broken one is an error of this compiler.
+"""The invariants of the tensor graph. A violation is a bug in this compiler.
 
  1. An operation has its number of operands, and they have one shape.
  2. Operands have one type, which the operation's row accepts; the condition of `where` is bool.
@@ -38,8 +38,8 @@
 22. After `shard`: no Multi and no Joint is left.
 23. The axis of a scan is in range; its row accepts the type.
 
-Not checked: that a Buffer's data has its shape and type (`device/buffers.py` sees to it), and
-that a graph computes what the user wrote (the interpreters and tests do).
+Not checked here: that a Buffer's data has its shape and type (`device/buffers.py` checks it), and
+that a graph computes what the user wrote (the interpreters and tests check it).
 """
 
 from typing import NoReturn
@@ -71,8 +71,8 @@ def verify(
 ) -> None:  # fmt: skip
     """Check every node under `root`; `is_decomposed` adds invariant 11, `is_sharded` 22.
 
-    `checked` are nodes known to be right by themselves; those that are found so are added.
-    Raises `InternalError` with the number of the first invariant broken, and the node.
+    `checked` has nodes that were verified already and need no second check; nodes that pass are
+    added. Raises `InternalError` with the number of the first violated invariant, and the node.
     """
     targets: dict[TensorNode, TensorNode] = {}
     checked = set() if checked is None else checked
@@ -89,7 +89,7 @@ def verify(
 
 
 def verify_node(node: TensorNode) -> None:
-    """Check one node, its sources taken to be right; `InternalError` as for `verify`."""
+    """Check one node, assuming that its sources are valid; `InternalError` as for `verify`."""
     _arity(node)
     _leaf(node)
     _node(node)

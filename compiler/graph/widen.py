@@ -1,4 +1,4 @@
-"""widen: what no machine computes in is computed in a wider type, each result rounded.
+"""widen: types without machine arithmetic are computed in a wider type, and results rounded.
 
     Before:  %2 = mul %0 %1            bf16[64,10]
     After:   %3 = cast %0              f32[64,10]
@@ -6,12 +6,12 @@
              %5 = mul %3 %4            f32[64,10]
              %2 = cast %5              bf16[64,10]
 
-These are rules of `decompose`, before its others: what expands into several operations is then
-computed in the wider type as a whole, and rounded once. What only moves elements stays as it is;
-sums of many elements, and scatters that add or multiply, are kept in `DType.accumulator`. After it
-a type with `DType.computed_as` is loaded, stored, moved, chosen and converted from and to the type
-that it is computed in, which is all that later stages know of it. Of a type of storage
-(`DType.is_storage`) they know less: what converts it is arithmetic on its bits (`storage.py`).
+These are the first rules of `decompose`: an operation that expands into several ones is then
+computed in the wider type as a whole, and rounded once. Movement keeps the narrow type; sums of
+many elements, and scatters that add or multiply, accumulate in `DType.accumulator`. After this
+pass, values of a type with `DType.computed_as` are only loaded, stored, moved, selected and
+converted from and to their compute type; later stages support nothing else. For a storage type
+(`DType.is_storage`) even the conversions are expanded, into bit arithmetic (`storage.py`).
 """
 
 from typing import TypeAlias
@@ -30,7 +30,7 @@ COMPUTING = (Elementwise, Reduce, Scan, Scatter)
 
 
 def is_widened(node: TensorNode) -> bool:
-    """Whether a node computes on elements of a type that no machine computes in."""
+    """True if a node computes on elements of a type without machine arithmetic."""
     if isinstance(node, Iota):
         return bool(node.dtype.computed_as)
     if isinstance(node, Cast):
@@ -49,9 +49,9 @@ def _is_accumulated(node: TensorNode) -> bool:
 
 
 def _is_far(small: DType, other: DType) -> bool:
-    """Whether a conversion between two types goes through the one that `small` is computed in.
+    """True if a conversion between two types goes through the compute type of `small`.
 
-    Of a type of storage that conversion is arithmetic as well.
+    For a storage type the conversion to the compute type itself is expanded, too.
     """
     if small is other or not small.computed_as:
         return False
@@ -59,13 +59,13 @@ def _is_far(small: DType, other: DType) -> bool:
 
 
 def widened(source: TensorNode, is_accumulated: bool = False) -> TensorNode:
-    """`source` in the type that its own is computed in, or that its sums are kept in."""
+    """`source` converted to its compute type, or to its accumulator type."""
     dtype = source.dtype.arithmetic
     return cast_to(source, dtype.accumulator if is_accumulated else dtype)
 
 
 def with_wide_sources(node: TensorNode) -> TensorNode:
-    """A computing `node` on its sources in their wider types; the result has that type."""
+    """`node` applied to its sources in their wider types; the result has the wider type, too."""
     return node.with_sources(tuple(widened(s, _is_accumulated(node)) for s in node.sources))
 
 

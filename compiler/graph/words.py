@@ -1,4 +1,4 @@
-"""How printed programs and pictures name tensor nodes: operation, arguments, type and kind."""
+"""The names of tensor nodes in printed programs and pictures: operation, arguments, type, kind."""
 
 from typing import Any
 
@@ -99,7 +99,7 @@ def _tuple(values: tuple[Any, ...]) -> str:
 
 
 def operation(node: TensorNode) -> str:
-    """The word printed for the node: the operation's name, or the kind in lower case."""
+    """The printed name of a node: that of its operation, or its kind in lower case."""
     match node:
         case Elementwise():
             return node.op
@@ -116,7 +116,7 @@ def operation(node: TensorNode) -> str:
 
 
 def kind(node: TensorNode) -> str:
-    """The class of node that pictures colour alike."""
+    """The category of a node, which determines its colour in pictures."""
     match node:
         case Buffer() | Param():
             return "buffer"

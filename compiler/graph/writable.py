@@ -1,8 +1,8 @@
-"""writable: the kinds of a graph that have a written form, in files and on their way to workers.
+"""writable: the kinds of nodes that can be serialised, to files and for workers.
 
-All nodes of graphs have one but those that call a function of the user's, which one process alone
-knows. Their fields are plain values, element types, other nodes, functions of this package by
-name, and the records here.
+All nodes can, except those that call a function of the user, which exists in one process only.
+Fields of nodes are plain values, element types, other nodes, functions of this package by name,
+and the records here.
 """
 
 from compiler.core.written import below
@@ -11,10 +11,10 @@ from compiler.graph.kinds.views import Strided
 from compiler.graph.nodes import TensorNode
 
 RECORDS = (Strided, Extent)
-"""Records that stand in fields of nodes."""
+"""Record types that occur in fields of nodes."""
 
 
 def writable() -> dict[str, type]:
-    """The kinds whose files are loaded, by the names that their rows have."""
+    """The serialisable kinds whose modules are imported, by their names in the written form."""
     found: dict[str, type] = {f"record {kind.__name__}": kind for kind in RECORDS}
     return found | {kind.__name__: kind for kind in below(TensorNode)}

@@ -1,4 +1,4 @@
-"""Reductions in two stages: which are cut, into what, and that they give the same values."""
+"""Split reductions: which ones are split, into how many parts; the values stay the same."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -88,9 +88,9 @@ def test_what_is_cut(
 LEFT: tuple[tuple[str, TensorNode], ...] = (
     ("short", nodes.Reduce((buffer(1 << 18),), "sum", (0,))),
     ("empty", nodes.Reduce((buffer(0, 1 << 20),), "sum", (1,))),
-    ("by rows", nodes.Reduce((buffer(8192, 8192),), "sum", (1,))),
-    ("by rows", nodes.Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
-    ("by rows", nodes.Reduce((buffer(64, 4096, 16),), "sum", (1,))),
+    ("enough rows", nodes.Reduce((buffer(8192, 8192),), "sum", (1,))),
+    ("enough rows", nodes.Reduce((buffer(32, 64, 64, 64),), "sum", (0, 2, 3))),
+    ("enough rows", nodes.Reduce((buffer(64, 4096, 16),), "sum", (1,))),
     ("to write and read", nodes.Reduce((buffer(256, 1 << 15),), "max", (0,))),
     ("to write and read", nodes.Reduce((buffer(64, 1 << 14),), "sum", (0,))),
     ("equal parts", nodes.Reduce((buffer(2, 4, 1 << 18),), "sum", (0, 1))),
@@ -111,7 +111,7 @@ def test_rows_whose_statistics_are_used_again_are_left() -> None:
     assert is_cut(greatest)
     less = elementwise("sub", x, nodes.Expand((greatest,), x.shape))
     assert not is_cut(less)
-    assert "read again" in str(reasons(nodes.Sink((less,))))
+    assert "also read where" in str(reasons(nodes.Sink((less,))))
 
 
 def product(folded: int, rows: int, columns: int) -> TensorNode:
@@ -126,7 +126,7 @@ def test_a_product_of_matrices_is_cut_where_its_sum_is_long_beside_its_results()
     assert not is_cut(product(4096, 2, 4096)) and not is_cut(product(65536, 2, 4096))
     node = product(65536, 64, 64)
     assert partials(node) == (16, 1, 64, 64)
-    assert "long beside results from" in {number.against for number in numbers(node)}
+    assert "long compared with the results from" in {number.against for number in numbers(node)}
 
 
 def numbers(node: TensorNode) -> tuple[Number, ...]:

@@ -1,12 +1,12 @@
-"""Derivatives of the kinds of tensor nodes: from a node's cotangent to those of its operands.
+"""Derivative rules of the kinds of nodes: the cotangents of operands from that of the node (VJPs).
 
 In order: each imports only what stands before it.
 
-    rules.py      which rule a kind has, and what has none
+    rules.py      the registry: the rule of each kind, and kinds without one
     elements.py   operations on elements, casts, reductions, scans
     movement.py   elements moved: back to where they came from
     memory.py     elements read and written at positions
     placement.py  values on other devices, in shards
-    together.py   several operations whose derivative together is simpler
-    loops.py      a loop, backwards through its iterations
+    together.py   groups of operations with a simpler joint derivative
+    loops.py      a loop, differentiated backwards through its iterations
 """

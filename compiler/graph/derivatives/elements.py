@@ -36,7 +36,7 @@ from compiler.ops.table import OPS, REDUCTIONS
 
 
 class NodeBuild:
-    """Builds derivatives of rows out of tensor nodes."""
+    """Builds the derivatives of operations of the table out of tensor nodes."""
 
     def op(self, name: str, *sources: TensorNode) -> TensorNode:
         """The operation applied to the nodes."""
@@ -70,9 +70,9 @@ def elementwise_derivative(node: Elementwise, g: TensorNode) -> Cotangents:
 
 
 def filled(node: TensorNode, other: TensorNode) -> TensorNode:
-    """`node` with the variable axes of `other`: 0 behind those that `node` alone has.
+    """`node` with the dynamic axes of `other`; 0 past the end of axes that only `node` has.
 
-    What is repeated along an axis meets as many elements as the other operand has there.
+    A broadcast operand is combined with as many elements as the other operand has on that axis.
     """
     if node.extents == other.extents:
         return node
@@ -121,7 +121,7 @@ def recalled_derivative(node: Recalled, g: TensorNode) -> Cotangents:
 
 
 def summed(node: TensorNode, axes: Shape) -> TensorNode:
-    """The sum over `axes`, kept as 1; floats of 16 bits are summed as matrix products are."""
+    """The sum over `axes`, kept as 1; 16-bit floats accumulate as in matrix products."""
     if not axes:
         return node
     inner = cast_to(node, node.dtype.accumulator)
@@ -136,18 +136,19 @@ class _Folds(NodeBuild):
     axes: Shape
 
     def fold(self, name: str, node: TensorNode) -> TensorNode:
-        """A reduction over the same axes, given to every element."""
+        """A reduction over the same axes, broadcast to every element."""
         made = summed(node, self.axes) if name == "sum" else Reduce((node,), name, self.axes)
         return self.spread(made)
 
     def shared(self, g: TensorNode, is_it: TensorNode) -> TensorNode:
-        """`g` divided by how many elements are chosen: halves hold no count beyond 2,048."""
+        """`g` divided by the number of selected elements, counted in a wider type than float16,
+        which holds integers up to 2,048 only."""
         inner = g.dtype.accumulator
         count = self.spread(Reduce((cast_to(is_it, inner),), "sum", self.axes))
         return cast_to(elementwise("fdiv", cast_to(g, inner), count), g.dtype)
 
     def spread(self, node: TensorNode) -> TensorNode:
-        """What was folded, given to every element."""
+        """`node`, a result of the reduction, broadcast to the shape of `x`."""
         return like(broadcast_node(node, self.x.shape), self.x)
 
     def run(self, name: str, node: TensorNode, backwards: bool = False) -> TensorNode:
@@ -158,16 +159,16 @@ class _Folds(NodeBuild):
         return Flip((turned,), self.axes)
 
     def of_others(self, value: TensorNode) -> TensorNode:
-        """`value`, whose own derivative is that of all other elements, multiplied for each: it is
-        not computed unless that is taken, where two of them may be 0."""
+        """`value`, with the product of all other elements as its derivative rule. That product is
+        only computed for a second derivative, where two elements may be 0."""
         if self.x.extents:
             return value
         made = Reduce((self._without_own(),), "prod", (2,))
         return Recalled((value, self._from_rows(made)))
 
     def of_runs(self, value: TensorNode, g: TensorNode) -> TensorNode:
-        """The same of a scan: for each element the running products of all others, from its own
-        place on, times `g` and summed up."""
+        """As `of_others`, for a scan: for each element the running products of all others, from
+        its own position on, times `g` and summed."""
         if self.x.extents:
             return value
         runs = Scan((self._without_own(),), "prod", 2)
@@ -178,24 +179,25 @@ class _Folds(NodeBuild):
         return Recalled((value, self._from_rows(Reduce((moved,), "sum", (2,)))))
 
     def _order(self) -> tuple[int, ...]:
-        """The axes, those that are folded last."""
+        """The order of the axes with the reduced ones last."""
         kept = (axis for axis in range(len(self.x.shape)) if axis not in self.axes)
         return (*kept, *self.axes)
 
     def _in_rows(self, node: TensorNode) -> TensorNode:
-        """What is folded together in a row: [rows, 1, count]."""
+        """The elements of each reduction as a row: [rows, 1, count]."""
         count = math.prod(self.x.shape[axis] for axis in self.axes)
         rows = self.x.size // count if count else 0
         return reshaped(permuted(node, self._order()), (rows, 1, count))
 
     def _from_rows(self, node: TensorNode) -> TensorNode:
-        """[rows, count, 1] in the shape of `x`."""
+        """[rows, count, 1] reshaped to the shape of `x`."""
         order = self._order()
         made = reshaped(node, tuple(self.x.shape[axis] for axis in order))
         return permuted(made, inverse(order))
 
     def _without_own(self) -> TensorNode:
-        """For each element of a row that row, 1 in its own place: [rows, count, count]."""
+        """For each element of a row, that row with the element replaced by 1: [rows, count, count].
+        """
         flat = self._in_rows(self.x)
         square = (flat.shape[0], flat.shape[2], flat.shape[2])
         is_own = elementwise("eq", counting(square, 1), counting(square, 2))
@@ -203,7 +205,7 @@ class _Folds(NodeBuild):
         return elementwise("where", is_own, one, broadcast_node(flat, square))
 
     def number(self) -> TensorNode:
-        """The number of each element among those that are folded together."""
+        """The index of each element among those that are reduced together."""
         made: TensorNode = const(0, int32, self.x.shape)
         count = 1
         for axis in reversed(self.axes):
@@ -229,7 +231,7 @@ def ruled_derivative(node: Ruled, g: TensorNode) -> Cotangents:
 
 @derivative_of(Reduce)
 def reduce_derivative(node: Reduce, g: TensorNode) -> Cotangents:
-    """d fold(x) = its row's derivative, spread over the axes"""
+    """d fold(x) = its row's derivative, broadcast over the axes"""
     (x,) = node.sources
     build = _Folds(x, node.axes)
     if not x.size:
@@ -249,7 +251,8 @@ def scan_derivative(node: Scan, g: TensorNode) -> Cotangents:
 
 
 def _kept_derivative(node: Scan, g: TensorNode) -> TensorNode:
-    """Of running extremes each goes to where it was met, the last place of equal ones."""
+    """The derivative of a running max or min: each cotangent goes to the last place of the extreme.
+    """
     (x,) = node.sources
     places = counting(x.shape, node.axis)
     is_new = elementwise("or", elementwise("eq", x, node), elementwise("ne", x, x))

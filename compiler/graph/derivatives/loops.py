@@ -1,12 +1,13 @@
-"""The derivative of a loop: backwards through its iterations, from the states that each began with.
+"""The derivative of a loop: a backward loop through its iterations, from their stored states.
 
     forward     as before, and row i of a stack of states is the state before iteration i
-    backward    iteration j is that of i = n - 1 - j: the cotangents of the states, and sums for
-                what the step reads besides, from the derivative of the step at row i
+    backward    iteration j differentiates i = n - 1 - j: it computes the cotangents of the states,
+                and sums for the other inputs of the step, from the derivative of the step at row i
 
-The states of all iterations are kept while they take at most `KEPT_BYTES`. Beyond that a loop of n
-iterations becomes one of sqrt(n) loops of sqrt(n): the states are kept that these begin with, and
-those inside are computed again (Griewank, "Achieving logarithmic growth …", 1992, in two levels).
+The states of all iterations are stored if they take at most `KEPT_BYTES`. Beyond that, a loop of n
+iterations becomes sqrt(n) loops of sqrt(n) iterations: only the first state of each inner loop is
+stored, and the others are recomputed, as in gradient checkpointing (Griewank, "Achieving
+logarithmic growth …", 1992, in two levels).
 """
 
 import math
@@ -21,8 +22,8 @@ from compiler.graph.kinds.shaping import broadcast_node, counting, reshaped
 from compiler.graph.nodes import Index, Iota, Param, Sink, TensorNode, Variable, const, elementwise
 
 KEPT_BYTES = 64 * 2**20
-"""States of a loop that are kept: beyond that memory is dearer than a second forward pass. Chosen,
-not measured."""
+"""Bytes of loop states that are stored: beyond that, memory is more expensive than recomputation.
+Chosen, not measured."""
 Pull = Callable[
     [Sequence[TensorNode], Sequence[TensorNode], Sequence[TensorNode]], Sequence[TensorNode]
 ]
@@ -31,7 +32,7 @@ Pull = Callable[
 
 @dataclass(frozen=True, slots=True)
 class LoopShares:
-    """The cotangents of a loop's sources, and what stands for each of its states."""
+    """The cotangents of a loop's sources, and the replacement of each of its states."""
 
     sources: list[TensorNode | None]
     states: list[TensorNode]
@@ -40,7 +41,7 @@ class LoopShares:
 def loop_derivative(
     loop: Repeat, cotangents: Sequence[TensorNode | None], pull: Pull
 ) -> LoopShares:
-    """The derivative of a loop of which state k has `cotangents[k]`, None where nobody reads it."""
+    """The derivative of a loop; `cotangents[k]` is that of state k, None if nothing reads it."""
     kept = sum(source.nbytes for source in loop.sources[: loop.states]) * loop.count
     if kept > KEPT_BYTES and loop.count > 3:
         return _in_segments(loop, cotangents, pull)
@@ -66,7 +67,7 @@ def _zeros(node: TensorNode) -> TensorNode:
 
 
 def _with_stacks(loop: Repeat) -> list[TensorNode]:
-    """The states of the loop, then for each the stack of what it was before each iteration."""
+    """The final states of the loop, then for each state the stack of its values by iteration."""
     count, n = loop.states, loop.count
     empty = [const(0, s.dtype, (n, *s.shape)) for s in loop.sources[:count]]
     sources = (*loop.sources[:count], *empty, *loop.sources[count:])
@@ -83,7 +84,7 @@ def _with_stacks(loop: Repeat) -> list[TensorNode]:
 def _looped(
     sources: Sequence[TensorNode], body: Sink, counter: str, count: int
 ) -> list[TensorNode]:
-    """The states of a loop, without the sources that its step does not read."""
+    """The states of a new loop; sources that its step does not read are dropped."""
     states = len(body.sources)
     params = sorted((n for n in toposort([body]) if isinstance(n, Param)), key=lambda n: n.slot)
     rest = [param for param in params if param.slot >= states]
@@ -98,7 +99,7 @@ def _looped(
 
 
 def _written(stack: TensorNode, state: TensorNode, counter: TensorNode) -> TensorNode:
-    """The stack with the state in the row of this iteration: see `schedule/carry.py`."""
+    """The stack with the state written to the row of this iteration: see `schedule/carry.py`."""
     count, *rest = stack.shape
     is_it = elementwise("eq", Iota((), count, int64), broadcast_node(counter, (count,)))
     here = broadcast_node(reshaped(is_it, (count, *(1 for _ in rest))), stack.shape)
@@ -107,7 +108,7 @@ def _written(stack: TensorNode, state: TensorNode, counter: TensorNode) -> Tenso
 
 
 def _step(loop: Repeat, given: Sequence[TensorNode], counter: TensorNode) -> list[TensorNode]:
-    """The next states, of these states and what else the step reads, in iteration `counter`."""
+    """The next states in iteration `counter`, from `given`: the states and the other inputs."""
     done: dict[TensorNode, TensorNode] = {}
     for node in toposort([loop.body]):
         match node:
@@ -125,7 +126,7 @@ def _step(loop: Repeat, given: Sequence[TensorNode], counter: TensorNode) -> lis
 def _backward_step(
     loop: Repeat, params: Sequence[Param], floats: Sequence[int], rest: Sequence[int], pull: Pull
 ) -> Sink:
-    """The body of the loop that goes back."""
+    """The body of the backward loop."""
     counter = counter_of(loop.counter, loop.count)
     last = const(loop.count - 1, int64)
     at = elementwise("sub", last, counter)
@@ -157,7 +158,7 @@ def _row(stack: TensorNode, at: TensorNode) -> TensorNode:
 def _in_segments(
     loop: Repeat, cotangents: Sequence[TensorNode | None], pull: Pull
 ) -> LoopShares:
-    """The same as loops in a loop, of which only the first states are kept."""
+    """The derivative with nested loops, of which only the first states are stored."""
     length = math.isqrt(loop.count)
     whole, more = divmod(loop.count, length)
     nested = _nested(loop, length, whole)
@@ -186,7 +187,7 @@ def _nested(loop: Repeat, length: int, count: int) -> list[TensorNode]:
 def _ending(
     loop: Repeat, states: Sequence[TensorNode], first: int, count: int
 ) -> list[TensorNode]:
-    """The states after `count` more iterations, from number `first` on."""
+    """The states after `count` more iterations, starting with iteration `first`."""
     given = (*states, *loop.sources[loop.states :])
     return _shifted(loop, given, const(first, int64), count)
 
@@ -194,7 +195,7 @@ def _ending(
 def _shifted(
     loop: Repeat, given: Sequence[TensorNode], first: TensorNode, count: int
 ) -> list[TensorNode]:
-    """`count` iterations of the loop whose numbers begin at `first`, on these sources."""
+    """`count` iterations of the loop, starting with iteration `first`, on sources `given`."""
     name = f"{loop.counter}_part"
     sources = (*given, first)
     with no_origin():

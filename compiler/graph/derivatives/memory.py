@@ -1,4 +1,4 @@
-"""Derivatives of elements read and written at positions, in place too."""
+"""Derivatives of indexed reads and writes (gather, scatter), in place too."""
 
 from compiler.core.dtypes import bool_, int64
 from compiler.graph.derivatives.elements import BUILD
@@ -54,7 +54,8 @@ def scatter_derivative(node: Scatter, g: TensorNode) -> Cotangents:
 
 
 def _of_factors(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
-    """Each gets its cotangent times the other factors: where one of them is 0, that one only."""
+    """The cotangents of factors: each is `g` times the product of the other factors, also where
+    one of them is 0."""
     x, updates, *positions = node.sources
     parts = [_without_zeros(each) for each in (x, updates)]
     first, rest = (rest for _, rest in parts)
@@ -76,20 +77,20 @@ def _of_factors(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
 
 
 def _without_zeros(node: TensorNode) -> tuple[TensorNode, TensorNode]:
-    """Where it is 0, and `node` with 1 there."""
+    """The mask of zeros in `node`, and `node` with 1 in their place."""
     is_zero = elementwise("eq", node, const(0, node.dtype, node.shape))
     return is_zero, elementwise("where", is_zero, const(1, node.dtype, node.shape), node)
 
 
 def _is_last(x: TensorNode, updates: TensorNode, positions: list[TensorNode]) -> TensorNode:
-    """Which updates are still there: the last of those to one element."""
+    """The mask of updates that are not overwritten: the last one of each element."""
     number = reshaped(Iota((), updates.size, int64), updates.shape)
     written = Scatter((const(-1, int64, x.shape), number, *positions), "replace")
     return elementwise("eq", Index((written, *positions)), number)
 
 
 def _of_extremes(node: Scatter, g: TensorNode) -> tuple[TensorNode, TensorNode]:
-    """All that are the extreme share its cotangent, what was there before too."""
+    """The cotangents of max or min updates: all values equal to the extreme share it equally."""
     x, updates, *positions = node.sources
     inner = x.dtype.accumulator
     is_kept = elementwise("eq", x, node)
@@ -128,7 +129,7 @@ def assign_derivative(node: Assign, g: TensorNode) -> Cotangents:
 
 
 def spread_parts(node: TensorNode, parts: Parts, shape: Shape) -> TensorNode:
-    """`node` at every place that `parts` name of a tensor of `shape`; zeros elsewhere."""
+    """`node` at the elements `parts` of a tensor of `shape`; zeros elsewhere."""
     for axis, ((begin, count, step), extent) in enumerate(zip(parts, shape, strict=True)):
         before, after = node.shape[:axis], node.shape[axis + 1 :]
         if step > 1 and count:
@@ -149,7 +150,7 @@ def _cut(node: TensorNode, axis: int, count: int) -> TensorNode:
 
 
 def taken_parts(node: TensorNode, parts: Parts) -> TensorNode:
-    """The elements of `node` that `parts` name."""
+    """The elements `parts` of `node`."""
     shape = tuple(count for _, count, _ in parts)
     if all(step == 1 for _, _, step in parts):
         return Shrink((node,), tuple((begin, begin + count) for begin, count, _ in parts))

@@ -1,4 +1,4 @@
-"""Derivatives of movement: what was moved goes back, what was repeated is summed."""
+"""Derivatives of movement: cotangents are moved back; those of broadcast elements are summed."""
 
 from compiler.graph.derivatives.elements import summed
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
@@ -31,7 +31,7 @@ def permute_derivative(node: Permute, g: TensorNode) -> Cotangents:
 
 @derivative_of(Expand)
 def expand_derivative(node: Expand, g: TensorNode) -> Cotangents:
-    """in reverse the sum over what was repeated"""
+    """in reverse the sum over the broadcast axes"""
     (x,) = node.sources
     repeated = zip(x.shape, node.shape, strict=True)
     return (summed(g, tuple(axis for axis, (old, new) in enumerate(repeated) if old != new)),)
@@ -64,7 +64,7 @@ def flip_derivative(node: Flip, g: TensorNode) -> Cotangents:
 
 @derivative_of(Prefix)
 def prefix_derivative(node: Prefix, g: TensorNode) -> Cotangents:
-    """in reverse 0 behind the elements that there are"""
+    """in reverse 0 past the dynamic extent"""
     x = node.sources[0]
     places = (like(counting(x.shape, axis), x) for axis in range(len(x.shape)))
     return Index((g, *places)), *(None for _ in node.sources[1:])

@@ -1,12 +1,12 @@
-"""Which rule a kind of node has, and what has none.
+"""The registry of derivative rules: the rule of each kind, and the reason where there is none.
 
-A rule is a function of a node and of its cotangent `g`, which is like the node. It gives a
-cotangent for each operand, or None where none goes there: to an index, a condition, a length. It
-is linear in `g`, and made of kinds that have rules, so that it can be taken again. Its docstring
-is one line of algebra.
+A rule is a function of a node and of its cotangent `g`, which has the node's shape and type. It
+returns a cotangent for each operand, or None for operands without one: an index, a condition, a
+length. A rule is linear in `g` and builds only kinds that have rules, so that higher derivatives
+work. Its docstring is one line of algebra.
 
-An operation on elements has the derivatives of its row, a function from outside that which was
-registered for it, a composite kind its own method `derivative`, or else that of its expansion.
+Elementwise operations use the derivatives in their row of the table; external functions those that
+were registered; composite kinds their method `derivative`, or else that of their expansion.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _REFUSALS: dict[type[TensorNode], Callable[[Any], str]] = {}
 def derivative_of(
     *kinds: type[TensorNode], unless: Callable[[Any], str] | None = None
 ) -> Callable[[Rule], Rule]:
-    """Registers the rule for these kinds; `unless` says why a node of them has none."""
+    """A decorator that registers the rule of these kinds; `unless` returns a reason against it."""
 
     def register(function: Rule) -> Rule:
         for kind in kinds:
@@ -41,15 +41,14 @@ def derivative_of(
 
 
 def rule_for(node: TensorNode) -> Rule | None:
-    """The rule of a node's kind; None for one that has its expansion's, and for one that has none.
-    """
+    """The rule of a node's kind; None if it has none, or uses that of its expansion."""
     if isinstance(node, Composite) and node.has_derivative:
         return lambda own, g: own.derivative(g)
     return next((_RULES[kind] for kind in type(node).__mro__ if kind in _RULES), None)
 
 
 def described(node: TensorNode) -> Any:
-    """The function, or the functions, that say what the rule of a node is."""
+    """The function, or functions, that define the rule of a node."""
     if isinstance(node, Composite) and node.has_derivative:
         return type(node).derivative
     if isinstance(node, Elementwise):
@@ -62,9 +61,9 @@ def described(node: TensorNode) -> Any:
 
 
 def why_none(node: TensorNode) -> str:
-    """Why no gradient can pass a node, in words; "" where it can."""
+    """The reason why a node is not differentiable; "" if it is."""
     if isinstance(node, Repeat):
-        return ""  # its sweep has a rule for all states together: `loops.py`
+        return ""  # the sweep has a rule for all states together: `loops.py`
     if rule_for(node) is None:
         is_kernel = isinstance(node, Kernel)
         is_made = is_kernel or (isinstance(node, Composite) and node.expansion() is not None)

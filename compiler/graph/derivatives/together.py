@@ -1,11 +1,11 @@
-"""Derivatives of several operations at once, where together they are simpler than one by one.
+"""Joint derivatives of several operations, where these are simpler than one by one: softmax.
 
     p = exp(z - max z) / sum exp(z - max z)         dz = p (dp - sum(dp p))
     y = z - max z - log(sum exp(z - max z))         dz = dy - exp(y) sum(dy)
 
-One by one the way back reads z, the powers and p, and looks where the greatest is, which takes no
-part in the result; so the rule of the last operation gives `z` its share, past those between. They
-are passed as ever where something else reads them.
+One by one, the backward pass would read z, the powers and p, and would differentiate the maximum,
+which does not affect the result. Instead, the rule of the last operation gives `z` its cotangent
+directly, past the operations between. Those are differentiated as usual if they have other users.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from compiler.graph.kinds.shaping import broadcast_node
 from compiler.graph.nodes import Elementwise, Expand, Reduce, TensorNode, elementwise
 
 Together: TypeAlias = tuple[TensorNode, TensorNode, Callable[..., TensorNode]]
-"""What the share is for, the share, and the function that is its rule."""
+"""A value, its contribution to the cotangent, and the function that is the rule."""
 
 
 def together(node: TensorNode, g: TensorNode) -> Together | None:
-    """The share of what `node` is computed from by way of several operations."""
+    """The joint derivative of the group that ends in `node`; None if it ends no such group."""
     if not isinstance(node, Elementwise) or node.extents or not node.size:
         return None
     if node.op == "fdiv" and (powers := _is(node.sources[0], "exp")) is not None:
@@ -55,7 +55,7 @@ def _is(node: TensorNode | None, op: str) -> Elementwise | None:
 
 
 def _repeated(node: TensorNode) -> TensorNode | None:
-    """What is the same at all places along some axes."""
+    """The operand of a broadcast; None if `node` is no broadcast."""
     return node.sources[0] if isinstance(node, Expand) else None
 
 
@@ -68,7 +68,7 @@ def _sum_of_powers(node: TensorNode | None, z: TensorNode) -> Reduce | None:
 
 
 def _uncentred(node: TensorNode) -> TensorNode:
-    """z of z - max z, along whatever axes; the node itself where it is none."""
+    """z if `node` is z - max z, along any axes; otherwise the node itself."""
     if _is(node, "sub") is None:
         return node
     z, taken = node.sources

@@ -1,20 +1,20 @@
-"""Composite kinds and effects: nodes that say everything about themselves in one class.
+"""Composite kinds and effects: kinds of nodes that are each defined completely by one class.
 
 In order: each imports only what stands before it.
 
-    composite.py  kinds of nodes that say everything about themselves, in one class each
-    effects.py    the tensor nodes whose order counts
-    shaping.py    small graphs that many kinds and methods need
-    sliding.py    windows over any number of axes, made of movement alone
-    scan.py       a reduction that keeps what it has after each element
-    joins.py      kinds that bring tensors together
-    phases.py     what is spread, a correlation for each remainder of a position by the step
-    correlate.py  sums of products of windows and weights
-    markers.py    kinds that compute nothing
-    placement.py  nodes that say where a value is
-    gradient.py   gradients until they are operations
-    repeat.py     a step repeated: the state after so many iterations
+    composite.py  the base class of composite kinds
+    effects.py    nodes with side effects or a fixed order: scatter, external functions, assignment
+    shaping.py    helpers that build small graphs: reshape, cast, pad, count along an axis
+    sliding.py    sliding windows over any number of axes, by movement alone
+    scan.py       scans: reductions that return all partial results
+    joins.py      kinds that combine tensors: concatenation, contraction, gather
+    phases.py     a strided transposed convolution as one correlation for each phase
+    correlate.py  convolutions and transposed convolutions
+    markers.py    kinds that compute nothing and mark a value
+    placement.py  copies to devices, and sharded values
+    gradient.py   gradients, before they are expanded into operations
+    repeat.py     counted loops: the state after a number of iterations
     kernel.py     a kernel that a user wrote
-    views.py      elements of memory that exists, under another shape, in another order
-    by_hand.py    kinds that only `GraphBuilder` makes: for graphs written by hand
+    views.py      strided and masked views of existing memory
+    by_hand.py    kinds that only `GraphBuilder` creates: for graphs written by hand
 """

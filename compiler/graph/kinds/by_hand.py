@@ -1,12 +1,12 @@
-"""Kinds that neither a pass nor a method of Tensor makes: `GraphBuilder` does, for graphs by hand.
+"""Kinds that only `GraphBuilder` creates, for graphs written by hand; no pass or method of Tensor.
 
     node = VConst(bits, dtype)            a vector of given constants
          | Gep(x; indices)                lanes of the last axis
          | Vectorize(x…)                  values of one shape as the lanes of a new last axis
          | Wmma(a, b, c; m, n, k)         c + a @ b, on tiles m×k, k×n and m×n
          | ScatterAxis(indices, updates; axis, shape)     updates at positions along an axis
-         | Noop([x])                      x; decompose takes it away
-         | Valid(x; views)                x where the shape tracker's mask lets it
+         | Noop([x])                      x; decompose removes it
+         | Valid(x; views)                x where the shape tracker's mask is true, else 0
          | BufferView(buffer; size, offset, dtype)        part of a buffer, its bytes as `dtype`
 
 `notebooks/02_the_graph.ipynb` writes such graphs in its section 8.
@@ -40,7 +40,7 @@ from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 
 UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 LANES = 64
-"""The most constants a VConst holds: more are data, and belong into a buffer."""
+"""The most constants in a VConst: more of them belong into a buffer."""
 
 
 def vector(values: tuple[Scalar, ...], dtype: DType) -> "VConst":
@@ -50,7 +50,7 @@ def vector(values: tuple[Scalar, ...], dtype: DType) -> "VConst":
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class VConst(Composite):
-    """A row of constants, kept as bits."""
+    """A vector of constants, kept as bits."""
 
     operands: ClassVar[int | None] = 0
     colour: ClassVar[str] = "const"
@@ -78,7 +78,7 @@ class VConst(Composite):
         return None
 
     def reference(self, values: list[Array]) -> Array:
-        """The bits, put together."""
+        """The constants as an array."""
         size = self.given_dtype.itemsize
         data = b"".join(each.to_bytes(size, "little") for each in self.bits)
         return np.frombuffer(data, self.given_dtype.numpy.newbyteorder("<")).astype(
@@ -101,7 +101,7 @@ class VConst(Composite):
         return self._chosen()
 
     def _chosen(self) -> TensorNode:
-        """A balanced tree of choices: as many comparisons as there are runs, fewer one by one."""
+        """A balanced tree of selects: one comparison per run of equal lanes, log2 of them deep."""
         lanes, dtype = len(self.bits), self.given_dtype
         number: TensorNode = nodes.Iota((), lanes, int64)
         runs: list[tuple[int, TensorNode]] = [
@@ -217,7 +217,7 @@ class Wmma(Composite):
         return self.sources[2].shape, self.sources[2].dtype
 
     def own_problem(self) -> Problem | None:
-        """Tiles of other extents; types that differ, but that c may be float32 for 16 bits."""
+        """Tiles of the wrong shape, or types that differ; c may be float32 for 16-bit a and b."""
         if min(self.m, self.n, self.k) < 1:
             return Problem("a tile has no elements", (self.m, self.n, self.k), "1 or more each")
         batch = self.sources[2].shape[:-2]
@@ -254,9 +254,11 @@ class Wmma(Composite):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class ScatterAxis(Composite):
-    """Zeros of `full_shape`, in which element [i, j, …] of the updates replaces the one at
-    [i, j, …] with indices[i, j, …] on `axis`, in row-major order: of two that hit one element the
-    last wins. An update whose position is outside is left out."""
+    """Zeros of `full_shape`, with updates written at indices along one axis.
+
+    Element [i, j, …] of the updates is written to [i, j, …] with indices[i, j, …] on `axis`, in
+    row-major order: the last write to an element wins. Updates out of bounds are dropped.
+    """
 
     operands: ClassVar[int | None] = 2
     colour: ClassVar[str] = "memory"
@@ -269,7 +271,7 @@ class ScatterAxis(Composite):
         return self.full_shape, self.sources[1].dtype
 
     def own_problem(self) -> Problem | None:
-        """No such axis; indices that are no integers; updates that reach over another axis."""
+        """No such axis; indices that are no integers; updates larger than another axis."""
         (indices, values), rank = self.sources, len(self.full_shape)
         if any(n < 0 for n in self.full_shape):
             return Problem("an extent is negative", self.full_shape, "extents of 0 or more")
@@ -333,11 +335,11 @@ class Noop(Marker):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Valid(Composite):
-    """The operand, which has the tracker's shape, where the tracker reads; 0 elsewhere."""
+    """The operand, which has the tracker's shape, where the tracker's mask is true; 0 elsewhere."""
 
     views: Tracker
     size: int
-    """Elements of what the tracker is a view of."""
+    """The number of elements that the tracker is a view of."""
 
     def own_problem(self) -> Problem | None:
         """A wrong tracker, or an operand of another shape than the tracker's."""
@@ -348,7 +350,7 @@ class Valid(Composite):
         return Problem("the operand has another shape", shape, self.views[-1].shape)
 
     def reference(self, values: list[Array]) -> Array:
-        """The operand, chosen by the mask."""
+        """The operand, selected by the mask."""
         return np.where(positions(self.views)[1], values[0], values[0].dtype.type(0))
 
     def expansion(self) -> TensorNode:
@@ -371,9 +373,9 @@ class Valid(Composite):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class BufferView(Composite):
-    """`count` elements of type `target` from the memory of a buffer, from element `offset` on.
+    """`count` elements of type `target` in the memory of a buffer, starting at element `offset`.
 
-    Both are counted in elements of `target`, whose bits are those in memory, least byte first.
+    Both are counted in elements of `target`; memory is reinterpreted as little-endian `target`.
     """
 
     colour: ClassVar[str] = "buffer"
@@ -387,7 +389,7 @@ class BufferView(Composite):
         return (self.count,), self.target
 
     def own_problem(self) -> Problem | None:
-        """An operand that is no memory, truth values as bits, a part outside the buffer."""
+        """An operand that is no buffer, a bool type, a part out of the buffer's bounds."""
         source = self.sources[0]
         if not isinstance(source, nodes.Buffer | nodes.Param) and not _is_placeholder(source):
             return Problem("the operand is no buffer", type(source).__name__.lower(), "a buffer",
@@ -402,7 +404,7 @@ class BufferView(Composite):
         return None
 
     def reference(self, values: list[Array]) -> Array:
-        """The bytes, read as the other type."""
+        """The bytes, read as type `target`."""
         bits = np.ascontiguousarray(values[0]).reshape(-1).view(np.uint8)
         begin = self.offset * self.target.itemsize
         part = bits[begin : begin + self.count * self.target.itemsize]
@@ -437,12 +439,12 @@ def _is_placeholder(node: TensorNode) -> bool:
 
 
 def _as(node: TensorNode, dtype: DType) -> TensorNode:
-    """The same bits as another type."""
+    """The same bits, read as another type."""
     return node if node.dtype is dtype else nodes.Bitcast((node,), dtype)
 
 
 def _split(words: TensorNode, ratio: int, narrow: DType) -> TensorNode:
-    """Each word as `ratio` narrower ones, least significant first."""
+    """Each word split into `ratio` narrower ones, least significant first."""
     shape = (words.size, ratio)
     wide = broadcast_node(reshaped(words, (words.size, 1)), shape)
     by = cast_to(affine(counting(shape, 1), narrow.bits, 0), words.dtype)
@@ -450,7 +452,7 @@ def _split(words: TensorNode, ratio: int, narrow: DType) -> TensorNode:
 
 
 def _joined(words: TensorNode, ratio: int, wide: DType) -> TensorNode:
-    """Each `ratio` words as one wider, the first the least significant."""
+    """Each `ratio` words joined to a wider one, least significant first."""
     shape = (words.size // ratio, ratio)
     rows = cast_to(reshaped(words, shape), wide)
     by = cast_to(affine(counting(shape, 1), words.dtype.bits, 0), wide)

@@ -1,16 +1,16 @@
-"""Kinds of nodes that say everything about themselves, in one class each.
+"""The base class of composite kinds: nodes that `decompose` expands into core nodes.
 
-A composite kind stands in the graph as the user wrote it, and `decompose` replaces it by core
-nodes. Its class holds what the stages ask for, so that each of them has one case for all kinds:
+A composite node is part of the graph as the user wrote it. Its class defines all that the stages
+need, so that each of them has one case for all composite kinds:
 
-    fields, `result`       what it is, its shape and type
-    `problem`              what `verify` refuses, with what was got and what is expected
-    `reference`            the NumPy meaning, for the graph interpreter
-    `expansion`            the core nodes; its docstring is the rule's one line of algebra
-    `derivative`           what becomes of a cotangent, where that is not its expansion's
-    `describe`, `word`     how it is printed
+    fields, `result`       its arguments, its shape and type
+    `problem`              the reason for which `verify` rejects it: what was passed, what is right
+    `reference`            its NumPy implementation, for the graph interpreter
+    `expansion`            its core nodes; the docstring is the rule's one line of algebra
+    `derivative`           its derivative rule, if not that of its expansion
+    `describe`, `word`     its printed form
 
-A kind without an expansion goes on to the schedule, which knows it: `Fuse` and `Kernel`.
+Kinds without an expansion, `Fuse` and `Kernel`, are handled by the schedule.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ N = TypeVar("N", bound=TensorNode)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a node is wrong: one sentence, what was found, what is expected, what to do."""
+    """The reason why a node is invalid: a sentence, what was passed, what is expected, a hint."""
 
     what: str
     got: object
@@ -40,28 +40,28 @@ class Problem:
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Composite(TensorNode):
-    """Base of the composite kinds; `operands` is how many there are, None for one or more."""
+    """Base of the composite kinds; `operands` is their number of operands, None for one or more."""
 
     operands: ClassVar[int | None] = 1
     colour: ClassVar[str] = "movement"
-    """The class of node that pictures colour alike."""
+    """The category of the node, which determines its colour in pictures."""
     name_in_print: ClassVar[str] = ""
 
     def _infer(self) -> tuple[Shape, DType]:
-        # A wrong node can be made, so that it can be shown and refused: it has no shape yet.
+        # An invalid node can be created, so that an error can show it: it has no shape yet.
         return ((), bool_) if self.problem() else self.result()
 
     def _extents(self) -> Extents:
-        """Those of the expansion: what is defined there is defined here."""
+        """The extents of the expansion, which determines the supported dynamic axes."""
         made = None if self.problem() else self.expansion()
         return refused(self) if made is None else made.extents
 
     def result(self) -> tuple[Shape, DType]:
-        """Shape and element type of a node without a problem."""
+        """Shape and element type of a valid node."""
         return self.sources[0].shape, self.sources[0].dtype
 
     def problem(self) -> Problem | None:
-        """The problem of the node; None if it has none."""
+        """The problem of the node; None if it is valid."""
         count, wanted = len(self.sources), self.operands
         if count == wanted or (wanted is None and count):
             return self.own_problem()
@@ -69,7 +69,7 @@ class Composite(TensorNode):
         return Problem("the number of operands is wrong", count, expected)
 
     def own_problem(self) -> Problem | None:
-        """A problem besides the number of operands."""
+        """Any problem other than the number of operands."""
         return None
 
     def reference(self, values: list[Array]) -> Array:
@@ -77,16 +77,16 @@ class Composite(TensorNode):
         raise NotImplementedError(self.word)
 
     def expansion(self) -> TensorNode | None:
-        """The core nodes that compute the same; None if the schedule has to know this kind."""
+        """Core nodes with the same value; None if the schedule handles this kind."""
         return None
 
     @property
     def has_derivative(self) -> bool:
-        """Whether it has a `derivative` of its own."""
+        """True if it has a `derivative` of its own."""
         return False
 
     def derivative(self, g: TensorNode) -> Sequence[TensorNode | None]:
-        """The operands' cotangents from this node's: see `derivatives/rules.py`."""
+        """The cotangents of the operands, from that of this node: see `derivatives/rules.py`."""
         raise NotImplementedError(self.word)
 
     def describe(self) -> str:
@@ -95,7 +95,7 @@ class Composite(TensorNode):
 
     @property
     def is_reduction(self) -> bool:
-        """Whether the expansion ends in a reduction, perhaps moved or converted."""
+        """True if the expansion ends in a reduction, perhaps moved or converted."""
         return False
 
     @property
@@ -105,7 +105,7 @@ class Composite(TensorNode):
 
 
 def checked(node: N, error: type[CompileError] = GraphError) -> N:
-    """`node`, or `error` with its problem."""
+    """`node`; raises `error` with its problem if it has one."""
     found = node.problem() if isinstance(node, Composite) else None
     if found is None:
         return node

@@ -1,4 +1,4 @@
-"""Correlation: what convolutions of networks compute, and what both of their gradients are.
+"""Correlation (convolution in neural networks) and transposed convolution, its gradient.
 
     node = Correlate(x, w; borders, steps, gaps, groups)
          | Spread(y, w; borders, steps, gaps, groups, image)
@@ -6,14 +6,14 @@
     y[n, o, t…] = Σ c r…  x[n, c, t·step + r·gap - before, …] · w[o, c, r…]
     x[n, c, t·step + r·gap - before, …] += y[n, o, t…] · w[o, c, r…]    for all o, t, r
 
-The image is [n, c, …], weights are [o, c / groups, …]. `borders` has a pair for each axis, how many
-zeros stand before and behind it; of a negative number elements are cut off. Windows begin `steps`
-apart, their elements are `gaps` apart.
+The image is [n, c, …], weights are [o, c / groups, …]. `borders` is the padding: a pair for each
+axis; negative numbers crop elements. `steps` are the strides of the windows, `gaps` the dilation.
 
-Written as nodes, so that their derivatives are such nodes: by way of windows the change of an image
-would be a sum of windows that overlap, which are written to memory one by one. By the image the
-change is spread, by the weights it is a correlation of the image with the result's change, steps
-for gaps.
+These are kinds of their own, so that their derivatives are such nodes, too: if windows were
+differentiated, the gradient of the image would be a sum of overlapping windows that are stored one
+by one. The gradient by the image is a transposed convolution (`Spread`). The gradient by the
+weights is a correlation of the image with the result's cotangent, with stride and dilation
+exchanged.
 """
 
 import itertools
@@ -39,20 +39,22 @@ from compiler.graph.kinds.sliding import windows_of_image
 from compiler.graph.nodes import Flip, Pairs, Shape, TensorNode, const, elementwise
 
 LEAST_WORK = 1 << 23
-"""Multiply-adds by zeros from which phases are worth their kernels. Of 16 channels by 8 of 8², 4×4,
-half a million of them, phases take 0.64 ms of one core and zeros 0.25; of 64 by 32 of 8 × 16², 4×4,
-2.6 and 7.6 (EPYC, AVX2, 2026-11-27)."""
+"""Multiply-adds with inserted zeros from which phases are worth their additional kernels. For 16 by
+8 channels of 8² with 4×4 weights, half a million multiply-adds, phases take 0.64 ms on one core and
+zeros 0.25; for 64 by 32 channels, 8 images of 16², 4×4, 2.6 and 7.6 (EPYC, AVX2, 2026-11-27)."""
 MOST_PHASES = 16
-"""Remainders by the steps for which there is a correlation each; half as many where windows do not
-overlap. The change of 8 images of 3 channels by 64² by 96 windows of 4×4 side by side takes 3.2 ms
-of one core with 16 phases and 1.7 by windows, of 32 channels by 32² by 64 of 2×2, 1.3 with 4 and
-2.6, of one channel by 32 of 3×3, 1.8 and 1.5 (EPYC, AVX2, 2026-11-27)."""
+"""The most phases, with one correlation each; half as many where windows do not overlap. The
+gradient of 8 images of 3 channels of 64² for 96 adjacent windows of 4×4 takes 3.2 ms on one core
+with 16 phases and 1.7 with windows; of 32 channels of 32² for 64 windows of 2×2, 1.3 with 4 phases
+and 2.6; of one channel for 32 windows of 3×3, 1.8 and 1.5 (EPYC, AVX2, 2026-11-27)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Correlate(Composite):
-    """Sums of products of windows and weights. Floats of 16 bits are multiplied and summed in
-    float32; bool: or of ands."""
+    """A convolution: sums of products of windows and weights.
+
+    16-bit floats are multiplied and accumulated in float32; bool: or of ands.
+    """
 
     operands: ClassVar[int | None] = 2
     colour: ClassVar[str] = "reduce"
@@ -63,7 +65,7 @@ class Correlate(Composite):
 
     @property
     def is_reduction(self) -> bool:
-        """Over channels and over windows."""
+        """True: it sums over channels and windows."""
         return True
 
     @property
@@ -72,22 +74,22 @@ class Correlate(Composite):
         return self.sources[1].shape[2:]
 
     def _bordered(self) -> Shape:
-        """The extents of the image with its borders."""
+        """The extents of the padded image."""
         pairs = zip(self.sources[0].shape[2:], self.borders, strict=True)
         return tuple(n + before + behind for n, (before, behind) in pairs)
 
     def _spans(self) -> Shape:
-        """How many elements of the image a window goes over, along each axis."""
+        """The dilated extent of a window along each axis."""
         return tuple(g * (k - 1) + 1 for g, k in zip(self.gaps, self._sizes, strict=True))
 
     def result(self) -> tuple[Shape, DType]:
-        """[n, o, counts of windows …]."""
+        """Shape [n, o, number of windows …], and type."""
         x, w = self.sources
         axes = zip(self._bordered(), self._spans(), self.steps, strict=True)
         return (x.shape[0], w.shape[0], *((n - span) // s + 1 for n, span, s in axes)), x.dtype
 
     def own_problem(self) -> Problem | None:
-        """Ranks or channels that do not fit, windows that are larger than the image."""
+        """Ranks or channels that do not match, windows larger than the padded image."""
         x, w = self.sources
         rank, given = len(x.shape), (self.borders, self.steps, self.gaps)
         if len(w.shape) != rank or rank < 3 or any(len(each) != rank - 2 for each in given):
@@ -144,8 +146,8 @@ class Correlate(Composite):
 
     @property
     def has_derivative(self) -> bool:
-        """Not where an extent is variable or 0; nor where windows are as good, as few of them add
-        to an element: one channel for many results, many remainders by the steps."""
+        """True unless an extent is dynamic or 0, or windows are as fast because few of them overlap
+        on an element: one channel for many results, or many phases."""
         x, w = self.sources
         if x.extents or w.extents or not (x.size and w.size):
             return False
@@ -155,22 +157,26 @@ class Correlate(Composite):
         return not is_one and math.prod(self.steps) <= MOST_PHASES // (1 + is_apart)
 
     def derivative(self, g: TensorNode) -> list[TensorNode]:
-        """dx = dy spread by w; dw = x correlated with dy"""
+        """dx = transposed convolution of dy with w; dw = x correlated with dy"""
         x, w = self.sources
         given = self.borders, self.steps, self.gaps, self.groups
         return [Spread((g, w), *given, x.shape[2:]), _by_weights(x, g, w.shape, *given)]
 
     def describe(self) -> str:
-        """`step (2,2) border 1:1 0:-1 groups 2`, without what is usual."""
+        """`step (2,2) border 1:1 0:-1 groups 2`, without default values."""
         return _described(self.borders, self.steps, self.gaps, self.groups)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Spread(Composite):
-    """Each element of [n, o, t…] adds the weights [o, c / groups, r…] times itself, `steps` apart,
-    to [n, c, …] of these extents: what a correlation's image changes by. Where windows begin `step`
-    apart it is one correlation for each remainder of a position by `step`, as other weights take
-    part in each. Floats of 16 bits are multiplied and summed in float32."""
+    """A transposed convolution: the gradient of a correlation by its image.
+
+    Each element of [n, o, t…] times the weights [o, c / groups, r…] is added to a window of an
+    image [n, c, …]; the windows are `steps` apart. With a stride above 1 it is computed as one
+    correlation per phase (the remainder of a position by the stride), because the elements of a
+    phase use the same subset of the weights. 16-bit floats are multiplied and accumulated in
+    float32.
+    """
 
     operands: ClassVar[int | None] = 2
     colour: ClassVar[str] = "reduce"
@@ -181,12 +187,12 @@ class Spread(Composite):
     image: Shape
 
     def result(self) -> tuple[Shape, DType]:
-        """[n, c, …]: the image that a correlation reads."""
+        """The shape [n, c, …] of the image that the correlation reads, and its type."""
         x, w = self.sources
         return (x.shape[0], w.shape[1] * self.groups, *self.image), x.dtype
 
     def own_problem(self) -> Problem | None:
-        """What no correlation would make of such an image."""
+        """Shapes that no correlation with an image of these extents could have."""
         x, w = self.sources
         shape = (x.shape[0], *w.shape[1:2], *self.image)
         if len(w.shape) != len(x.shape) or len(shape) != len(x.shape):
@@ -204,7 +210,7 @@ class Spread(Composite):
         return Correlate((image, self.sources[1]), self.borders, self.steps, self.gaps, self.groups)
 
     def reference(self, values: list[Array]) -> Array:
-        """Tap by tap, each added to every step-th element."""
+        """For each tap of the weights, add its products to a strided slice of the image."""
         x, w = (value.astype(self.dtype.accumulator.numpy) for value in values)
         n, groups, part = len(x), self.groups, w.shape[1]
         pairs = [*zip(self.image, self.borders, strict=True)]
@@ -227,19 +233,19 @@ class Spread(Composite):
         return made.reshape(n, groups * part, *self.image).astype(self.dtype.numpy)
 
     def expansion(self) -> TensorNode:
-        """spread(x, w) = x, with zeros between, correlated with w turned round; or in phases"""
+        """spread(x, w) = x, with zeros between, correlated with w flipped; or in phases"""
         w = turned(self.sources[1], self.groups)
         return self._in_phases(w) if self._is_in_phases() else self._by_zeros_between(w)
 
     def _is_in_phases(self) -> bool:
-        """Not of so many remainders by the steps that each is small, nor where all is."""
+        """True if phases pay off: there are not too many of them, and enough work."""
         x, w = self.sources
         work = math.prod(self.shape) * w.shape[0] // self.groups * math.prod(w.shape[2:])
         is_fixed = not (x.extents or w.extents)
         return is_fixed and math.prod(self.steps) <= MOST_PHASES and work >= LEAST_WORK
 
     def _by_zeros_between(self, w: TensorNode) -> TensorNode:
-        """One correlation, of elements `steps` apart."""
+        """One correlation of `x` with zeros inserted between elements `steps` apart."""
         x, axes = self.sources[0], len(self.steps)
         for axis, step in enumerate(self.steps):
             x = apart(x, axis + 2, step)
@@ -250,7 +256,7 @@ class Spread(Composite):
         return Correlate((x, w), borders, (1,) * axes, self.gaps, self.groups)
 
     def _in_phases(self, w: TensorNode) -> TensorNode:
-        """A correlation for each remainder of a position by the steps, side by side."""
+        """One correlation for each phase, interleaved."""
         x, weight = self.sources
         axes = [phases(*each) for each in zip(
             self.image, weight.shape[2:], x.shape[2:], self.steps, self.gaps,
@@ -261,7 +267,7 @@ class Spread(Composite):
         return shrunk(whole, tuple((0, n) for n in self.shape))
 
     def _phase(self, w: TensorNode, axes: tuple[Phase, ...]) -> TensorNode:
-        """The elements of one remainder along each axis; 0 where no weight takes part."""
+        """The elements of one phase; 0 where no weight contributes."""
         if not all(axis.taps for axis in axes):
             return const(0, self.dtype, (*self.shape[:2], *(axis.count for axis in axes)))
         w = Flip((taking_part(w, axes),), tuple(range(2, len(w.shape))))
@@ -270,7 +276,7 @@ class Spread(Composite):
 
     @property
     def has_derivative(self) -> bool:
-        """Not where an extent is variable or 0."""
+        """True unless an extent is dynamic or 0."""
         x, w = self.sources
         return not (x.extents or w.extents) and bool(x.size and w.size)
 
@@ -282,7 +288,7 @@ class Spread(Composite):
         return [by_elements, _by_weights(g, x, w.shape, *given)]
 
     def describe(self) -> str:
-        """`step (2,2) border 1:1 0:-1 groups 2`, without what is usual."""
+        """`step (2,2) border 1:1 0:-1 groups 2`, without default values."""
         return _described(self.borders, self.steps, self.gaps, self.groups)
 
 
@@ -298,8 +304,10 @@ def _by_weights(
     x: TensorNode, g: TensorNode, weight: Shape, borders: Pairs, steps: Shape, gaps: Shape,
     groups: int,
 ) -> TensorNode:  # fmt: skip
-    """What the weights of a correlation of `x` change by, where its result changes by `g`: the
-    channels of a group are images, images and groups are channels."""
+    """The gradient of a correlation by its weights, from its image `x` and its cotangent `g`.
+
+    It is a correlation with the channels of a group as batch and images and groups as channels.
+    """
     n, c, o = x.shape[0], x.shape[1], weight[0]
     rank = len(x.shape)
     image = reshaped(x, (n, groups, c // groups, *x.shape[2:]))
@@ -321,7 +329,7 @@ def _by_weights(
 
 
 def turned(weight: TensorNode, groups: int) -> TensorNode:
-    """Weights [o, c / groups, …] as [c, o / groups, …]: from results to channels."""
+    """Weights [o, c / groups, …] transposed to [c, o / groups, …]."""
     o, part, *sizes = weight.shape
     node = reshaped(weight, (groups, o // groups, part, *sizes))
     node = permuted(node, (0, 2, 1, *range(3, 3 + len(sizes))))
@@ -329,7 +337,7 @@ def turned(weight: TensorNode, groups: int) -> TensorNode:
 
 
 def _within(node: TensorNode, borders: Pairs) -> TensorNode:
-    """Zeros put around the last axes, or elements cut off there."""
+    """`node` with its last axes padded with zeros, or cropped where a border is negative."""
     lead = ((0, 0),) * (len(node.shape) - len(borders))
     wide = zero_padded(node, (*lead, *((max(a, 0), max(b, 0)) for a, b in borders)))
     pairs = zip(wide.shape, (*lead, *borders), strict=True)

@@ -1,7 +1,7 @@
-"""The tensor nodes whose order counts: updates, functions from outside, assignment.
+"""Nodes with side effects or a fixed order: scatter updates, external functions, assignment.
 
     node = Scatter(x, updates, indices…; op)      x with updates at the indices, in order
-         | Custom(operands…; name, …)             a function from outside, by its symbol
+         | Custom(operands…; name, …)             an external function, by its symbol
          | Assign(target, x; parts, number)       writes x to the buffer of `target`, or to
                                                   a range of each of its axes
 """
@@ -16,10 +16,10 @@ from compiler.ops.functions import Attributes
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Scatter(TensorNode):
-    """`sources[0]` with `sources[1]` at the positions `sources[2:]`: one int64 tensor per axis.
+    """`sources[0]` updated by `sources[1]` at positions `sources[2:]`, one int64 tensor per axis.
 
-    The positions have the shape of the updates, which are applied in row-major order as row `op`
-    of `updates.UPDATES` says. One whose position is outside is left out.
+    The positions have the shape of the updates, which are applied in row-major order by row `op` of
+    `updates.UPDATES`. Updates out of bounds are dropped.
     """
 
     op: str
@@ -28,7 +28,7 @@ class Scatter(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Custom(TensorNode):
-    """The result of the function that `functions.find` knows as `name`, of its operands."""
+    """The result of the registered external function `name` on the operands."""
 
     name: str
     attributes: Attributes
@@ -41,12 +41,12 @@ class Custom(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Assign(TensorNode):
-    """`sources[1]`, in the memory of `sources[0]`: a Buffer, or an earlier Assign to one.
+    """Writes `sources[1]` to the memory of `sources[0]`: a Buffer, or an earlier Assign to one.
 
-    `parts` has begin, count and step for each axis: only these elements are written, the others
-    keep their values; without it all are. What reads the target reads the value before, what
-    reads the Assign the one after. `number` is another one for each assign of a tensor: two that
-    write the same value to the same memory are two, of which one may have taken effect.
+    `parts` has begin, count and step for each axis: only these elements are written; () means all.
+    Nodes that read the target see the old value, nodes that read the Assign the new one. `number`
+    distinguishes assigns of one value to the same memory: these stay two nodes, because one of
+    them may already have run.
     """
 
     parts: Parts = ()

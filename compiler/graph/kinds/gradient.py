@@ -1,16 +1,17 @@
-"""Gradients as they stand in a graph until `differentiate` makes them operations.
+"""Gradients in the graph, before `differentiate` expands them into operations.
 
     node = Backward(y…, g…, x…; pending)    the reverse sweep; no value of its own
-         | Gradient(backward; index, …)     what the sweep finds for x number `index`
-         | Wrt(x, unique)                   x, told from all that equals it
-         | Recalled(x, made)                x, which was computed earlier, as `made` says
-         | Checkpoint(y, x…, p…; count)     y, of which the way back computes again what is between
-                                            it and the first `count` others
-         | Ruled(y, x…; rules)              y, of elements of the x, which changes as the rules say
+         | Gradient(backward; index, …)     the gradient that the sweep computes by x number `index`
+         | Wrt(x, unique)                   x, distinguished from other uses of the same value
+         | Recalled(x, made)                x, in memory, which was computed as `made`
+         | Checkpoint(y, x…, p…; count)     y; the backward pass recomputes (rematerialises) what
+                                            is between y and the first `count` other operands
+         | Ruled(y, x…; rules)              y, an elementwise function of the x, with its own rules
 
-The first `pending` sources of a Backward are values that the sweep has yet to pass, sources before
-users, then what the result changes by for a change of each, its cotangent. `differentiate` takes
-the last of them, gives its operands their shares, and so on, until only the x are left.
+The first `pending` sources of a Backward are values that the sweep has still to process, in
+topological order; then come their cotangents: the derivatives of the result by each value.
+`differentiate` processes the last value, accumulates the cotangents of its operands, and goes on
+until only the x are left.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ from compiler.graph.nodes import Reduce, Shape, TensorNode
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Backward(Composite):
-    """A reverse sweep: values that wait, their cotangents, and what gradients are wanted of."""
+    """A reverse sweep: values still to be processed, their cotangents, and the requested inputs."""
 
     operands: ClassVar[int | None] = None
     colour: ClassVar[str] = "control"
@@ -42,25 +43,25 @@ class Backward(Composite):
 
     @property
     def values(self) -> tuple[TensorNode, ...]:
-        """The values that the sweep has yet to pass."""
+        """The values that the sweep has still to process."""
         return self.sources[: self.pending]
 
     @property
     def cotangents(self) -> tuple[TensorNode, ...]:
-        """For each of the values what the result changes by."""
+        """The cotangent of each value."""
         return self.sources[self.pending : 2 * self.pending]
 
     @property
     def inputs(self) -> tuple[TensorNode, ...]:
-        """What gradients are wanted of."""
+        """The inputs whose gradients are requested."""
         return self.sources[2 * self.pending :]
 
     def result(self) -> tuple[Shape, DType]:
-        """None; as a Sink's."""
+        """Those of a Sink: it has no value."""
         return (), bool_
 
     def own_problem(self) -> Problem | None:
-        """Cotangents that are not like their values."""
+        """Cotangents that differ from their values in shape or type."""
         if self.pending < 0 or len(self.sources) <= 2 * self.pending:
             return Problem("a sweep lacks operands", len(self.sources),
                            f"more than {2 * self.pending}")  # fmt: skip
@@ -78,20 +79,20 @@ class Backward(Composite):
         return ()
 
     def describe(self) -> str:
-        """How many values wait."""
+        """The number of pending values."""
         return f"{self.pending} pending"
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Gradient(Composite):
-    """The change of the result for a change of input `index` of a sweep, like that input."""
+    """The gradient by input `index` of a sweep, with the shape and type of that input."""
 
     colour: ClassVar[str] = "control"
     index: int
 
     @property
     def input(self) -> TensorNode:
-        """What it is the gradient of."""
+        """The input that the gradient is by."""
         (sweep,) = self.sources
         assert isinstance(sweep, Backward)
         return sweep.inputs[self.index]
@@ -118,14 +119,14 @@ class Gradient(Composite):
         return () if self.problem() else self.input.devices
 
     def describe(self) -> str:
-        """Which input."""
+        """The number of the input."""
         return f"of input {self.index}"
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Wrt(Composite):
-    """`sources[0]` as what a gradient is wanted of: `sources[1]`, a Unique, tells it from all
-    other uses of that value."""
+    """`sources[0]` as the input of a gradient: `sources[1]`, a Unique, distinguishes it from other
+    uses of the same value."""
 
     operands: ClassVar[int | None] = 2
     colour: ClassVar[str] = "control"
@@ -149,14 +150,14 @@ class Wrt(Composite):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Recalled(Composite):
-    """A value in memory, and how it was made: gradients go on there."""
+    """A value in memory, and the graph that computed it: gradients continue through the graph."""
 
     operands: ClassVar[int | None] = 2
     colour: ClassVar[str] = "control"
     _extents = rules.kept
 
     def own_problem(self) -> Problem | None:
-        """A value that is not like what made it."""
+        """A value that differs in shape or type from the graph that computed it."""
         value, made = ((it.shape, it.dtype.name) for it in self.sources)
         return None if value == made else Problem("a value was not made so", value, made)
 
@@ -171,9 +172,9 @@ class Recalled(Composite):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Checkpoint(Composite):
-    """y = f(x…): what is between is computed again for gradients, when these have come so far.
+    """y = f(x…) as a gradient checkpoint: the backward pass recomputes what is between x and y.
 
-    The operands behind the `count` x are what else f reads: it is kept.
+    The operands after the first `count` are the other inputs of f; they stay in memory.
     """
 
     operands: ClassVar[int | None] = None
@@ -183,7 +184,7 @@ class Checkpoint(Composite):
 
     @property
     def inputs(self) -> tuple[TensorNode, ...]:
-        """What y is computed from."""
+        """The values x from which y is recomputed."""
         return self.sources[1:]
 
     def own_problem(self) -> Problem | None:
@@ -201,20 +202,23 @@ class Checkpoint(Composite):
         return self.sources[0]
 
     def again(self, g: TensorNode) -> tuple[TensorNode, tuple[TensorNode, ...]]:
-        """y computed once more, after `g`, and what it is computed from then."""
+        """y, recomputed after `g` is available, and the inputs of that recomputation."""
         held = {x: Later((x, g)) for x in self.inputs[: self.count]}
         made = substitute(self.sources[0], held)
         return made, tuple(held.get(each, each) for each in self.inputs)
 
     def describe(self) -> str:
-        """How many inputs."""
+        """The number of inputs."""
         return f"of {self.count}"
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Ruled(Composite):
-    """`sources[0]`, a function of the others: for each of them a rule of `ops/composed.py`, or None
-    where nothing goes there. A reduction has one operand, and the rule of one."""
+    """`sources[0]`, a function of the other sources, with its own derivative rules.
+
+    Each of the others has a rule of `ops/composed.py`, or None if it has no gradient. A reduction
+    has one operand and the rule of a reduction.
+    """
 
     operands: ClassVar[int | None] = None
     colour: ClassVar[str] = "control"
@@ -222,7 +226,7 @@ class Ruled(Composite):
     rules: tuple[Callable[..., Any] | None, ...]
 
     def own_problem(self) -> Problem | None:
-        """Not a rule for each operand; operands that are not like the value they lead to."""
+        """A wrong number of rules; operands that differ in shape or type from the value."""
         value, *operands = self.sources
         if len(operands) != len(self.rules):
             return Problem("there is not a rule for each operand", len(self.rules), len(operands))
@@ -249,23 +253,23 @@ class Ruled(Composite):
 
     @property
     def is_reduction(self) -> bool:
-        """Whether the value is one."""
+        """True if the value is a reduction."""
         return isinstance(self.sources[0], Reduce)
 
     def describe(self) -> str:
-        """What the first rule is called."""
+        """The name of the first rule."""
         return next((rule.__name__ for rule in self.rules if rule is not None), "")
 
 
 def ruled(
     value: TensorNode, rules: Sequence[Callable[..., Any] | None], *operands: TensorNode
 ) -> TensorNode:
-    """`value`, which changes with each operand as its rule says; of integers just the value."""
+    """`value` with a derivative rule for each operand; `value` itself for integers."""
     return Ruled((value, *operands), tuple(rules)) if value.dtype.is_float else value
 
 
 def changed_by(node: TensorNode) -> Sequence[TensorNode]:
-    """The sources with whose changes a value changes: none of what is detached, or no float."""
+    """The sources through which gradients flow: none for detached values and for integers."""
     if isinstance(node, Detach) or not (node.dtype.is_float or isinstance(node, Backward)):
         return ()
     return node.sources[1:] if isinstance(node, Recalled | Ruled) else node.sources
@@ -274,7 +278,7 @@ def changed_by(node: TensorNode) -> Sequence[TensorNode]:
 def needed_for(
     order: Sequence[TensorNode], inputs: frozenset[TensorNode]
 ) -> frozenset[TensorNode]:
-    """The values of `order`, sources before users, that change where one of the inputs does."""
+    """The values of `order` (topological) that depend differentiably on one of the inputs."""
     found: set[TensorNode] = set()
     for node in order:
         if node in inputs or any(source in found for source in changed_by(node)):
@@ -283,7 +287,7 @@ def needed_for(
 
 
 def reached(root: TensorNode, way: frozenset[TensorNode]) -> set[TensorNode]:
-    """Those of `way`, as `needed_for` gives it, with whose changes the root changes."""
+    """Those of `way`, the result of `needed_for`, on which the root depends differentiably."""
     found = {root} & way
     waiting = list(found)
     while waiting:

@@ -1,8 +1,8 @@
-"""Kinds that bring tensors together.
+"""Kinds that combine tensors: concatenation, contraction and gather.
 
-    node = Cat(x…; axis)                       one after the other along an axis
+    node = Cat(x…; axis)                       concatenation along an axis
          | Contract(a, b; pairs[, batch])      the sum of products over pairs of axes
-         | Gather(x, indices; axis)            x at positions along an axis; 0 outside
+         | Gather(x, indices; axis)            x at indices along an axis; 0 out of bounds
 """
 
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ from compiler.graph.kinds.shaping import (
 from compiler.graph.nodes import Pairs, Shape, TensorNode, const, elementwise
 
 AT_ONCE = 16
-"""Operands that one kernel joins: of more, each element would be chosen from all of them. 1,000
-tensors of 100 floats compiled in 0.6 s and were joined in 0.74 ms; with 8 at once 0.5 s and 0.64
-ms, with 32 0.5 s and 1.1 ms, with 64 1.0 s and 15 ms (EPYC, AVX2, two busy cores, 2026-11-23). All
-at once took two minutes to compile (2026-11-22)."""
+"""The most operands that one kernel concatenates, as it selects each element from all of them.
+1,000 tensors of 100 floats compiled in 0.6 s and ran in 0.74 ms; with 8 at once 0.5 s and 0.64 ms,
+with 32 0.5 s and 1.1 ms, with 64 1.0 s and 15 ms (EPYC, AVX2, two busy cores, 2026-11-23). All at
+once took two minutes to compile (2026-11-22)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Cat(Composite):
-    """The operands, of one type, one after the other along `axis`; other extents are equal."""
+    """The operands, of one type, concatenated along `axis`; other extents are equal."""
 
     operands: ClassVar[int | None] = None
     axis: int
 
     def result(self) -> tuple[Shape, DType]:
-        """The extents along the axis add up."""
+        """The shape with the sum of extents along the axis, and the type."""
         first = self.sources[0]
         length = sum(s.shape[self.axis] for s in self.sources)
         return (*first.shape[: self.axis], length, *first.shape[self.axis + 1 :]), first.dtype
@@ -88,7 +88,7 @@ class Cat(Composite):
 
     @property
     def has_derivative(self) -> bool:
-        """Where it is joined at fixed places."""
+        """True if no operand has a dynamic extent along the axis."""
         return not any(node.extents and node.extents[self.axis] for node in self.sources)
 
     def derivative(self, g: TensorNode) -> list[TensorNode]:
@@ -105,8 +105,11 @@ class Cat(Composite):
         return made
 
     def _in_groups(self) -> TensorNode:
-        """Each element asks all operands whether it is theirs, so few are asked at once: groups
-        are joined in memory, then the groups. Groups of equal shapes are one kernel."""
+        """Concatenate groups of `AT_ONCE` operands in memory, then the groups.
+
+        Each element is selected from all operands of a kernel, so their number is limited. Groups
+        of equal shapes share one kernel.
+        """
         starts = range(0, len(self.sources), AT_ONCE)
         parts = [self.sources[start : start + AT_ONCE] for start in starts]
         joined = [
@@ -144,13 +147,13 @@ def joined_at_variables(parts: Sequence[TensorNode], axis: int) -> TensorNode:
 
 
 def _counted(parts: Sequence[TensorNode], shape: Shape, place: int) -> TensorNode:
-    """The position along an axis that is not joined; it may be variable in some of the parts."""
+    """The index along an axis other than the joined one, whose extent may be dynamic."""
     found = (part.extents[place] for part in parts if part.extents and part.extents[place])
     return counting_to(shape, place, next(found, None))
 
 
 def _everywhere(number: Number, shape: Shape) -> TensorNode:
-    """A number, which may be variable, for every element of `shape`."""
+    """A number, perhaps symbolic, broadcast to `shape`."""
     if isinstance(number, int):
         return const(number, int64, shape)
     return broadcast_node(value_of(number), shape)
@@ -161,8 +164,8 @@ class Contract(Composite):
     """The sum over `pairs` (axis of a, axis of b) of products of a and b.
 
     The first `batch` axes of both are equal and stay in front; then come the axes of a that are in
-    no pair, then those of b. Floats of 16 bits are multiplied and
-    summed in float32; bool: or of ands.
+    no pair, then those of b. 16-bit floats are multiplied and accumulated in float32; bool: or of
+    ands.
     """
 
     operands: ClassVar[int | None] = 2
@@ -172,11 +175,11 @@ class Contract(Composite):
 
     @property
     def is_reduction(self) -> bool:
-        """A contraction of no axes is a product only."""
+        """True if it contracts any axis; otherwise it is a product only."""
         return bool(self.pairs)
 
     def _free(self) -> tuple[Shape, Shape]:
-        """The axes of a and of b that are neither in front nor in a pair."""
+        """The axes of a and of b that are neither batch axes nor in a pair."""
         free = []
         for source, paired in zip(self.sources, self._paired(), strict=True):
             rank = len(source.shape)
@@ -188,7 +191,8 @@ class Contract(Composite):
         return tuple(i for i, _ in self.pairs), tuple(j for _, j in self.pairs)
 
     def result(self) -> tuple[Shape, DType]:
-        """The batch, then what is left of a, then of b."""
+        """The shape, with the batch axes, then the free axes of a, then those of b; and the type.
+        """
         a, b = self.sources
         left, right = self._free()
         front = a.shape[: self.batch]
@@ -225,7 +229,7 @@ class Contract(Composite):
         return np.asarray(np.einsum(a, left, b, right, kept)).astype(self.dtype.numpy)
 
     def expansion(self) -> TensorNode:
-        """contract(a, b; pairs) = sum over the pairs of a * b, both spread to all axes"""
+        """contract(a, b; pairs) = sum over the pairs of a * b, both broadcast to all axes"""
         front = tuple(range(self.batch))
         (left, right), (summed, others) = self._free(), self._paired()
         a, b = (cast_to(source, self._inner()) for source in self.sources)
@@ -252,7 +256,8 @@ class Contract(Composite):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Gather(Composite):
-    """Element [i, j, …] is that of x at [i, j, …] with indices[i, j, …] on `axis`; 0 outside."""
+    """Element [i, j, …] is that of x at [i, j, …] with indices[i, j, …] on `axis`, 0 out of bounds.
+    """
 
     operands: ClassVar[int | None] = 2
     colour: ClassVar[str] = "memory"
@@ -263,7 +268,7 @@ class Gather(Composite):
         return self.sources[1].shape, self.sources[0].dtype
 
     def own_problem(self) -> Problem | None:
-        """No such axis; indices that are no integers or reach over another axis."""
+        """No such axis; indices that are no integers or larger than another axis."""
         x, indices = self.sources
         rank = len(x.shape)
         if not 0 <= self.axis < rank:
@@ -277,7 +282,7 @@ class Gather(Composite):
         return None
 
     def reference(self, values: list[Array]) -> Array:
-        """NumPy's indexing where a position is inside."""
+        """NumPy's take_along_axis where a position is in bounds, else 0."""
         x, indices = values
         wide = indices.astype(object) if indices.dtype == np.uint64 else indices.astype(np.int64)
         inside = np.asarray((wide >= 0) & (wide < x.shape[self.axis]), bool)

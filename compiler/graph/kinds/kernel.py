@@ -1,7 +1,7 @@
-"""`Kernel(inputs…; body, name)`: a body of the user's that becomes one kernel, under its own name.
+"""`Kernel(inputs…; body, name)`: a body written by the user that becomes one kernel with a name.
 
-The body is a graph over `Param` 1, 2, … which stand for the inputs in order; Param 0 is what the
-kernel writes. Nothing outside is fused into it, and nothing inside is cut out of it.
+The body is a graph over `Param` 1, 2, … which stand for the inputs in order; Param 0 is the result.
+Nothing outside is fused into the kernel, and the kernel is never split.
 """
 
 import re
@@ -20,7 +20,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.kinds.scan import Scan, stepped
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode
 
-# Names that C or LLVM give a meaning: generated code may call these functions, or be printed as C.
+# Names reserved by C or LLVM: generated code may call these functions, or be printed as C.
 _WORDS = """
     abs acos asin atan atan2 cbrt ceil cos cosh erf exp exp2 expm1 fabs floor fma fmax fmin fmod
     frexp ldexp log log10 log1p log2 lrint lround modf nearbyint pow remainder rint round
@@ -37,10 +37,10 @@ _OWN_CALLS = (Assign, Copy, Custom, Multi, Repeat, Scatter)
 
 
 def plain(body: TensorNode) -> TensorNode:
-    """`body` without lines of origin, so that equal bodies of two lines are one object.
+    """`body` without source lines, so that equal bodies of two lines are one object.
 
-    Without `Fuse`, too: inside one kernel nothing is in memory. A scan, which ends a kernel, is
-    steps there.
+    `Fuse` is removed, too: inside one kernel everything is fused. A scan, which would be a kernel
+    boundary, becomes log2(n) steps.
     """
     done: dict[TensorNode, TensorNode] = {}
     with no_origin():
@@ -68,7 +68,7 @@ class Kernel(Composite):
         return self.body.shape, self.body.dtype
 
     def problem(self) -> Problem | None:
-        """A wrong name, a body that reads more than its Params, inputs that are not these."""
+        """A wrong name, a body that reads more than its Params, inputs that do not match them."""
         is_c = self.name in RESERVED or self.name.rstrip("fl") in RESERVED
         if is_c or not _NAME.fullmatch(self.name):
             return Problem("this cannot be the name of a kernel", repr(self.name),
@@ -88,8 +88,8 @@ class Kernel(Composite):
         """The problem of one node of the body; None if it has none."""
         kind = type(node).__name__
         if isinstance(node, _OWN_CALLS) or kind == "ScatterAxis":
-            what = "the body holds what is a call of its own"
-            return Problem(what, kind.lower(), "what is computed element by element")
+            what = "the body contains an operation that is a call of its own"
+            return Problem(what, kind.lower(), "operations that are computed element by element")
         is_input = isinstance(node, Composite) and node.colour == "buffer" and not node.sources
         if isinstance(node, (Kernel, *_NOT_INSIDE)) or is_input:
             return Problem("the body reads more than its Params", kind.lower(), "Params only",
@@ -108,7 +108,7 @@ class Kernel(Composite):
         return self if body is self.body else type(self)(self.sources, body, self.name)
 
     def inlined(self) -> TensorNode:
-        """The body on the inputs themselves, computed by no kernel of its own."""
+        """The body applied to the inputs directly, without a kernel of its own."""
         done: dict[TensorNode, TensorNode] = {}
         for node in toposort([self.body]):
             if isinstance(node, Param):
@@ -118,7 +118,7 @@ class Kernel(Composite):
         return done[self.body]
 
     def call_body(self) -> Sink:
-        """The body of the call: Param 0 is written."""
+        """The body of the call, which stores the value to Param 0."""
         return Sink((Store((Param((), 0, self.shape, self.dtype), self.body)),))
 
     def describe(self) -> str:

@@ -1,10 +1,10 @@
 """Kinds that compute nothing: they mark a value, for a reader or for a later stage.
 
-    node = Detach(x) | ContiguousBackward(x)     x; decompose takes them away
-         | Fuse(x)                     x, to be computed inside its users whatever that costs
+    node = Detach(x) | ContiguousBackward(x)     x; decompose removes them
+         | Fuse(x)                     x, to be fused into its users at any cost
          | Unroll(x; factor)           x, a reduction whose innermost loop is to be unrolled
-         | Later(x, g)                 x, as what is computed from it once `g` has been
-         | Placeholder(shape, dtype, name)                   data given when the program runs
+         | Later(x, g)                 x for readers that run after `g` (rematerialisation)
+         | Placeholder(shape, dtype, name)                   data passed at run time
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from compiler.graph.kinds.composite import Array, Composite, Problem
 from compiler.graph.nodes import MOVEMENT, Bitcast, Buffer, Cast, Reduce, Shape, TensorNode
 
 PLACEHOLDER = 0
-"""The number of every buffer whose data are given by name when the program runs."""
+"""The number of every buffer whose data are passed by name at run time."""
 LARGEST_FACTOR = 64
-"""More copies of a loop's body than this only fill the instruction cache: as many as `unroll` makes
-at most. Not measured."""
+"""The greatest unroll factor: more copies of a loop body only fill the instruction cache. Not
+measured."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Marker(Composite):
-    """Base of the kinds whose value is their operand's."""
+    """Base of the kinds whose value is that of their operand."""
 
     colour: ClassVar[str] = "control"
 
@@ -55,13 +55,13 @@ class ContiguousBackward(Marker):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Fuse(Marker):
-    """x, computed inside all its users; `partition` records that it was asked for."""
+    """x, fused into all its users; `partition` records that the user requested it."""
 
     _extents = kept
 
     @property
     def value(self) -> TensorNode:
-        """The node that is computed where it is read: the operand, looked for through movement."""
+        """The node that is recomputed in each user: the operand below any movement."""
         node = self.sources[0]
         while isinstance(node, (Fuse, *MOVEMENT)):
             node = node.sources[0]
@@ -70,7 +70,9 @@ class Fuse(Marker):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Later(Marker):
-    """x in memory, told from x itself: what reads it is computed when the second operand has been.
+    """x in memory, distinguished from x itself: its users run after the second operand is computed.
+
+    Checkpoints use it, so that recomputation starts only in the backward pass.
     """
 
     operands: ClassVar[int | None] = 2
@@ -95,7 +97,8 @@ class Unroll(Marker):
                        "call it on the result of sum(), max() or matmul()")  # fmt: skip
 
     def _path(self) -> list[TensorNode]:
-        """The operand and what it moves or converts, down to the first that does neither."""
+        """The operand and the nodes below it, through movement and casts to the first other node.
+        """
         path = [self.sources[0]]
         while isinstance(path[-1], (*MOVEMENT, Cast, Bitcast, Fuse, Unroll)):
             path.append(path[-1].sources[0])
@@ -118,7 +121,7 @@ class Unroll(Marker):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Placeholder(Composite):
-    """Data that do not exist yet: they are given, by name, when the program runs."""
+    """Data that do not exist yet: they are passed by name at run time."""
 
     operands: ClassVar[int | None] = 0
     colour: ClassVar[str] = "buffer"

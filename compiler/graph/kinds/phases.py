@@ -1,5 +1,8 @@
-"""Phases: what is spread `step` apart, as a correlation for each remainder of a position by the
-step, and their results in turn."""
+"""Phases of a transposed convolution with stride `step`.
+
+The elements whose positions have one remainder by the step are a phase. Each phase is computed by
+one correlation with stride 1, and the results are interleaved.
+"""
 
 import itertools
 import math
@@ -13,8 +16,11 @@ from compiler.graph.nodes import Shape, TensorNode, const, elementwise
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """Along an axis the positions of one remainder by the step: which weights take part, `apart`
-    from the `first` on, and the windows of the result's change that they meet."""
+    """One phase along an axis: `count` positions with one remainder by the step.
+
+    `taps` weights contribute, every `apart`-th from the `first` on; `gap` and `border` are the
+    dilation and padding of the phase's correlation.
+    """
 
     count: int
     first: int
@@ -25,10 +31,11 @@ class Phase:
 
 
 def phases(n: int, size: int, m: int, step: int, gap: int, before: int) -> list[Phase]:
-    """Along an axis of `n` elements every remainder by the step, of `m` windows of `size` elements
-    that begin `before` elements in front.
+    """The phases along an axis of `n` elements, for `m` windows of `size` elements and padding
+    `before`.
 
-    Position j + before = t·step + r·gap for every second, third, … of the r, or for none.
+    Position j gets contributions from windows t and weights r with j + before = t·step + r·gap: for
+    each phase, these are every second, third, … weight r, or none.
     """
     both = math.gcd(step, gap)
     apart, between, count = step // both, gap // both, -(-n // step)
@@ -44,7 +51,7 @@ def phases(n: int, size: int, m: int, step: int, gap: int, before: int) -> list[
 
 
 def taking_part(weight: TensorNode, axes: Sequence[Phase]) -> TensorNode:
-    """Along each of the last axes the weights of a phase, every second, third, …"""
+    """The weights that contribute to a phase: a strided slice along each of the last axes."""
     lead = weight.shape[: len(weight.shape) - len(axes)]
     whole = tuple((0, n) for n in lead)
     ends = (min(axis.first + axis.taps * axis.apart, n)
@@ -74,8 +81,10 @@ def apart(node: TensorNode, axis: int, step: int) -> TensorNode:
 
 
 def interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
-    """Elements of all parts in turn along each of the last axes: so many parts for each of them,
-    those for the last one next to each other."""
+    """The parts interleaved along each of the last axes.
+
+    `counts` has the number of parts along each axis; parts along the last axis are adjacent.
+    """
     if len(parts) == 1:
         return parts[0]
     shape, axes = parts[0].shape, len(counts)
@@ -87,17 +96,17 @@ def interleaved(parts: Sequence[TensorNode], counts: Shape) -> TensorNode:
     for axis in reversed(range(axes)):
         places = counting(full, len(lead) + 2 * axis + 1)
         starts = range(0, len(made), counts[axis])
-        made = [_in_turn(made[start : start + counts[axis]], places) for start in starts]
+        made = [_selected(made[start : start + counts[axis]], places) for start in starts]
     return reshaped(made[0], (*lead, *(n * count for n, count in pairs)))
 
 
 def _written_once(part: TensorNode) -> TensorNode:
-    """A part in memory, so that no element is summed where another part is taken."""
+    """A part in memory, so that its sums are not computed where another part is selected."""
     return part if isinstance(part, nodes.Const) else nodes.Contiguous((part,))
 
 
-def _in_turn(parts: Sequence[TensorNode], places: TensorNode) -> TensorNode:
-    """At each place the part of this number."""
+def _selected(parts: Sequence[TensorNode], places: TensorNode) -> TensorNode:
+    """At each element, the part whose number is in `places`."""
     made = parts[-1]
     for number, part in reversed([*enumerate(parts[:-1], 1)]):
         is_it = elementwise("lt", places, const(number, places.dtype, places.shape))

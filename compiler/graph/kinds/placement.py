@@ -1,17 +1,17 @@
-"""Nodes that say where a value is: copies to devices, and values in shards.
+"""Placement: nodes for copies to devices and for sharded values.
 
     Device(name) | Unique(id)  a device | equal to nothing else; neither has a value
-    Copy(x, device)            x on the device; nothing to do where x is there already
-    Copy(x, device, unique)    a clone: always memory of its own; `unique` tells two clones apart
-    Copy(x, device…)           x in as many shards, each on the device at its place
-    Multi(shards…; axis, real) one value on several devices: cut along `axis`, or, where it is
-                               None, whole on each; `real` says which shards hold elements
-    Joint(x…; op, axis)        the values of workers of a cluster combined by `op`, or, where that
-                               is "", one after the other along `axis`
-    Received(joint; device)    the same, on one of them
+    Copy(x, device)            x on the device; x itself if it is there already
+    Copy(x, device, unique)    a clone: always memory of its own; `unique` distinguishes clones
+    Copy(x, device…)           x in as many shards, each on the device at its position
+    Multi(shards…; axis, real) one value on several devices: sharded along `axis`, or replicated
+                               if it is None; `real` marks the shards that hold elements
+    Joint(x…; op, axis)        the values of workers of a cluster combined by `op`, or, if that is
+                               "", concatenated along `axis`
+    Received(joint; device)    the value of a Joint on one of the devices
 
-Shards may differ in extent along their axis, and some may be empty. `graph/shard.py` takes every
-Multi out of a program, `graph/collectives.py` every Joint.
+Shards may differ in extent along their axis, and some may be empty. `graph/shard.py` removes every
+Multi from a program, `graph/collectives.py` every Joint.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from compiler.graph.nodes import LEAVES, MOVEMENT, Buffer, Param, Shape, TensorN
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Device(TensorNode):
-    """The device called `name`; no value of its own: a Copy reads it."""
+    """The device called `name`, an operand of Copy; it has no value."""
 
     name: str
 
@@ -36,7 +36,7 @@ class Device(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Unique(TensorNode):
-    """Equal to no other: a Copy that reads it is a clone, and two clones are two values."""
+    """A node equal to no other. A Copy that reads one is a clone, and clones stay distinct."""
 
     id: int
 
@@ -55,18 +55,18 @@ class Copy(TensorNode):
 
     @property
     def device(self) -> str:
-        """The device it goes to; the first of several."""
+        """The target device; the first one of several."""
         return self.devices[0]
 
     @property
     def clone(self) -> bool:
-        """Whether it is memory of its own even where the value is on the device already."""
+        """True if it is a clone: memory of its own even if the value is on the device already."""
         return isinstance(self.sources[-1], Unique)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Multi(TensorNode):
-    """One value in shards along `axis`; in whole copies where that is None."""
+    """One value in shards along `axis`; replicated if that is None."""
 
     axis: int | None
     real_mask: tuple[bool, ...]
@@ -84,21 +84,23 @@ class Multi(TensorNode):
 
     @property
     def lengths(self) -> Shape:
-        """The extent of the axis in each shard."""
+        """The extent of each shard along the axis."""
         if self.axis is None:
             raise InternalError("multi", "copies have no lengths along an axis")
         return tuple(shard.shape[self.axis] for shard in self.sources)
 
     @property
     def real(self) -> tuple[tuple[int, TensorNode], ...]:
-        """The shards that hold elements, each with its place."""
+        """The shards that hold elements, each with its position."""
         places = enumerate(zip(self.sources, self.real_mask, strict=True))
         return tuple((place, shard) for place, (shard, is_real) in places if is_real)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Joint(TensorNode):
-    """What several devices have together; how each gets it is decided when all readers are known.
+    """The combined or concatenated values of several devices.
+
+    The exchange that brings it to its readers is chosen when all of them are known.
     """
 
     op: str
@@ -117,7 +119,7 @@ class Joint(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Received(TensorNode):
-    """All of a Joint, on `device`."""
+    """The whole value of a Joint, on `device`."""
 
     device: str
 
@@ -129,18 +131,18 @@ WITHOUT_SOURCES = (*LEAVES, Device, Unique)
 
 
 def multi(shards: "tuple[TensorNode, ...]", axis: int | None) -> Multi:
-    """The value with these shards; those without elements along the axis are not real."""
+    """The value with these shards; shards without elements along the axis are not real."""
     real = tuple(axis is None or shard.shape[axis] > 0 for shard in shards)
     return Multi(shards, axis, real)
 
 
 def copy_to(node: TensorNode, device: str) -> TensorNode:
-    """`node` on `device`, itself where it is there."""
+    """`node` on `device`: a copy, or `node` itself if it is there."""
     return node if node.devices == (device,) else Copy((node, Device((), device)))
 
 
 def beside(node: TensorNode, other: TensorNode) -> TensorNode:
-    """`node`, whole on each device that `other` is on."""
+    """`node`, replicated on the devices of `other`."""
     if not other.devices or node.devices == other.devices:
         return node
     copies = tuple(copy_to(node, device) for device in other.devices)
@@ -148,10 +150,10 @@ def beside(node: TensorNode, other: TensorNode) -> TensorNode:
 
 
 def is_computed(node: Copy) -> bool:
-    """Whether a kernel makes the value where it is wanted: what it comes from is on no device.
+    """True if the value is computed on the target device instead of copied: its source is on none.
 
-    Constants are on none; so is what is made of them and of files, but not a part of a file.
-    Where the Params of a loop's step are is not known yet.
+    That holds for constants, and for values computed from constants and files, but not for a part
+    of a file. It does not hold for Params of a loop body, whose device is not known yet.
     """
     base = node.sources[0]
     if base.devices:
@@ -164,7 +166,7 @@ def is_computed(node: Copy) -> bool:
 
 
 def placement_problem(node: TensorNode) -> tuple[str, object, object] | None:
-    """The problem of a Copy or a Multi: the words, what was found, what is expected."""
+    """The problem of a Copy or a Multi: a sentence, what was found, what is expected."""
     match node:
         case Copy():
             return _copy_problem(node)

@@ -1,10 +1,10 @@
-"""A step repeated: the state after `count` iterations, each of which makes the next of the last.
+"""A counted loop (like `fori_loop` or `scan` of JAX): the state after `count` iterations.
 
     %3 = repeat %0, %1   8 iterations, state 0
 
-The body is a graph of its own under a Sink: its roots are the next states, Param k is state k of
-the iteration, the Params behind them are what else the step reads, and the Variable `counter`
-counts the iterations from 0. Walking a graph never enters a body.
+The body is a graph of its own under a Sink. Its roots are the next states; Param k is state k of
+the iteration, further Params are the other, loop-invariant inputs, and the Variable `counter` is
+the number of the iteration, from 0. Graph traversals never enter a body.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from compiler.graph.nodes import Param, Shape, Sink, TensorNode, Variable
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Repeat(TensorNode):
-    """State `index` after `count` iterations of `body`.
+    """State `index` of a counted loop after `count` iterations of `body`.
 
-    The sources are the first states, then the rest. A loop of several states is several nodes that
-    differ in `index` only, and runs once.
+    The sources are the initial states, then the other inputs. A loop with several states is
+    represented by several nodes that differ in `index` only; it runs once.
     """
 
     body: Sink
@@ -32,27 +32,27 @@ class Repeat(TensorNode):
         return self.sources[self.index].shape, self.sources[self.index].dtype
 
     def _placed(self) -> Devices:
-        """Where its state begins: those of a loop over shards are on different devices."""
+        """The device of its initial state: the states of a loop over shards are on several."""
         return self.sources[self.index].devices or common_devices(self)
 
     @property
     def states(self) -> int:
-        """How many tensors go from iteration to iteration."""
+        """The number of loop-carried tensors."""
         return len(self.body.sources)
 
     @property
     def parameters(self) -> tuple[Param, ...]:
-        """The Params of the body, in the order in which it meets them."""
+        """The Params of the body, in topological order."""
         return tuple(node for node in toposort([self.body]) if isinstance(node, Param))
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The counter as the body reads it, if it does."""
+        """The counter, if the body reads it."""
         return tuple(node for node in toposort([self.body]) if isinstance(node, Variable))
 
     @property
     def loop(self) -> tuple[object, ...]:
-        """The key that the nodes of one loop have in common."""
+        """The key that all nodes of one loop share."""
         return self.sources, self.body, self.counter, self.count
 
     def problem(self) -> str:
@@ -77,7 +77,7 @@ class Repeat(TensorNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Placed(Param):
-    """A Param of a body of which it is known where it is: while that is sharded."""
+    """A Param with known devices, used while the body of a loop is sharded."""
 
     device: str
 
@@ -86,7 +86,7 @@ class Placed(Param):
 
 
 def with_iterations(root: TensorNode) -> list[TensorNode]:
-    """All nodes of a graph, sources first, then those of the bodies of its loops, each once."""
+    """All nodes of a graph in topological order, then those of its loop bodies, each once."""
     found: dict[TensorNode, None] = dict.fromkeys(toposort([root]))
     for node in [node for node in found if isinstance(node, Repeat)]:
         found.update(dict.fromkeys(with_iterations(node.body)))
@@ -94,7 +94,7 @@ def with_iterations(root: TensorNode) -> list[TensorNode]:
 
 
 def inside(node: TensorNode) -> list[TensorNode]:
-    """A node, and all that a loop does in its iterations."""
+    """A node, followed by the nodes of its body if it is a loop."""
     return [node, *(with_iterations(node.body) if isinstance(node, Repeat) else ())]
 
 

@@ -1,4 +1,4 @@
-"""scan: a reduction that keeps what it has after each element, as `cumsum` does.
+"""scan: an inclusive scan, a reduction that returns all partial results, as `cumsum` does.
 
     node = Scan(x; op, axis)      element t of `axis` is reduction `op` of elements 0 to t, in order
 """
@@ -19,7 +19,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Scan(TensorNode):
-    """Element t of `axis` is reduction `op` of elements 0 to t of the operand, in this order."""
+    """An inclusive scan: element t of `axis` is reduction `op` of elements 0 to t, in order."""
 
     op: str
     axis: int
@@ -27,7 +27,7 @@ class Scan(TensorNode):
 
 
 def start(op: str, dtype: DType) -> Scalar:
-    """What a scan starts with: any element joined with it is that element, bit for bit."""
+    """The identity of `op`: combined with it, any element stays the same, bit for bit."""
     return -0.0 if op == "sum" and dtype.is_float else REDUCTIONS[op].identity(dtype)
 
 
@@ -38,8 +38,8 @@ def running(op: str, x: Array, axis: int) -> Array:
 
 
 def stepped(source: TensorNode, op: str, axis: int) -> TensorNode:
-    """A scan inside a kernel that asks for no order: each of log2(n) steps joins what stands 1, 2,
-    4, … places before (Hillis and Steele, "Data parallel algorithms", 1986)."""
+    """A scan of elementwise steps, for a kernel body: each of log2(n) steps combines elements with
+    those 1, 2, 4, … positions before (Hillis and Steele, "Data parallel algorithms", 1986)."""
     node, combine = source, REDUCTIONS[op].combine
     for step in range(max(node.shape[axis] - 1, 0).bit_length()):
         before = shifted(node, axis, 1 << step, start(op, node.dtype))

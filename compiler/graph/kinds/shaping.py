@@ -1,5 +1,5 @@
-"""Small graphs that many kinds and methods need: another shape, another type, a count along an
-axis. Each gives its operand itself back where there is nothing to do."""
+"""Helpers that build small graphs: reshape, cast, pad, count along an axis. Each returns its
+operand itself if there is nothing to do."""
 
 from collections.abc import Mapping
 
@@ -15,12 +15,12 @@ def cast_to(node: TensorNode, dtype: DType) -> TensorNode:
 
 
 def reshaped(node: TensorNode, shape: Shape) -> TensorNode:
-    """`node` under another shape of equal size, itself if it has that shape."""
+    """`node` reshaped to a shape of equal size, itself if it has that shape."""
     return node if node.shape == shape else nodes.Reshape((node,), shape)
 
 
 def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
-    """`node` repeated to `shape`, to which it must fit; a constant just takes the shape."""
+    """`node` broadcast to `shape`, which has to be compatible; a constant is created in it."""
     if node.shape == shape:
         return node
     if isinstance(node, nodes.Const):
@@ -30,28 +30,28 @@ def broadcast_node(node: TensorNode, shape: Shape) -> TensorNode:
 
 
 def permuted(node: TensorNode, order: Shape) -> TensorNode:
-    """`node` with its axes in `order`, itself if they are already."""
+    """`node` with its axes permuted to `order`, itself if they are in order already."""
     return node if order == tuple(range(len(order))) else nodes.Permute((node,), order)
 
 
 def inverse(order: Shape) -> Shape:
-    """The order that puts axes back which `order` moved."""
+    """The inverse of the permutation `order`."""
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def shrunk(node: TensorNode, bounds: Pairs) -> TensorNode:
-    """The part [begin, end) of each axis."""
+    """The slice [begin, end) of each axis."""
     whole = tuple((0, n) for n in node.shape)
     return node if bounds == whole else nodes.Shrink((node,), bounds)
 
 
 def zero_padded(node: TensorNode, widths: Pairs) -> TensorNode:
-    """`node` with zeros around it."""
+    """`node` padded with zeros."""
     return nodes.Pad((node,), widths) if any(map(any, widths)) else node
 
 
 def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
-    """`node` moved `by` places along `axis`; `fill` comes in."""
+    """`node` shifted `by` positions along `axis`; `fill` is shifted in."""
     kept = tuple((0, n - by if i == axis else n) for i, n in enumerate(node.shape))
     widths = tuple((by if i == axis else 0, 0) for i in range(len(node.shape)))
     moved = nodes.Pad((nodes.Shrink((node,), kept),), widths)
@@ -65,26 +65,26 @@ def shifted(node: TensorNode, axis: int, by: int, fill: Scalar) -> TensorNode:
 
 
 def counting(shape: Shape, axis: int) -> TensorNode:
-    """The position along `axis`, int64, for every element of `shape`."""
+    """For every element of `shape` its int64 index along `axis`."""
     ones = [1] * len(shape)
     ones[axis] = shape[axis]
     return broadcast_node(reshaped(nodes.Iota((), shape[axis], int64), tuple(ones)), shape)
 
 
 def counting_to(shape: Shape, axis: int, extent: Extent | None) -> TensorNode:
-    """As `counting`, along an axis of so many elements; None where it has all of them."""
+    """As `counting`, along an axis with dynamic `extent`; None for a fixed one."""
     made = counting(shape, axis)
     return made if extent is None else nodes.first_of(made, axis, extent)
 
 
 def places_along(positions: TensorNode, axis: int) -> tuple[TensorNode, ...]:
-    """Where [i, …, positions[i, …, k], …, k] is, by axis: `positions` itself on `axis`."""
+    """The index [i, …, positions[i, …, k], …, k] by axis: `positions` itself on `axis`."""
     shape = positions.shape
     return tuple(positions if i == axis else counting(shape, i) for i in range(len(shape)))
 
 
 def like(node: TensorNode, other: TensorNode) -> TensorNode:
-    """`node`, which has the shape of `other`, with the variable axes of it."""
+    """`node`, which has the shape of `other`, with the dynamic extents of `other`."""
     for axis, extent in enumerate(other.extents):
         if extent is not None:
             node = nodes.first_of(node, axis, extent)
@@ -92,7 +92,7 @@ def like(node: TensorNode, other: TensorNode) -> TensorNode:
 
 
 def value_of(extent: Extent, known: Mapping[str, TensorNode] | None = None) -> TensorNode:
-    """The number of elements, an int64 of rank 0; `known` has variables by name that are bound."""
+    """The value of an extent as an int64 of rank 0; `known` has bound variables by name."""
     given = known or {}
     total: TensorNode | None = None
     for variables, factor in extent.terms or (((extent,), 1),):

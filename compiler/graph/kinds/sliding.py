@@ -1,9 +1,9 @@
-"""Sliding windows over any number of axes, made of movement alone.
+"""Sliding windows over any number of axes, built from movement alone.
 
-A row of n elements, repeated and cut into rows of n + d, is shifted by d from row to row: row r
-starts at element r * d. So windows of k elements, d apart, are movement, and their index is
-r * d + t * s once it is simplified: nothing is copied. Windows that do not overlap are just a cut
-of the axis, so that what is summed up on the way back is one element.
+A row of n elements, repeated and reshaped into rows of n + d, is shifted by d from row to row: row
+r starts at element r * d. So dilated windows are movement, whose index simplifies to r * d + t * s:
+nothing is copied. Windows that do not overlap are a reshape that splits the axis, so that their
+derivative sums single elements only.
 """
 
 from compiler.graph.kinds.shaping import reshaped
@@ -11,7 +11,7 @@ from compiler.graph.nodes import Expand, Pad, Permute, Shape, Shrink, TensorNode
 
 
 def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> TensorNode:
-    """`axis` replaced by two: [size, count], where [r, t] is element t * step + r * gap."""
+    """`axis` replaced by two, [size, count], where [r, t] is element t * step + r * gap."""
     shape, extent = node.shape, node.shape[axis]
     before, after = shape[:axis], shape[axis + 1 :]
     count = (extent - gap * (size - 1) - 1) // step + 1
@@ -35,7 +35,7 @@ def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> Tens
 
 
 def _side_by_side(node: TensorNode, axis: int, size: int, step: int, count: int) -> TensorNode:
-    """The same of windows that do not overlap."""
+    """The same for windows that do not overlap."""
     shape = node.shape
     node = _first(node, axis, count * step)
     node = reshaped(node, (*shape[:axis], count, step, *shape[axis + 1 :]))
@@ -51,7 +51,7 @@ def _first(node: TensorNode, axis: int, count: int) -> TensorNode:
 
 
 def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
-    """[…, h, w] as […, rows, columns, size of a window, its width]; so for any number of axes."""
+    """[…, h, w] as […, rows, columns, window height, width]; likewise for any number of axes."""
     lead = len(node.shape) - len(sizes)
     for place in reversed(range(len(sizes))):
         node = windows(node, lead + place, sizes[place], steps[place], gaps[place])

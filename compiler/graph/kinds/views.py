@@ -1,4 +1,4 @@
-"""Views: elements of memory that exists, under another shape, in another order, under a mask.
+"""Views: existing memory read with another shape, with strides, under a mask.
 
     node = View(x; views)    x through a shape tracker
 
@@ -29,8 +29,10 @@ from compiler.graph.nodes import Flip, Index, Pairs, Shape, TensorNode, const, e
 
 @dataclass(frozen=True, slots=True)
 class Strided:
-    """One view: element [i, j, …] is number offset + i·strides[0] + j·strides[1] + … of what is
-    below, counted in elements; outside `mask`, a [begin, end) per axis, it is 0 and not read."""
+    """One view: element [i, j, …] is element offset + i·strides[0] + j·strides[1] + … below it.
+
+    Outside `mask`, a [begin, end) per axis, elements are 0 and memory is not read.
+    """
 
     shape: Shape
     strides: Shape
@@ -39,7 +41,7 @@ class Strided:
 
     @property
     def bounds(self) -> Pairs:
-        """The mask; the whole shape where there is none."""
+        """The mask, or the whole shape if there is none."""
         return tuple((0, n) for n in self.shape) if self.mask is None else self.mask
 
     @property
@@ -49,18 +51,18 @@ class Strided:
 
     @property
     def valid_offset(self) -> int:
-        """The number of the first element inside the mask."""
+        """The offset of the first element inside the mask."""
         begins = (begin for begin, _ in self.bounds)
         return self.offset + sum(b * s for b, s in zip(begins, self.strides, strict=True))
 
     def reach(self) -> tuple[int, int]:
-        """The least and greatest number read; call it only where something is read."""
+        """The least and greatest element number that is read; at least one has to be."""
         spans = [(n - 1) * s for n, s in zip(self.valid_shape, self.strides, strict=True)]
         first = self.valid_offset
         return first + sum(s for s in spans if s < 0), first + sum(s for s in spans if s > 0)
 
     def problem(self, below: int) -> Problem | None:
-        """The problem of this view of `below` elements; None if it has none."""
+        """The problem of this view of `below` elements; None if it is valid."""
         rank = len(self.shape)
         if len(self.strides) != rank or len(self.bounds) != rank:
             got = f"{len(self.strides)} strides, {len(self.bounds)} pairs"
@@ -93,7 +95,7 @@ Tracker: TypeAlias = tuple[Strided, ...]
 
 
 def tracker_problem(views: Tracker, size: int) -> Problem | None:
-    """The problem of a shape tracker over `size` elements; None if it has none."""
+    """The problem of a shape tracker over `size` elements; None if it is valid."""
     if not views:
         return Problem("a shape tracker needs a view", "none", "1 or more")
     for view in views:
@@ -110,7 +112,7 @@ def described(views: Tracker) -> str:
 
 
 def positions(views: Tracker) -> tuple[Array, Array]:
-    """For every element of the outermost view its number in the source, and whether it is read."""
+    """For every element of the outermost view its number in the source, and its mask."""
     outer = views[-1]
     numbers, valid = _numbers(outer, list(np.indices(outer.shape, dtype=np.int64)))
     for view in reversed(views[:-1]):
@@ -126,7 +128,7 @@ def positions(views: Tracker) -> tuple[Array, Array]:
 def _numbers(
     view: Strided, indices: list[Array], shape: Shape | None = None
 ) -> tuple[Array, Array]:
-    """Under these indices: the number in the source, and whether the mask lets it be read."""
+    """The number in the source and the mask at these indices."""
     shape = view.shape if shape is None else shape
     numbers = np.full(shape, view.offset, np.int64)
     valid = np.ones(shape, bool)
@@ -137,8 +139,10 @@ def _numbers(
 
 
 def viewed(x: TensorNode, view: Strided) -> TensorNode:
-    """One view of the elements of `x`: movement, or reads at computed positions where axes
-    overlap; zeros are put around the part inside the mask."""
+    """One view of the elements of `x`, as movement, or as an Index if axes overlap.
+
+    The part inside the mask is padded with zeros.
+    """
     shape = view.valid_shape
     if 0 in shape:
         return const(0, x.dtype, view.shape)
@@ -151,8 +155,8 @@ def viewed(x: TensorNode, view: Strided) -> TensorNode:
 
 
 def _moved(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> TensorNode | None:
-    """The strided elements of a row as shrink, reshape, permute, flip and expand; None where two
-    axes overlap, like the windows of a convolution."""
+    """Strided elements of a row by shrink, reshape, permute, flip and expand; None if two axes
+    overlap, like the windows of a convolution."""
     loops = [(abs(s), n, axis) for axis, (n, s) in enumerate(zip(shape, strides, strict=True))]
     loops = sorted((s, n, axis) for s, n, axis in loops if n > 1 and s)[::-1]
     spans = list(accumulate(((n - 1) * s for s, n, _ in reversed(loops)), initial=0))[::-1]
@@ -174,7 +178,7 @@ def _moved(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> Tenso
 
 
 def _cut(node: TensorNode, extent: int) -> TensorNode:
-    """The last axis cut to `extent`, or filled up with zeros that nobody reads."""
+    """The last axis cut to `extent`, or padded with zeros that are never read."""
     *outer, last = node.shape
     kept = tuple((0, n) for n in outer)
     if extent <= last:
@@ -183,8 +187,8 @@ def _cut(node: TensorNode, extent: int) -> TensorNode:
 
 
 def _read(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> TensorNode:
-    """The strided elements of a row by their positions: sums of counts, so that their bounds
-    are known and no check is left in the loops."""
+    """Strided elements of a row by an Index. Positions are sums of loop indices, so that their
+    bounds are known and loops need no bounds check."""
     total: TensorNode | None = None
     for axis, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
         if extent > 1 and stride:
@@ -196,7 +200,7 @@ def _read(flat: TensorNode, shape: Shape, strides: Shape, offset: int) -> Tensor
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class View(Composite):
-    """The operand through a shape tracker."""
+    """The operand read through a shape tracker."""
 
     views: Tracker
 
@@ -205,11 +209,11 @@ class View(Composite):
         return self.views[-1].shape, self.sources[0].dtype
 
     def own_problem(self) -> Problem | None:
-        """A view that reaches outside what is below it, inside its mask."""
+        """A view that reads, inside its mask, out of the bounds of the view below."""
         return tracker_problem(self.views, self.sources[0].size)
 
     def reference(self, values: list[Array]) -> Array:
-        """The numbers of all elements, then one lookup."""
+        """The element numbers of all elements, then one lookup."""
         (x,) = values
         numbers, valid = positions(self.views)
         if not x.size:
