@@ -245,8 +245,8 @@ def _vectoriser(page: Any) -> None:
     page.locator(".llvm-pass").nth(3).click()
 
 
-def _film(page: Any) -> None:
-    page.locator(".film-play").scroll_into_view_if_needed()
+def _replay(page: Any) -> None:
+    page.locator(".replay-play").scroll_into_view_if_needed()
     for _ in range(5):
         page.get_by_label("Step", exact=True).click()
 
@@ -276,7 +276,7 @@ SHOTS: dict[str, Shot] = {
     "llvm_passes": Shot("network", {"stage": "llvm_passes"}, _vectoriser),
     "machine": Shot("network", {"stage": "asm", "view": "machine"}, _machine),
     "playground": Shot("playground"),
-    "film": Shot("playground", act=_film),
+    "replay": Shot("playground", act=_replay),
     "compare": Shot("compare", ready=".svodviz"),
     "compared_graphs": Shot("compare", act=_tab("Graphs"), ready=".svodviz"),
     "quiz": Shot("quiz", size=(1000, 620), ready=".svodviz"),

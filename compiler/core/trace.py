@@ -255,7 +255,7 @@ class PassRecord:
             added, removed = replay.step(match)
             yield replay.change([*added, *sorted(replay.changed)], removed)
 
-    def frames(self) -> "Iterable[nx.DiGraph[str]]":
+    def replay(self) -> "Iterable[nx.DiGraph[str]]":
         """The graph before the pass, then after each rewrite, under stable node keys."""
         replay = Replay(self)
         yield replay.graph()

@@ -8,7 +8,7 @@ In order: each imports only what stands before it.
     count_flops.py     float operations of one run of a kernel, all predicates and branches true
     lru.py             a cache that is set-associative and forgets what was used least recently
     simulate_cache.py  the accesses of a kernel, in order
-    film.py            a kernel's accesses as pictures of its memories, frame by frame
+    access_trace.py    a trace of a kernel's memory accesses, to be replayed
     point.py           one kernel with some choices: whether they are legal, what it takes
     playground.py      one kernel of a compiled program, on which choices of loops are tried
     roofs.py           the most that this machine computes and moves, measured

@@ -23,9 +23,9 @@ from compiler.loops.nodes import Role
 from compiler.lowered import verify as verify_lowered
 from compiler.lowered.instructions import Instruction
 from compiler.pipeline.kernels import CompiledKernel, compile_kernel
+from compiler.playground.access_trace import AccessTrace, access_trace
 from compiler.playground.caches import Cache, CacheReport, caches_of
 from compiler.playground.count_flops import count_flops
-from compiler.playground.film import Film, film
 from compiler.playground.point import Point, Timing, timing
 from compiler.playground.simulate_cache import simulate_cache
 from compiler.program.compilation import Compilation
@@ -198,12 +198,12 @@ class Playground:
         except Refused as refusal:
             return None, str(refusal)
 
-    def film(self, point: Point) -> Film | None:
-        """The accesses of a point as pictures; None where they are not known."""
+    def trace(self, point: Point) -> AccessTrace | None:
+        """The trace of a point's memory accesses; None if they are not known."""
         if point.kernel is None or point.unseen:
             return None
         rows = point.kernel.linear.instructions
-        return film(rows, self.caches[0], self.shapes)
+        return access_trace(rows, self.caches[0], self.shapes)
 
 
 def kernel_of(compilation: Compilation, name: str) -> Kernel:

@@ -60,7 +60,7 @@ def _side(compilation: "Compilation") -> "pages.Wire":
     """One of both, without what the page of one compilation shows and this one does not."""
     return {
         **wire(compilation),
-        "films": [], "passes": [], "rules": [], "findings": None, "decisions": [], "plain": [],
+        "replays": [], "passes": [], "rules": [], "findings": None, "decisions": [], "plain": [],
         "values": {},
     }  # fmt: skip
 

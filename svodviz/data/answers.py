@@ -248,15 +248,15 @@ class Texts(TypedDict):
     asm: list[str]
 
 
-class AccessFilm(TypedDict):
-    """A kernel's accesses, as pictures of its memories."""
+class AccessTrace(TypedDict):
+    """A trace of a kernel's memory accesses: the cells touched in each interval."""
 
     memories: list[tuple[str, str, Position, Position, Position, Position]]
     """Name, label, rows, columns, elements in a cell down and across."""
     sites: list[tuple[int, Position, Position, Literal[0, 1]]]
     """Instruction, memory, lanes, whether it stores."""
     steps: list[int]
-    frames: list[tuple[Position, Position, list[list[int]], list[list[int]]]]
+    intervals: list[tuple[Position, Position, list[list[int]], list[list[int]]]]
     """Accesses, misses, cells touched, cells missed."""
     accesses: Position
     total: Position | None
@@ -276,7 +276,7 @@ class TriedPoint(TypedDict):
     time: Taken | None
     cache: Cache | None
     texts: Texts | None
-    film: AccessFilm | None
+    trace: AccessTrace | None
 
 
 class KernelSpace(TypedDict):

@@ -7,7 +7,6 @@ from svodviz.data.records import (
     Checks,
     DecisionRow,
     Digits,
-    Film,
     Findings,
     KernelRow,
     ModuleCode,
@@ -17,6 +16,7 @@ from svodviz.data.records import (
     Perhaps,
     PlainRow,
     Position,
+    Replay,
     Rule,
     RuleSet,
     ScheduleRows,
@@ -59,13 +59,13 @@ class Wire(TypedDict):
     """One compilation."""
 
     format: Literal["svodviz"]
-    version: Literal[6]
+    version: Literal[7]
     name: str
     stages: list[Stage]
     """In the order of the ribbon."""
     scopes: list[ScopeRow]
     """The calls that made the graph, each after what holds it."""
-    films: list[Film]
+    replays: list[Replay]
     passes: list[Pass]
     rules: list[Rule]
     rulebook: list[RuleSet]

@@ -165,22 +165,21 @@ Delta = TypedDict(
     },
     total=False,
 )
-"""The changes from one frame to the next: nodes and edges that come, go, and now read
-differently."""
+"""The changes of one step: nodes and edges added and removed, and nodes whose text changes."""
 
 
-class Shot(TypedDict):
-    """One pass in a film."""
+class ReplayedPass(TypedDict):
+    """One pass of a replay: its deltas, and the layout that it is drawn in."""
 
     start: Delta
     steps: list[Delta]
     layout: Position
 
 
-class Film(Scene):
-    """The frames of successive passes over one program."""
+class Replay(Scene):
+    """Successive passes over one program, step by step."""
 
-    passes: list[Shot]
+    passes: list[ReplayedPass]
 
 
 # -- stages ----------------------------------------------------------------------------------------
@@ -306,8 +305,8 @@ class Pass(TypedDict):
     gives: list[str]
     seconds: Number
     changed: bool
-    film: Position
-    shot: Position
+    replay: Position
+    replay_pass: Position
     rewrites: list[RewriteRow]
     left_out: Position
 

@@ -47,7 +47,7 @@ STAGES = (
              python="program.user_source"),
     StageRow("graph", "Graph", "graph", lambda it: (it.graph,), python="program.graph"),
     StageRow("passes", "Passes", "graph", lambda it: (), python="program.passes[{pass}]",
-             graph="[*{python}.frames()][{step}]"),
+             graph="[*{python}.replay()][{step}]"),
     StageRow("kernels", "Kernels", "graph", lambda it: (it.kernels,), python="program.kernels",
              graph='svodviz.graph_of(program, "kernels")'),
     StageRow("schedule", "Schedule", "timeline", lambda it: (it.schedule,),

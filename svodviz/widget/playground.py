@@ -35,7 +35,7 @@ def playground(
     grounds = grounds_of(compilation)
     play = grounds.of(kernel)
     for each in (*USUAL, *choices):
-        grounds.film(play, play.attempt(each))
+        grounds.trace(play, play.attempt(each))
     for threads in sorted({1, play.space.cores}):
         grounds.measure(threads)
     unit = [loops.name for loops in compilation.loops].index(play.name)

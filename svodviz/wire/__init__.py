@@ -4,7 +4,7 @@ In order: each imports only what stands before it.
 
     checks.py        whether each pass, each rewrite and each stage is right, as data for the page
     scene.py         drawings on the wire
-    frames.py        the frames of passes as a film
+    pass_replay.py   passes as a replay: what each rewrite changes
     items.py         the items of a schedule as data for the page
     reasons.py       why something was chosen, as data for the page
     findings.py      what the program could do better, as data for the page

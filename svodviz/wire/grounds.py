@@ -10,7 +10,7 @@ from svodviz.foundation.requests import Arguments, Asked, Progress, request, who
 
 # The compiler is imported where it is used, as everywhere in this package: pages open sooner.
 if TYPE_CHECKING:
-    from compiler.playground.film import Film
+    from compiler.playground.access_trace import AccessTrace
     from compiler.playground.playground import Playground
     from compiler.playground.point import Point
     from compiler.program.compilation import Compilation
@@ -24,12 +24,12 @@ choice, no measurement."""
 
 
 class Grounds:
-    """The playgrounds of one compilation, one for each kernel, and the films that were made."""
+    """The playgrounds of one compilation, one for each kernel, and the traces recorded so far."""
 
     def __init__(self, compilation: "Compilation") -> None:
         self.compilation = compilation
         self.by_kernel: dict[str, Playground] = {}
-        self.films: dict[tuple[str, int], Film | None] = {}
+        self.traces: dict[tuple[str, int], AccessTrace | None] = {}
         self.roofs: dict[int, answers.Roofs] = {}
 
     def of(self, kernel: str) -> "Playground":
@@ -39,12 +39,12 @@ class Grounds:
         made = self.by_kernel.get(kernel) or Playground(self.compilation, kernel)
         return self.by_kernel.setdefault(made.name, made)
 
-    def film(self, play: "Playground", point: "Point") -> "Film | None":
-        """The film of a point, made once."""
+    def trace(self, play: "Playground", point: "Point") -> "AccessTrace | None":
+        """The trace of a point's accesses, recorded once."""
         key = play.name, point.number
-        if key not in self.films:
-            self.films[key] = play.film(point)
-        return self.films[key]
+        if key not in self.traces:
+            self.traces[key] = play.trace(point)
+        return self.traces[key]
 
     def measure(self, threads: int) -> "answers.Roofs":
         """The limits of the machine with so many threads."""
@@ -77,7 +77,7 @@ class Grounds:
         from svodviz.wire.playpoints import kernel_row, point_row
 
         points = [
-            point_row(play, point, self.films.get((play.name, point.number)))
+            point_row(play, point, self.traces.get((play.name, point.number)))
             for point in play.points
         ]
         return {**kernel_row(play, with_points=False), "points": points}
@@ -121,21 +121,21 @@ def attempt(explorer: Asked, arguments: Arguments, progress: Progress) -> "answe
     play = grounds.of(str(arguments["kernel"]))
     again = bool(arguments.get("again"))
     point = play.attempt(str(arguments["choices"]), again=again, told=progress)
-    return point_row(play, point, grounds.films.get((play.name, point.number)))
+    return point_row(play, point, grounds.traces.get((play.name, point.number)))
 
 
-@request("playground: film")
-def filmed(
+@request("playground: trace")
+def traced(
     explorer: Asked, arguments: Arguments, progress: Progress
-) -> "answers.AccessFilm | None":
-    """The film of a point that was tried."""
-    from svodviz.wire.playpoints import film_row
+) -> "answers.AccessTrace | None":
+    """The trace of the accesses of a point that was tried."""
+    from svodviz.wire.playpoints import trace_row
 
     grounds = grounds_of(explorer.compilation)
     play = grounds.of(str(arguments["kernel"]))
     point = play.points[whole(arguments, "point")]
     progress("recording its accesses")
-    return film_row(play, grounds.film(play, point))
+    return trace_row(play, grounds.trace(play, point))
 
 
 @request("playground: roofs")

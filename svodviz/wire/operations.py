@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 def operation_words(
-    stages: "Iterable[records.Stage]", films: "Iterable[records.Film]"
+    stages: "Iterable[records.Stage]", replays: "Iterable[records.Replay]"
 ) -> dict[str, str]:
-    """For each operation drawn in a stage or a film what it means; those unknown are left out."""
+    """For each operation drawn in a stage or a replay what it means; those unknown are left out."""
     scenes = [unit["scene"] for stage in stages for unit in stage["units"] if unit["scene"]]
-    names = {node["op"] for scene in (*scenes, *films) for node in scene["nodes"]}
+    names = {node["op"] for scene in (*scenes, *replays) for node in scene["nodes"]}
     found = {name: _words(name) for name in sorted(names)}
     return {name: visible(words) for name, words in found.items() if words}
 

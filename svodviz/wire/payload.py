@@ -19,13 +19,13 @@ from svodviz.foundation.subject import name_of
 from svodviz.foundation.views import view_rows
 from svodviz.wire.checks import Checks, check_rows
 from svodviz.wire.findings import finding_rows
-from svodviz.wire.frames import Film
 from svodviz.wire.grounds import recorded
 from svodviz.wire.kernels import kernel_rows
 from svodviz.wire.later import Rest, joined
 from svodviz.wire.machine_code import host, machine_rows
 from svodviz.wire.modules import has_modules, module_table
 from svodviz.wire.operations import operation_words
+from svodviz.wire.pass_replay import Recorder
 from svodviz.wire.reasons import decision_rows
 from svodviz.wire.scene import Budget, number
 from svodviz.wire.schedule import schedule_row
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 FORMAT: Final = "svodviz"
-VERSION: Final = 6
+VERSION: Final = 7
 PACKAGES = Path(__file__).parents[2]
 
 
@@ -67,7 +67,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
     ]  # fmt: skip
     _join_kernels(stages, entities)
     schedule = schedule_row(compilation, entities)
-    films, passes, rules = _passes(compilation, entities, placing, notes)
+    replays, passes, rules = _passes(compilation, entities, placing, notes)
     reasons = decision_rows(compilation, entities)
     data: pages.Wire = {
         "format": FORMAT,
@@ -75,7 +75,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "name": visible(name_of(compilation)),
         "stages": stages,
         "scopes": scope_rows(compilation, entities),
-        "films": films,
+        "replays": replays,
         "passes": passes,
         "rules": rules,
         "rulebook": rulebook(compilation),
@@ -88,7 +88,7 @@ def _opening(compilation: "Compilation", checks: Checks | None) -> "tuple[pages.
         "legend": legend(),
         "edges": edge_legend(),
         "kernels": kernel_rows(compilation, entities),
-        "operations": operation_words(stages, films),
+        "operations": operation_words(stages, replays),
         "schedule": schedule,
         "views": view_rows(),
         "machines": machine_rows(),
@@ -119,12 +119,12 @@ def _join_kernels(stages: "list[records.Stage]", entities: Entities) -> None:
 
 def _passes(
     compilation: "Compilation", entities: Entities, placing: Budget, notes: list[str]
-) -> "tuple[list[records.Film], list[records.Pass], list[records.Rule]]":
-    films: dict[tuple[str, str], Film] = {}
+) -> "tuple[list[records.Replay], list[records.Pass], list[records.Rule]]":
+    recorders: dict[tuple[str, str], Recorder] = {}
     rules: dict[tuple[str, str, str, str], int] = {}
     rows: list[records.Pass] = []
     for record in compilation.passes:
-        film = films.setdefault((record.stage, record.kernel), Film(entities))
+        recorder = recorders.setdefault((record.stage, record.kernel), Recorder(entities))
         rewrites = [
             (
                 rules.setdefault(_rule(it), len(rules)),
@@ -133,10 +133,10 @@ def _passes(
             )
             for it in record.applied
         ]
-        left_out = len(rewrites) - film.shoot(record.changes(film.seen))
+        left_out = len(rewrites) - recorder.record(record.changes(recorder.seen))
         if left_out > 0:
             notes.append(f"{record.name}: the last {left_out} of {len(rewrites)} rewrites have no "
-                         "frames of their own")  # fmt: skip
+                         "steps of their own")  # fmt: skip
         rows.append({
             "stage": record.stage,
             "kernel": visible(record.kernel),
@@ -146,8 +146,8 @@ def _passes(
             "gives": [visible(it) for it in record.gives],
             "seconds": number(record.seconds),
             "changed": record.changed,
-            "film": list(films).index((record.stage, record.kernel)),
-            "shot": len(film.passes) - 1,
+            "replay": list(recorders).index((record.stage, record.kernel)),
+            "replay_pass": len(recorder.passes) - 1,
             "rewrites": rewrites,
             "left_out": max(0, left_out),
         })  # fmt: skip
@@ -155,7 +155,7 @@ def _passes(
         (visible(rule), visible(algebra), place(at), [visible(it) for it in code.splitlines()])
         for rule, algebra, at, code in rules
     ]
-    return [film.wire(placing) for film in films.values()], rows, named
+    return [it.wire(placing) for it in recorders.values()], rows, named
 
 
 def _rule(it: "Rewrite") -> tuple[str, str, str, str]:
@@ -180,3 +180,5 @@ def place(source: str) -> str:
 #      "findings"; "scopes", and "scope" of the graph's nodes.
 #   6  findings name what shows them, and say what they bring in words; a measurement has those
 #      that rest on its times.
+#   7  "films" is "replays"; passes have "replay" and "replay_pass" for "film" and "shot"; in points
+#      of the playground "film" is "trace", its "frames" are "intervals".

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from compiler.loops.choices import show, text
 from compiler.lowered.instructions import DefineGlobal
 from compiler.machines.model import LEVELS
+from compiler.playground.access_trace import AccessTrace
 from compiler.playground.caches import CacheReport
-from compiler.playground.film import Film
 from compiler.playground.playground import Playground
 from compiler.playground.point import Point, Timing
 from compiler.playground.roofs import Roofs
@@ -38,8 +38,10 @@ def kernel_row(play: Playground, with_points: bool = True) -> "answers.TriedKern
     }
 
 
-def point_row(play: Playground, point: Point, film: Film | None = None) -> "answers.TriedPoint":
-    """One point; `film` where it was made."""
+def point_row(
+    play: Playground, point: Point, trace: AccessTrace | None = None
+) -> "answers.TriedPoint":
+    """One point; `trace` is that of its accesses, if it was recorded."""
     is_there = point.kernel is not None
     return {
         "number": point.number,
@@ -53,7 +55,7 @@ def point_row(play: Playground, point: Point, film: Film | None = None) -> "answ
         "time": time_row(point.timing),
         "cache": cache_row(play, point.cache),
         "texts": texts(point) if is_there else None,
-        "film": film_row(play, film),
+        "trace": trace_row(play, trace),
     }
 
 
@@ -110,26 +112,26 @@ def labels_of(play: Playground) -> dict[str, str]:
     return {name: visible(play.labels.get(slot, "")) for name, slot in names.items()}
 
 
-def film_row(play: Playground, film: Film | None) -> "answers.AccessFilm | None":
-    """The accesses as pictures."""
-    if film is None:
+def trace_row(play: Playground, trace: AccessTrace | None) -> "answers.AccessTrace | None":
+    """The trace of the accesses."""
+    if trace is None:
         return None
-    labels, places = labels_of(play), {p.region: n for n, p in enumerate(film.pictures)}
+    labels, places = labels_of(play), {p.region: n for n, p in enumerate(trace.pictures)}
     return {
         "memories": [
             (p.region.name, labels.get(p.region.name, ""), p.rows, p.columns, p.tall, p.wide)
-            for p in film.pictures
+            for p in trace.pictures
         ],
         "sites": [
-            (s.number, places[s.region], s.lanes, 1 if s.is_store else 0) for s in film.sites
+            (s.number, places[s.region], s.lanes, 1 if s.is_store else 0) for s in trace.sites
         ],
-        "steps": [int(part) for step in film.steps for part in step],
-        "frames": [
+        "steps": [int(part) for step in trace.steps for part in step],
+        "intervals": [
             (f.accesses, f.misses, [list(r) for r in f.touched], [list(r) for r in f.missed])
-            for f in film.frames
+            for f in trace.intervals
         ],
-        "accesses": film.accesses,
-        "total": film.total,
+        "accesses": trace.accesses,
+        "total": trace.total,
     }
 
 

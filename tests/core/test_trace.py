@@ -1,4 +1,4 @@
-"""The records of passes: numbers that stay, frames that lead from before to after, provenance."""
+"""The records of passes: numbers that stay, graphs that lead from before to after, provenance."""
 
 import itertools
 from collections.abc import Callable
@@ -48,36 +48,36 @@ def picture(record: PassRecord, root: Node) -> tuple[dict[str, object], set[tupl
     return nodes, {(record.entity(s), record.entity(n)) for n in order for s in n.sources}
 
 
-def picture_of(frame: "nx.DiGraph[str]") -> tuple[dict[str, object], set[tuple[str, str]]]:
-    return dict(frame.nodes(data=True)), set(frame.edges)
+def picture_of(graph: "nx.DiGraph[str]") -> tuple[dict[str, object], set[tuple[str, str]]]:
+    return dict(graph.nodes(data=True)), set(graph.edges)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_frames_lead_from_before_to_after(name: str) -> None:
+def test_graphs_lead_from_before_to_after(name: str) -> None:
     """On every pass of the program: graph passes, and those of each kernel's loops."""
     compilation = Compilation([PROGRAMS[name]()], Options(trace=True), name)
     compilation.build()
     for record in compilation.passes:
-        frames = list(record.frames())
-        assert len(frames) == len(record.matches) + 1 == len(record.rewrites) + 1
-        assert picture_of(frames[0]) == picture(record, record.before)
-        assert picture_of(frames[-1]) == picture(record, record.after)
+        graphs = list(record.replay())
+        assert len(graphs) == len(record.matches) + 1 == len(record.rewrites) + 1
+        assert picture_of(graphs[0]) == picture(record, record.before)
+        assert picture_of(graphs[-1]) == picture(record, record.after)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_changes_lead_from_frame_to_frame(name: str) -> None:
+def test_changes_lead_from_graph_to_graph(name: str) -> None:
     compilation = Compilation([PROGRAMS[name]()], Options(trace=True), name)
     compilation.build()
     for record in compilation.passes:
         nodes: dict[str, object] = {}
         operands: dict[str, tuple[str, ...]] = {}
-        for change, frame in zip(record.changes(), record.frames(), strict=True):
+        for change, graph in zip(record.changes(), record.replay(), strict=True):
             for entity in change.removed:
                 del nodes[entity], operands[entity]
             nodes |= change.nodes
             operands |= change.operands
             edges = {(source, entity) for entity, read in operands.items() for source in read}
-            assert (nodes, edges) == picture_of(frame)
+            assert (nodes, edges) == picture_of(graph)
 
 
 @pytest.mark.parametrize("name", ["softmax", "matmul", "layernorm"])
@@ -85,7 +85,7 @@ def test_rewrites_say_what_came_and_went(name: str) -> None:
     compilation = Compilation([PROGRAMS[name]()], Options(trace=True), name)
     compilation.build()
     for record in compilation.passes:
-        pairs = itertools.pairwise(record.frames())
+        pairs = itertools.pairwise(record.replay())
         for rewrite, (before, after) in zip(record.rewrites, pairs, strict=True):
             assert set(rewrite.added) == set(after) - set(before)
             assert set(rewrite.removed) == set(before) - set(after)
@@ -104,7 +104,7 @@ def test_a_node_that_only_got_new_operands_keeps_its_number() -> None:
     assert set(rewrite.removed) == {record.entity(n) for n in (inner, inner.sources[1])}
     assert record.entity(outer) == record.entity(op("exp", X))
     assert record.entity(record.before) == record.entity(record.after)
-    before, after = record.frames()
+    before, after = record.replay()
     assert list(before.predecessors(record.entity(outer))) == [record.entity(inner)]
     assert list(after.predecessors(record.entity(outer))) == [record.entity(X)]
 
@@ -127,13 +127,13 @@ def test_a_rule_applied_before_is_not_forgotten() -> None:
     thrice = Reshape((Reshape((op("neg", twice),), (4, 1)),), (4,))
     root = Sink((twice, thrice, Reshape((op("neg", X),), (4,))))
     record = record_of(simplify, root)
-    assert picture_of(list(record.frames())[-1]) == picture(record, record.after)
+    assert picture_of(list(record.replay())[-1]) == picture(record, record.after)
 
 
-def test_a_pass_that_changed_nothing_has_one_frame() -> None:
+def test_a_pass_that_changed_nothing_has_one_graph() -> None:
     record = record_of(simplify, Sink((op("exp", X),)))
     assert not record.changed and record.rewrites == ()
-    assert len(list(record.frames())) == 1
+    assert len(list(record.replay())) == 1
 
 
 def test_numbers_do_not_depend_on_who_asks_first() -> None:

@@ -38,9 +38,9 @@ def test_each_step_is_one_rule_and_can_be_replayed() -> None:
     exp = next(row for row in record.applied if row.rule == "exp")
     assert exp.algebra == "d e^x = e^x dx" and "ops/derivatives.py:" in exp.source
     assert "def of_exp" in exp.code
-    frames = list(record.frames())
-    assert len(frames) == len(names) + 1
-    words = [{facts["op"] for _, facts in frame.nodes(data=True)} for frame in frames]
+    graphs = list(record.replay())
+    assert len(graphs) == len(names) + 1
+    words = [{facts["op"] for _, facts in graph.nodes(data=True)} for graph in graphs]
     assert "gradient" in words[0] and "backward" in words[-2] and "gradient" not in words[-1]
     half = record.program_after(len(names) // 2)
     assert any(isinstance(node, Backward) for node in toposort([half]))

@@ -70,5 +70,5 @@ def test_names_are_drawn_and_stay_through_passes() -> None:
         facts = stage.to_networkx().nodes(data=True)
         found = {row["name"]: row["op"] for _, row in facts if row["name"]}
         assert found == {"x": "buffer", "y": kind}
-    frame = next(iter(made.passes[0].frames()))
-    assert {"x", "y"} <= {row["name"] for _, row in frame.nodes(data=True)}
+    graph = next(iter(made.passes[0].replay()))
+    assert {"x", "y"} <= {row["name"] for _, row in graph.nodes(data=True)}

@@ -29,7 +29,7 @@ def test_a_rule_is_a_pass_of_its_own() -> None:
     assert record.because == rewrite.algebra == "x * 2 = x + x"
     assert re.fullmatch(r"tests/pipeline/test_rule\.py:\d+", rewrite.source)
     assert rewrite.code.startswith('@rule("mul")\ndef twice(node: Any)')
-    assert len(list(record.frames())) == 2
+    assert len(list(record.replay())) == 2
     assert made.check().ok
     assert made.biography(rewrite.after)[0].text.strip().startswith("made = compile(x * 2.0")
 

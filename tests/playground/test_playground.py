@@ -93,7 +93,7 @@ def test_where_data_decide_accesses_the_rest_is_there() -> None:
     play = Playground(compiler.compile(gathered()))
     point = play.attempt("plain")
     assert point.cache is None and "values in memory" in point.unseen
-    assert point.timing is not None and play.film(point) is None
+    assert point.timing is not None and play.trace(point) is None
     assert point.intensity(0) == 0.0
 
 

@@ -98,7 +98,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """One pass with all its frames, and without the nodes that it rewrote."""
+    """One pass with all its graphs, and without the nodes that it rewrote."""
 
     is_traced = True
     matches = ()
@@ -121,7 +121,7 @@ class PassRecord:
     def applied(self) -> tuple[Rewrite, ...]:
         return self.rewrites
 
-    def frames(self) -> Iterator[nx.DiGraph]:
+    def replay(self) -> Iterator[nx.DiGraph]:
         return iter(self.snapshots)
 
     def changes(self, seen: object = None) -> Iterator["Change"]:
@@ -130,17 +130,17 @@ class PassRecord:
 
 @dataclass(frozen=True)
 class Change:
-    """A step from one frame to the next, as the compiler's records say it."""
+    """A step from one graph to the next, as the compiler's records say it."""
 
     nodes: dict[str, dict]
     operands: dict[str, tuple[str, ...]]
     removed: tuple[str, ...]
 
 
-def changes_between(frames: Iterable[nx.DiGraph]) -> Iterator[Change]:
-    """All of the first frame, then what each other changes."""
+def changes_between(graphs: Iterable[nx.DiGraph]) -> Iterator[Change]:
+    """All of the first graph, then what each other changes."""
     before = nx.DiGraph()
-    for graph in frames:
+    for graph in graphs:
         read = {key: (dict(facts), _operands(graph, key)) for key, facts in graph.nodes(data=True)}
         changed = {
             key: it for key, it in read.items()
@@ -358,17 +358,17 @@ PASSES = (
 
 
 def run_pass(graph: Graph, kernel: str, row: tuple, seconds: float) -> tuple[Graph, PassRecord]:
-    """Applies one pass and keeps every frame."""
+    """Applies one pass and keeps every graph."""
     name, function, because = row
-    frames, rewrites = [graph.to_networkx()], []
+    graphs, rewrites = [graph.to_networkx()], []
     for rule, algebra, old, new, more in function(graph):
         before, graph = graph, graph.replaced(old, new, more)
-        frames.append(graph.to_networkx())
+        graphs.append(graph.to_networkx())
         added = tuple(f"{graph.prefix}{it}" for it in graph.nodes if it not in before.nodes)
         removed = tuple(f"{graph.prefix}{it}" for it in before.nodes if it not in graph.nodes)
         rewrites.append(Rewrite(rule, algebra, f"{name}.py:{20 + len(rule)}",
                                 f"{graph.prefix}{old}", f"{graph.prefix}{new}",
                                 added, removed))  # fmt: skip
     stage = graph.prefix.split(":")[0]
-    record = PassRecord(stage, kernel, name, because, seconds, tuple(rewrites), tuple(frames))
+    record = PassRecord(stage, kernel, name, because, seconds, tuple(rewrites), tuple(graphs))
     return graph, record

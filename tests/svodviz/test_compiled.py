@@ -46,7 +46,7 @@ def test_every_stage_is_there(data: dict[str, Any]) -> None:
 def test_passes_can_be_stepped_through(data: dict[str, Any], compilation: Any) -> None:
     assert len(data["passes"]) == len(compilation.passes)
     for row, record in zip(data["passes"], compilation.passes, strict=True):
-        steps = data["films"][row["film"]]["passes"][row["shot"]]["steps"]
+        steps = data["replays"][row["replay"]]["passes"][row["replay_pass"]]["steps"]
         assert len(steps) == len(record.rewrites) == len(row["rewrites"])
     assert any(row["rewrites"] for row in data["passes"])
     assert not [place for _, _, place, _ in data["rules"] if place.startswith("/")]

@@ -4,14 +4,14 @@ import { arrow } from "../kit/geometry.js";
 import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
-const VERSION = 6;
+const VERSION = 7;
 export const COMING = "This is still being made. It appears here by itself.";
 
 /**
  * @typedef {import("./wire.js").Wire} Wire
  * @typedef {{pass: number, step: number, rule: import("./wire.js").Rule, before: number,
  *   after: number}} Rewrite which rewrite it was, and what it turned into what
- * @typedef {{stage: string, unit?: number, film?: number, node: number,
+ * @typedef {{stage: string, unit?: number, replay?: number, node: number,
  *   row: import("./wire.js").NodeRow}} Place where an entity is drawn
  * @typedef {{text: string, entity: number, alone?: string, number: number, heading: boolean,
  *   unit: number}} TextRow
@@ -21,7 +21,7 @@ export class Model {
   /** @type {Wire["entities"]} */ entities;
   /** @type {Wire["parents"]} */ parents;
   /** @type {Wire["stages"]} */ stages;
-  /** @type {Wire["films"]} */ films;
+  /** @type {Wire["replays"]} */ replays;
   /** @type {Wire["passes"]} */ passes;
   /** @type {Wire["rules"]} */ rules;
   /** @type {Wire["scopes"]} */ scopes;
@@ -42,7 +42,7 @@ export class Model {
       throw new Error(`This page reads svodviz data of version ${VERSION}, not ${wire.version}.`);
     }
     Object.assign(this, wire);
-    ({ entities: this.entities, parents: this.parents, stages: this.stages, films: this.films,
+    ({ entities: this.entities, parents: this.parents, stages: this.stages, replays: this.replays,
       passes: this.passes, rules: this.rules, machines: this.machines,
       operations: this.operations, values: this.values, unseen: this.unseen,
       notes: this.notes, playground: this.playground, scopes: this.scopes,
@@ -96,7 +96,7 @@ export class Model {
     this.revision = 0;
     this.schedule = wire.schedule && new ScheduleData(wire.schedule);
     this.stages.forEach((stage) => this.indexStage(stage));
-    this.films.forEach((film, position) => this.take(film, { stage: "passes", film: position }));
+    this.replays.forEach((it, replay) => this.take(it, { stage: "passes", replay }));
     this.indexRewrites();
   }
 
@@ -179,9 +179,9 @@ export class Model {
   }
 
   /**
-   * Notes that the entities of a scene are drawn there: those of stages come before those of films.
+   * Notes where the entities of a scene are drawn: stages come before replays.
    * @param {import("./wire.js").Scene} scene
-   * @param {{stage: string, unit?: number, film?: number}} place
+   * @param {{stage: string, unit?: number, replay?: number}} place
    */
   take(scene, place) {
     scene.arrows = new Map();
@@ -198,10 +198,10 @@ export class Model {
   /** Which rewrite made an entity, and in which it gave way to another. */
   indexRewrites() {
     this.passes.forEach((record, pass) => {
-      const film = this.films[record.film];
-      const deltas = film.passes[record.shot].steps;
+      const replay = this.replays[record.replay];
+      const deltas = replay.passes[record.replay_pass].steps;
       /** @param {number} index @param {"n+" | "n-"} key */
-      const entities = (index, key) => (deltas[index]?.[key] || []).map((it) => film.nodes[it].e);
+      const entities = (index, key) => (deltas[index]?.[key] || []).map((it) => replay.nodes[it].e);
       record.rewrites.forEach(([rule, before, after], index) => {
         const place = { pass, step: index + 1, rule: this.rules[rule], before, after };
         /** @param {Map<number, Rewrite>} map @param {number[]} all */

@@ -16,7 +16,7 @@ const COLUMNS = 3; // at first
  * open, only, filtered, across, overlay, critical, machine, level, llvm_pass}; all is saved and
  * restored.
  * stage: its place in the ribbon · unit: position of the kernel · view: see views.py · pass:
- * position · step: see frames.js · selected: entity string or "" · path: another, to which all
+ * position · step: see passreplay.js · selected: entity string or "" · path: another, to which all
  * paths are lit · columns: stages · shares: of the width, for each column, or none for equal ones ·
  * panels: which were opened or closed · sizes: of panels, in pixels · folding: see groupings.js ·
  * open: groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
@@ -107,7 +107,7 @@ export class Store {
 
   /** @param {import("./wire.js").Pass | undefined} record */
   stepsOf(record) {
-    return record ? this.model.films[record.film].passes[record.shot].steps.length : 0;
+    return record ? this.model.replays[record.replay].passes[record.replay_pass].steps.length : 0;
   }
 
   /**
@@ -246,19 +246,19 @@ export class Store {
     if (this.state.view === "columns") {
       this.set({ selected });
     } else if (place && place.stage === "passes") {
-      this.visitFrame(entity, place.film ?? 0, selected);
+      this.visitStep(entity, place.replay ?? 0, selected);
     } else {
       this.set({ stage: this.model.stageById.has(id) ? id : "graph", selected });
     }
   }
 
   /**
-   * Shows a node that lives only in the frames of passes: the first pass that has it.
-   * @param {number} entity @param {number} film @param {string} selected
+   * Shows a node that occurs only within passes: the first pass that has it.
+   * @param {number} entity @param {number} replay @param {string} selected
    */
-  visitFrame(entity, film, selected) {
+  visitStep(entity, replay, selected) {
     const made = this.model.madeBy.get(entity) || this.model.gaveWayIn.get(entity);
-    const pass = made ? made.pass : this.model.passes.findIndex((it) => it.film === film);
+    const pass = made ? made.pass : this.model.passes.findIndex((it) => it.replay === replay);
     this.set({ stage: "passes", pass, step: made ? made.step : -1, selected });
   }
 

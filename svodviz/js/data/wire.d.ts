@@ -117,9 +117,7 @@ export interface Scene extends Graph {
   layouts: (Layout | null)[];
 }
 
-/**
- * The changes from one frame to the next: nodes and edges that come, go, and now read differently
- */
+/** The changes of one step: nodes and edges added and removed, and nodes whose text changes */
 export interface Delta {
   "n+"?: Position[];
   "n-"?: Position[];
@@ -128,16 +126,16 @@ export interface Delta {
   set?: [Position, NodeRow][];
 }
 
-/** One pass in a film */
-export interface Shot {
+/** One pass of a replay: its deltas, and the layout that it is drawn in */
+export interface ReplayedPass {
   start: Delta;
   steps: Delta[];
   layout: Position;
 }
 
-/** The frames of successive passes over one program */
-export interface Film extends Scene {
-  passes: Shot[];
+/** Successive passes over one program, step by step */
+export interface Replay extends Scene {
+  passes: ReplayedPass[];
 }
 
 /** Text, entity, and why it comes from nothing */
@@ -243,8 +241,8 @@ export interface Pass {
   gives: string[];
   seconds: Number;
   changed: boolean;
-  film: Position;
-  shot: Position;
+  replay: Position;
+  replay_pass: Position;
   rewrites: RewriteRow[];
   left_out: Position;
 }
@@ -614,12 +612,12 @@ export interface Texts {
   asm: string[];
 }
 
-/** A kernel's accesses, as pictures of its memories */
-export interface AccessFilm {
+/** A trace of a kernel's memory accesses: the cells touched in each interval */
+export interface AccessTrace {
   memories: [string, string, Position, Position, Position, Position][];
   sites: [number, Position, Position, 0 | 1][];
   steps: number[];
-  frames: [Position, Position, number[][], number[][]][];
+  intervals: [Position, Position, number[][], number[][]][];
   accesses: Position;
   total: Position | null;
 }
@@ -637,7 +635,7 @@ export interface TriedPoint {
   time: Taken | null;
   cache: Cache | null;
   texts: Texts | null;
-  film: AccessFilm | null;
+  trace: AccessTrace | null;
 }
 
 /** The choices there are for a kernel in the playground */
@@ -714,11 +712,11 @@ export interface Later {
 /** One compilation */
 export interface Wire {
   format: "svodviz";
-  version: 6;
+  version: 7;
   name: string;
   stages: Stage[];
   scopes: ScopeRow[];
-  films: Film[];
+  replays: Replay[];
   passes: Pass[];
   rules: Rule[];
   rulebook: RuleSet[];

@@ -206,8 +206,8 @@ export class Inspector {
   operands(entity, place) {
     const { model } = this.store;
     if (!place) return null;
-    const scene = place.film === undefined
-      ? model.stageById.get(place.stage).units[place.unit].scene : model.films[place.film];
+    const scene = place.replay === undefined
+      ? model.stageById.get(place.stage).units[place.unit].scene : model.replays[place.replay];
     const edges = scene.edges.filter((it) => it[3] !== "order"); // that only says what stands below
     const to = edges.filter((it) => it[1] === place.node).sort((a, b) => a[2] - b[2]);
     const from = edges.filter((it) => it[0] === place.node);

@@ -11,7 +11,7 @@ const HOW = "A kernel's time is known as a whole; inside it each node counts by 
 /** The section, where the node's scene has parts of any item's work. */
 export function partSection(inspector, place) {
   const { model } = inspector.store;
-  const scene = place && place.film === undefined && place.stage === "graph"
+  const scene = place && place.replay === undefined && place.stage === "graph"
     ? model.stageById.get(place.stage).units[place.unit].scene : null;
   if (!scene || !model.schedule) return null;
   const mine = entitiesOf(place.row);

@@ -97,7 +97,7 @@ test("a picture's edges join its nodes", () => {
     stage.units.map((unit, position) => stagePicture(unit.scene, `${stage.id} ${position}`)))
     .filter(Boolean);
   it.passes.forEach((record, pass) => {
-    const { steps } = it.films[record.film].passes[record.shot];
+    const { steps } = it.replays[record.replay].passes[record.replay_pass];
     for (let step = -1; step <= steps.length; step += 1) pictures.push(passPicture(it, pass, step));
   });
   assert.ok(pictures.length > 20);
@@ -111,8 +111,8 @@ test("a picture's edges join its nodes", () => {
 test("a pass begins where the one before ended", () => {
   const it = model();
   it.passes.slice(1).forEach((record, index) => {
-    if (it.passes[index].film !== record.film) return;
-    const last = it.films[record.film].passes[it.passes[index].shot].steps.length;
+    if (it.passes[index].replay !== record.replay) return;
+    const last = it.replays[record.replay].passes[it.passes[index].replay_pass].steps.length;
     const before = passPicture(it, index, last).nodes.filter((node) => node.mark !== "removed");
     const after = passPicture(it, index + 1, 0).nodes;
     assert.deepEqual(after.map((node) => node.node).sort(), before.map((node) => node.node).sort());

@@ -64,26 +64,26 @@ def test_what_is_asked_for_is_there_too(explorer: Explorer) -> None:
         assert out.getvalue()
 
 
-def test_each_step_of_a_pass_is_the_frame_on_screen(explorer: Explorer) -> None:
+def test_each_step_of_a_pass_is_the_graph_on_screen(explorer: Explorer) -> None:
     (line,) = (it["python"] for it in explorer.wire["stages"] if it["id"] == "passes")
     for position, record in enumerate(explorer.wire["passes"]):
-        film = explorer.wire["films"][record["film"]]
-        frame: set[int] = set()
-        for earlier in film["passes"][: record["shot"]]:
+        replay = explorer.wire["replays"][record["replay"]]
+        nodes: set[int] = set()
+        for earlier in replay["passes"][: record["replay_pass"]]:
             for delta in (earlier["start"], *earlier["steps"]):
-                play(frame, delta)
-        shot = film["passes"][record["shot"]]
-        for step, delta in enumerate((shot["start"], *shot["steps"])):
-            play(frame, delta)
+                play(nodes, delta)
+        replayed = replay["passes"][record["replay_pass"]]
+        for step, delta in enumerate((replayed["start"], *replayed["steps"])):
+            play(nodes, delta)
             graph = evaluated(explorer, filled(line, position, step))
-            assert len(graph) == len(frame), (record["name"], step)
-        assert len(evaluated(explorer, filled(line, position, -1))) == len(frame)
+            assert len(graph) == len(nodes), (record["name"], step)
+        assert len(evaluated(explorer, filled(line, position, -1))) == len(nodes)
 
 
 def filled(line: str, position: int, step: int) -> str:
     return line.replace("{pass}", str(position)).replace("{step}", str(step))
 
 
-def play(frame: set[int], delta: Any) -> None:
-    frame -= set(delta.get("n-", ()))
-    frame |= set(delta.get("n+", ()))
+def play(nodes: set[int], delta: Any) -> None:
+    nodes -= set(delta.get("n-", ()))
+    nodes |= set(delta.get("n+", ()))

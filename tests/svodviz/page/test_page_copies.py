@@ -98,7 +98,7 @@ def test_graphs_are_copied_for_other_programs(page: Any, complete: Explorer) -> 
     assert copy(page, "This graph in Python") == "program.graph.to_networkx()"
     go(page, stage="passes", view="graph", **{"pass": 2, "step": 1})
     page.click(".copy-button")
-    assert copy(page, "This graph in Python") == "[*program.passes[2].frames()][1]"
+    assert copy(page, "This graph in Python") == "[*program.passes[2].replay()][1]"
 
 
 def saved(page: Any, label: str) -> bytes:

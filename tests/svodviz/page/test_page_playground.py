@@ -96,8 +96,8 @@ def test_code_of_each_stage(page: Any) -> None:
         assert part in page.locator(".play-code").inner_text()
 
 
-def test_the_film_is_stepped_and_played(page: Any) -> None:
-    words = page.locator(".film-words")
+def test_the_replay_is_stepped_and_played(page: Any) -> None:
+    words = page.locator(".replay-words")
     first = words.inner_text()
     assert re.match(r"Accesses 1 to \d+ of [\d,]+: \d+", first)
     page.get_by_label("Step", exact=True).click()
@@ -106,15 +106,15 @@ def test_the_film_is_stepped_and_played(page: Any) -> None:
     assert words.inner_text() == first
     page.get_by_label("What is played").select_option("steps")
     assert words.inner_text().startswith("Access 1: load from a, element 0: ✗")
-    touched = page.locator(".film-memory").nth(1).locator(".touched")
+    touched = page.locator(".replay-memory").nth(1).locator(".touched")
     assert touched.get_attribute("d")
     page.get_by_label("Speed").select_option("30")
-    page.locator(".film-play").click()
-    page.wait_for_function("Number(document.querySelector('.film .slider').value) > 3")
-    page.locator(".film-play").click()
-    held = page.locator(".film .slider").input_value()
+    page.locator(".replay-play").click()
+    page.wait_for_function("Number(document.querySelector('.replay .slider').value) > 3")
+    page.locator(".replay-play").click()
+    held = page.locator(".replay .slider").input_value()
     page.wait_for_timeout(120)
-    assert page.locator(".film .slider").input_value() == held
+    assert page.locator(".replay .slider").input_value() == held
 
 
 @pytest.mark.parametrize("width", [700, 1400])
@@ -201,9 +201,9 @@ def test_text_is_tried_and_wrong_text_explained(live: Any) -> None:
     live.wait_for_selector(".cache-bars")
 
 
-def test_films_and_limits_are_asked_for(live: Any) -> None:
+def test_traces_and_limits_are_asked_for(live: Any) -> None:
     live.get_by_role("button", name="Show its accesses").click()
-    live.wait_for_selector(".film-stage svg")
+    live.wait_for_selector(".replay-stage svg")
     live.get_by_role("button", name="Measure this machine", exact=True).click()
     live.wait_for_selector(".roofline .roof-point.current")
 

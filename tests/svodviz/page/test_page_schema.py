@@ -113,7 +113,7 @@ def test_what_exports_have_recorded_is_as_described(complete: Explorer) -> None:
     assert {"llvm_passes", "assembly_for"} <= set(questions)
     assert data["checks"]["steps"] and data["playground"]["roofs"]
     kernel, *_ = data["playground"]["kernels"].values()
-    assert all(kernel["points"][0][it] for it in ("time", "cache", "texts", "film"))
+    assert all(kernel["points"][0][it] for it in ("time", "cache", "texts", "trace"))
 
 
 @pytest.mark.parametrize(("a", "b"), [
@@ -162,7 +162,7 @@ def test_a_property_more_is_found_everywhere() -> None:
 
 @pytest.mark.parametrize(("path", "value"), [
     (("version",), 3), (("stages", 0, "units", 0, "lines", 0), ["text"]),
-    (("passes", 0, "rewrites"), [[0, 1]]), (("films", 0, "edges", 0), [0, 1, 0]),
+    (("passes", 0, "rewrites"), [[0, 1]]), (("replays", 0, "edges", 0), [0, 1, 0]),
     (("schedule", "items", 0, "ns"), "long"), (("views", 0, 3), "else"),
     (("checks",), {"passes": []}), (("values",), {"graph:1": {}}),
 ])  # fmt: skip

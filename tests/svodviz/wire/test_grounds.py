@@ -70,11 +70,11 @@ def test_a_kernel_is_opened_and_choices_are_tried() -> None:
     assert [level[0] for level in point["cache"]["levels"]] == ["L1", "L2", "L3"]
     assert point["cache"]["memories"][1][:2] == ("in1", "a")
     assert any("f32x16" in line for line in point["texts"]["lowered"])
-    assert point["texts"]["asm"] and point["film"] is None
-    film = answer(explorer, "film", kernel="k0", point=0)
-    assert len(film["steps"]) % 3 == 0 and len(film["frames"]) > 10
+    assert point["texts"]["asm"] and point["trace"] is None
+    trace = answer(explorer, "trace", kernel="k0", point=0)
+    assert len(trace["steps"]) % 3 == 0 and len(trace["intervals"]) > 10
     kept = grounds.recorded(explorer.compilation)["kernels"]["k0"]["points"][0]
-    assert kept["film"] == film and kept["text"] == point["text"]
+    assert kept["trace"] == trace and kept["text"] == point["text"]
 
 
 def test_an_illegal_choice_is_an_answer_in_words() -> None:
@@ -99,7 +99,7 @@ def test_the_playground_opens_with_points_and_exports_them() -> None:
     assert explorer.state["view"] == "playground" and explorer.state["stage"] == "loops"
     points = explorer.wire["playground"]["kernels"]["k0"]["points"]
     assert [p["label"] for p in points] == ["plain", "the compiler's own", "", ""]
-    assert points[2]["film"] and points[3]["refused"]
+    assert points[2]["trace"] and points[3]["refused"]
     assert "1" in explorer.wire["playground"]["roofs"]
     answer(explorer, "try", kernel="k0", choices="tile i0 8")
     recorded = grounds.recorded(explorer.compilation)["kernels"]["k0"]["points"]
@@ -138,7 +138,7 @@ def test_points_belong_to_the_compilation() -> None:
     compilation = small()
     svodviz.playground(compilation, choices=["tile i0 8"])
     again = svodviz.explore(compilation).wire["playground"]["kernels"]["k0"]["points"]
-    assert [p["text"] for p in again][-1] == "tile i0 8 peel" and again[-1]["film"]
+    assert [p["text"] for p in again][-1] == "tile i0 8 peel" and again[-1]["trace"]
 
 
 def test_a_compilation_that_is_gone_takes_its_points_along() -> None:

@@ -93,11 +93,11 @@ export interface Laid {
 
 export type KeptParts = Laid & { linkOf: Int32Array }; // the link of each edge, -1 for none
 
-/** All that a film shows in one layout, under numbers of its own. */
-export interface FilmScene extends Graph {
-  nodeAt: Map<number, number>; // of the film's nodes
-  edgeAt: Map<number, number>; // of the film's edges
-  numbers: number[]; // each edge's in the film
+/** All that a replay shows in one layout, under numbers of its own. */
+export interface ReplayScene extends Graph {
+  nodeAt: Map<number, number>; // of the replay's nodes
+  edgeAt: Map<number, number>; // of the replay's edges
+  numbers: number[]; // each edge's in the replay
   laid?: Map<string, KeptParts>;
 }
 
@@ -117,8 +117,8 @@ declare module "../wire.js" {
     work?: Map<number, Map<number, [number, number, number, number]>>; // see shares.js
   }
 
-  interface Film {
-    scenes?: Map<number, FilmScene>;
+  interface Replay {
+    scenes?: Map<number, ReplayScene>;
     placed?: Set<number>; // layouts that the page has looked at
     last?: { kept: string; picture: Picture };
   }

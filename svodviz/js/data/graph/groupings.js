@@ -131,8 +131,8 @@ function sizeOf(model, scene, stage, folding) {
 }
 
 /**
- * "network/attention" of the tensor node that a node is, or comes from. What only a film shows has
- * that of what it became, else of what it was made from.
+ * "network/attention" of the tensor node that a node is, or comes from. A node that only a replay
+ * shows has the module of the node that it became, else of the node that it was made from.
  * @param {Model} model @param {NodeRow} row
  */
 function moduleKey(model, row) {

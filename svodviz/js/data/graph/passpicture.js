@@ -1,24 +1,24 @@
-// The drawing of a step of a pass: its frame, or groups of the frame's nodes. Pure.
+// The drawing of a step of a pass: its snapshot, or groups of the nodes of its snapshot. Pure.
 
 import { counted } from "../../kit/words.js";
 import { placesIn } from "../model.js";
-import { stepOf, unionOf } from "./frames.js";
+import { stepOf, unionOf } from "./passreplay.js";
 import { columnsIn, cut, edgesOf, inGroup, isTooLarge, layOutParts, partAt } from "./parts.js";
 import { build, finished, KEPT, layOut, OWN, placed } from "./picture.js";
 
 /**
  * @typedef {import("../model.js").Model} Model
- * @typedef {import("./drawn.js").FilmScene} FilmScene
+ * @typedef {import("./drawn.js").ReplayScene} ReplayScene
  * @typedef {import("./drawn.js").KeptParts} KeptParts
  * @typedef {import("./drawn.js").Look} Look
  * @typedef {import("./drawn.js").Picture} Picture
  * @typedef {import("./drawn.js").PictureNode} PictureNode
  * @typedef {import("./drawn.js").Shown} Shown
  * @typedef {import("../wire.js").Delta} Delta
- * @typedef {import("../wire.js").Film} Film
+ * @typedef {import("../wire.js").Replay} Replay
  * @typedef {import("../wire.js").NodeRow} NodeRow
  *
- * @typedef {Shown & {nodes: number[], edges: number[]}} Frame  in numbers of the film
+ * @typedef {Shown & {nodes: number[], edges: number[]}} Snapshot  in numbers of the replay
  */
 
 /**
@@ -36,35 +36,35 @@ const ROOM = 32; // columns for what rewrites did in a group
 /**
  * All that is ever on screen in the passes that share a layout with one: what these fold by.
  * @param {Model} model @param {number} pass
- * @returns {FilmScene}
+ * @returns {ReplayScene}
  */
-export function filmScene(model, pass) {
-  const { film, layout } = placeOf(model, pass);
-  film.scenes ??= new Map();
-  const scene = film.scenes.get(layout) ?? sceneOf(film, layout);
-  film.scenes.set(layout, scene);
+export function replayScene(model, pass) {
+  const { replay, layout } = placeOf(model, pass);
+  replay.scenes ??= new Map();
+  const scene = replay.scenes.get(layout) ?? sceneOf(replay, layout);
+  replay.scenes.set(layout, scene);
   return scene;
 }
 
 /** @param {Model} model @param {number} pass */
 function placeOf(model, pass) {
   const record = model.passes[pass];
-  const film = model.films[record.film];
-  return { record, film, layout: film.passes[record.shot].layout };
+  const replay = model.replays[record.replay];
+  return { record, replay, layout: replay.passes[record.replay_pass].layout };
 }
 
 /**
- * @param {Film} film @param {number} layout
- * @returns {FilmScene}
+ * @param {Replay} replay @param {number} layout
+ * @returns {ReplayScene}
  */
-function sceneOf(film, layout) {
-  const { nodes, edges } = unionOf(film, layout);
+function sceneOf(replay, layout) {
+  const { nodes, edges } = unionOf(replay, layout);
   const nodeAt = new Map(nodes.map((node, i) => [node, i]));
   const at = (/** @type {number} */ node) => /** @type {number} */ (nodeAt.get(node));
   return {
-    nodes: nodes.map((node) => film.nodes[node]),
+    nodes: nodes.map((node) => replay.nodes[node]),
     edges: edges.map((edge) => {
-      const [from, to, ...rest] = film.edges[edge];
+      const [from, to, ...rest] = replay.edges[edge];
       return [at(from), at(to), ...rest];
     }),
     nodeAt, numbers: edges, edgeAt: new Map(edges.map((edge, i) => [edge, i])),
@@ -73,15 +73,17 @@ function sceneOf(film, layout) {
 
 /**
  * The picture of one step of a pass; that of the last step shown is kept.
- * @param {Model} model @param {number} pass @param {number} step see frames.js
- * @param {Look} look how it is folded; `keys` are of the nodes of `filmScene`
+ * @param {Model} model @param {number} pass @param {number} step see passreplay.js
+ * @param {Look} look how it is folded; `keys` are of the nodes of `replayScene`
  * @returns {Picture}
  */
 export function passPicture(model, pass, step, look = {}) {
-  const { film } = placeOf(model, pass);
+  const { replay } = placeOf(model, pass);
   const kept = JSON.stringify([pass, step, look.by ? [look.by, look.open] : null, look.across]);
-  if (film.last?.kept !== kept) film.last = { kept, picture: pictureOf(model, pass, step, look) };
-  return film.last.picture;
+  if (replay.last?.kept !== kept) {
+    replay.last = { kept, picture: pictureOf(model, pass, step, look) };
+  }
+  return replay.last.picture;
 }
 
 /**
@@ -89,14 +91,14 @@ export function passPicture(model, pass, step, look = {}) {
  * @returns {Picture}
  */
 function pictureOf(model, pass, step, look) {
-  const { record, film, layout } = placeOf(model, pass);
-  const now = stepOf(film, record.shot, step);
-  /** @type {Frame} */
-  const frame = {
-    nodes: [...now.frame.nodes, ...now.removed],
-    edges: [...now.frame.edges, ...now.removedEdges],
+  const { record, replay, layout } = placeOf(model, pass);
+  const now = stepOf(replay, record.replay_pass, step);
+  /** @type {Snapshot} */
+  const snapshot = {
+    nodes: [...now.snapshot.nodes, ...now.removed],
+    edges: [...now.snapshot.edges, ...now.removedEdges],
     row: (node) => {
-      const [first, other] = [film.nodes[node], now.frame.rows.get(node)];
+      const [first, other] = [replay.nodes[node], now.snapshot.rows.get(node)];
       return other ? { ...first, ...other, w: first.w, h: first.h } : first;
     },
     mark: (node) => (now.added.has(node) ? "added" : now.removed.has(node) ? "removed"
@@ -104,28 +106,28 @@ function pictureOf(model, pass, step, look) {
     edgeMark: (edge) =>
       (now.addedEdges.has(edge) ? "added" : now.removedEdges.has(edge) ? "removed" : ""),
   };
-  const key = `film ${record.film} ${layout}`;
-  if (look.keys || look.groups || look.across || isTooLarge(filmScene(model, pass))) {
-    const deltas = deltasOf(film.passes[record.shot].steps, step);
-    return foldedPicture(filmScene(model, pass), frame, deltas, key, look);
+  const key = `replay ${record.replay} ${layout}`;
+  if (look.keys || look.groups || look.across || isTooLarge(replayScene(model, pass))) {
+    const deltas = deltasOf(replay.passes[record.replay_pass].steps, step);
+    return foldedPicture(replayScene(model, pass), snapshot, deltas, key, look);
   }
-  place(model, pass, film, layout);
-  return build(key, film, layout, frame);
+  place(model, pass, replay, layout);
+  return build(key, replay, layout, snapshot);
 }
 
 /**
- * Gives a film places for all that it ever shows in a layout: near those of the stage's drawing, so
- * that stepping begins where the eye was; where that has other nodes, those that came from Python.
- * @param {Model} model @param {number} pass @param {Film} film @param {number} layout
+ * Places all nodes that a replay shows in a layout: near their places in the drawing of the stage,
+ * so that stepping starts from a familiar picture. Other nodes keep the places that Python sent.
+ * @param {Model} model @param {number} pass @param {Replay} replay @param {number} layout
  */
-function place(model, pass, film, layout) {
-  film.placed ??= new Set();
-  if (film.placed.has(layout)) return;
-  film.placed.add(layout);
-  const { nodes, edges } = unionOf(film, layout);
-  const middles = middlesFor(model, pass, nodes.map((node) => film.nodes[node].e));
-  if (film.layouts[layout] && middles.size < nodes.length / 2) return;
-  film.layouts[layout] = placed(film, nodes, edges, middles);
+function place(model, pass, replay, layout) {
+  replay.placed ??= new Set();
+  if (replay.placed.has(layout)) return;
+  replay.placed.add(layout);
+  const { nodes, edges } = unionOf(replay, layout);
+  const middles = middlesFor(model, pass, nodes.map((node) => replay.nodes[node].e));
+  if (replay.layouts[layout] && middles.size < nodes.length / 2) return;
+  replay.layouts[layout] = placed(replay, nodes, edges, middles);
 }
 
 /**
@@ -158,11 +160,11 @@ function middlesFor(model, pass, entities) {
 const deltasOf = (steps, step) => (step < 0 ? steps : steps.slice(Math.max(0, step - 1), step));
 
 /**
- * @param {FilmScene} scene @param {Frame} frame @param {Delta[]} deltas @param {string} key
+ * @param {ReplayScene} scene @param {Snapshot} snapshot @param {Delta[]} deltas @param {string} key
  * @param {Look} look
  * @returns {Picture}
  */
-function foldedPicture(scene, frame, deltas, key, look) {
+function foldedPicture(scene, snapshot, deltas, key, look) {
   const kept = JSON.stringify([look.by, look.open, look.across]);
   const laid = partsKept(scene, kept, look);
   const { parts, rows, boxes } = laid;
@@ -170,34 +172,34 @@ function foldedPicture(scene, frame, deltas, key, look) {
     laid.partOf[/** @type {number} */ (scene.nodeAt.get(node))];
   /** @type {number[][]} */
   const members = parts.map(() => []);
-  frame.nodes.forEach((node) => members[partOf(node)]?.push(node)); // but for those left out
+  snapshot.nodes.forEach((node) => members[partOf(node)]?.push(node)); // but for those left out
   const rewrites = rewritesOf(deltas, partOf);
   /** @type {PictureNode[]} */
   const nodes = []; // by part, with holes for those of which nothing is there
   parts.forEach((part, i) => {
     const found = members[i];
     if (!found.length) return;
-    const all = found.map((node) => frame.row(node));
+    const all = found.map((node) => snapshot.row(node));
     const { w, h } = rows[i];
     const isEnd = all[0].op === "sink";
     const shown = part.nodes.length === 1
-      ? { row: isEnd ? rows[i] : { ...all[0], w, h }, mark: frame.mark(found[0]) }
-      : groupNode(rows[i], all, found.map((node) => frame.mark(node)), rewrites.get(i) ?? 0);
+      ? { row: isEnd ? rows[i] : { ...all[0], w, h }, mark: snapshot.mark(found[0]) }
+      : groupNode(rows[i], all, found.map((node) => snapshot.mark(node)), rewrites.get(i) ?? 0);
     nodes[i] = { ...partAt(laid, i), ...shown, node: found[0], box: boxes[i], members: all,
       hidden: 0 };
   });
   return finished({
     key: `${key} ${kept}`, nodes: Object.values(nodes),
-    edges: edgesShown(scene, laid, frame, nodes),
+    edges: edgesShown(scene, laid, snapshot, nodes),
     groups: laid.frames.map(([label, ...box]) => [label.replace(/: \d+ nodes$/, ""), ...box]),
     engine: OWN, seconds: laid.seconds, cut: laid.cut,
-    across: look.across, all: frame.nodes.length,
+    across: look.across, all: snapshot.nodes.length,
   });
 }
 
 /**
- * Where the groups of a scene stand: the same in all frames.
- * @param {FilmScene} scene @param {string} kept @param {Look} look
+ * Where the groups of a scene stand: the same in all snapshots.
+ * @param {ReplayScene} scene @param {string} kept @param {Look} look
  * @returns {KeptParts}
  */
 function partsKept(scene, kept, look) {
@@ -230,7 +232,7 @@ function rewritesOf(deltas, partOf) {
 }
 
 /**
- * A folded group in a frame: what is in it, and what the rewrites did there.
+ * A folded group in a snapshot: what is in it, and what the rewrites did there.
  * @param {NodeRow} row @param {NodeRow[]} members @param {string[]} marks of the members
  * @param {number} rewrites
  * @returns {Pick<PictureNode, "row" | "mark" | "rewrites">}
@@ -253,21 +255,21 @@ function groupNode(row, members, marks, rewrites) {
 }
 
 /**
- * The links of which a frame has edges; one is marked where all its edges came, or went.
- * @param {FilmScene} scene @param {KeptParts} laid @param {Frame} frame
+ * The links of which a snapshot has edges; one is marked where all its edges came, or went.
+ * @param {ReplayScene} scene @param {KeptParts} laid @param {Snapshot} snapshot
  * @param {PictureNode[]} nodes by part
  */
-function edgesShown(scene, laid, frame, nodes) {
+function edgesShown(scene, laid, snapshot, nodes) {
   /** @type {number[][]} */
   const found = laid.links.map(() => []);
-  for (const edge of frame.edges) {
+  for (const edge of snapshot.edges) {
     const at = /** @type {number} */ (scene.edgeAt.get(edge));
     const link = laid.linkOf[at];
     if (link >= 0) found[link].push(at);
   }
   /** @param {number[]} edges */
   const markOf = (edges) => {
-    const marks = new Set(edges.map((edge) => frame.edgeMark(scene.numbers[edge])));
+    const marks = new Set(edges.map((edge) => snapshot.edgeMark(scene.numbers[edge])));
     return marks.size === 1 ? [...marks][0] : "";
   };
   return laid.links.flatMap((link, i) => (found[i].length

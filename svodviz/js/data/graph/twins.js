@@ -27,7 +27,7 @@ export const twinName = (name) =>
 export const withTwins = (names) => [...new Set(names.flatMap((it) => [it, twinName(it)]))];
 
 /**
- * Whether a node is a part of the way back of a gradient; what only a film shows is as what it
+ * Whether a node is a part of the way back of a gradient; what only a replay shows is as what it
  * became, else as what it was made from.
  * @param {Model} model @param {NodeRow} row
  */

@@ -2,7 +2,7 @@
 
 import { firstOpen, lookOf } from "../../data/graph/groupings.js";
 import { overlayOn } from "../../data/graph/overlay.js";
-import { filmScene, passPicture } from "../../data/graph/passpicture.js";
+import { replayScene, passPicture } from "../../data/graph/passpicture.js";
 import { stagePicture } from "../../data/graph/picture.js";
 import { openedWith, SCOPED } from "../../data/graph/scopes.js";
 import { partnersIn } from "../../data/graph/twins.js";
@@ -111,14 +111,14 @@ export class GraphView {
     return undefined;
   }
 
-  /** The scene of the stage on screen; of a pass all that its film shows in this layout. */
+  /** The scene of the stage on screen; of a pass all that its replay shows in this layout. */
   get scene() {
     const { model, stage, state } = this.store;
-    if (stage.id === "passes") return model.passes.length ? filmScene(model, state.pass) : null;
+    if (stage.id === "passes") return model.passes.length ? replayScene(model, state.pass) : null;
     return stage.units[state.unit]?.scene ?? null;
   }
 
-  /** The stage of the scene on screen: films have the stage of their program. */
+  /** The stage of the scene on screen: replays have the stage of their program. */
   get program() {
     const { pass, state } = this.store;
     return state.stage === "passes" ? pass?.stage ?? "" : state.stage;
@@ -228,11 +228,11 @@ export class GraphView {
     const [old, now] = [before?.byEntity.get(selected), byEntity.get(selected)];
     const isSame = before && key.split(" ").slice(0, 2).join() === before.key.split(" ").slice(0, 2)
       .join();
-    const isFilm = key.startsWith("film");
-    if (((isFilm && before?.key.startsWith("film")) || isSame) && old && now) {
+    const isReplay = key.startsWith("replay");
+    if (((isReplay && before?.key.startsWith("replay")) || isSame) && old && now) {
       const { scale } = this.camera;
       this.camera = this.camera.moved((old.x - now.x) * scale, (old.y - now.y) * scale);
-    } else if (before && isFilm !== before.key.startsWith("film") && this.carryOver(before)) {
+    } else if (before && isReplay !== before.key.startsWith("replay") && this.carryOver(before)) {
       this.isFitted = true;
     } else {
       this.camera = this.cameras.get(key) || this.opening();

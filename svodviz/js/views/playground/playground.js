@@ -3,7 +3,7 @@
 import { button, counted, duration, h } from "../../kit/dom.js";
 import { keepFocus } from "../../kit/focus.js";
 import { cacheBars, foundAt, percent } from "./cachebars.js";
-import { FilmPlayer } from "./film.js";
+import { ReplayPlayer } from "./replay.js";
 import { PlayControls } from "./playcontrols.js";
 import { levelChoice, roofline, speed, verdict } from "./roofline.js";
 import { tuningTree } from "./tuningtree.js";
@@ -15,7 +15,7 @@ export class PlaygroundView {
   constructor(store, look) {
     Object.assign(this, { store, look, current: -1, level: 0, textOf: "loops", found: [] });
     this.controls = new PlayControls((text, again) => this.later(text, again));
-    this.player = new FilmPlayer();
+    this.player = new ReplayPlayer();
     this.state = h("p", { class: "play-state", role: "status" });
     this.results = h("div", { class: "play-results" });
     this.root = h("div", { class: "playground-view", tabindex: "0", role: "group",
@@ -128,7 +128,7 @@ export class PlaygroundView {
   async attempt(choices, again, kernel) {
     const point = await this.ask("try", { kernel, choices, again });
     const { points } = this.recorded.kernels[kernel];
-    points[point.number] = { ...point, film: points[point.number]?.film ?? point.film };
+    points[point.number] = { ...point, trace: points[point.number]?.trace ?? point.trace };
     this.tell("");
     if (this.name !== kernel || !this.root.isConnected) return;
     this.current = point.number;
@@ -156,7 +156,7 @@ export class PlaygroundView {
     const { point } = this;
     const sections = point.refused
       ? [section("Not possible", h("p", { class: "play-refused" }, `✗ ${point.refused}`))]
-      : [this.roofs(point), section("Caches", ...cacheBars(point, this.before)), this.film(point),
+      : [this.roofs(point), section("Caches", ...cacheBars(point, this.before)), this.trace(point),
         this.texts(point)];
     keepFocus(this.results, () => this.results.replaceChildren(
       headline(point, this.called), this.history(), ...sections, this.tuning() ?? ""));
@@ -234,13 +234,13 @@ export class PlaygroundView {
     this.draw();
   }
 
-  film(point) {
-    if (point.film) {
-      this.player.show(point.film, point.texts.lowered);
+  trace(point) {
+    if (point.trace) {
+      this.player.show(point.trace, point.texts.lowered);
       return section("What it touches", this.player.root);
     }
     const words = point.unseen ? `Its accesses are not known: ${point.unseen}.`
-      : "No film of this point was recorded.";
+      : "No trace of this point's memory accesses was recorded.";
     const canAsk = this.isLive && !point.unseen;
     return section("What it touches", canAsk
       ? button("Show its accesses", () => this.record(point)) : h("p", { class: "hint" }, words));
@@ -249,7 +249,7 @@ export class PlaygroundView {
   async record(point) {
     const kernel = this.name;
     try {
-      point.film = await this.ask("film", { kernel, point: point.number });
+      point.trace = await this.ask("trace", { kernel, point: point.number });
       this.tell("");
     } catch (error) {
       this.tell(error.message);

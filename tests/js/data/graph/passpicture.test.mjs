@@ -1,4 +1,4 @@
-// Frames of passes, folded like the graph: nothing is lost, what stays holds its place.
+// Steps of passes, folded like the graph: nothing is lost, what stays holds its place.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { FOLDINGS, foldingsOf, lookOf } from "../../../../svodviz/js/data/graph/groupings.js";
 import { Model } from "../../../../svodviz/js/data/model.js";
-import { filmScene, passPicture } from "../../../../svodviz/js/data/graph/passpicture.js";
+import { replayScene, passPicture } from "../../../../svodviz/js/data/graph/passpicture.js";
 
 const WIRE = readFileSync(process.env.SVODVIZ_SAMPLE, "utf-8");
 const model = () => new Model(JSON.parse(WIRE));
@@ -14,8 +14,8 @@ const model = () => new Model(JSON.parse(WIRE));
 /** Every step of every pass, whole and folded in each way that makes groups. */
 function* folded(it) {
   for (const [pass, record] of it.passes.entries()) {
-    const { steps } = it.films[record.film].passes[record.shot];
-    const scene = filmScene(it, pass);
+    const { steps } = it.replays[record.replay].passes[record.replay_pass];
+    const scene = replayScene(it, pass);
     for (const [folding] of foldingsOf(it, scene, record.stage)) {
       const look = lookOf(it, scene, record.stage, { folding, open: [] });
       for (let step = -1; step <= steps.length; step += 1) {
@@ -28,7 +28,7 @@ function* folded(it) {
 
 const entities = (nodes) => nodes.flatMap((it) => it.members.map((row) => row.e)).sort();
 
-test("folded frames hold what the frames hold", () => {
+test("folded steps hold what the steps hold", () => {
   const it = model();
   let groups = 0;
   for (const { whole, part } of folded(it)) {
@@ -41,7 +41,7 @@ test("folded frames hold what the frames hold", () => {
   assert.ok(groups > 100);
 });
 
-test("every edge of a frame is drawn, or inside a group", () => {
+test("every edge of a step is drawn, or inside a group", () => {
   for (const { whole, part } of folded(model())) {
     const drawn = part.edges.reduce((sum, edge) => sum + edge.count, 0);
     const inside = whole.edges.filter(({ from, to }) => {
@@ -85,10 +85,10 @@ test("a rewrite marks the groups in which it changed something, and no others", 
   assert.ok(marked > 10);
 });
 
-test("an open group shows its nodes, in their frames too", () => {
+test("an open group shows its nodes, in steps of passes too", () => {
   const it = model();
   const pass = it.passes.findIndex((record) => record.stage === "graph" && record.changed);
-  const scene = filmScene(it, pass);
+  const scene = replayScene(it, pass);
   const [[folding]] = foldingsOf(it, scene, "graph");
   const before = passPicture(it, pass, -1, lookOf(it, scene, "graph", { folding, open: [] }));
   const group = before.nodes.find((node) => node.row.fold && node.members.length > 1);

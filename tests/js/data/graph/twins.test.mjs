@@ -90,10 +90,11 @@ test("a group's partner is the group of the other direction, else what its nodes
   assert.deepEqual([...partnersIn(model, wide, first)], [wide.byEntity.get(7)]);
 });
 
-test("what only a film shows is of the way back as what it became", () => {
-  const film = { ...model, parents: [...model.parents, []], successors: (it) => (it === 11 ? [8] : []) };
-  assert.equal(isBack(film, { e: 11 }), true);
-  assert.equal(isBack(film, { e: 0 }), false);
+test("a node that only a replay shows belongs to the backward pass if what it became does", () => {
+  const successors = (it) => (it === 11 ? [8] : []);
+  const replay = { ...model, parents: [...model.parents, []], successors };
+  assert.equal(isBack(replay, { e: 11 }), true);
+  assert.equal(isBack(replay, { e: 0 }), false);
   const plain = { ...model, backs: null, stageById: new Map() };
   assert.equal(isBack(plain, { e: 8 }), false, "a program without gradients has none");
 });

@@ -1,4 +1,4 @@
-// The playground's pure parts: choices as rows and text, films as paths, searches as trees.
+// The playground's pure parts: choices as rows and text, traces as paths, searches as trees.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -9,7 +9,7 @@ import {
 import {
   ADDABLE, KINDS, added, loopsAfter, namesAfter, parseChoices, printChoices, withTile, without,
 } from "../../../../svodviz/js/views/playground/choices.js";
-import { cellsPath, elementsPath, stepAt } from "../../../../svodviz/js/views/playground/film.js";
+import { cellsPath, elementsPath, stepAt } from "../../../../svodviz/js/views/playground/replay.js";
 import { intensity, ticks } from "../../../../svodviz/js/views/playground/roofline.js";
 import { treeRows } from "../../../../svodviz/js/views/playground/tuningtree.js";
 
@@ -55,7 +55,7 @@ test("every kind of choice can be added", () => {
   assert.deepEqual([...kinds].sort(), Object.keys(KINDS).sort());
 });
 
-test("what is fetched ahead is said in words, and comes from behind a cache like what misses", () => {
+test("prefetches are named, and come from behind a cache like misses", () => {
   const cache = { accesses: 8, total: 8, streamed: 0, fetches: 6, fetched: [4, 2],
     levels: [["L1", 1, 1, 8, 7], ["L2", 1, 1, 1, 1]] };
   assert.match(fetchedAhead(cache), /^6 lines asked for ahead, 4 of them not yet/);
@@ -72,8 +72,8 @@ test("cells that stand above each other are one piece", () => {
 });
 
 test("a step says where and whether it missed", () => {
-  const film = { steps: [0, 5, 1, 1, 7, 0], sites: [[12, 0, 1, 0], [15, 1, 4, 1]] };
-  assert.deepEqual(stepAt(film, 1),
+  const trace = { steps: [0, 5, 1, 1, 7, 0], sites: [[12, 0, 1, 0], [15, 1, 4, 1]] };
+  assert.deepEqual(stepAt(trace, 1),
     { line: 15, memory: 1, lanes: 4, isStore: true, element: 7, missed: false });
 });
 

@@ -1,12 +1,12 @@
-// The frames of passes, replayed from deltas (see frames.py). Pure: no page, no state.
+// Replays passes from deltas (see pass_replay.py). Pure: no page, no state.
 
 /**
  * @typedef {import("../wire.js").Delta} Delta what comes, what goes, and what now reads differently
- * @typedef {Pick<import("../wire.js").Film, "passes">} Film
+ * @typedef {Pick<import("../wire.js").Replay, "passes">} Replay
  */
 
-/** The frame on screen: which rows of the film's tables, and rows that now read differently. */
-class Frame {
+/** The graph on screen: rows of the replay's tables, and rows whose text has changed. */
+class Snapshot {
   constructor() {
     /** @type {Set<number>} */
     this.nodes = new Set();
@@ -26,7 +26,7 @@ class Frame {
   }
 
   copy() {
-    const copy = new Frame();
+    const copy = new Snapshot();
     copy.nodes = new Set(this.nodes);
     copy.edges = new Set(this.edges);
     copy.rows = new Map(this.rows);
@@ -35,36 +35,36 @@ class Frame {
 }
 
 /**
- * The frame of pass number `shot` after `step` of its rewrites.
- * @param {Film} film @param {number} shot @param {number} step
+ * The snapshot of pass number `pass` after `step` of its rewrites.
+ * @param {Replay} replay @param {number} pass @param {number} step
  */
-export function frameAt(film, shot, step) {
-  const frame = new Frame();
-  for (let index = 0; index < shot; index++) {
-    frame.play(film.passes[index].start);
-    film.passes[index].steps.forEach((delta) => frame.play(delta));
+export function snapshotAt(replay, pass, step) {
+  const snapshot = new Snapshot();
+  for (let index = 0; index < pass; index++) {
+    snapshot.play(replay.passes[index].start);
+    replay.passes[index].steps.forEach((delta) => snapshot.play(delta));
   }
-  frame.play(film.passes[shot].start);
-  film.passes[shot].steps.slice(0, step).forEach((delta) => frame.play(delta));
-  return frame;
+  snapshot.play(replay.passes[pass].start);
+  replay.passes[pass].steps.slice(0, step).forEach((delta) => snapshot.play(delta));
+  return snapshot;
 }
 
 /** @param {Set<number>} left @param {Set<number>} right */
 const minus = (left, right) => new Set([...left].filter((it) => !right.has(it)));
 
 /**
- * The frame to draw, with what came and went. Step 0 is before the first rewrite, step n after the
- * n-th; step -1 is the whole pass: its last frame compared with its first.
- * @param {Film} film @param {number} shot @param {number} step
+ * The snapshot to draw, with the nodes added and removed. Step 0 is before the first rewrite, step
+ * n after the n-th; step -1 is the whole pass: its last snapshot compared with its first.
+ * @param {Replay} replay @param {number} pass @param {number} step
  */
-export function stepOf(film, shot, step) {
-  const last = film.passes[shot].steps.length;
-  const to = frameAt(film, shot, step < 0 ? last : step);
-  const from = step === 0 ? to : frameAt(film, shot, step < 0 ? 0 : step - 1);
+export function stepOf(replay, pass, step) {
+  const last = replay.passes[pass].steps.length;
+  const to = snapshotAt(replay, pass, step < 0 ? last : step);
+  const from = step === 0 ? to : snapshotAt(replay, pass, step < 0 ? 0 : step - 1);
   const changed = [...to.rows].filter(([node, row]) => from.rows.get(node) !== row);
   return {
-    frame: to,
-    layout: film.passes[shot].layout,
+    snapshot: to,
+    layout: replay.passes[pass].layout,
     added: minus(to.nodes, from.nodes),
     removed: minus(from.nodes, to.nodes),
     addedEdges: minus(to.edges, from.edges),
@@ -75,20 +75,20 @@ export function stepOf(film, shot, step) {
 
 /**
  * All nodes and edges that are on screen in the passes which share a layout, in their order.
- * @param {Film} film @param {number} layout
+ * @param {Replay} replay @param {number} layout
  */
-export function unionOf(film, layout) {
-  const frame = new Frame();
+export function unionOf(replay, layout) {
+  const snapshot = new Snapshot();
   /** @type {Set<number>} */
   const nodes = new Set();
   /** @type {Set<number>} */
   const edges = new Set();
-  for (const pass of film.passes) {
+  for (const pass of replay.passes) {
     [pass.start, ...pass.steps].forEach((delta, step) => {
-      frame.play(delta);
+      snapshot.play(delta);
       if (pass.layout !== layout) return;
-      (step ? delta["n+"] || [] : frame.nodes).forEach((node) => nodes.add(node));
-      (step ? delta["e+"] || [] : frame.edges).forEach((edge) => edges.add(edge));
+      (step ? delta["n+"] || [] : snapshot.nodes).forEach((node) => nodes.add(node));
+      (step ? delta["e+"] || [] : snapshot.edges).forEach((edge) => edges.add(edge));
     });
   }
   const inOrder = (/** @type {number} */ a, /** @type {number} */ b) => a - b;

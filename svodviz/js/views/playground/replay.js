@@ -1,4 +1,4 @@
-// The accesses of a kernel over its memories, played frame by frame, or one by one.
+// Replays the memory accesses of a kernel, an interval or one access at a time.
 
 import { button, count, h, s } from "../../kit/dom.js";
 
@@ -7,7 +7,7 @@ const TAIL = 24; // accesses before the present one that are still shown
 
 /**
  * The outline of runs of cells, in elements.
- * @param {number[]} runs first cell and count, by turns
+ * @param {number[]} runs first cell and count, alternately
  * @param {number[]} memory [name, label, rows, columns, tall, wide]
  */
 export function cellsPath(runs, [, , rows, columns, tall, wide]) {
@@ -57,39 +57,39 @@ export function elementsPath(first, lanes, [, , rows, columns]) {
   return path;
 }
 
-/** How many pictures a film has in a mode. */
-export function lengthOf(film, mode) {
-  return mode === "steps" ? film.steps.length / 3 : film.frames.length;
+/** The number of steps of a replay in a mode. */
+export function lengthOf(trace, mode) {
+  return mode === "steps" ? trace.steps.length / 3 : trace.intervals.length;
 }
 
-/** One access of a film: its site, memory, element, whether it missed. */
-export function stepAt(film, position) {
-  const [site, element, missed] = film.steps.slice(position * 3, position * 3 + 3);
-  const [line, memory, lanes, isStore] = film.sites[site];
+/** One access of a trace: its site, memory, element, whether it missed. */
+export function stepAt(trace, position) {
+  const [site, element, missed] = trace.steps.slice(position * 3, position * 3 + 3);
+  const [line, memory, lanes, isStore] = trace.sites[site];
   return { line, memory, lanes, isStore: Boolean(isStore), element, missed: Boolean(missed) };
 }
 
-/** The picture at a position, for each memory: paths of what was before, is touched, and missed. */
-export function pictureAt(film, mode, position) {
-  return mode === "steps" ? stepPicture(film, position) : framePicture(film, position);
+/** The picture at a position: paths of cells touched before, touched now, and missed. */
+export function pictureAt(trace, mode, position) {
+  return mode === "steps" ? stepPicture(trace, position) : intervalPicture(trace, position);
 }
 
-function framePicture(film, position) {
-  const [, , touched, missed] = film.frames[position];
-  const before = film.frames[position - 1]?.[2];
-  return film.memories.map((memory, index) => ({
+function intervalPicture(trace, position) {
+  const [, , touched, missed] = trace.intervals[position];
+  const before = trace.intervals[position - 1]?.[2];
+  return trace.memories.map((memory, index) => ({
     before: before ? cellsPath(before[index], memory) : "",
     touched: cellsPath(touched[index], memory),
     missed: cellsPath(missed[index], memory),
-    isStore: film.sites.some((site) => site[1] === index && site[3]),
+    isStore: trace.sites.some((site) => site[1] === index && site[3]),
   }));
 }
 
-function stepPicture(film, position) {
-  const now = stepAt(film, position);
+function stepPicture(trace, position) {
+  const now = stepAt(trace, position);
   const tail = [];
-  for (let it = Math.max(0, position - TAIL); it < position; it += 1) tail.push(stepAt(film, it));
-  return film.memories.map((memory, index) => {
+  for (let it = Math.max(0, position - TAIL); it < position; it += 1) tail.push(stepAt(trace, it));
+  return trace.memories.map((memory, index) => {
     const path = (step) => elementsPath(step.element, step.lanes, memory);
     const isHere = now.memory === index;
     return {
@@ -102,10 +102,10 @@ function stepPicture(film, position) {
 }
 
 /** The picture at a position, in words. */
-export function wordsAt(film, mode, position, lines) {
+export function wordsAt(trace, mode, position, lines) {
   if (mode === "steps") {
-    const step = stepAt(film, position);
-    const [name, label] = film.memories[step.memory];
+    const step = stepAt(trace, position);
+    const [name, label] = trace.memories[step.memory];
     const what = `${step.isStore ? "store to" : "load from"} ${label || name}`;
     const which = step.lanes > 1 ? `elements ${step.element} … ${step.element + step.lanes - 1}`
       : `element ${step.element}`;
@@ -113,64 +113,64 @@ export function wordsAt(film, mode, position, lines) {
       + `${step.missed ? "✗ not in the first cache" : "✓ in the first cache"}. `
       + (lines?.[step.line] ?? "").trim();
   }
-  const [accesses, misses] = film.frames[position];
-  const start = film.frames.slice(0, position).reduce((sum, frame) => sum + frame[0], 0);
+  const [accesses, misses] = trace.intervals[position];
+  const start = trace.intervals.slice(0, position).reduce((sum, interval) => sum + interval[0], 0);
   const share = accesses ? (100 * (1 - misses / accesses)).toFixed(1) : "0";
-  return `Accesses ${count(start + 1)} to ${count(start + accesses)} of ${count(film.total)}: `
+  return `Accesses ${count(start + 1)} to ${count(start + accesses)} of ${count(trace.total)}: `
     + `${share} % found in the first cache.`;
 }
 
-/** The player of one film at a time. */
-export class FilmPlayer {
+/** Replays one trace at a time. */
+export class ReplayPlayer {
   constructor() {
-    Object.assign(this, { film: null, mode: "frames", position: 0, speed: 4, timer: 0 });
-    this.play = button("▶ Play", () => this.toggle(), { class: "film-play" });
+    Object.assign(this, { trace: null, mode: "intervals", position: 0, speed: 4, timer: 0 });
+    this.play = button("▶ Play", () => this.toggle(), { class: "replay-play" });
     this.slider = h("input", {
       type: "range", class: "slider", min: 0, "aria-label": "Position in the run",
       oninput: () => { this.stop(); this.go(Number(this.slider.value)); },
     });
     this.modes = h(
       "select", { "aria-label": "What is played", onchange: () => this.setMode(this.modes.value) },
-      h("option", { value: "frames" }, "the whole run"),
-      h("option", { value: "steps" }, "one by one"));
+      h("option", { value: "intervals" }, "the whole run"),
+      h("option", { value: "steps" }, "one access at a time"));
     this.speeds = h(
       "select", { "aria-label": "Speed", onchange: () => this.setSpeed(Number(this.speeds.value)) },
       ...SPEEDS.map(([value, words]) =>
         h("option", { value, selected: value === this.speed }, words)));
-    this.words = h("p", { class: "film-words", "aria-live": "off" });
-    this.stage = h("div", { class: "film-stage" });
+    this.words = h("p", { class: "replay-words", "aria-live": "off" });
+    this.stage = h("div", { class: "replay-stage" });
     this.controls = h(
-      "div", { class: "film-controls" },
-      button("|◀", () => this.jump(0), { "aria-label": "First picture" }),
+      "div", { class: "replay-controls" },
+      button("|◀", () => this.jump(0), { "aria-label": "First step" }),
       button("◀", () => this.jump(this.position - 1), { "aria-label": "Step back" }),
       this.play,
       button("▶|", () => this.jump(this.position + 1), { "aria-label": "Step" }),
       this.slider, this.modes, this.speeds);
-    this.root = h("div", { class: "film" }, this.controls, this.words, this.stage, legend());
+    this.root = h("div", { class: "replay" }, this.controls, this.words, this.stage, legend());
   }
 
-  /** Shows a film from its beginning; `lines` are the lowered instructions it was made from. */
-  show(film, lines) {
-    if (film === this.film) return;
+  /** Shows a trace from its beginning; `lines` are the lowered instructions it was made from. */
+  show(trace, lines) {
+    if (trace === this.trace) return;
     this.stop();
-    Object.assign(this, { film, lines, position: 0 });
+    Object.assign(this, { trace, lines, position: 0 });
     this.build();
     this.go(0);
   }
 
   build() {
-    this.layers = this.film.memories.map(([name, label, rows, columns]) => {
+    this.layers = this.trace.memories.map(([name, label, rows, columns]) => {
       const layers = ["before", "touched", "missed"];
       const parts = layers.map((kind) => s("path", { class: kind, d: "" }));
       const ratio = Math.min(2.2, Math.max(0.12, rows / columns));
       const title = label ? `${label} (${name})` : name;
       const svg = s(
         "svg", {
-          class: "film-memory", viewBox: `0 0 ${columns} ${rows}`, preserveAspectRatio: "none",
+          class: "replay-memory", viewBox: `0 0 ${columns} ${rows}`, preserveAspectRatio: "none",
           role: "img", "aria-label": `${title}, ${rows} by ${columns}`,
           style: `aspect-ratio: ${1 / ratio}`,
         },
-        s("rect", { class: "film-ground", width: columns, height: rows }), ...parts);
+        s("rect", { class: "replay-ground", width: columns, height: rows }), ...parts);
       const figure = h("figure", {}, h("figcaption", {}, h("b", {}, title),
         h("small", {}, ` ${count(rows)} × ${count(columns)}`)), svg);
       return { figure, parts, svg };
@@ -198,13 +198,13 @@ export class FilmPlayer {
   }
 
   go(position) {
-    if (!this.film) return;
-    const last = lengthOf(this.film, this.mode) - 1;
+    if (!this.trace) return;
+    const last = lengthOf(this.trace, this.mode) - 1;
     this.position = Math.max(0, Math.min(last, position));
     this.slider.max = String(Math.max(0, last));
     this.slider.value = String(this.position);
     if (last < 0) return;
-    const pictures = pictureAt(this.film, this.mode, this.position);
+    const pictures = pictureAt(this.trace, this.mode, this.position);
     pictures.forEach((picture, index) => {
       const { parts, svg } = this.layers[index];
       parts[0].setAttribute("d", picture.before);
@@ -212,7 +212,7 @@ export class FilmPlayer {
       parts[2].setAttribute("d", picture.missed);
       svg.classList.toggle("stored", picture.isStore);
     });
-    this.words.textContent = wordsAt(this.film, this.mode, this.position, this.lines);
+    this.words.textContent = wordsAt(this.trace, this.mode, this.position, this.lines);
   }
 
   toggle() {
@@ -221,14 +221,14 @@ export class FilmPlayer {
   }
 
   start() {
-    if (!this.film) return;
-    if (this.position >= lengthOf(this.film, this.mode) - 1) this.go(0);
+    if (!this.trace) return;
+    if (this.position >= lengthOf(this.trace, this.mode) - 1) this.go(0);
     this.play.textContent = "❚❚ Pause";
     this.timer = setInterval(() => this.tick(), 1000 / this.speed);
   }
 
   tick() {
-    const isOver = this.position >= lengthOf(this.film, this.mode) - 1;
+    const isOver = this.position >= lengthOf(this.trace, this.mode) - 1;
     if (isOver || !this.root.isConnected) this.stop();
     else this.go(this.position + 1);
   }
@@ -243,8 +243,8 @@ export class FilmPlayer {
 function legend() {
   const entries = [["touched", "touched now"], ["missed", "… and missed in the first cache"],
     ["before", "touched just before"]];
-  return h("p", { class: "film-legend" }, ...entries.map(([kind, words]) => h(
-    "span", {}, s("svg", { class: "film-key", viewBox: "0 0 16 12", "aria-hidden": "true" },
+  return h("p", { class: "replay-legend" }, ...entries.map(([kind, words]) => h(
+    "span", {}, s("svg", { class: "replay-key", viewBox: "0 0 16 12", "aria-hidden": "true" },
       s("path", { class: "touched", d: kind === "missed" ? "M0 0h16v12h-16z" : "" }),
       s("path", { class: kind, d: "M0 0h16v12h-16z" })), words)));
 }

@@ -1,4 +1,4 @@
-"""Films of accesses: every element that is accessed is seen, in the frame where it is."""
+"""Traces of accesses: every element that is accessed is there, in the interval of its access."""
 
 from typing import Any
 
@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 import compiler
 from compiler import Options
-from compiler.playground import film as module
+from compiler.playground import access_trace as module
+from compiler.playground.access_trace import AccessTrace, access_trace, picture, runs
 from compiler.playground.caches import Cache
-from compiler.playground.film import Film, film, picture, runs
 from compiler.playground.sites import Region
 from tests.playground.programs import TILED, product
 
 FIRST = Cache("L1", 1024, 4)
 
 
-def filmed(loops: str, size: int = 40) -> Film:
+def traced(loops: str, size: int = 40) -> AccessTrace:
     (kernel,) = product(loops=loops, rows=size, columns=size, depth=size).lowered
-    return film(kernel.instructions, FIRST, dict.fromkeys(range(3), (size, size)))
+    return access_trace(kernel.instructions, FIRST, dict.fromkeys(range(3), (size, size)))
 
 
 def cells(row: tuple[int, ...]) -> set[int]:
@@ -36,41 +36,41 @@ def test_runs_name_every_cell_once(wanted: set[int]) -> None:
 
 
 @pytest.mark.parametrize("loops", ["plain", TILED, "tile i0 8; pack 2 i0.0"])
-def test_frames_have_all_accesses_and_all_cells(loops: str) -> None:
-    made = filmed(loops)
-    assert sum(frame.accesses for frame in made.frames) == made.accesses == made.total
+def test_intervals_have_all_accesses_and_all_cells(loops: str) -> None:
+    made = traced(loops)
+    assert sum(interval.accesses for interval in made.intervals) == made.accesses == made.total
     for place, each in enumerate(made.pictures[:3]):
-        seen = set().union(*(cells(frame.touched[place]) for frame in made.frames))
+        seen = set().union(*(cells(interval.touched[place]) for interval in made.intervals))
         assert seen == set(range(each.cells))
-    for frame in made.frames:
-        pairs = zip(frame.touched, frame.missed, strict=True)
+    for interval in made.intervals:
+        pairs = zip(interval.touched, interval.missed, strict=True)
         assert all(cells(missed) <= cells(touched) for touched, missed in pairs)
-        assert 0 <= frame.misses <= frame.accesses
+        assert 0 <= interval.misses <= interval.accesses
 
 
-def test_what_is_fetched_ahead_is_there_and_is_not_filmed() -> None:
+def test_what_is_fetched_ahead_is_there_and_is_not_traced() -> None:
     x = compiler.Tensor(np.ones((8, 64), np.float32)).sum(1)
     lanes = "tile r1 16; vectorize r1.1"
-    films = []
+    traces = []
     for loops in (lanes, f"{lanes}; prefetch 1 r1 i0"):
         (kernel,) = compiler.compile(x, Options(loops={"k0": loops})).lowered
-        films.append(film(kernel.instructions, FIRST, {0: (8,), 1: (8, 64)}))
-    plain, ahead = films
+        traces.append(access_trace(kernel.instructions, FIRST, {0: (8,), 1: (8, 64)}))
+    plain, ahead = traces
     assert ahead.accesses == ahead.total == plain.accesses == 8 * 5
     misses = [[missed for site, _, missed in made.steps if not made.sites[site].is_store]
-              for made in films]  # fmt: skip
+              for made in traces]  # fmt: skip
     assert misses == [[True] * 32, [True] * 4 + [False] * 28]
 
 
 def test_the_plain_loops_go_through_the_whole_second_matrix_again_and_again() -> None:
-    made, tiled = filmed("plain"), filmed(TILED)
-    second = [len(cells(frame.touched[2])) for frame in made.frames]
+    made, tiled = traced("plain"), traced(TILED)
+    second = [len(cells(interval.touched[2])) for interval in made.intervals]
     assert min(second[1:-1]) > 0.2 * made.pictures[2].cells
-    assert sum(frame.misses for frame in tiled.frames) < made.accesses
+    assert sum(interval.misses for interval in tiled.intervals) < made.accesses
 
 
 def test_steps_are_the_first_accesses() -> None:
-    made = filmed("plain")
+    made = traced("plain")
     assert len(made.steps) == module.STEPS
     names = [made.sites[site].region.name for site, _, _ in made.steps[:4]]
     assert names == ["in1", "in2", "in1", "in2"]
@@ -78,11 +78,11 @@ def test_steps_are_the_first_accesses() -> None:
     assert [missed for _, _, missed in made.steps[:4]] == [True, True, False, True]
 
 
-def test_a_long_run_is_filmed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_is_traced_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LIMIT", 1000)
-    made = filmed("plain")
+    made = traced("plain")
     assert (made.accesses, made.total) == (1000, 2 * 40**3 + 40**2)
-    assert len(made.frames) == module.FRAMES
+    assert len(made.intervals) == module.INTERVALS
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
-"""Film: a kernel's accesses as pictures of its memories, frame by frame.
+"""A trace of a kernel's memory accesses: which cells of each memory are touched, over time.
 
-    film   = memories  sites  steps  frames
-    memory = name  rows  columns     a grid of cells, each of `tall` by `wide` elements
-    step   = site  element  missed   one access, of the first few, one after the other
-    frame  = accesses  misses  for each memory: cells touched, cells that missed the first cache
+    trace    = memories  sites  steps  intervals
+    memory   = name  rows  columns     a grid of cells, each of `tall` by `wide` elements
+    step     = site  element  missed   one access, of the first few, one after the other
+    interval = accesses  misses  for each memory: cells touched, cells that missed the first cache
 
-All frames have the same number of accesses but for the last. What is fetched ahead is in the cache
-from then on, and is no access. Cells of a frame are runs: pairs of
-first cell and count, row by row.
+All intervals but the last have the same number of accesses. A prefetch puts its line into the cache
+and does not count as an access. The cells of an interval are runs: pairs of first cell and count,
+row by row.
 """
 
 import math
@@ -26,12 +26,12 @@ from compiler.playground.sites import Region, Site
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Shape: TypeAlias = tuple[int, ...]
-FRAMES, STEPS = 100, 600
+INTERVALS, STEPS = 100, 600
 SIDE = 32
 """Cells along one side of a memory's picture, at most."""
 LIMIT = 5_000_000
-"""Accesses that are filmed: 1.2 s (a plain product of 256 × 256 matrices, measured 2026-11-23 on
-one core of an AMD EPYC). How long a reader waits for a film is a choice."""
+"""The most accesses that are traced: 1.2 s (a plain product of 256 × 256 matrices, measured
+2026-11-23 on one core of an AMD EPYC). How long a reader waits for a trace is a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Picture:
 
     @property
     def cells(self) -> int:
-        """Of the whole picture."""
+        """The number of cells of the picture."""
         return self.across * -(-self.rows // self.tall)
 
     def cell(self, element: Array) -> Array:
@@ -61,8 +61,8 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """The cells touched by some accesses that follow each other: runs of cells for each memory."""
+class Interval:
+    """The cells touched by some consecutive accesses: runs of cells for each memory."""
 
     accesses: int
     misses: int
@@ -71,32 +71,32 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
-    """See the module docstring; `accesses` were filmed of `total`."""
+class AccessTrace:
+    """See the module docstring; the first `accesses` of `total` are traced."""
 
     pictures: tuple[Picture, ...]
     sites: tuple[Site, ...]
     steps: tuple[tuple[int, int, bool], ...]
-    frames: tuple[Frame, ...]
+    intervals: tuple[Interval, ...]
     accesses: int
     total: int
 
 
-def film(
+def access_trace(
     instructions: Sequence[Instruction],
     cache: Cache,
     shapes: Mapping[int, Shape],
     variables: Mapping[str, int] | None = None,
-) -> Film:
-    """The film of one run; `shapes` are those of the arguments by slot.
+) -> AccessTrace:
+    """The trace of one run; `shapes` are those of the arguments by slot.
 
-    Raises `DataError` where data decide what is accessed.
+    Raises `DataError` if the addresses depend on data.
     """
-    return _Camera(Accesses(instructions, variables), cache, shapes).run()
+    return _Recorder(Accesses(instructions, variables), cache, shapes).run()
 
 
 def picture(region: Region, shape: Shape) -> Picture:
-    """A memory as a grid: a row is what its last axis has, or as long as the whole is high."""
+    """A memory as a grid. A row is its last axis; a memory with one axis is about square."""
     columns = shape[-1] if len(shape) > 1 else _row_of(region.size)
     columns = max(1, min(columns, region.size))
     rows = -(-region.size // columns)
@@ -104,12 +104,12 @@ def picture(region: Region, shape: Shape) -> Picture:
 
 
 def _row_of(size: int) -> int:
-    """Elements in a row of what has one axis: whole lines where it is long."""
+    """The elements in a row of a memory with one axis: whole cache lines if it is long."""
     return size if size <= 64 else min(size, -(-math.isqrt(size) // 16) * 16)
 
 
-class _Camera:
-    """State while a film is made."""
+class _Recorder:
+    """State while a trace is recorded."""
 
     def __init__(self, accesses: Accesses, cache: Cache, shapes: Mapping[int, Shape]) -> None:
         self.accesses = accesses
@@ -123,22 +123,22 @@ class _Camera:
         self.sizes = np.array([s.nbytes for s in accesses.sites], np.int64)
         self.widths = np.array([s.lanes for s in accesses.sites], np.int64)
         self.fetches = np.array([s.is_fetch for s in accesses.sites], np.bool_)
-        self.group = max(1, -(-min(accesses.total, LIMIT) // FRAMES))
+        self.group = max(1, -(-min(accesses.total, LIMIT) // INTERVALS))
         self.steps: list[tuple[int, int, bool]] = []
-        shape = (FRAMES, len(regions), SIDE * SIDE)
+        shape = (INTERVALS, len(regions), SIDE * SIDE)
         self.touched, self.missed = (np.zeros(shape, np.bool_) for _ in range(2))
-        self.misses = np.zeros(FRAMES, np.int64)
+        self.misses = np.zeros(INTERVALS, np.int64)
         self.done = 0
 
-    def run(self) -> Film:
+    def run(self) -> AccessTrace:
         """Take all chunks, as far as the limit."""
         for chunk in self.accesses.chunks():
             if self.done >= LIMIT:
                 break
             self._take(chunk)
-        frames = tuple(self._frames())
-        return Film(
-            self.pictures, tuple(self.accesses.sites), tuple(self.steps), frames, self.done,
+        intervals = tuple(self._intervals())
+        return AccessTrace(
+            self.pictures, tuple(self.accesses.sites), tuple(self.steps), intervals, self.done,
             max(self.done, self.accesses.total if self.done >= LIMIT else 0),
         )  # fmt: skip
 
@@ -156,30 +156,30 @@ class _Camera:
         rows = zip(own[:left].tolist(), element[:left].tolist(), missed[:left].tolist(),
                    strict=True)  # fmt: skip
         self.steps += rows
-        frame = (self.done + np.arange(len(own))) // self.group
-        self.misses += np.bincount(frame[missed], minlength=FRAMES)
-        self._mark(self.touched, frame, own, element)
-        self._mark(self.missed, frame[missed], own[missed], element[missed])
+        interval = (self.done + np.arange(len(own))) // self.group
+        self.misses += np.bincount(interval[missed], minlength=INTERVALS)
+        self._mark(self.touched, interval, own, element)
+        self._mark(self.missed, interval[missed], own[missed], element[missed])
         self.done += len(own)
 
-    def _mark(self, marks: Array, frame: Array, own: Array, element: Array) -> None:
+    def _mark(self, marks: Array, interval: Array, own: Array, element: Array) -> None:
         """Mark the cells of elements, and of those that were accessed with them."""
         for site in np.unique(own):
             here, width = own == site, int(self.widths[site])
             place = int(self.places[site])
-            each, first, when = self.pictures[place], element[here], frame[here]
+            each, first, when = self.pictures[place], element[here], interval[here]
             for lane in {*range(0, width, each.wide), width - 1}:
                 marks[when, place, each.cell(first + lane)] = True
 
-    def _frames(self) -> list[Frame]:
+    def _intervals(self) -> list[Interval]:
         count = -(-self.done // self.group)
         sizes = [min(self.group, self.done - n * self.group) for n in range(count)]
         touched, missed = (
-            [tuple(runs(np.flatnonzero(cells)) for cells in frame) for frame in marks]
+            [tuple(runs(np.flatnonzero(cells)) for cells in interval) for interval in marks]
             for marks in (self.touched, self.missed)
         )
         rows = zip(sizes, self.misses.tolist(), touched, missed, strict=False)
-        return [Frame(*row) for row in rows]
+        return [Interval(*row) for row in rows]
 
 
 def runs(cells: Array) -> tuple[int, ...]:

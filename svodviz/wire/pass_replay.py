@@ -1,8 +1,8 @@
-"""The frames of passes as a film: one table of all nodes ever present, and what each step changes.
+"""Passes as a replay: one table of all nodes that ever occur, and what each step changes.
 
-The `start` of a pass leads from the last frame of the pass before to the first frame of this one.
-Consecutive passes share a layout of the union of their frames, so what stays holds its place, as
-long as that union is not much larger than their largest frame; then a new layout begins.
+The `start` of a pass leads from the last graph of the pass before to the first graph of this one.
+Consecutive passes share a layout of the union of their graphs, so a node that stays keeps its
+place. If the union is much larger than their largest graph, a new layout begins.
 """
 
 from collections.abc import Iterable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from svodviz.data import records
 
 # Choices, no measurements.
-NODE_BUDGET = 120_000  # nodes that come, go and change over all steps of one film
-ROOM, SPARE = 1.6, 10  # a shared layout holds at most ROOM × the largest frame + SPARE nodes
+NODE_BUDGET = 120_000  # nodes that come, go and change over all steps of one replay
+ROOM, SPARE = 1.6, 10  # a shared layout holds at most ROOM × the largest graph + SPARE nodes
 
 
 def _no_change() -> "records.Delta":
@@ -29,8 +29,8 @@ def _no_change() -> "records.Delta":
 
 
 @dataclass
-class PassFilm:
-    """The film's record of one pass: its deltas, and all rows that are ever on screen in it."""
+class ReplayedPass:
+    """One pass of a replay: its deltas, and all rows that occur in it."""
 
     start: "records.Delta" = field(default_factory=_no_change)
     steps: "list[records.Delta]" = field(default_factory=list)
@@ -40,28 +40,28 @@ class PassFilm:
     layout: int = 0
 
 
-class Film:
-    """Collects the frames of successive passes over one program."""
+class Recorder:
+    """Records successive passes over one program."""
 
     def __init__(self, entities: Entities) -> None:
         self.entities = entities
         self.boxes: list[Box] = []
         self.arrows: dict[Arrow, int] = {}
         self.numbers: dict[str, int] = {}
-        self.passes: list[PassFilm] = []
+        self.passes: list[ReplayedPass] = []
         self.budget = NODE_BUDGET
         self.seen: Seen = {}
-        """The facts that passes told of nodes, which they need not tell each other again."""
+        """The facts of nodes reported by passes so far: a pass reports only new ones."""
         self._attributes: dict[str, Facts] = {}
         self._operands: dict[str, tuple[str, ...]] = {}
         self._incoming: dict[str, tuple[int, ...]] = {}
 
-    def shoot(self, changes: "Iterable[Change]") -> int:
-        """Takes in the next pass: all nodes before it, then what each of its rewrites changes.
+    def record(self, changes: "Iterable[Change]") -> int:
+        """Records the next pass: all nodes before it, then what each of its rewrites changes.
 
-        Returns how many rewrites were taken in.
+        Returns the number of rewrites recorded.
         """
-        shot = PassFilm()
+        made = ReplayedPass()
         for position, change in enumerate(changes):
             if position and self.budget <= 0:
                 break
@@ -69,19 +69,19 @@ class Film:
             left = [] if position else [key for key in self._attributes if key not in change.nodes]
             delta = self._advance(change, [*left, *change.removed])
             if position:
-                shot.steps.append(delta)
+                made.steps.append(delta)
             else:
-                shot.start = delta
-                shot.nodes.update(dict.fromkeys(self.numbers[key] for key in self._attributes))
-                shot.edges.update(dict.fromkeys(chain.from_iterable(self._incoming.values())))
-            shot.nodes.update(dict.fromkeys(delta.get("n+", ())))
-            shot.edges.update(dict.fromkeys(delta.get("e+", ())))
-            shot.largest = max(shot.largest, len(self._attributes))
-        self.passes.append(shot)
-        return len(shot.steps)
+                made.start = delta
+                made.nodes.update(dict.fromkeys(self.numbers[key] for key in self._attributes))
+                made.edges.update(dict.fromkeys(chain.from_iterable(self._incoming.values())))
+            made.nodes.update(dict.fromkeys(delta.get("n+", ())))
+            made.edges.update(dict.fromkeys(delta.get("e+", ())))
+            made.largest = max(made.largest, len(self._attributes))
+        self.passes.append(made)
+        return len(made.steps)
 
     def _advance(self, change: "Change", removed: list[str]) -> "records.Delta":
-        """The delta from the frame before to this one, in which `removed` are no more."""
+        """The delta from the graph before to this one, in which `removed` are gone."""
         known = self._attributes
         rows = [
             self._take(box_of(key, attributes))
@@ -125,8 +125,8 @@ class Film:
         self.boxes[number] = self.boxes[number].at_least(box.width, box.height)
         return number, node_row(box, self.entities)
 
-    def wire(self, placing: Budget) -> "records.Film":
-        """The film: tables, layouts (null where `placing` has no room for one) and deltas."""
+    def wire(self, placing: Budget) -> "records.Replay":
+        """The replay: tables, layouts (null where `placing` has no room for one) and deltas."""
         layouts = [self._lay_out(index, run, placing) for index, run in enumerate(self._runs())]
         return {
             "nodes": [node_row(box, self.entities) for box in self.boxes],
@@ -137,23 +137,25 @@ class Film:
             ],
         }
 
-    def _runs(self) -> list[list[PassFilm]]:
-        """Consecutive passes whose frames fit into one layout."""
-        runs: list[list[PassFilm]] = []
-        for shot in self.passes:
-            if runs and _fit([*runs[-1], shot]):
-                runs[-1].append(shot)
+    def _runs(self) -> list[list[ReplayedPass]]:
+        """Consecutive passes whose graphs fit into one layout."""
+        runs: list[list[ReplayedPass]] = []
+        for made in self.passes:
+            if runs and _fit([*runs[-1], made]):
+                runs[-1].append(made)
             else:
-                runs.append([shot])
+                runs.append([made])
         return runs
 
-    def _lay_out(self, index: int, run: list[PassFilm], placing: Budget) -> "records.Layout | None":
-        for shot in run:
-            shot.layout = index
-        nodes = sorted({node for shot in run for node in shot.nodes})
+    def _lay_out(
+        self, index: int, run: list[ReplayedPass], placing: Budget
+    ) -> "records.Layout | None":
+        for made in run:
+            made.layout = index
+        nodes = sorted({node for made in run for node in made.nodes})
         if not placing.allows(len(nodes)):
             return None
-        edges = {edge for shot in run for edge in shot.edges}
+        edges = {edge for made in run for edge in made.edges}
         boxes = [(node, self.boxes[node]) for node in nodes]
         arrows = [(number, arrow) for arrow, number in self.arrows.items() if number in edges]
         drawing = Drawing(tuple(it for _, it in boxes), tuple(it for _, it in arrows))
@@ -161,10 +163,10 @@ class Film:
 
 
 def without_empty(delta: "records.Delta") -> "records.Delta":
-    """The changes, without the lists in which nothing stands."""
+    """The delta without its empty lists."""
     return cast("records.Delta", {name: rows for name, rows in delta.items() if rows})
 
 
-def _fit(run: list[PassFilm]) -> bool:
-    union = {node for shot in run for node in shot.nodes}
-    return len(union) <= ROOM * max(shot.largest for shot in run) + SPARE
+def _fit(run: list[ReplayedPass]) -> bool:
+    union = {node for made in run for node in made.nodes}
+    return len(union) <= ROOM * max(made.largest for made in run) + SPARE
