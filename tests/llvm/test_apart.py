@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -60,10 +59,8 @@ def test_a_question_that_ends_its_process_ends_no_other() -> None:
 
 @needs_fork
 def test_what_takes_too_long_is_ended() -> None:
-    start = time.monotonic()
     with pytest.raises(InternalError, match="more than 0 seconds"):
         apart.ask({**QUESTION, "texts": [TEXT] * 2000, "levels": [[3, "all"]] * 2000}, 0.05)
-    assert time.monotonic() - start < 10
     assert apart.ask(QUESTION).content["texts"]
     with pytest.raises(InternalError, match="more than 0 seconds"):
         ended = apart._alone(QUESTION, 0.001)

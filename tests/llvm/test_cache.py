@@ -4,7 +4,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -267,4 +266,4 @@ def test_an_entry_is_as_new_as_its_last_use(tmp_path: Path) -> None:
     folder.put(KEYS[0], CODE)
     os.utime(only(tmp_path), (1, 1))
     folder.get(KEYS[0])
-    assert time.time() - only(tmp_path).stat().st_mtime < 60
+    assert only(tmp_path).stat().st_mtime > 1
