@@ -28,13 +28,13 @@ from compiler.tensors.variables import Variable
 
 
 def _bounds_of(part: Sequence[int] | None, axis: int, extent: int) -> tuple[int, int]:
-    """One axis of `shrink`: (begin, end) inside the axis; None keeps all of it."""
+    """The bounds (begin, end) of one axis for `shrink`; None keeps the whole axis."""
     pair = (0, extent) if part is None else integers("shrink", part)
     if len(pair) == 2 and 0 <= pair[0] <= pair[1] <= extent:
         return pair[0], pair[1]
     raise ShapeError(
         "shrink",
-        f"the part of axis {axis} is not inside it",
+        f"the part of axis {axis} is out of bounds",
         got=written(pair),
         expected=f"0 <= begin <= end <= {extent}",
     )
@@ -42,13 +42,14 @@ def _bounds_of(part: Sequence[int] | None, axis: int, extent: int) -> tuple[int,
 
 @traced
 class Movement(TensorValue):
-    """Shapes, axes and conversions."""
+    """Reshaping, reordering and broadcasting."""
 
     __slots__ = ()
 
     def reshape(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
-        """The same elements, row-major, under `shape`; one extent may be -1, others may be
-        variables, and sums and products of such."""
+        """The same elements in row-major order, with shape `shape`. One extent may be -1; others
+        may be variables, and sums and products of variables. Raises `ShapeError` if the number of
+        elements changes."""
         variable = variable_shape("reshape", self.node, shape)
         if variable is not None:
             return self._new(variable)
@@ -56,17 +57,17 @@ class Movement(TensorValue):
         return self._new(reshaped(self.node, fill_unknown("reshape", wanted, self.size)))
 
     def view(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
-        """The same as `reshape` (PyTorch's; what NumPy calls so is `bitcast`)."""
+        """The same as `reshape` (PyTorch's name; NumPy's `view` is `bitcast`)."""
         return self.reshape(*shape)
 
     def flatten(self, start: int = 0, end: int = -1) -> Self:
-        """Axes `start` to `end` (included) joined into one (PyTorch's)."""
+        """Axes `start` to `end` (inclusive) merged into one. As in PyTorch."""
         if not self.ndim:
             return self.reshape(1)
         first, last = (axis_of("flatten", a, self.ndim) for a in (start, end))
         if first > last:
             raise AxisError(
-                "flatten", "start is behind end", got=f"axes {start} and {end}",
+                "flatten", "start comes after end", got=f"axes {start} and {end}",
                 expected="start <= end",
             )  # fmt: skip
         count = 1
@@ -75,14 +76,14 @@ class Movement(TensorValue):
         return self.reshape(*self.shape[:first], count, *self.shape[last + 1 :])
 
     def unflatten(self, axis: int, sizes: Sequence[int]) -> Self:
-        """Axis `axis` split into axes of `sizes`; one of them may be -1."""
+        """Axis `axis` split into axes with extents `sizes`; one of them may be -1."""
         place = axis_of("unflatten", axis, self.ndim)
         parts = fill_unknown("unflatten", integers("unflatten", sizes), self.shape[place])
         shape = self.shape[:place] + parts + self.shape[place + 1 :]
         return self._new(reshaped(self.node, shape))
 
     def permute(self, *order: int | Sequence[int]) -> Self:
-        """Axes reordered: result axis i is axis `order[i]`."""
+        """Axes reordered: axis i of the result is axis `order[i]`."""
         given = integers("permute", order)
         axes = tuple(axis_of("permute", a, self.ndim) for a in given)
         check_distinct("permute", axes, given)
@@ -95,11 +96,11 @@ class Movement(TensorValue):
 
     @of_rank_zero
     def transpose(self, *axes: int | Sequence[int]) -> Self:
-        """All axes reversed; with a tuple, or with three axes or more, that order (NumPy's); with
-        two axes, those swapped (PyTorch's).
+        """The transpose: all axes reversed. A tuple, or three axes or more, give the order of axes,
+        as in NumPy; two axes are swapped, as in PyTorch.
 
-        `transpose(0, 1)` of a matrix is refused (`AxisError`): it is the order that there is in
-        NumPy, and swaps the axes in PyTorch.
+        `transpose(0, 1)` of a matrix raises `AxisError`: in NumPy it keeps the order, in PyTorch it
+        swaps the axes.
         """
         if not axes:
             return self.permute(tuple(reversed(range(self.ndim))))
@@ -108,15 +109,15 @@ class Movement(TensorValue):
         first, second = (axis_of("transpose", a, self.ndim) for a in axes)
         if (self.ndim, first, second) == (2, 0, 1):
             raise AxisError(
-                "transpose", "two axes of a matrix can be read in two ways", got=written(axes),
+                "transpose", "two axes of a matrix are ambiguous", got=written(axes),
                 expected="x.T or x.swapaxes(0, 1) to swap them, x.transpose((0, 1)) to keep them",
-                hint="PyTorch swaps the two axes that it is given; NumPy takes them for the order",
+                hint="PyTorch swaps the two axes; NumPy reads them as the order of axes",
             )  # fmt: skip
         return self.swapaxes(first, second)
 
     @of_rank_zero
     def swapaxes(self, first: int, second: int) -> Self:
-        """Two axes exchanged."""
+        """Two axes swapped."""
         one, other = (axis_of("swapaxes", a, self.ndim) for a in (first, second))
         order = list(range(self.ndim))
         order[one], order[other] = other, one
@@ -124,12 +125,12 @@ class Movement(TensorValue):
 
     @property
     def T(self) -> Self:
-        """All axes reversed."""
+        """The transpose: all axes reversed."""
         return self.transpose()
 
     @property
     def mT(self) -> Self:
-        """The last two axes exchanged: each matrix of a stack transposed."""
+        """The matrix transpose: the last two axes swapped. Needs rank 2 or more."""
         if self.ndim < 2:
             raise ShapeError(
                 "mT", "a matrix has two axes", got=written(self.shape), expected="rank 2 or more"
@@ -138,7 +139,7 @@ class Movement(TensorValue):
 
     @of_rank_zero
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
-        """Axes `source` put at the places `destination`; the others keep their order."""
+        """Axes `source` moved to positions `destination`; the other axes keep their order."""
         given, places = integers("movedim", (source,)), integers("movedim", (destination,))
         moved = [axis_of("movedim", a, self.ndim) for a in given]
         targets = [axis_of("movedim", a, self.ndim) for a in places]
@@ -155,8 +156,8 @@ class Movement(TensorValue):
         return self.permute(order)
 
     def squeeze(self, axis: Axes = None, *, dim: Axes = None) -> Self:
-        """Axes of extent 1 removed: all of them, or those named, which must have extent 1
-        (NumPy's; PyTorch leaves a longer axis as it is)."""
+        """Axes of extent 1 removed: all of them, or those given, which must have extent 1 (NumPy's;
+        PyTorch keeps an axis of another extent)."""
         axes = one_of("squeeze", axis, dim)
         if axes is None or is_of_number(axes, self.ndim):
             return self._new(reshaped(self.node, tuple(n for n in self.shape if n != 1)))
@@ -171,24 +172,24 @@ class Movement(TensorValue):
         return self._new(reshaped(self.node, kept))
 
     def unsqueeze(self, axis: int) -> Self:
-        """A new axis of extent 1 before axis `axis` (negative: counted in the result)."""
+        """A new axis of extent 1 at position `axis`; negative positions count in the result."""
         place = axis_of("unsqueeze", axis, self.ndim + 1)
         return self._new(reshaped(self.node, (*self.shape[:place], 1, *self.shape[place:])))
 
     def expand(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
-        """Axes of extent 1 repeated to `shape`; -1 keeps an extent; new axes go in front."""
+        """Axes of extent 1 broadcast to `shape`; -1 keeps an extent; new axes go in front."""
         numbers, variables = apart("expand", shape)
         wanted = reaches("expand", self.node, numbers)
         return self._new(cut_to("expand", broadcast_node(self.node, wanted), variables))
 
     def broadcast_to(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
-        """Repeated to `shape` by the rules of broadcasting."""
+        """Broadcast to `shape`, by NumPy's rules. Raises `ShapeError` where that is impossible."""
         numbers, variables = apart("broadcast_to", shape)
         wanted = reaches("broadcast_to", self.node, extents("broadcast_to", numbers))
         return self._new(cut_to("broadcast_to", broadcast_node(self.node, wanted), variables))
 
     def shrink(self, bounds: Sequence[Sequence[int] | None]) -> Self:
-        """The part [begin, end) of each axis: one pair per axis, None for all of an axis."""
+        """The part [begin, end) of each axis: one pair per axis; None keeps the whole axis."""
         if not isinstance(bounds, Sequence) or len(bounds) != self.ndim:
             raise ShapeError(
                 "shrink", "there must be one part per axis", got=repr(bounds),
@@ -206,23 +207,25 @@ class Movement(TensorValue):
 
     @of_rank_zero
     def flip(self, *axes: int | Sequence[int]) -> Self:
-        """The given axes reversed; without arguments all of them."""
+        """The given axes reversed; without arguments all axes."""
         wanted = axes_of("flip", integers("flip", axes) if axes else None, self.ndim)
         return self._new(Flip((self.node,), wanted)) if wanted else self._same()
 
     def contiguous(self) -> Self:
-        """The same value, written to memory once: what uses it does not compute it again."""
+        """The same values, stored to memory once: consumers read them instead of recomputing
+        them."""
         return self._new(Contiguous((self.node,)))
 
 
 @traced
 class Conversion(Movement):
-    """Conversions between element types; the names `float`, `int`, … are methods in here."""
+    """Type conversions. In this class the names `float`, `int`, … are methods."""
 
     __slots__ = ()
 
     def cast(self, dtype: object) -> Self:
-        """Converted to `dtype`: integers wrap, floats saturate into integers, NaN becomes 0."""
+        """Converted to `dtype`: integers wrap, floats saturate when converted to integers, NaN
+        becomes 0."""
         return self._new(cast_to(self.node, parse(dtype, "cast")))
 
     def astype(self, dtype: object) -> Self:
@@ -230,14 +233,15 @@ class Conversion(Movement):
         return self.cast(dtype)
 
     def bitcast(self, dtype: object) -> Self:
-        """The same bits read as `dtype`, which must be as wide, and bool only from bool."""
+        """The same bits reinterpreted as `dtype`, which must have the same width. Only bool can be
+        reinterpreted as bool."""
         target = parse(dtype, "bitcast")
         if target == self.dtype:
             return self._same()
         if target.bits != self.dtype.bits or target == truth:
             raise DTypeError(
                 "bitcast",
-                "the bits cannot be read as that type",
+                "the bits cannot be reinterpreted as that type",
                 got=f"{self.dtype} to {target}",
                 expected=f"another type of {self.dtype.bits} bits, not bool",
                 hint="cast converts the values instead",
@@ -269,5 +273,5 @@ class Conversion(Movement):
         return self.cast(int64)
 
     def bool(self) -> Self:
-        """Converted to bool: true where not 0 (NaN is true)."""
+        """Converted to bool: true where an element is not 0. NaN is true."""
         return self.cast(truth)

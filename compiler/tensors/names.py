@@ -1,7 +1,7 @@
-"""Names that users of NumPy and PyTorch know: those that mean one of ours, and what to write else.
+"""NumPy's and PyTorch's names: which of our methods they are, and what to write instead.
 
-A name of `SAME` is answered by our method. Any other that a tensor does not have is answered by a
-page with the spelling of `INSTEAD`, or with the nearest name: an `AttributeError`.
+A name in `SAME` is an alias of our method. Any other name that a tensor does not have raises an
+`AttributeError`, with the spelling from `INSTEAD` or the most similar name.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ SAME = {
     "power": "pow", "right_shift": "rshift", "rint": "round", "true_divide": "div",
     "clamp_min": "maximum", "clamp_max": "minimum",
 }  # fmt: skip
-"""Names of other libraries for what a method of ours does, with the same arguments."""
+"""Names in other libraries of our methods that take the same arguments."""
 
 INSTEAD = {
     "addcmul": "a.mulacc(b, c)", "addmm": "x + a @ b", "argwhere": "x.nonzero()",
@@ -58,7 +58,7 @@ INSTEAD = {
     "view_as": "x.reshape(other.shape)", "vsplit": "x.split(sizes, 0)", "vstack": "a.cat(b)",
     "zero_": "x.assign(x.zeros_like())",
 }  # fmt: skip
-"""The words for names of other libraries that no method of ours has: what to write here."""
+"""Names in other libraries without a method here, and what to write instead."""
 
 _NO_COMPLEX = "there are no complex numbers here"
 _NO_STRIDES = "every tensor is row-major: views are operations of the graph"
@@ -68,7 +68,7 @@ ABSENT = {
     **dict.fromkeys(("is_contiguous", "stride", "strides", "storage"), _NO_STRIDES),
     "cuda": 'there are no GPUs here; x.to("CPU:1") is another device',
 }  # fmt: skip
-"""Why there is nothing to write for others."""
+"""Names with no equivalent, and the reason."""
 
 
 _MODULES = {
@@ -97,7 +97,7 @@ _MODULES = {
         "visualize": "svodviz.explore(x)",
     },
 }
-"""The words for names that a package does not have: what to write here."""
+"""Names that a package does not have, and what to write instead."""
 
 
 def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
@@ -117,7 +117,7 @@ def _mistake(owner: str, name: str, expected: str, hint: str) -> NameMistake:
 
 
 class Named(type):
-    """Metaclass of tensors: a class method of another name, e.g. `Tensor.concat`, is found too."""
+    """The metaclass of tensors: it resolves aliases of class methods, such as `Tensor.concat`."""
 
     def __getattr__(cls, name: str) -> Any:
         if name in SAME:
@@ -126,8 +126,8 @@ class Named(type):
 
 
 def missing(cls: type, name: str) -> AttributeError:
-    """The error for an attribute that `cls` does not have; plain, and quick, for private names,
-    which Python, IPython and `copy` look for."""
+    """The error for an attribute that `cls` does not have. For private names, which Python, IPython
+    and `copy` probe, it is short and cheap to make."""
     kind = cls.__name__
     if name.startswith("_"):
         return AttributeError(f"{kind!r} object has no attribute {name!r}")
@@ -137,7 +137,7 @@ def missing(cls: type, name: str) -> AttributeError:
 
 @cache
 def _hint(cls: type, name: str) -> str:
-    """A hint in words: the name that `name` was meant to be."""
+    """A hint with the name that `name` was probably meant to be."""
     known = [each for each in dir(cls) if not each.startswith("_")]
     if name in INSTEAD:
         return f"write {INSTEAD[name]}"

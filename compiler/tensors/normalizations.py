@@ -1,6 +1,6 @@
 """Tensor methods that normalise along axes: softmax, logsumexp, layernorm.
 
-Integers are computed in float64, float16 in float32 and rounded once at the end.
+Integers are computed in float64; float16 is computed in float32 and rounded once, at the end.
 """
 
 from typing import Self
@@ -14,13 +14,14 @@ from compiler.tensors.value import traced
 
 @traced
 class Normalizations(Reductions):
-    """Probabilities and standardised values."""
+    """Softmax and standardisation."""
 
     __slots__ = ()
 
     @of_rank_zero
     def softmax(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
-        """exp(x) divided by its sum over `axis`; the greatest element is subtracted first."""
+        """exp(x) divided by its sum over `axis`. The maximum is subtracted first, so nothing
+        overflows."""
         axes = axes_of("softmax", axis if dim is None else dim, self.ndim)
         if not self.size:
             return self.cast(self._statistic_type())
@@ -29,7 +30,7 @@ class Normalizations(Reductions):
 
     @of_rank_zero
     def log_softmax(self, axis: Axes = -1, *, dim: Axes = None) -> Self:
-        """Logarithm of `softmax`, without the detour over small numbers."""
+        """The logarithm of `softmax`, computed without underflow of small probabilities."""
         axes = axes_of("log_softmax", axis if dim is None else dim, self.ndim)
         if not self.size:
             return self.cast(self._statistic_type())
@@ -39,7 +40,8 @@ class Normalizations(Reductions):
 
     @of_rank_zero
     def logsumexp(self, axis: Axes = -1, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """log(sum(exp(x))) over `axis`, safe from overflow; `ShapeError` over an empty axis."""
+        """log(sum(exp(x))) over `axis`, without overflow. Raises `ShapeError` over an empty
+        axis."""
         axes = axes_of("logsumexp", axis if dim is None else dim, self.ndim)
         refuse_empty("logsumexp", self.shape, axes)
         x = self._as_wide()
@@ -52,7 +54,8 @@ class Normalizations(Reductions):
 
     @of_rank_zero
     def layernorm(self, axis: Axes = -1, eps: float = 1e-5, *, dim: Axes = None) -> Self:
-        """(x - mean) / sqrt(variance + eps) over `axis`; the variance divides by the count."""
+        """Layer normalisation, (x - mean) / sqrt(variance + eps) over `axis`. The variance divides
+        by the number of elements."""
         axes = axes_of("layernorm", axis if dim is None else dim, self.ndim)
         x = self._as_wide()
         centred = x.sub(x._mean(axes, keepdim=True))
@@ -60,7 +63,7 @@ class Normalizations(Reductions):
         return centred.mul(variance.add(eps).rsqrt()).cast(self._statistic_type())
 
     def _centred(self, axes: tuple[int, ...]) -> Self:
-        """The distance from the greatest element."""
+        """x minus its maximum over `axes`."""
         return self.sub(self.max(axes, keepdim=True))
 
     def _detached(self) -> Self:

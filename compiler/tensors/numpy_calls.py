@@ -1,14 +1,15 @@
-"""NumPy's functions on tensors: `np.exp(x)`, `array + x`, `np.sum(x, axis=0)` stay in the graph.
+"""NumPy functions called with tensors: `np.exp(x)`, `array + x`, `np.sum(x, axis=0)` build graph
+nodes.
 
     np.maximum(x, 0)      x.maximum(0)
     np.std(x, axis=0)     x.std(axis=0, correction=0), as NumPy's default is 0
-    np.histogram(x)       refused: the page says what to write
+    np.histogram(x)       refused: the error says what to write
 
-An elementwise function is the method of that name, or of the name that `names.SAME` gives it, and
-so is what has a row below; both are as lazy. What NumPy took over from the array API is the
-function of `compiler.array_api`. What NumPy answers with something that is no array
-(`np.save`, `np.array_equal`) computes the tensor. Anything else is a `DataError`: nothing leaves
-the graph unsaid. `np.asarray(x)` and `x.numpy()` leave it on purpose.
+An elementwise function becomes the method of the same name, or of the name that `names.SAME` gives;
+functions listed below likewise. The results are lazy. Functions that NumPy adopted from the array
+API come from `compiler.array_api`. Functions whose result is not an array (`np.save`,
+`np.array_equal`) compute the tensor. Anything else raises `DataError`, so no call leaves the graph
+silently. `np.asarray(x)` and `x.numpy()` leave it explicitly.
 """
 
 import inspect
@@ -32,14 +33,14 @@ def _words(text: str) -> list[str]:
 
 
 OTHERWISE = frozenset(("reciprocal",))
-"""NumPy's elementwise functions that are something else than our method: of integers this one is
-an integer in NumPy."""
+"""Elementwise functions of NumPy that differ from our method of that name: NumPy's `reciprocal` of
+integers is an integer."""
 
 FOLDS = {
     "add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min",
     "multiply": "prod",
 }  # fmt: skip
-"""Which method `np.add.reduce` is."""
+"""The method for each `np.<name>.reduce`."""
 
 METHODS = {
     **{
@@ -57,13 +58,13 @@ METHODS = {
     "amin": "min",
     "repeat": "repeat_interleave",
 }
-"""NumPy's functions whose arguments are those of a method, under names that are synonyms."""
+"""NumPy functions with the arguments of a method, by NumPy's name."""
 
 DEFAULTS: Mapping[str, Mapping[str, object]] = {
     "std": {"ddof": 0},
     "var": {"ddof": 0},
 }
-"""Arguments whose default is another one in NumPy than in our method."""
+"""Arguments whose default differs between NumPy and our method."""
 
 STANDARD = frozenset(
     _words(
@@ -75,10 +76,10 @@ STANDARD = frozenset(
         "unique_inverse unique_values unstack"
     )
 )
-"""Functions that NumPy has of the array API: those of `compiler.array_api`."""
+"""Functions that NumPy adopted from the array API: those of `compiler.array_api`."""
 
 FLAT = ("cumprod", "cumsum")
-"""Functions of the flat tensor in NumPy where no axis is said."""
+"""Functions that NumPy applies to the flattened tensor if no axis is given."""
 
 COMPUTED = frozenset(
     _words(
@@ -86,11 +87,11 @@ COMPUTED = frozenset(
         "save savetxt savez savez_compressed shares_memory"
     )
 )
-"""Functions that give something else than arrays: the tensors are computed."""
+"""Functions whose result is not an array: tensors are computed."""
 
 
 def has_method(kind: type, name: str) -> bool:
-    """Whether NumPy's elementwise function of this name (or its matmul) is a method of tensors."""
+    """True if NumPy's elementwise function of this name (or its matmul) is a method of tensors."""
     method = SAME.get(name, name)
     return name not in OTHERWISE and any(method in vars(each) for each in kind.__mro__)
 
@@ -98,7 +99,7 @@ def has_method(kind: type, name: str) -> bool:
 def ufunc(
     like: TensorValue, function: np.ufunc, how: str, inputs: Sequence[Any], given: dict[str, Any]
 ) -> TensorValue:
-    """An elementwise function of NumPy, called with tensors among its `inputs`."""
+    """An elementwise NumPy function called with tensors among its `inputs`."""
     name = function.__name__
     if how == "reduce" and name in FOLDS:
         with called(FOLDS[name]):
@@ -113,7 +114,7 @@ def ufunc(
 
 
 def _operands(like: TensorValue, name: str, inputs: Sequence[Any]) -> list[Any]:
-    """The operands, the first of them a tensor: a Python number takes the type of the others."""
+    """The operands, the first of them a tensor. A Python number takes the type of the others."""
     parts = [operand_of(name, value) for value in inputs]
     if not isinstance(parts[0], TensorNode):
         parts[0] = as_node(name, parts[0], common_type(parts))
@@ -123,7 +124,7 @@ def _operands(like: TensorValue, name: str, inputs: Sequence[Any]) -> list[Any]:
 def function(
     like: TensorValue, function: Callable[..., Any], args: Sequence[Any], given: dict[str, Any]
 ) -> object:
-    """A function of NumPy on whole arrays, called with tensors among its arguments."""
+    """A NumPy function on whole arrays, called with tensors among its arguments."""
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in COMPUTED:
         return function(*_computed(args), **_computed(given))
@@ -145,7 +146,7 @@ def function(
 
 
 def _first(arguments: dict[str, Any]) -> list[Any]:
-    """The first argument, the array, taken out of `arguments`."""
+    """The first argument, the array, removed from `arguments`."""
     return [arguments.pop(next(iter(arguments)))]
 
 
@@ -157,7 +158,7 @@ def _tensor(like: TensorValue, value: object, *others: object) -> Any:
 
 
 def _wanted(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that say something: NumPy's None is what is done anyway."""
+    """The arguments without those that are None, NumPy's default."""
     return {n: v for n, v in arguments.items() if v is not None and v is not np._NoValue}
 
 
@@ -179,12 +180,12 @@ def _computed(value: Any) -> Any:
 
 
 def _refuse_out(name: str, given: dict[str, Any]) -> None:
-    """`DataError` for `array += x` and `out=array`: an array cannot hold what is not computed."""
+    """Raise `DataError` for `array += x` and `out=array`: an array cannot hold a lazy result."""
     if given.get("out") is None:
         given.pop("out", None)
         return
     raise DataError(
-        name, "a result that is not computed yet cannot be written into an array",
+        name, "a lazy result cannot be written into an array",
         got="out=, or an operator in place, as array += x",
         expected="a new tensor: array = array + x",
         hint="array += x.numpy() computes x now",
@@ -192,13 +193,13 @@ def _refuse_out(name: str, given: dict[str, Any]) -> None:
 
 
 def _leaves(like: TensorValue, name: str, given: Mapping[str, Any]) -> DataError:
-    """The page for what would leave the graph."""
+    """The error for a call that would leave the graph."""
     method = SAME.get(name, name)
     is_ours = hasattr(type(like), method)
     words = ", ".join(f"{each}=" for each in given)
     now = f"np.{name}(x.numpy()) computes x now"
     return DataError(
-        f"np.{name}", "this would leave the graph: it is no operation on tensors",
+        f"np.{name}", "this would leave the graph: it is not an operation on tensors",
         got=f"a Tensor and {words}" if words else "a Tensor",
         expected="an array, or an operation of tensors",
         hint=f"write x.{method}(...); {now}" if is_ours else now,

@@ -1,6 +1,6 @@
-"""Functions of NumPy whose arguments are arranged in another way than those of our methods.
+"""NumPy functions whose arguments are arranged differently from those of our methods.
 
-Each has NumPy's arguments after `like`, a tensor of the class to make.
+Each takes NumPy's arguments after `like`, a tensor of the class to return.
 """
 
 import math
@@ -19,7 +19,7 @@ def _lifted(like: Any, values: Sequence[Any]) -> list[Any]:
 
 
 def _concatenate(like: Any, arrays: Sequence[Any], axis: int | None = 0) -> Any:
-    """np.concatenate; with axis None the flat arrays."""
+    """np.concatenate; with axis None the flattened arrays."""
     tensors = _lifted(like, arrays)
     if axis is None:
         tensors, axis = [each.ravel() for each in tensors], 0
@@ -33,18 +33,18 @@ def _stack(like: Any, arrays: Sequence[Any], axis: int = 0) -> Any:
 
 
 def _vstack(like: Any, tup: Sequence[Any]) -> Any:
-    """np.vstack: rows below one another."""
+    """np.vstack: stacked along axis 0."""
     return _concatenate(like, [each.atleast_2d() for each in _lifted(like, tup)], 0)
 
 
 def _hstack(like: Any, tup: Sequence[Any]) -> Any:
-    """np.hstack: along axis 1, rank 1 along axis 0."""
+    """np.hstack: concatenated along axis 1; rank 1 along axis 0."""
     tensors = [each.atleast_1d() for each in _lifted(like, tup)]
     return _concatenate(like, tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def _where(like: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
-    """np.where; with the condition alone NumPy's nonzero, computed now."""
+    """np.where; with only a condition, np.nonzero, computed now."""
     (mask,) = _lifted(like, [condition])
     if x is None and y is None:
         return mask.nonzero(as_tuple=True)
@@ -55,7 +55,7 @@ def _where(like: Any, condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def _nonzero(like: Any, a: Any) -> Any:
-    """np.nonzero: a row of positions per axis, computed now."""
+    """np.nonzero: one row of indices per axis, computed now."""
     return a.nonzero(as_tuple=True)
 
 
@@ -65,7 +65,8 @@ def _einsum(like: Any, *operands: Any, optimize: object = False) -> Any:
 
 
 def _array_split(like: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """np.array_split: so many parts, the first ones longer, or parts between given indices."""
+    """np.array_split: a number of parts, the first ones longer; or parts between the given
+    indices."""
     (tensor,) = _lifted(like, [ary])
     extent = tensor.shape[axis_of("array_split", axis, tensor.ndim)]
     if isinstance(indices_or_sections, int | np.integer):
@@ -78,7 +79,7 @@ def _array_split(like: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -
 
 
 def _split(like: Any, ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """np.split: a number counts equal parts (that of our method is their size)."""
+    """np.split: a number is the number of equal parts (in our method it is their size)."""
     (tensor,) = _lifted(like, [ary])
     extent = tensor.shape[axis_of("split", axis, tensor.ndim)]
     is_count = isinstance(indices_or_sections, int | np.integer)
@@ -96,12 +97,12 @@ CONTINUED = ("reflect", "symmetric", "edge", "wrap")
 
 def _pad(like: Any, array: Any, pad_width: Any, mode: str = "constant",
          constant_values: Any = 0) -> Any:  # fmt: skip
-    """np.pad: a pair is for every axis (that of our method for the last one)."""
+    """np.pad: a single pair applies to every axis (in our method to the last one)."""
     if mode in CONTINUED:
         pairs = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
         return array.pad([tuple(pair) for pair in pairs], mode=mode)
     if mode != "constant" or not np.isscalar(constant_values):
-        raise DataError("np.pad", "only one constant value is put around tensors", got=repr(mode),
+        raise DataError("np.pad", "tensors are padded with one constant value only", got=repr(mode),
                         expected=f"mode='constant' and a number, or {' '.join(CONTINUED)}",
                         hint="np.pad(x.numpy(), ...) computes x now")  # fmt: skip
     pairs = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
@@ -109,11 +110,10 @@ def _pad(like: Any, array: Any, pad_width: Any, mode: str = "constant",
 
 
 def _norm(like: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """np.linalg.norm of vectors; norms of matrices other than the root of the squares' sum have
-    no method."""
+    """np.linalg.norm of vectors. Of matrix norms only the Frobenius norm is supported."""
     axes = range(x.ndim) if axis is None else integers("norm", axis)
     if ord not in (None, "fro") and len(axes) > 1:
-        raise DataError("np.linalg.norm", "there are no such norms of matrices here",
+        raise DataError("np.linalg.norm", "this matrix norm is not supported",
                         got=f"ord={ord!r} over {len(axes)} axes", expected="one axis, or no ord",
                         hint="x.norm(ord) is that of all elements")  # fmt: skip
     return x.norm(2 if ord is None else ord, axis, keepdim=keepdims)
@@ -127,7 +127,7 @@ def _broadcast_arrays(like: Any, *args: Any, subok: bool = False) -> tuple[Any, 
 
 
 def _average(like: Any, a: Any, axis: Any = None, weights: Any = None) -> Any:
-    """np.average: the mean, or that by weights of the same shape."""
+    """np.average: the mean, optionally with weights of the same shape."""
     (tensor,) = _lifted(like, [a])
     if weights is None:
         return tensor.mean(axis)
@@ -141,7 +141,7 @@ def _average(like: Any, a: Any, axis: Any = None, weights: Any = None) -> Any:
 
 
 def _column_stack(like: Any, tup: Sequence[Any]) -> Any:
-    """np.column_stack: rows become columns."""
+    """np.column_stack: vectors become columns."""
     tensors = [t.unsqueeze(1) if t.ndim == 1 else t for t in _lifted(like, tup)]
     return _concatenate(like, tensors, 1)
 
@@ -152,7 +152,7 @@ def _percentile(like: Any, a: Any, q: Any, axis: Any = None) -> Any:
 
 
 def _without_nan(fold: str, other: float) -> Callable[..., Any]:
-    """np.nansum, nanprod, nanmax, nanmin: `other` stands for NaN."""
+    """np.nansum, nanprod, nanmax, nanmin: NaN is replaced by `other`."""
 
     def folded(like: Any, a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
         known = a.isnan().where(other, a).cast(a.dtype) if a.dtype.is_float else a
@@ -204,4 +204,4 @@ ARRANGED: Mapping[str, Callable[..., Any]] = {
     "vstack": _vstack,
     "where": _where,
 }
-"""By NumPy's name."""
+"""Functions by NumPy's name."""

@@ -1,16 +1,16 @@
 """Stable orders of rows: which element of a row comes first, second, … once it is sorted.
 
-Two ways, both made of nodes that exist, and both without a branch that depends on data:
+Two algorithms, both built from existing nodes, without branches that depend on data:
 
-    counting   an element's place is how many elements come before it: n comparisons for each
+    counting   an element's position is the number of elements before it: n comparisons per
                element, in two kernels, whatever n is; the reductions vectorise
-    merging    blocks ordered by counting are merged pair by pair. Each place of a merged pair
+    merging    blocks sorted by counting are merged in pairs. Each position of a merged pair
                finds by bisection how many elements come from the left block ("merge path"; Odeh,
                Green, Mwassi, Shmueli and Birk, 2012): three kernels for each doubling, one that
                searches, two that move the keys and the order
 
-A sorting network would need log2(n)² / 2 kernels, all different. The kernels that merge differ
-only in the width of a block, which is data: they are one program, compiled once.
+A sorting network would need log2(n)² / 2 different kernels. The merging kernels differ
+only in the width of a block, which is an input: they are one program, compiled once.
 """
 
 from typing import TypeVar
@@ -77,9 +77,11 @@ def _key_of_float(node: TensorNode, target: DType) -> TensorNode:
 
 
 def order_of(key: S, counted: int = COUNTED, block: int = BLOCK) -> S:
-    """[rows, n] keys to [rows, n] int64: the place in its row of what comes first, second, …
+    """The sorting order of [rows, n] keys as [rows, n] int64: the index of the first element in
+    order, of the second, …
 
-    Elements with equal keys keep their order. Rows up to `counted` long are counted at once.
+    Elements with equal keys keep their order. Rows of up to `counted` elements are counted in one
+    step.
     """
     rows, count = key.shape
     if count <= max(counted, block) and key.size * count <= LARGEST:
@@ -100,9 +102,10 @@ def order_of(key: S, counted: int = COUNTED, block: int = BLOCK) -> S:
 
 
 def counted_order(key: S) -> S:
-    """The order of the last axis, [..., n] int64, by comparing every element with every other.
+    """The sorting order of the last axis, [..., n] int64, found by comparing every element with
+    every other.
 
-    What is padded behind a row has the greatest key and comes last.
+    Padding after a row gets the greatest key, so it comes last.
     """
     count = key.shape[-1]
     place = key._new(Iota((), count, int32))
@@ -115,15 +118,16 @@ def counted_order(key: S) -> S:
 
 
 def merged_places(key: S, width: int) -> S:
-    """Where each element of the merged rows stands now; blocks of `width` keys are in order.
+    """For each position of the merged rows, the current index of its element; blocks of `width`
+    keys are sorted.
 
-    Of the first d elements of a merged pair `taken` come from the left block: as many as do not
-    come after the elements of the right block that would take their place. That number is put
-    together from powers of two, the greatest first.
+    `taken` is how many of the first d elements of a merged pair come from the left block: as many
+    as do not come after the elements of the right block that would replace them. The number is
+    built bit by bit, from the highest power of two down.
     """
     shape = key.shape
     row, at = key._new(counting(shape, 0)), key._new(counting(shape, 1))
-    # The width is data: every doubling runs the same program.
+    # The width is an input: every doubling runs the same program.
     one = key._new(new_buffer(np.array(width, np.int64), is_lifted=True))
     start = at.bitwise_and(one.mul(-2))
     middle, end = (start.add(one.mul(n)).minimum(shape[1]) for n in (1, 2))
@@ -146,9 +150,11 @@ def _read(table: S, row: S, place: S) -> S:
 
 
 def bisected(table: S, values: S, right: bool, shape: Shape) -> S:
-    """How many elements of each sorted row of `table` [rows, n] come before `values` [rows, m].
+    """For each of `values` [rows, m], the number of elements of the sorted row of `table` [rows, n]
+    that come before it.
 
-    Equal elements come before if `right`. Both are keys; int64 of `shape` [rows, m].
+    Equal elements come before it if `right`. Both operands are keys; the result is int64 of `shape`
+    [rows, m].
     """
     row = table._new(counting(shape, 0))
     count = table._new(const(0, int64, shape))

@@ -1,12 +1,12 @@
-"""Tensor methods that say where data are: `to`, `clone`, `shard`, and what is asked about it.
+"""Tensor methods for devices and shards: `to`, `clone`, `shard`, and properties for them.
 
     x.to("CPU:1")                       a copy there, unless x is there already
     x.shard(("CPU:0", "CPU:1"), axis=0) each device has a part of the rows
     w.shard(("CPU:0", "CPU:1"))         each device has all of w
 
-Operands of one operation must be in one place: on one device, or in shards on the same devices
-in the same order. Constants and tensors in files are read from anywhere. Along which axis the
-operands are cut does not matter: `graph/shard.py` moves what has to be moved.
+The operands of an operation must be on the same device, or in shards on the same devices in the
+same order. Constants and tensors in files are readable from every device. Operands may be sharded
+along different axes: `graph/shard.py` inserts the necessary moves.
 """
 
 import itertools
@@ -27,10 +27,10 @@ _clones = itertools.count(1)
 
 
 def device_name(operation: str, name: object) -> str:
-    """The device called `name`, which must run programs, as it is written everywhere else."""
+    """The canonical name of device `name`, which must be able to run programs."""
     if not isinstance(name, str):
         raise DeviceError(operation, "a device is named by a string", got=repr(name))
-    with lazy.loading():  # with what runs programs
+    with lazy.loading():  # with the modules that run programs
         from compiler.device import device as devices
 
     try:
@@ -59,7 +59,7 @@ def _device_names(operation: str, given: object) -> tuple[str, ...]:
 
 
 def _in_shards(node: TensorNode) -> TensorNode:
-    with lazy.loading():  # with the passes of the graph
+    with lazy.loading():  # with the graph passes
         from compiler.run.sharding import in_shards
 
     return in_shards([node])[0]
@@ -67,23 +67,23 @@ def _in_shards(node: TensorNode) -> TensorNode:
 
 @traced
 class Placement(Directives):
-    """Where a tensor is."""
+    """Devices and shards of a tensor."""
 
     __slots__ = ()
 
     @property
     def device(self) -> str | tuple[str, ...]:
-        """The name of the device; a name per shard where the tensor is in shards."""
+        """The name of the device, or a tuple with one name per shard."""
         if isinstance(self.node, Buffer):
             return self.node.device
         found = self.node.devices
         return found if len(found) > 1 else found[0] if found else DEFAULT
 
     def to(self, device: str | Sequence[str]) -> Self:
-        """The same values on `device`; nothing is copied where they are there already.
+        """The same values on `device`; nothing is copied if they are there already.
 
-        A tensor in shards is gathered; given as many devices as shards, it stays in shards.
-        Raises `DeviceError` for what is no device, or cannot compute.
+        A sharded tensor is gathered; given one device per shard, it stays sharded. Raises
+        `DeviceError` for names that are not devices, and for devices that cannot run programs.
         """
         names = _device_names("to", device)
         is_there = self.node.devices == names
@@ -91,39 +91,42 @@ class Placement(Directives):
             return self._same() if is_there else self.shard(names)
         if 1 < len(names) != len(self.node.devices):
             raise DeviceError(
-                "to", "there is not one device per shard", got=written(names),
+                "to", "the numbers of devices and shards differ", got=written(names),
                 expected=f"{len(self.node.devices)} devices",
-                hint="shard(devices, axis) cuts the tensor anew",
+                hint="shard(devices, axis) shards the tensor again",
             )  # fmt: skip
         return self._new(Copy((self.node, *(Device((), name) for name in names))))
 
     def to_device(self, device: str | Sequence[str], /, *, stream: None = None) -> Self:
-        """The same as `to`, as the array API calls it; a processor has no streams."""
+        """The same as `to`, with the name from the array API. Streams are not supported on a
+        CPU."""
         if stream is not None:
             raise DeviceError("to_device", "a processor has no streams", got=repr(stream),
                               expected="stream=None")  # fmt: skip
         return self.to(device)
 
     def cpu(self) -> Self:
-        """On the first device; the same as `to("CPU")`."""
+        """The same values on the first device: `to("CPU")`."""
         return self.to(DEFAULT)
 
     def clone(self) -> Self:
-        """The same values in memory of their own, where they are: two clones are two tensors."""
+        """A copy with its own memory on the same device. Two clones do not share memory."""
         places = [Device((), name) for name in self.node.devices or (DEFAULT,)]
         return self._new(Copy((self.node, *places, Unique((), next(_clones)))))
 
     def shard(self, devices: Sequence[str], axis: int | None = None) -> Self:
-        """In shards, one per device: cut along `axis`, or whole on each where that is None.
+        """The tensor in shards, one per device: partitioned along `axis`, or replicated on each
+        device if `axis` is None.
 
-        Parts differ by one element at most, the longer ones first; a device may have none. The
-        whole is computed where it is and its parts are copied. Raises `DeviceError`, `AxisError`.
+        The sizes of shards differ by at most one, the larger ones first; a shard may be empty. The
+        tensor is computed where it is, then its parts are copied. Raises `DeviceError`,
+        `AxisError`.
         """
         names = _device_names("shard", devices)
         layout = ShardLayout(names)
         if axis is not None:
             if not self.ndim:
-                raise ShapeError("shard", "rank 0 has no axis to cut", expected="axis=None")
+                raise ShapeError("shard", "rank 0 has no axis to shard", expected="axis=None")
             place = axis_of("shard", axis, self.ndim)
             layout = ShardLayout(names, place, even_lengths(self.shape[place], len(names)))
         if len(names) == 1:
@@ -135,12 +138,13 @@ class Placement(Directives):
 
     @property
     def shards(self) -> "list[Self]":
-        """The parts of the tensor, one per device, each a tensor there; all of it on one."""
+        """The shards, each a tensor on its device; a list of one for a tensor that is not
+        sharded."""
         node = _in_shards(self.node)
         return [self._new(s) for s in node.sources] if isinstance(node, Multi) else [self]
 
     @property
     def axis(self) -> int | None:
-        """The axis along which the tensor is cut; None where it is whole on each device."""
+        """The axis along which the tensor is sharded; None if each device has all of it."""
         node = _in_shards(self.node)
         return node.axis if isinstance(node, Multi) else None

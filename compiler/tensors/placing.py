@@ -1,7 +1,7 @@
-"""Where written elements go: a value placed into a larger shape, positions, memory of its own.
+"""Scatter: place a value into a larger shape, by slices or by indices.
 
-Known positions are checked like NumPy's. Positions that are computed cannot be: negative ones
-count from the end, and one that is out of range is left out.
+Known indices are checked as in NumPy. Computed indices cannot be checked: negative ones count from
+the end, and one that is out of range is ignored.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ from compiler.tensors.shapes import written
 from compiler.tensors.value import as_node, broadcast_node, operand_of, reshaped
 
 FEW = 256
-"""Nodes that are looked through sooner than all buffers that are alive. Not measured."""
+"""Up to this many nodes, the nodes are searched instead of all live buffers. Not measured."""
 
 
 def value_for(operation: str, value: object, dtype: DType, shape: Shape) -> TensorNode:
-    """`value` converted to `dtype` and repeated to `shape`, to which it must broadcast.
+    """`value` converted to `dtype` and broadcast to `shape`.
 
-    As in NumPy, axes of extent 1 in front of it do not count. Raises `ShapeError`.
+    As in NumPy, leading axes of extent 1 may be dropped. Raises `ShapeError`.
     """
     node = as_node(operation, operand_of(operation, value), dtype)
     own = node.shape
@@ -38,14 +38,14 @@ def value_for(operation: str, value: object, dtype: DType, shape: Shape) -> Tens
     padded = (1,) * (len(shape) - len(own)) + own
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
         raise ShapeError(
-            operation, "the value does not fit where it is written", got=written(node.shape),
-            expected=f"what broadcasts to {written(shape)}",
+            operation, "the value does not broadcast to the written part", got=written(node.shape),
+            expected=f"a shape that broadcasts to {written(shape)}",
         )  # fmt: skip
     return broadcast_node(reshaped(node, own), shape)
 
 
 def placed(value: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode:
-    """`value`, an element for each that `parts` take, where they took it from; 0 elsewhere."""
+    """A tensor of `shape` with `value` in the elements that `parts` select, and 0 elsewhere."""
     turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
     node = nodes.Flip((value,), turned) if turned else value
     if any(part.step > 1 for part in parts):
@@ -58,9 +58,10 @@ def placed(value: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode
 
 
 def _spread(node: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode:
-    """Zeros after each element: [count] is column 0 of [count, step], which is flattened.
+    """Zeros inserted after each element: [count] becomes column 0 of [count, step], which is
+    flattened.
 
-    The last step may reach over the end; the zeros there are cut off.
+    The last step may extend past the end; its zeros are cropped.
     """
     columns = reshaped(node, tuple(n for part in parts for n in (part.count, 1)))
     widths = tuple(pair for part in parts for pair in ((0, 0), (0, part.step - 1)))
@@ -73,7 +74,7 @@ def _spread(node: TensorNode, parts: Sequence[Part], shape: Shape) -> TensorNode
 
 
 def with_parts(node: TensorNode, parts: Sequence[Part], value: TensorNode) -> TensorNode:
-    """`node` with `value` in the elements that `parts` take."""
+    """`node` with `value` in the elements that `parts` select."""
     counts = tuple(part.count for part in parts)
     new = placed(reshaped(value, counts), parts, node.shape)
     mask = placed(const(True, bool_, counts), parts, node.shape)
@@ -81,9 +82,9 @@ def with_parts(node: TensorNode, parts: Sequence[Part], value: TensorNode) -> Te
 
 
 def in_parts(value: TensorNode, parts: Sequence[Part], shape: Shape) -> tuple[TensorNode, Parts]:
-    """`value` with an element for each that `parts` take, in memory's order, and where they go.
+    """`value` with its elements in memory order, and the parts to write.
 
-    Where they take all of `shape` no parts are named.
+    There are no parts if they select all of `shape`.
     """
     new = reshaped(value, tuple(part.count for part in parts))
     turned = tuple(axis for axis, part in enumerate(parts) if part.is_reversed)
@@ -100,7 +101,7 @@ def over(node: TensorNode, value: TensorNode, parts: Parts) -> TensorNode:
 def along(
     operation: str, node: TensorNode, index: object, axis: int, source: object
 ) -> tuple[TensorNode, tuple[TensorNode, ...]]:
-    """The updates and positions of a scatter along `axis`: [i, j] goes to [index[i, j], j].
+    """The updates and indices of a scatter along `axis`: [i, j] goes to [index[i, j], j].
 
     `source` is a number or has an element for each of `index`. Raises `ShapeError`.
     """
@@ -133,7 +134,7 @@ def _cut(operation: str, updates: TensorNode, shape: Shape) -> TensorNode:
 
 
 def check_writable(operation: str, buffer: nodes.Buffer) -> None:
-    """Refuse (`DataError`) a buffer whose memory must not be written."""
+    """Raise `DataError` if the memory of a buffer must not be written."""
     is_file = is_disk(buffer.device)
     if is_file or not data(buffer).flags.writeable:
         raise DataError(
@@ -144,10 +145,10 @@ def check_writable(operation: str, buffer: nodes.Buffer) -> None:
 
 
 def apart(value: TensorNode, buffer: nodes.Buffer) -> TensorNode:
-    """`value`, computed in whole before `buffer` is written if it reads the same memory by another
-    name."""
+    """`value`; if it reads the memory of `buffer` under another name, it is computed completely
+    before `buffer` is written."""
     if _is_large(value) and not is_shared(buffer):
-        return value  # as nearly always: a whole network need not be looked through
+        return value  # nearly always: a whole network need not be searched
     memory = data(buffer)
     others = {
         n for n in toposort([value]) if isinstance(n, nodes.Buffer) and n.unique != buffer.unique
@@ -157,7 +158,7 @@ def apart(value: TensorNode, buffer: nodes.Buffer) -> TensorNode:
 
 
 def _is_large(value: TensorNode) -> bool:
-    """Whether more than a few nodes are under `value`."""
+    """True if the graph of `value` has more than a few nodes."""
     found, stack = {value}, [value]
     while stack and len(found) <= FEW:
         new = set(stack.pop().sources) - found

@@ -1,8 +1,10 @@
-"""Pooling over 1, 2 or 3 axes, the last ones: the greatest element or the mean of each window.
+"""Pooling over the last 1, 2 or 3 axes: the maximum or the mean of each window.
 
-Arguments and their order are PyTorch's. `size` and the other numbers are one for all axes or one
-each; `padding` may also be a pair for each axis, before and after. With `ceil_mode` a last window
-that reaches over the end counts, if it begins inside.
+Arguments and their order are PyTorch's. `size` (the kernel size), `stride`, `dilation` and
+`padding` are one number for all axes or one per axis; `padding` may also be a (before, after) pair
+per axis. With `ceil_mode` a last window that extends past the end is included, if it begins inside.
+The result has the type of the input, or a float type for means. Raises `ShapeError` where no window
+fits.
 """
 
 import math
@@ -25,7 +27,7 @@ _FIRST = (of_first_extreme,)
 def reach_over(
     image: Shape, sizes: Shape, steps: Shape, gaps: Shape, borders: Pairs
 ) -> tuple[int, ...]:
-    """How far the last window of `ceil_mode` reaches over the end of each axis."""
+    """For `ceil_mode`: how far the last window extends past the end of each axis."""
     over = []
     for n, size, step, gap, (before, after) in zip(image, sizes, steps, gaps, borders, strict=True):
         whole, reach = n + before + after, gap * (size - 1) + 1
@@ -36,14 +38,14 @@ def reach_over(
 
 
 def longer(borders: Pairs, over: tuple[int, ...]) -> Pairs:
-    """Borders that reach as much further."""
+    """The padding, extended at the end of each axis by `over`."""
     pairs = zip(borders, over, strict=True)
     return tuple((before, after + more) for (before, after), more in pairs)
 
 
 @traced
 class Pooling(Windows):
-    """Pooling."""
+    """Max and average pooling."""
 
     __slots__ = ()
 
@@ -61,7 +63,7 @@ class Pooling(Windows):
         self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
     ) -> "Self | tuple[Self, Self]":  # fmt: skip
-        """The greatest element of each window of the last axis; see `max_pool2d`."""
+        """The maximum of each window of the last axis; see `max_pool2d`."""
         return self._greatest("max_pool1d", 1, size, stride, padding, dilation, ceil_mode,
                               return_indices)  # fmt: skip
 
@@ -79,9 +81,9 @@ class Pooling(Windows):
         self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
     ) -> "Self | tuple[Self, Self]":  # fmt: skip
-        """The greatest element of each window of the last two axes; windows do not overlap
-        unless `stride` says so. Padding never wins. With `return_indices` also where it is: the
-        index in the flattened image, without its border."""
+        """The maximum of each window of the last two axes. The stride is `size` by default, so
+        windows do not overlap. Padding is never the maximum. With `return_indices` a second tensor
+        has the index of each maximum in the flattened image without its padding."""
         return self._greatest("max_pool2d", 2, size, stride, padding, dilation, ceil_mode,
                               return_indices)  # fmt: skip
 
@@ -99,7 +101,7 @@ class Pooling(Windows):
         self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
     ) -> "Self | tuple[Self, Self]":  # fmt: skip
-        """The greatest element of each window of the last three axes; see `max_pool2d`."""
+        """The maximum of each window of the last three axes; see `max_pool2d`."""
         return self._greatest("max_pool3d", 3, size, stride, padding, dilation, ceil_mode,
                               return_indices)  # fmt: skip
 
@@ -117,8 +119,9 @@ class Pooling(Windows):
         ceil_mode: bool = False, count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Self:  # fmt: skip
-        """The mean of each window of the last two axes; padding counts as zeros, unless
-        `count_include_pad` is false. `divisor_override` is divided by instead of a count."""
+        """The mean of each window of the last two axes. Padding counts as zeros, unless
+        `count_include_pad` is false. `divisor_override` replaces the number of elements as the
+        divisor."""
         return self._mean_of("avg_pool2d", 2, size, stride, padding, ceil_mode,
                              count_include_pad, divisor_override)  # fmt: skip
 
@@ -132,28 +135,32 @@ class Pooling(Windows):
                              count_include_pad, divisor_override)  # fmt: skip
 
     def adaptive_avg_pool1d(self, size: Numbers) -> Self:
-        """Means of `size` parts of the last axis, as equal as can be."""
+        """The means of `size` windows of nearly equal length along the last axis; see
+        `adaptive_avg_pool2d`."""
         return self._adapted("adaptive_avg_pool1d", 1, size, is_mean=True)
 
     def adaptive_avg_pool2d(self, size: Numbers) -> Self:
-        """Means of `size` parts of the last two axes, as equal as can be; a part begins at the
-        floor of its share and ends at the ceiling, as PyTorch's."""
+        """The means of `size` windows of nearly equal length along the last two axes. As in
+        PyTorch, window i of n begins at floor(i * extent / n) and ends at ceil((i + 1) * extent /
+        n)."""
         return self._adapted("adaptive_avg_pool2d", 2, size, is_mean=True)
 
     def adaptive_avg_pool3d(self, size: Numbers) -> Self:
-        """Means of `size` parts of the last three axes, as equal as can be."""
+        """The means of `size` windows of nearly equal length along the last three axes; see
+        `adaptive_avg_pool2d`."""
         return self._adapted("adaptive_avg_pool3d", 3, size, is_mean=True)
 
     def adaptive_max_pool1d(self, size: Numbers) -> Self:
-        """The greatest elements of `size` parts of the last axis."""
+        """The maxima of `size` windows of nearly equal length along the last axis."""
         return self._adapted("adaptive_max_pool1d", 1, size, is_mean=False)
 
     def adaptive_max_pool2d(self, size: Numbers) -> Self:
-        """The greatest elements of `size` parts of the last two axes; see `adaptive_avg_pool2d`."""
+        """The maxima of `size` windows of nearly equal length along the last two axes; see
+        `adaptive_avg_pool2d`."""
         return self._adapted("adaptive_max_pool2d", 2, size, is_mean=False)
 
     def adaptive_max_pool3d(self, size: Numbers) -> Self:
-        """The greatest elements of `size` parts of the last three axes."""
+        """The maxima of `size` windows of nearly equal length along the last three axes."""
         return self._adapted("adaptive_max_pool3d", 3, size, is_mean=False)
 
     def _greatest(
@@ -173,7 +180,7 @@ class Pooling(Windows):
         return pooled, whole._in_image(slid, image, steps, gaps, borders)
 
     def _around(self, name: str, padding: Borders, axes: int) -> Pairs:
-        """The border of the last axes; `ShapeError` where the tensor has fewer."""
+        """The padding of the last axes. Raises `ShapeError` if the tensor has fewer."""
         if self.ndim < axes:
             raise ShapeError(name, "there are too few axes", got=f"shape {written(self.shape)}",
                              expected=f"rank {axes} or more")  # fmt: skip
@@ -188,7 +195,7 @@ class Pooling(Windows):
     def _in_image(
         self, slid: TensorNode, image: Shape, steps: Shape, gaps: Shape, borders: Pairs
     ) -> Self:
-        """Where the greatest element of each window is, in the flattened image."""
+        """The index of the maximum of each window in the flattened image."""
         axes = len(image)
         lead, sizes = slid.shape[:-axes], slid.shape[-axes:]
         flat = self._new(reshaped(slid, (*lead, math.prod(sizes)))).argmax(-1)
@@ -199,7 +206,7 @@ class Pooling(Windows):
             inside = flat.idiv(math.prod(sizes[axis + 1 :])).fmod(sizes[axis]).mul(gap)
             begins = np.arange(lead[len(lead) - axes + axis]) * step - before
             begins = begins.reshape(-1, *(1,) * (axes - axis - 1))
-            # where all of a window is -inf, the border is as great
+            # in a window of only -inf, the padding is equally great
             inside = inside.add(begins).clip(0, n - 1)
             place = inside if place is None else place.mul(n).add(inside)
         assert place is not None
@@ -233,8 +240,8 @@ class Pooling(Windows):
         return total.cast(target)
 
     def _adapted(self, name: str, axes: int, size: Numbers, is_mean: bool) -> Self:
-        """Axis by axis, as both fold in any order; from the last one, so that of equal elements the
-        first of a part is found."""
+        """Pool axis by axis, which gives the same result in any order; from the last axis on, so
+        that the first of equal elements is found."""
         self._around(name, 0, axes)
         made: Self = self._as_wide() if is_mean else self
         counts = numbers_of(name, size, axes, 1)
@@ -243,7 +250,7 @@ class Pooling(Windows):
         return made.cast(self._statistic_type()) if is_mean else made
 
     def _in_parts(self, axis: int, count: int, is_mean: bool) -> Self:
-        """One axis folded into `count` parts."""
+        """One axis reduced in `count` windows."""
         n, place = self.shape[axis], self.ndim + axis
         if n % count == 0:
             cut = self.reshape(*self.shape[:place], count, n // count, *self.shape[place + 1 :])
@@ -265,7 +272,7 @@ class Pooling(Windows):
 def _counts(
     n: int, size: int, step: int, counted: tuple[int, int], before: int, count: int
 ) -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
-    """How many elements each window along an axis has, of its n and of a border that counts."""
+    """The number of elements in each window along an axis, of its n and of padding that counts."""
     begins = np.arange(count) * step - before
     low, high = np.maximum(begins, -counted[0]), np.minimum(begins + size, n + counted[1])
     return high - low

@@ -1,6 +1,6 @@
 """Matrix products: `@`, matmul, dot, linear.
 
-A product is an elementwise multiplication over […, m, n, k], of which the last axis is summed:
+A product is an elementwise multiplication over […, m, n, k], summed over the last axis:
 
     x[…, m, k] → reshape […, m, 1, k] → expand […, m, n, k] ┐
     y[…, k, n] → permute […, n, k] → reshape, expand         ┴ mul → reduce sum over k
@@ -26,9 +26,10 @@ from compiler.tensors.value import (
 
 
 def matrix_product(method: str, left: object, right: object) -> TensorNode:
-    """NumPy's matmul: rank 1 is a row or a column, the axes before the last two broadcast.
+    """NumPy's matmul: rank 1 is a row or a column; the axes before the last two broadcast.
 
-    Floats of 16 bits are multiplied and summed in float32; integers wrap; bool is `or` of `and`s.
+    Floats of 16 bits are multiplied and summed in float32; integers wrap; for bool it is `or` of
+    `and`s.
     """
     parts = [operand_of(method, v) for v in (left, right)]
     dtype = common_type(parts)
@@ -45,7 +46,7 @@ def matrix_product(method: str, left: object, right: object) -> TensorNode:
 
 
 def _check(method: str, x: TensorNode, y: TensorNode) -> None:
-    """`ShapeError` for rank 0, and where the axes to be summed or those in front differ."""
+    """Raise `ShapeError` for rank 0, and where the contracted axes or the leading axes differ."""
     if not x.shape or not y.shape:
         raise ShapeError(
             method,
@@ -85,17 +86,18 @@ def _multiplied(method: str, x: TensorNode, y: TensorNode) -> TensorNode:
 
 @traced
 class Products(Normalizations):
-    """Sums of products."""
+    """Matrix products."""
 
     __slots__ = ()
 
     def matmul(self, other: Operand) -> Self:
-        """self @ other, by NumPy's rules: rank 1 is a row or a column, leading axes broadcast."""
+        """The matrix product self @ other, by NumPy's rules: rank 1 is a row or a column, leading
+        axes broadcast. Raises `ShapeError` where the inner extents differ."""
         return self._new(matrix_product("matmul", self, other))
 
     def dot(self, other: Operand) -> Self:
-        """NumPy's dot: the last axis of self with the last but one of other, every pair of rows
-        and columns; a number multiplies."""
+        """NumPy's dot: the last axis of self contracted with the last but one of `other`, for all
+        pairs of other axes; a number multiplies."""
         right = self._lift(other)
         if not self.ndim or not right.ndim:
             return self.mul(other)
@@ -107,8 +109,8 @@ class Products(Normalizations):
         return product.reshape(*self.shape[:-1], *columns.shape[1:])
 
     def linear(self, weight: Operand, bias: Operand | None = None) -> Self:
-        """self @ weight + bias; `weight` has shape (inputs, outputs), so that of a PyTorch layer,
-        (outputs, inputs), is given as `weight.T`."""
+        """self @ weight + bias. `weight` is [inputs, outputs]; that of a PyTorch layer is [outputs,
+        inputs], so pass `weight.T`."""
         product = self._new(matrix_product("linear", self, weight))
         return product if bias is None else product.add(bias)
 

@@ -1,7 +1,8 @@
-"""Random tensors: element i is a function of a key and of counter i, whatever computes it.
+"""Counter-based random numbers: element i is a function of the key and of counter i, on every
+device.
 
-`manual_seed` sets the key and starts the counters anew; each random tensor takes as many counters
-as it has elements. The same seed and the same calls give the same numbers on every machine.
+`manual_seed` sets the key and resets the counter; each random tensor uses as many counters as it
+has elements. The same seed and the same calls give the same numbers on every machine.
 """
 
 import math
@@ -18,11 +19,11 @@ from compiler.tensors.value import broadcast_node, cast_to, reshaped
 from compiler.tensors.watching import Draw, Seed
 
 BITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
-"""Bits of a number in [0, 1) of each float type: what its mantissa holds exactly."""
+"""The bits of a random number in [0, 1) for each float type: the width of its mantissa."""
 
 
 class _Generator:
-    """The key and the counter of the next random number."""
+    """The key, and the counter of the next random number."""
 
     def __init__(self) -> None:
         self.lock = forking.lock()
@@ -30,14 +31,14 @@ class _Generator:
         self.next = 0
 
     def take(self, count: int) -> tuple[int, int]:
-        """The key, and the first of `count` counters nobody else gets."""
+        """The key, and the first of `count` counters reserved for the caller."""
         with self.lock:
             first = self.next
             self.next += count
             return self.key, first
 
     def seed(self, key: int) -> None:
-        """Another key, and counters from 0."""
+        """Set the key and reset the counter to 0."""
         with self.lock:
             self.key, self.next = key % 2**64, 0
 
@@ -46,7 +47,8 @@ GENERATOR = _Generator()
 
 
 def seed(key: int) -> None:
-    """Another key, and counters from 0; where a function is captured, in each of its replays."""
+    """Set the key and reset the counter to 0. In a captured function this repeats at each
+    replay."""
     if watch := watching.current():
         watch.drawn.append(Seed(key))
     else:
@@ -54,7 +56,7 @@ def seed(key: int) -> None:
 
 
 def draw(drawn: Iterable[Draw | Seed]) -> list[tuple[int, int]]:
-    """What a captured function does to the generator, done now: the words of each draw."""
+    """Repeat the draws of a captured function: the words of the key and counter for each draw."""
     found: list[tuple[int, int]] = []
     for each in drawn:
         if isinstance(each, Draw):
@@ -65,10 +67,10 @@ def draw(drawn: Iterable[Draw | Seed]) -> list[tuple[int, int]]:
 
 
 def bits(shape: Shape) -> TensorNode:
-    """64 random bits for each element, as uint64.
+    """64 random bits per element, as uint64.
 
-    The key and the first counter are data, not constants: another draw of the same shape runs
-    the same program.
+    The key and the first counter are inputs, not constants: another draw of the same shape runs the
+    same program.
     """
     size = math.prod(shape)
     watch = watching.current()
@@ -82,7 +84,7 @@ def bits(shape: Shape) -> TensorNode:
 
 
 def fraction(word: TensorNode, dtype: DType, shift: int) -> TensorNode:
-    """Bits of `word` from bit `shift` on as a float in [0, 1), every value equally likely."""
+    """Bits of `word` from bit `shift` on, as a float in [0, 1); every value is equally likely."""
     kept = BITS[dtype.name]
     moved = elementwise("shr", word, const(shift, uint64, word.shape))
     low = elementwise("and", moved, const(2**kept - 1, uint64, word.shape))
@@ -91,7 +93,7 @@ def fraction(word: TensorNode, dtype: DType, shift: int) -> TensorNode:
 
 
 def uniform(shape: Shape, dtype: DType) -> TensorNode:
-    """Floats in [0, 1)."""
+    """Random floats in [0, 1)."""
     return fraction(bits(shape), dtype, 64 - BITS[dtype.name])
 
 
@@ -110,9 +112,10 @@ def normal(shape: Shape, dtype: DType) -> TensorNode:
 
 
 def integers(shape: Shape, low: int, count: int, dtype: DType) -> TensorNode:
-    """Integers from `low` on, `count` of them, each with probability within 2^-32 of 1 / count.
+    """Random integers from `low` on, `count` of them, each with probability within 2^-32 of 1 /
+    count.
 
-    32 random bits times `count`, of which the upper half counts: no division.
+    32 random bits are multiplied by `count` and the upper half is used, which needs no division.
     """
     half = const(32, uint64, shape)
     high = elementwise("shr", bits(shape), half)

@@ -1,4 +1,4 @@
-"""Methods along an axis, of a tensor of rank 0: it is a row of one element for axes 0 and -1.
+"""Methods along an axis, for tensors of rank 0: treated as one element along axis 0 or -1.
 
     Tensor(2.5).softmax(0)      1.0
     Tensor(2.5).cumsum(-1)      2.5
@@ -21,7 +21,7 @@ AXES = ("axis", "dim", "axes", "source", "destination", "first", "second")
 
 
 def of_rank_zero(method: F) -> F:
-    """`method`, that works along an axis, also of tensors of rank 0, as PyTorch has it."""
+    """`method`, which works along an axis, extended to tensors of rank 0, as in PyTorch."""
     signature = inspect.signature(method)
 
     @functools.wraps(method)
@@ -48,7 +48,7 @@ def _axes(given: Any) -> Iterator[int]:
 
 
 def _row(value: Any) -> Any:
-    """A tensor or array of rank 0 as a row; anything else as it is."""
+    """A tensor or array of rank 0 with an axis of extent 1; anything else unchanged."""
     if isinstance(value, TensorValue):
         tensor: Any = value
         return value if value.node.shape else tensor.reshape(1)
@@ -56,7 +56,7 @@ def _row(value: Any) -> Any:
 
 
 def _number(result: Any) -> Any:
-    """What a row of one element gave, without that axis."""
+    """The result for one element, without that axis."""
     if isinstance(result, tuple):
         return tuple(map(_number, result))
     is_row = isinstance(result, TensorValue) and result.node.shape

@@ -1,12 +1,12 @@
-"""Which tensors read a buffer: found by way of what reads it, not by a look at all tensors.
+"""Find the tensors that read a buffer, along the edges of the graph, without a scan of all tensors.
 
     buffer 7 ── read by ──▶ add ── read by ──▶ relu ── held by ──▶ tensor
                             └───── held by ──▶ tensor
 
-Nodes know what they read; here is the other direction, for the nodes that tensors hold. It keeps
-none of them alive. New tensors are looked at when a buffer is written, and from then on many at a
-time: a program that writes none pays an entry in a list for each. What leads to no tensor is left
-out when it is met.
+Nodes refer to their sources; this index has the opposite direction, for the nodes that tensors
+hold. It keeps none of them alive. New tensors are indexed when a buffer is written, many at a time:
+a program that writes no buffer only pays for a list entry per tensor. Entries that lead to no live
+tensor are removed when they are visited.
 """
 
 import weakref
@@ -19,17 +19,17 @@ from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, TensorNode
 
 MOST_NEW = 1024
-"""Tensors that are noted before they are looked at; from then on as many as there were before, so a
-tensor costs the same however many there are. The number was chosen, not measured."""
+"""The number of new tensors after which they are indexed without a write; later as many as were
+indexed before, so the cost per tensor is constant. The number was chosen, not measured."""
 _FEW = 8
-"""Holders that are kept before those that are gone are looked for. Not measured."""
+"""The number of holders above which dead ones are removed. Not measured."""
 
 LOCK = forking.lock()
-"""Held while tensors are looked for or change their nodes."""
+"""Held while tensors are searched or change their nodes."""
 
 
 class Alive:
-    """Objects for as long as they exist, in the order in which they came."""
+    """Weak references to objects, in the order in which they were added."""
 
     __slots__ = ("_limit", "_references")
 
@@ -41,24 +41,24 @@ class Alive:
         return len(self._references)
 
     def add(self, new: Any) -> None:
-        """Remember one more; those that are gone leave when there are twice as many."""
+        """Add an object. Dead ones are removed when the list has doubled."""
         self._references.append(weakref.ref(new))
         if len(self._references) > self._limit:
             self._references = [each for each in self._references if each() is not None]
             self._limit = _FEW + 2 * len(self._references)
 
     def all(self) -> list[Any]:
-        """Those that exist."""
+        """The objects that are alive."""
         return [found for each in self._references if (found := each()) is not None]
 
     def keep(self, objects: set[Any]) -> None:
-        """Forget all but these."""
+        """Keep only these."""
         self._references = [each for each in self._references if each() in objects]
         self._limit = _FEW + 2 * len(self._references)
 
 
 class Known:
-    """Knowledge of a node: who reads it and who holds it."""
+    """The readers and holders of a node."""
 
     __slots__ = ("is_constant", "readers", "tensors")
 
@@ -70,7 +70,7 @@ class Known:
 
 
 class _KnownNodes:
-    """Contains the nodes of which something is known."""
+    """The set of nodes with an entry."""
 
     def __contains__(self, node: object) -> bool:
         return _known(node) is not None
@@ -81,7 +81,7 @@ def _known(node: Any) -> Known | None:
 
 
 class Readers:
-    """The tensors that exist, by what they need to be computed."""
+    """The live tensors, indexed by the buffers that they need."""
 
     def __init__(self) -> None:
         self._new: list[weakref.ref[Any]] = []
@@ -91,23 +91,23 @@ class Readers:
         self._most_named = MOST_NEW
         self._alone: weakref.WeakSet[Alone] = weakref.WeakSet()
         self._watched: set[int] = set()
-        """The numbers of buffers of which `additions` are counted."""
+        """The numbers of the buffers whose `additions` are counted."""
         self.additions = 0
-        """How often something was entered that reads or holds one of these."""
+        """How often a reader or holder of one of these buffers was added."""
 
     def __len__(self) -> int:
-        """How many new tensors and how many buffers there are entries for."""
+        """The number of new tensors and of buffers with an entry."""
         return len(self._new) + len(self._named)
 
     def note(self, tensor: Any) -> None:
-        """Remember a tensor that is new, or holds another node."""
+        """Register a tensor that is new, or holds another node."""
         with LOCK:
             self._new.append(weakref.ref(tensor))
             if len(self._new) > self._most_new:
                 self._make_room()
 
     def of(self, numbers: set[int]) -> list[Any]:
-        """The tensors that need one of these buffers to be computed, in order of their making."""
+        """The tensors that need one of these buffers, oldest first."""
         with LOCK:
             self._is_asked = True
             self._look()
@@ -123,8 +123,8 @@ class Readers:
             return [] if _known(node) is None else _held(node)
 
     def are_all(self, numbers: Iterable[int], known: Container[int]) -> bool:
-        """Whether all tensors that need one of these buffers are among the `known`, which are told
-        by their `id`: what `of` finds, in a tenth of the time, or False where it is not sure."""
+        """True if all tensors that need one of these buffers are among `known`, a set of `id`s. It
+        answers what `of` would find in a tenth of the time; False also if it is not certain."""
         with LOCK:
             self._is_asked = True
             self._look()
@@ -132,13 +132,13 @@ class Readers:
             return all(_is_held_by(named[n], known) for n in numbers if n in named)
 
     def watch(self, alone: "Alone") -> None:
-        """Count additions for its buffers, as long as it exists."""
+        """Count additions for the buffers of `alone`, for as long as it exists."""
         with LOCK:
             self._alone.add(alone)
             self._watched.update(alone.numbers)
 
     def counted(self) -> int:
-        """The additions by now."""
+        """The number of additions so far."""
         with LOCK:
             self._look()
             return self.additions
@@ -151,8 +151,8 @@ class Readers:
             self._most_new = max(2 * len(self._new), MOST_NEW)
 
     def _look(self) -> None:
-        """Enter the new tensors under their nodes; one that has none yet stays new."""
-        if self._is_looking:  # by this thread: a search for garbage ran a user's code
+        """Index the new tensors by their nodes. A tensor without a node stays new."""
+        if self._is_looking:  # by this thread: garbage collection ran a user's code
             return
         self._is_looking = True
         try:
@@ -165,7 +165,7 @@ class Readers:
             self._is_looking = False
 
     def _is_without_node(self, reference: Any) -> bool:
-        """Whether a tensor has no node; one that has is entered."""
+        """True if a tensor has no node; otherwise it is indexed."""
         tensor = reference()
         if tensor is None:
             return False
@@ -186,7 +186,7 @@ class Readers:
             self.additions += 1
 
     def _enter(self, node: TensorNode) -> None:
-        """Know a node, whose sources are known."""
+        """Add a node whose sources have entries."""
         if _known(node) is not None:
             return
         read = [known for each in node.sources if not (known := each.known).is_constant]
@@ -206,7 +206,7 @@ class Readers:
             self._most_named = max(2 * len(self._named), MOST_NEW)
 
     def _above(self, numbers: set[int]) -> list[TensorNode]:
-        """These buffers, and the nodes that need them."""
+        """These buffers, and all nodes that depend on them."""
         named = [self._named[number] for number in sorted(numbers) if number in self._named]
         stack: list[TensorNode] = [node for held in named for node in held.all()]
         order: dict[TensorNode, None] = {}
@@ -229,7 +229,7 @@ def _held(node: TensorNode) -> list[Any]:
 
 
 def _is_held_by(buffers: Alive, known: Container[int]) -> bool:
-    """Whether nothing reads these nodes of one buffer, and only these tensors hold one."""
+    """True if nothing reads these nodes of one buffer, and only the `known` tensors hold one."""
     for reference in buffers._references:
         if (node := reference()) is None:
             continue
@@ -243,7 +243,7 @@ def _is_held_by(buffers: Alive, known: Container[int]) -> bool:
 
 
 def _prune(order: list[TensorNode], needed: list[TensorNode]) -> None:
-    """Of `order` keep what leads to a tensor: how one was computed is of no interest any more."""
+    """Remove from the index all nodes of `order` that lead to no tensor."""
     within = set(order)
     useful: set[TensorNode] = set()
     stack = list(needed)
@@ -263,18 +263,18 @@ READERS = Readers()
 
 
 class Alone:
-    """Whether all tensors that need one of some buffers are known ones: it is looked at again only
-    where something was added. Whoever asks keeps buffers and tensors alive."""
+    """A cached answer: True if the known tensors are the only ones that need some buffers. It is
+    checked again only after additions. The caller keeps buffers and tensors alive."""
 
     def __init__(self, numbers: frozenset[int], known: frozenset[int]) -> None:
-        """`known` are told by their `id`."""
+        """`known` has the `id`s of tensors."""
         self.numbers = numbers
         self._known = known
         self._additions = -1
         READERS.watch(self)
 
     def holds(self) -> bool:
-        """What `Readers.are_all` finds."""
+        """The answer of `Readers.are_all`."""
         with LOCK:
             now = READERS.counted()
             if now != self._additions:

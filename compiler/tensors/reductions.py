@@ -1,8 +1,8 @@
-"""Tensor methods that fold axes: sum, max, mean, argmax, …
+"""Tensor methods that reduce axes: sum, max, mean, argmax, …
 
-`axis` (or `dim`) is one axis, several, or None for all; `keepdim` leaves them with extent 1.
-Result types are NumPy's: sums of small integers are int64 or uint64, means of integers float64.
-Floats of 16 bits are summed in float32 and rounded once at the end.
+`axis` (or `dim`) is one axis, several, or None for all; `keepdim` keeps them with extent 1. Result
+types are NumPy's: sums of small integers are int64 or uint64, means of integers float64. Floats of
+16 bits are accumulated in float32 and rounded once, at the end.
 """
 
 from typing import Self
@@ -22,7 +22,7 @@ from compiler.tensors.writing import Writing
 
 
 def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:
-    """`node` with `axes` folded by reduction `op`; they vanish unless `keepdim`."""
+    """`node` reduced over `axes` by `op`; the axes vanish unless `keepdim`."""
     folded = Reduce((node,), op, axes) if axes else node
     kept = tuple(n for axis, n in enumerate(folded.shape) if axis not in axes)
     return folded if keepdim else reshaped(folded, kept)
@@ -36,14 +36,14 @@ def sum_type(dtype: DType) -> DType:
 
 
 def wide(dtype: DType) -> DType:
-    """The floating-point type to compute statistics in: 16 bits need more, integers float64."""
+    """The float type to compute statistics in: float32 for 16-bit floats, float64 for integers."""
     if not dtype.is_float:
         return float64
     return dtype.accumulator
 
 
 def refuse_empty(method: str, shape: Shape, axes: Shape) -> None:
-    """`ShapeError` where an axis is empty: the greatest of no elements does not exist."""
+    """Raise `ShapeError` if an axis to reduce is empty: no elements have no maximum."""
     for axis in axes:
         if not shape[axis]:
             raise ShapeError(
@@ -56,7 +56,7 @@ def refuse_empty(method: str, shape: Shape, axes: Shape) -> None:
 
 
 def refuse_maybe_empty(method: str, node: TensorNode, axes: Shape) -> None:
-    """`ShapeError` where the extent of an axis is a variable that may be 0."""
+    """Raise `ShapeError` if an axis to reduce has a variable extent that may be 0."""
     for axis in axes:
         extent = node.extents[axis] if node.extents else None
         if extent is not None and not extent.low:
@@ -70,21 +70,21 @@ def refuse_maybe_empty(method: str, node: TensorNode, axes: Shape) -> None:
 
 @traced
 class Reductions(Writing):
-    """Folds over axes, and the normalisations built from them."""
+    """Reductions over axes, and the normalisations built from them."""
 
     __slots__ = ()
 
     def _axes(self, method: str, axis: Axes, dim: Axes) -> Shape:
         if isinstance(axis, TensorValue):
             raise AxisError(
-                method, "this folds axes of one tensor", got=f"a tensor of shape {axis.shape}",
+                method, "this reduces axes of one tensor", got=f"a tensor of shape {axis.shape}",
                 expected="axes", hint="maximum and minimum take two tensors",
             )  # fmt: skip
         given = one_of(method, axis, dim)
         return () if is_of_number(given, self.ndim) else axes_of(method, given, self.ndim)
 
     def _total(self, op: str, axes: Shape, keepdim: bool, dtype: DType) -> Self:
-        """A sum or product in `dtype`; floats of 16 bits go through float32."""
+        """A sum or product in `dtype`; floats of 16 bits are accumulated in float32."""
         inner = dtype.accumulator
         folded = reduced(cast_to(self.node, inner), op, axes, keepdim)
         return self._new(cast_to(folded, dtype))
@@ -92,27 +92,28 @@ class Reductions(Writing):
     def sum(
         self, axis: Axes = None, keepdim: bool = False, dtype: object = None, *, dim: Axes = None
     ) -> Self:
-        """Sum of the elements; in `dtype` where one is given; 0 over an empty axis."""
+        """The sum of the elements over `axis`, in `dtype` if given; 0 over an empty axis."""
         target = sum_type(self.dtype) if dtype is None else dtypes.parse(dtype, "sum")
         return self._total("sum", self._axes("sum", axis, dim), keepdim, target)
 
     def prod(
         self, axis: Axes = None, keepdim: bool = False, dtype: object = None, *, dim: Axes = None
     ) -> Self:
-        """Product of the elements; in `dtype` where one is given; 1 over an empty axis."""
+        """The product of the elements over `axis`, in `dtype` if given; 1 over an empty axis."""
         target = sum_type(self.dtype) if dtype is None else dtypes.parse(dtype, "prod")
         return self._total("prod", self._axes("prod", axis, dim), keepdim, target)
 
     def max(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Greatest element; NaN propagates; `ShapeError` over an empty axis.
+        """The maximum over `axis`; NaN propagates. Raises `ShapeError` over an empty axis.
 
-        With an axis too the values alone (NumPy's; the positions that PyTorch gives beside them
-        are `argmax`, both are `topk(1)`).
+        Only values are returned, as in NumPy. For the positions that PyTorch returns with them use
+        `argmax`, or `topk(1)` for both.
         """
         return self._extreme("max", self._axes("max", axis, dim), keepdim)
 
     def min(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Least element; NaN propagates; `ShapeError` over an empty axis. See `max`."""
+        """The minimum over `axis`; NaN propagates. Raises `ShapeError` over an empty axis. See
+        `max`."""
         return self._extreme("min", self._axes("min", axis, dim), keepdim)
 
     def _extreme(self, op: str, axes: Shape, keepdim: bool, method: str = "") -> Self:
@@ -121,17 +122,17 @@ class Reductions(Writing):
         return self._new(reduced(self.node, op, axes, keepdim))
 
     def any(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Whether an element is not 0; false over an empty axis."""
+        """True where any element over `axis` is not 0; false over an empty axis."""
         axes = self._axes("any", axis, dim)
         return self._new(reduced(cast_to(self.node, bool_), "sum", axes, keepdim))
 
     def all(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Whether all elements are not 0; true over an empty axis."""
+        """True where all elements over `axis` are not 0; true over an empty axis."""
         axes = self._axes("all", axis, dim)
         return self._new(reduced(cast_to(self.node, bool_), "prod", axes, keepdim))
 
     def mean(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """Sum divided by count; NaN over an empty axis."""
+        """The mean over `axis`: sum divided by count, in a float type; NaN over an empty axis."""
         axes = self._axes("mean", axis, dim)
         mean = self._as_wide()._mean(axes, keepdim)
         return mean.cast(self._statistic_type())
@@ -139,11 +140,12 @@ class Reductions(Writing):
     def var(
         self, axis: Axes = None, *, keepdim: bool = False, correction: float = 1, dim: Axes = None
     ) -> Self:
-        """Mean square distance from the mean, divided by count - `correction` (at least 0).
+        """The variance over `axis`: squared distances from the mean, divided by count -
+        `correction` (at least 0).
 
-        `correction=1` is the default of PyTorch and tinygrad; NumPy's is 0, there called ddof, and
-        so is that of `np.var(x)`. What follows the axis is given by name: the second argument is
-        another one in each library.
+        The default `correction=1` is that of PyTorch and tinygrad; in NumPy it is called ddof and
+        is 0, also in `np.var(x)`. Pass arguments after the axis by name: their order differs
+        between libraries.
         """
         axes = self._axes("var", axis, dim)
         return self._as_wide()._variance(axes, keepdim, correction).cast(self._statistic_type())
@@ -151,7 +153,7 @@ class Reductions(Writing):
     def std(
         self, axis: Axes = None, *, keepdim: bool = False, correction: float = 1, dim: Axes = None
     ) -> Self:
-        """Square root of `var`; mind the default of `correction`."""
+        """The standard deviation, the square root of `var`. Note the default of `correction`."""
         axes = self._axes("std", axis, dim)
         variance = self._as_wide()._variance(axes, keepdim, correction)
         root = ruled(variance.sqrt().node, (of_root,), variance.node)
@@ -164,7 +166,8 @@ class Reductions(Writing):
         return self.dtype if self.dtype.is_float else float64
 
     def _count(self, axes: Shape, correction: float = 0) -> TensorNode | float:
-        """How many elements `axes` have, less `correction`; known later where one is symbolic."""
+        """The number of elements along `axes`, minus `correction`; a node if an extent is
+        symbolic."""
         found = count(self.node, axes, correction)
         return cast_to(found, self.dtype) if isinstance(found, TensorNode) else float(found)
 
@@ -180,16 +183,18 @@ class Reductions(Writing):
     def argmax(
         self, axis: int | None = None, keepdim: bool = False, *, dim: int | None = None
     ) -> Self:
-        """Index of the first greatest element, int64; of the first NaN if there is one.
+        """The index of the maximum, int64. The first of equal elements counts; a NaN counts as the
+        maximum.
 
-        Without an axis the index counts in the flattened tensor.
+        Without an axis it is the index in the flattened tensor.
         """
         return self._position("argmax", "max", axis, dim, keepdim)
 
     def argmin(
         self, axis: int | None = None, keepdim: bool = False, *, dim: int | None = None
     ) -> Self:
-        """Index of the first least element, int64; of the first NaN if there is one."""
+        """The index of the minimum, int64. The first of equal elements counts; a NaN counts as the
+        minimum."""
         return self._position("argmin", "min", axis, dim, keepdim)
 
     def _position(
@@ -205,7 +210,7 @@ class Reductions(Writing):
         return found if keepdim else found.squeeze(place)
 
     def _first(self, method: str, op: str, axis: int) -> Self:
-        """Least index along `axis` of an element that is the extreme, or that is NaN."""
+        """The first index along `axis` of an element that equals the extreme, or of a NaN."""
         node, count = self.node, self.shape[axis]
         extreme = self._extreme(op, (axis,), True, method).node
         hit = elementwise("eq", node, broadcast_node(extreme, self.shape))

@@ -1,4 +1,4 @@
-"""`repeat`: a step run n times over tensors, as one program.
+"""`repeat`: a counted loop over tensors, as one program (`fori_loop` in JAX).
 
     def step(i, v):
         w = a @ v
@@ -6,7 +6,7 @@
 
     v = compiler.repeat(100, step, Tensor.ones(n))      # lazy, like any other tensor
 
-The step is traced once: what it does in Python, it does once, for all iterations.
+The step is traced once: its Python side effects happen once, not once per iteration.
 """
 
 import itertools
@@ -27,13 +27,13 @@ from compiler.tensors.value import TensorValue
 
 T = TypeVar("T", bound=TensorValue)
 MOST_ITERATIONS = 1_000_000
-"""Each is an item of the schedule for every call of the step: more would fill memory."""
+"""The schedule has an item per call of the step: more iterations would fill memory."""
 _FIRST_PLACE = 1 << 40
 _places = itertools.count(_FIRST_PLACE)
 
 
 class _Tracing(threading.local):
-    """How many steps are being traced on this thread, one inside the other."""
+    """The number of nested steps that this thread is tracing."""
 
     depth: int = 0
 
@@ -43,12 +43,13 @@ _tracing = _Tracing()
 
 @located
 def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ...]:
-    """The state after `count` iterations of `step(i, *state)`, which gives the next state.
+    """The state after `count` iterations of `step(i, *state)`, which returns the next state.
 
-    `i` is a rank-0 int64 tensor that counts from 0; the state is one or more tensors, of which
-    `initial` are the first. Shapes and types stay the same. Other tensors that the step uses are
-    computed once, before the loop. Gives one tensor for one state, else a tuple.
-    Raises `DataError`, `ShapeError` or `DTypeError` where the step gives something else.
+    `i` is an int64 tensor of rank 0 that counts from 0. The state is one or more tensors; `initial`
+    is the first state. Shapes and types must not change. Tensors from outside that the step uses
+    are computed once, before the loop (loop-invariant code motion). Returns a tensor for a state of
+    one tensor, else a tuple. Raises `DataError`, `ShapeError` or `DTypeError` if the step returns
+    something else.
     """
     trips = _trip_count(count)
     if not callable(step):
@@ -97,16 +98,16 @@ def _check_initial(initial: Sequence[object]) -> None:
 
 
 def _checked(given: object, first: Sequence[TensorNode]) -> list[TensorNode]:
-    """The nodes of the next state, which must be like those of the first."""
+    """The nodes of the next state, which must have the shapes and types of the first."""
     found = list(given) if isinstance(given, tuple | list) else [given]
     if len(found) != len(first):
         got, expected = f"{len(found)} tensors", f"{len(first)}, as many as it was given"
-        raise DataError("repeat", "the step gives another number of tensors", got=got,
+        raise DataError("repeat", "the step returns another number of tensors", got=got,
                         expected=expected)  # fmt: skip
     nodes = []
     for number, (tensor, old) in enumerate(zip(found, first, strict=True)):
         if not isinstance(tensor, TensorValue):
-            what = f"the step gives no tensor as state {number}"
+            what = f"the step returns no tensor as state {number}"
             raise DataError("repeat", what, got=type(tensor).__name__, expected="Tensor")
         new = tensor.node
         if new.shape != old.shape or new.extents:
@@ -124,7 +125,7 @@ def _checked(given: object, first: Sequence[TensorNode]) -> list[TensorNode]:
 def _looped(
     first: list[TensorNode], new: list[TensorNode], varying: list[TensorNode], trips: int
 ) -> list[TensorNode]:
-    """The nodes of the loop: one for each state."""
+    """The nodes of the loop, one per state tensor."""
     *places, counter = varying
     outside = _outside(new, frozenset(varying))
     for node in outside:
@@ -144,7 +145,7 @@ def _looped(
 
 
 def _outside(new: Sequence[TensorNode], varying: frozenset[TensorNode]) -> list[TensorNode]:
-    """The nodes that the step reads and no iteration changes, in the order in which it meets them.
+    """The loop-invariant nodes that the step reads, in the order of their first use.
 
     Constants, devices and movement stay inside: they cost nothing there.
     """
@@ -162,7 +163,7 @@ def _outside(new: Sequence[TensorNode], varying: frozenset[TensorNode]) -> list[
 
 
 def _rebuilt(new: Iterable[TensorNode], inside: dict[TensorNode, Param]) -> Sink:
-    """The body of the step, each node from its own line."""
+    """The body of the step; each node keeps its own source line."""
     done: dict[TensorNode, TensorNode] = dict(inside)
     roots = list(new)
     outer = state.origin

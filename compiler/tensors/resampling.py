@@ -1,7 +1,7 @@
-"""`interpolate`: images of another size, axis by axis, each element from a few neighbours.
+"""`interpolate`: resized images, axis by axis, each element a weighted sum of a few neighbours.
 
-What an element is made of is known when the program is written: for each axis the places of its
-neighbours and their weights, as constants. The rules are PyTorch's, element for element.
+The neighbours and weights of each element are known when the graph is built: they are constants for
+each axis. The rules are PyTorch's, element for element.
 """
 
 import math
@@ -19,19 +19,20 @@ from compiler.tensors.value import traced
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Kernel: TypeAlias = Callable[[Array], Array]
 Taps: TypeAlias = tuple[Array, Array]
-"""Places [count, taps] and weights [count, taps] of the neighbours of each element."""
+"""Indices [count, taps] and weights [count, taps] of the neighbours of each element."""
 
 MODES = {
     "nearest": "nearest", "nearest-exact": "nearest-exact", "area": "area", "linear": "linear",
     "bilinear": "linear", "trilinear": "linear", "cubic": "cubic", "bicubic": "cubic",
 }  # fmt: skip
 MOST_TAPS = 8
-"""Neighbours that are gathered one by one; more are a product with a matrix of weights."""
+"""Up to this many neighbours are gathered one by one; more become a product with a weight
+matrix."""
 
 
 @traced
 class Resampling(Arrangement):
-    """Images of another size."""
+    """Resized images."""
 
     __slots__ = ()
 
@@ -40,17 +41,19 @@ class Resampling(Arrangement):
         scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
         align_corners: bool | None = None, antialias: bool = False,
     ) -> Self:  # fmt: skip
-        """[n, c, …] with the axes behind the second of another `size`, or `scale_factor` times as
-        long. `mode`: "nearest", "nearest-exact", "area" (means), "linear" (also "bilinear",
-        "trilinear") or "cubic" ("bicubic"). With `align_corners` the first and last elements stay
-        where they are; with `antialias` what becomes smaller is averaged over all that it covers.
+        """[n, c, …] with all axes after the second resized to `size`, or by `scale_factor`.
+
+        `mode`: "nearest", "nearest-exact", "area" (means), "linear" (also "bilinear", "trilinear")
+        or "cubic" ("bicubic"). With `align_corners` the first and last elements keep their
+        positions. With `antialias` a downscaled element averages everything that it covers.
         """
         kind, axes = MODES.get(mode), self.ndim - 2
         if kind is None:
             names = ", ".join(MODES)
             raise DataError("interpolate", "unknown mode", got=repr(mode), expected=names)
         if axes not in (1, 2, 3) or not self.size:
-            raise ShapeError("interpolate", "this is no image", got=f"shape {written(self.shape)}",
+            raise ShapeError("interpolate", "this is not an image",
+                             got=f"shape {written(self.shape)}",
                              expected="[n, c] and one to three axes of 1 or more")  # fmt: skip
         image = self.shape[2:]
         sizes, scales = _sizes(image, size, scale_factor)
@@ -75,7 +78,7 @@ class Resampling(Arrangement):
         return self._same() if is_same else self.take(places, axis)
 
     def _weighted(self, axis: int, taps: Taps) -> Self:
-        """Each element of the axis a sum of neighbours times their weights, in a wide type."""
+        """The axis resized: each element a weighted sum of neighbours, in a wide type."""
         places, weights = taps
         inner = self._as_wide()
         if weights.shape[1] > MOST_TAPS:
@@ -96,7 +99,7 @@ class Resampling(Arrangement):
 def _sizes(
     image: Shape, size: int | Sequence[int] | None, scale: float | Sequence[float] | None
 ) -> tuple[Shape, tuple[float, ...]]:
-    """The new size of each axis, and how many old elements an element is wide."""
+    """The new extent of each axis, and the width of a new element in old elements."""
     given = scale if size is None else size
     if (size is None) == (scale is None) or given is None:
         raise DataError("interpolate", "give one of size and scale_factor",
@@ -137,7 +140,7 @@ def _between(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> T
 
 
 def _covering(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> Taps:
-    """All elements that an element of the new size covers."""
+    """All old elements that each new element covers."""
     if is_aligned:
         scale = (n - 1) / (count - 1) if count > 1 else 0.0
     kernel, reach = (linear, 1.0) if kind == "linear" else (cubic(-0.5), 2.0)
@@ -153,12 +156,12 @@ def _covering(kind: str, n: int, count: int, scale: float, is_aligned: bool) -> 
 
 
 def linear(x: Array) -> Array:
-    """Weights that fall from 1 to 0 at a distance of 1."""
+    """A kernel that falls from 1 to 0 at a distance of 1."""
     return np.asarray(np.maximum(1 - np.abs(x), 0))
 
 
 def cubic(a: float) -> Kernel:
-    """Keys' cubic convolution (1981)."""
+    """Keys' cubic convolution kernel (1981)."""
 
     def kernel(x: Array) -> Array:
         x = np.abs(x)

@@ -1,12 +1,12 @@
-"""Programs under way: which may run at once, and what is left of one that an exception ended.
+"""Running programs: which may run at once, and the cleanup after one that an exception ended.
 
-    begin     the run is listed, once no other run reads what it writes or writes what it reads
-    finish    its effects are recorded where they are complete, else undone; it is listed no more
+    begin     the run is listed, once no other run reads a buffer it writes, or writes one it reads
+    finish    its effects are recorded if they are complete, else undone; it is removed
 
-An exception (Ctrl-C, an alarm, a function of the user's) can end a run anywhere, also in the middle
-of `finish`. The run stays listed then, and whoever needs the same memory next, or works on the same
-thread, finishes it: each step of that can be repeated. A run is abandoned when the function that
-began it is not on the stack of its thread any more.
+An exception (Ctrl-C, an alarm, a user's function) can end a run anywhere, even inside `finish`. The
+run then stays listed until it is finished by the next one that needs the same memory, or by the
+next work on the same thread: each step of `finish` can be repeated. A run is abandoned when the
+function that began it is no longer on the stack of its thread.
 """
 
 import _thread
@@ -24,21 +24,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 Numbers = frozenset[int]
 
 RUNNING: "list[Run]" = []
-"""The runs that began and are not finished. Changed under `LOCK`."""
+"""Runs that began and are not finished. Changed only under `LOCK`."""
 _waiting: list[Any] = []
-"""A locked lock for each thread that waits until a run is finished."""
+"""A locked lock for each thread that waits for a run to finish."""
 _OWNERS: set[CodeType] = set()
 WAIT = 0.05
-"""Seconds after which a waiting thread looks for runs that were abandoned. A choice."""
+"""The interval, in seconds, at which a waiting thread looks for abandoned runs. A choice."""
 _NONE: Numbers = frozenset()
 
 
 class Run:
-    """A program that runs: the numbers of the buffers that it reads and writes, its effects."""
+    """A running program: the numbers of the buffers that it reads and writes, and its effects."""
 
     __slots__ = ("effects", "thread")
     is_program: ClassVar[bool] = True
-    """Whether code runs: what it starts inside does not wait."""
+    """True if code runs: a program that it starts inside does not wait for it."""
 
     def __init__(self) -> None:
         self.thread = threading.get_ident()
@@ -46,23 +46,23 @@ class Run:
 
     @property
     def reads(self) -> Numbers:
-        """Buffers that nobody may write meanwhile."""
+        """The numbers of buffers that no other run may write meanwhile."""
         return _NONE
 
     @property
     def writes(self) -> Numbers:
-        """Buffers that nobody may read meanwhile."""
+        """The numbers of buffers that no other run may read meanwhile."""
         return _NONE
 
     def record(self) -> None:
-        """Record the effects, which are complete; may be repeated."""
+        """Record the effects, which are complete. May be repeated."""
 
     def undo(self) -> None:
-        """Undo what was done of effects that are not complete; may be repeated."""
+        """Undo incomplete effects. May be repeated."""
         self.effects.undo()
 
     def excludes(self, other: "Run") -> bool:
-        """Whether the two may not run at once."""
+        """True if the two runs must not overlap."""
         own, others = self.writes, other.writes
         return not (
             own.isdisjoint(others) and own.isdisjoint(other.reads) and self.reads.isdisjoint(others)
@@ -70,13 +70,14 @@ class Run:
 
 
 def owner(function: F) -> F:
-    """Decorate a function that has a run in its local variable `run`: it finishes that."""
+    """Decorator for a function that has a run in its local variable `run`: the function finishes
+    it."""
     _OWNERS.add(function.__code__)
     return function
 
 
 def begin(run: Run) -> bool:
-    """List the run; False where it has to wait for another one."""
+    """List the run. False if it has to wait for another one."""
     with LOCK:
         if RUNNING:
             settle()
@@ -87,8 +88,8 @@ def begin(run: Run) -> bool:
 
 
 def must_wait(run: Run) -> bool:
-    """Whether a run of another thread excludes this one. A program that a function of the user's
-    starts inside another one does not wait: that could be for ever."""
+    """True if a run of another thread excludes this one. A program that a user's function starts
+    inside another program does not wait, because it could wait forever."""
     own = [other for other in RUNNING if other.thread == run.thread]
     if any(other.is_program for other in own):
         return False
@@ -96,7 +97,7 @@ def must_wait(run: Run) -> bool:
 
 
 def finish(run: Run) -> None:
-    """Record the effects of a run, or undo them, and list it no more."""
+    """Record or undo the effects of a run, and remove it from the list."""
     with LOCK:
         if run not in RUNNING:
             return
@@ -123,7 +124,7 @@ def settle() -> None:
 
 
 def wait() -> None:
-    """Wait until a run is finished, or a moment. To be called without `LOCK`."""
+    """Wait until a run is finished, or for `WAIT`. Call it without `LOCK`."""
     mine = _thread.allocate_lock()
     mine.acquire()
     with LOCK:
@@ -138,7 +139,7 @@ def wait() -> None:
 
 
 def _is_abandoned(run: Run) -> bool:
-    """Whether the function that began a run is not on the stack of its thread."""
+    """True if the function that began a run is no longer on the stack of its thread."""
     frame = sys._current_frames().get(run.thread)
     while frame is not None:
         if frame.f_code in _OWNERS and frame.f_locals.get("run") is run:
@@ -148,35 +149,36 @@ def _is_abandoned(run: Run) -> bool:
 
 
 class Change(Run):
-    """Attributes of several tensors that change together: all of them, or none.
+    """A change to attributes of several tensors that takes effect for all of them, or none.
 
-    An attribute is noted before it is changed. Undone is what nobody changed since.
+    Each attribute is recorded before it is changed. Undoing it skips attributes that others changed
+    since.
     """
 
     __slots__ = ("_after", "_before", "_release")
     is_program = False
 
     def __init__(self, release: Callable[[Any], None] = lambda value: None) -> None:
-        """`release` forgets a value that is undone."""
+        """`release` is called with each value that is undone."""
         super().__init__()
         self._before: list[tuple[Any, str, Any]] = []
         self._after: list[Any] = []
         self._release = release
 
     def change(self, tensor: Any, name: str, before: Any) -> None:
-        """An attribute is about to change."""
+        """Record that an attribute is about to change."""
         self._before.append((tensor, name, before))
 
     def changed(self, after: Any) -> None:
-        """The attribute noted last has changed."""
+        """Record that the last attribute has changed."""
         self._after.append(after)
 
     def undo(self) -> None:
-        """Set the attributes to what they were, the last one first."""
+        """Restore the attributes, the last one first."""
         for place in reversed(range(len(self._before))):
             tensor, name, before = self._before[place]
             now = getattr(tensor, name, None)
-            # of the last one it may not be noted yet that it changed
+            # the change of the last one may not be recorded yet
             if place >= len(self._after) or now is self._after[place]:
                 setattr(tensor, name, before)
                 if now is not before:
@@ -184,7 +186,7 @@ class Change(Run):
 
 
 def _forget_others() -> None:
-    """In a child of `fork` only the thread that called it goes on."""
+    """In the child of a `fork`, forget runs of other threads, which do not exist there."""
     own = threading.get_ident()
     RUNNING[:] = [run for run in RUNNING if run.thread == own]
     _waiting.clear()

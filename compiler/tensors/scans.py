@@ -1,7 +1,7 @@
-"""Running totals, and sums over named axes.
+"""Cumulative operations, and `einsum`.
 
-A running total is a node of its own (`graph/kinds/scan.py`). An einsum is one multiplication of
-operands brought to common axes, summed over the axes the result does not name.
+A cumulative operation (scan) is one node (`graph/kinds/scan.py`). An einsum is one multiplication
+of operands aligned to common axes, summed over the axes that the result does not name.
 """
 
 from typing import Any, Literal, Self, overload
@@ -28,24 +28,24 @@ from compiler.tensors.value import (
 
 HINT = "e.g. einsum('ij,jk->ik', a, b)"
 FIRST_UNNAMED = ord("\u4e00")
-"""Axes that a formula calls `...` have letters from here on, which messages do not show."""
+"""Axes covered by `...` in a formula get letters from this one on. Messages do not show them."""
 
 
 @traced
 class Scans(Convolutions):
-    """Running totals and sums over named axes."""
+    """Cumulative operations and einsum."""
 
     __slots__ = ()
 
     @of_rank_zero
     def cumsum(self, axis: int = 0, *, dim: int | None = None) -> Self:
-        """Sums of the elements up to each, in the type of `sum`; along axis 0 where none is said
-        (tinygrad's; NumPy takes the flat tensor, and so does `np.cumsum(x)`)."""
+        """The cumulative sum along `axis`, in the type of `sum`. The default is axis 0, as in
+        tinygrad; NumPy's default, also for `np.cumsum(x)`, is the flattened tensor."""
         return self._scan("cumsum", "sum", axis if dim is None else dim)
 
     @of_rank_zero
     def cumprod(self, axis: int = 0, *, dim: int | None = None) -> Self:
-        """Products of the elements up to each, in the type of `prod`."""
+        """The cumulative product along `axis`, in the type of `prod`. The default is axis 0."""
         return self._scan("cumprod", "prod", axis if dim is None else dim)
 
     @overload
@@ -58,8 +58,8 @@ class Scans(Convolutions):
     def cummax(
         self, axis: int = 0, *, dim: int | None = None, return_indices: bool = False
     ) -> "Self | tuple[Self, Self]":
-        """The greatest element up to each; NaN propagates. With `return_indices` also where along
-        `axis` it is, the last of equal ones, as PyTorch gives both."""
+        """The cumulative maximum along `axis`; NaN propagates. With `return_indices` a second
+        tensor has its positions along `axis`, the last of equal ones, as in PyTorch."""
         made = self._scan("cummax", "max", axis if dim is None else dim)
         return (made, self._last(made, axis if dim is None else dim)) if return_indices else made
 
@@ -73,12 +73,12 @@ class Scans(Convolutions):
     def cummin(
         self, axis: int = 0, *, dim: int | None = None, return_indices: bool = False
     ) -> "Self | tuple[Self, Self]":
-        """The least element up to each; NaN propagates. See `cummax`."""
+        """The cumulative minimum along `axis`; NaN propagates. See `cummax`."""
         made = self._scan("cummin", "min", axis if dim is None else dim)
         return (made, self._last(made, axis if dim is None else dim)) if return_indices else made
 
     def _last(self, running: Self, axis: int) -> Self:
-        """Where each running extreme was met last."""
+        """The last position of each running extreme."""
         (place,) = axes_of("cummax", axis, self.ndim)
         along = (-1, *(1,) * (self.ndim - place - 1))
         index = self._new(Iota((), self.shape[place], int64)).reshape(along)
@@ -97,12 +97,13 @@ class Scans(Convolutions):
 
     @classmethod
     def einsum(cls, formula: str, *operands: Operand) -> Self:
-        """The sum over the axes that the result does not name: `einsum('ij,jk->ik', a, b)`.
+        """Einstein summation over the axes that the result does not name: `einsum('ij,jk->ik', a,
+        b)`.
 
-        Without `->` the result names, in alphabetical order, the axes that occur once. An axis
-        named twice in one operand is its diagonal. `...` stands for any other axes of an operand;
-        they broadcast, and come first in the result unless it says where: `einsum('...ij,...jk',
-        a, b)`. Raises `ShapeError` for a formula that does not fit.
+        Without `->` the result has the axes that occur once, in alphabetical order. An axis named
+        twice in one operand takes its diagonal. `...` stands for all other axes of an operand; they
+        broadcast, and come first in the result unless it places them: `einsum('...ij,...jk', a,
+        b)`. Raises `ShapeError` for a formula that does not fit.
         """
         made = cls.__new__(cls)
         made.node = _einsum(formula, operands)
@@ -151,9 +152,9 @@ def _names(formula: str, nodes: list[TensorNode]) -> tuple[list[str], str]:
 
 
 def _named_others(names: list[str], nodes: list[TensorNode]) -> tuple[list[str], str]:
-    """The operands' names with letters of no formula for each `...`, and all of these letters.
+    """The names of the operands with new letters for each `...`, and all of these letters.
 
-    The last axis that is meant has the same letter in each operand: so they broadcast.
+    Letters are aligned at the last axis that `...` covers, so these axes broadcast.
     """
     counts = [
         len(node.shape) - len(name.replace("...", "")) if name.count("...") == 1 else 0
@@ -169,7 +170,7 @@ def _named_others(names: list[str], nodes: list[TensorNode]) -> tuple[list[str],
 
 
 def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[str, int]:
-    """The extent of each name; 1 fits every other."""
+    """The extent of each name. Extent 1 fits every other."""
     extents: dict[str, int | Extent] = {}
     for axes, node in zip(names, nodes, strict=True):
         for name, extent in zip(axes, symbolic(node.shape, node.extents), strict=True):
@@ -185,7 +186,7 @@ def _extents(formula: str, names: list[str], nodes: list[TensorNode]) -> dict[st
 
 
 def _aligned(node: TensorNode, axes: str, order: list[str], full: tuple[int, ...]) -> TensorNode:
-    """An operand with its axes in `order`, repeated to `full`."""
+    """An operand with its axes in `order`, broadcast to `full`."""
     for name in dict.fromkeys(axes):
         while axes.count(name) > 1:
             first = axes.index(name)
@@ -200,7 +201,7 @@ def _aligned(node: TensorNode, axes: str, order: list[str], full: tuple[int, ...
 
 
 def _diagonal(node: TensorNode, first: int, second: int) -> TensorNode:
-    """Axis `second` dropped: of equal positions on both axes the element is kept."""
+    """The diagonal of two axes; axis `second` is dropped."""
     n = node.shape[first]
     if n != node.shape[second]:
         raise ShapeError(

@@ -1,13 +1,13 @@
-"""Tensors that are stored with what is selected from them.
+"""Tensors that are stored together with selections of their elements.
 
     p = logits.softmax(-1)
     best = p.max()
     best.item()         computes `best`, and stores `p` too
     (p == best).sum()   at least 1: both are of one program
 
-Two programs may add the terms of a sum in different orders, so `p` computed again differs in its
-last bits, and no element of it is equal to `best`. Elementwise operations have the same bits
-everywhere; only what depends on a sum of floats needs to be stored.
+Two programs may add the terms of a sum in different orders. If `p` were recomputed, its last bits
+could differ, and no element would equal `best`. Elementwise operations give the same bits
+everywhere; only values that depend on a sum of floats need to be stored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -38,18 +38,18 @@ from compiler.tensors.variables import is_realized
 
 FOLDING = (Reduce, Scan, Scatter)
 KEEPING = (*MOVEMENT, Bitcast, Cast, Cat, Contiguous, Copy, Detach, Gather, Index)
-"""Kinds of nodes whose elements are those of their operands."""
+"""Node kinds whose elements are those of their operands."""
 EXACT_KINDS = (Elementwise, Const, Iota, *KEEPING)
-"""Kinds of nodes that have the same bits in every program."""
+"""Node kinds that give the same bits in every program."""
 
 
 def selected(
     roots: Sequence[TensorNode], order: Sequence[TensorNode],
     held: Callable[[TensorNode], Iterable[Any]],
 ) -> list[Any]:  # fmt: skip
-    """The tensors, not computed yet, that elements of `roots` are selected from, and that another
-    program may compute with other bits. `order` has all nodes that `roots` need; `held` gives the
-    tensors that hold a node."""
+    """The lazy tensors that elements of `roots` are selected from, and that another program may
+    compute with other bits. `order` has all nodes that `roots` need; `held` gives the tensors that
+    hold a node."""
     if not any(_selects(node) for node in order):
         return []
     uncertain = _uncertain(order)
@@ -78,13 +78,14 @@ def _is_constant(node: TensorNode) -> bool:
 def _selections(
     roots: Sequence[TensorNode], order: Sequence[TensorNode]
 ) -> list[TensorNode]:
-    """The nodes whose elements, exactly, roots have."""
+    """The nodes of which `roots` have exact elements."""
     ends = {node for node in order if not _is_kept(node)}
     return [n for n in toposort(roots, ends) if _selects(n) and not is_realized(n)]
 
 
 def _is_kept(node: TensorNode) -> bool:
-    """True if results are elements of operands, or truth values and positions of these."""
+    """True if the elements of the result are those of operands, or truth values and positions of
+    them."""
     if _selects(node) or is_realized(node):
         return False
     if isinstance(node, Elementwise):
@@ -95,13 +96,14 @@ def _is_kept(node: TensorNode) -> bool:
 def _below(
     selections: Sequence[TensorNode], order: Sequence[TensorNode]
 ) -> set[TensorNode]:
-    """Operands of selections, and what they are computed from without a sum of floats."""
+    """Operands of selections, and the nodes that these are computed from without a sum of
+    floats."""
     begins = [source for node in selections for source in node.sources]
     return set(toposort(begins, {node for node in order if is_realized(node) or _adds(node)}))
 
 
 def _adds(node: TensorNode) -> bool:
-    """True for a node that may add floats in an order of the program's choice."""
+    """True for a node that may add floats in an order that the program chooses."""
     if not node.dtype.is_float:
         return False
     if isinstance(node, FOLDING):
@@ -110,7 +112,7 @@ def _adds(node: TensorNode) -> bool:
 
 
 def _uncertain(order: Sequence[TensorNode]) -> set[TensorNode]:
-    """The floats of `order` that depend on a sum, but for what is in memory."""
+    """The float nodes of `order` that depend on a sum, without those in memory."""
     found: set[TensorNode] = set()
     for node in order:
         if _adds(node) or (found and not found.isdisjoint(node.sources) and not is_realized(node)):

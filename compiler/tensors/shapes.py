@@ -1,4 +1,4 @@
-"""Arithmetic on shapes and axes: what users may write, normalised, or refused with an error."""
+"""Arithmetic on shapes and axes: validate and normalise arguments, or raise an error."""
 
 import math
 import operator
@@ -15,14 +15,14 @@ Axes: TypeAlias = int | Sequence[int] | None
 
 
 def written(shape: Sequence[object]) -> str:
-    """`(2, 3)`, as error messages write a shape."""
+    """A shape as error messages show it, `(2, 3)`."""
     return str(tuple(shape))
 
 
 def integers(operation: str, values: object) -> Shape:
     """`values` as Python ints: `t.reshape(2, 3)` and `t.reshape((2, 3))` give the same.
 
-    Raises `ShapeError` where one is not an integer.
+    Raises `ShapeError` if one is not an integer.
     """
     given = tuple(values) if isinstance(values, Iterable) else (values,)
     if len(given) == 1 and isinstance(given[0], Iterable) and not isinstance(given[0], str):
@@ -41,7 +41,8 @@ def _is_variable(value: object) -> bool:
 
 
 def extents(operation: str, values: Iterable[object]) -> Shape:
-    """A shape as users write it; `ShapeError` for negative extents, `SizeError` for too large."""
+    """A validated shape. Raises `ShapeError` for negative extents, `SizeError` if it is too
+    large."""
     shape = integers(operation, values)
     if any(n < 0 for n in shape):
         raise ShapeError(
@@ -51,13 +52,13 @@ def extents(operation: str, values: Iterable[object]) -> Shape:
 
 
 def within_memory(operation: str, shape: Shape) -> Shape:
-    """`shape`, or `SizeError` if no memory can hold so many elements."""
+    """`shape`. Raises `SizeError` if no memory can hold that many elements."""
     refuse_shape(operation, shape)
     return shape
 
 
 def axis_of(operation: str, axis: object, rank: int) -> int:
-    """`axis` counted from the front; `AxisError` outside -rank … rank - 1."""
+    """`axis` as a number from 0 on. Raises `AxisError` outside -rank … rank - 1."""
     numbers = integers(operation, (axis,))
     if len(numbers) != 1:
         raise AxisError(operation, "this needs one axis", got=written(numbers), expected="one axis")
@@ -73,7 +74,7 @@ def axis_of(operation: str, axis: object, rank: int) -> int:
 
 
 def axes_of(operation: str, axes: Axes, rank: int) -> Shape:
-    """`axes` counted from the front, sorted; None means all of them."""
+    """`axes` as sorted numbers from 0 on; None stands for all axes."""
     if axes is None:
         return tuple(range(rank))
     numbers = integers(operation, (axes,))
@@ -83,7 +84,7 @@ def axes_of(operation: str, axes: Axes, rank: int) -> Shape:
 
 
 def check_distinct(operation: str, axes: Sequence[int], given: Sequence[int]) -> None:
-    """`AxisError` where an axis is named twice."""
+    """Raise `AxisError` if an axis is given twice."""
     if len(set(axes)) != len(axes):
         raise AxisError(
             operation, "an axis is named twice", got=written(tuple(given)), expected="each once"
@@ -91,12 +92,12 @@ def check_distinct(operation: str, axes: Sequence[int], given: Sequence[int]) ->
 
 
 def is_of_number(axis: Axes, rank: int) -> bool:
-    """Whether the axis is that of a number read as a row: NumPy takes 0 and -1 for rank 0."""
+    """True for an axis of a number treated as a vector: NumPy accepts 0 and -1 for rank 0."""
     return rank == 0 and isinstance(axis, int) and axis in (0, -1)
 
 
 def one_of(operation: str, axis: Axes, dim: Axes) -> Axes:
-    """The axes given under either of the two names; `AxisError` if both were used."""
+    """The axes given as either `axis` or `dim`. Raises `AxisError` if both are given."""
     if axis is not None and dim is not None:
         raise AxisError(
             operation, "both axis= and dim= are given", got=f"axis={axis}, dim={dim}",
@@ -106,7 +107,8 @@ def one_of(operation: str, axis: Axes, dim: Axes) -> Axes:
 
 
 def fill_unknown(operation: str, shape: Shape, size: int) -> Shape:
-    """`shape` with its -1 replaced so that it holds `size` elements; checks that it does."""
+    """`shape` with -1 replaced so that it has `size` elements. Raises `ShapeError` if that is
+    impossible."""
     unknown = shape.count(-1)
     known = math.prod(n for n in shape if n != -1)
     if unknown > 1 or any(n < -1 for n in shape):
@@ -132,7 +134,7 @@ def broadcast(operation: str, *nodes: TensorNode) -> Shape:
         _check_symbolic(operation, nodes)
     first = nodes[0].shape
     if all(n.shape == first for n in nodes):
-        return first  # as large as a tensor that is there
+        return first  # as large as a tensor that exists
     rank = max(len(n.shape) for n in nodes)
     padded = [(1,) * (rank - len(n.shape)) + n.shape for n in nodes]
     result: list[int] = []
@@ -145,7 +147,7 @@ def broadcast(operation: str, *nodes: TensorNode) -> Shape:
 
 
 def _check_symbolic(operation: str, nodes: Sequence[TensorNode]) -> None:
-    """Refuse an axis of n elements beside one of another extent, even if n may be as much."""
+    """Refuse an axis of variable extent n paired with another extent, even if n may equal it."""
     rank = max(len(n.shape) for n in nodes)
     shapes = [(1,) * (rank - len(n.shape)) + symbolic(n.shape, n.extents) for n in nodes]
     for axis, found in enumerate(zip(*shapes, strict=True)):
@@ -165,7 +167,7 @@ def _check_symbolic(operation: str, nodes: Sequence[TensorNode]) -> None:
 def _mismatch(
     operation: str, nodes: Sequence[TensorNode], axis: int, found: Sequence[int]
 ) -> ShapeError:
-    """The two extents that clash, with the lines where the operands came from."""
+    """The error with the two extents that differ, and the source lines of the operands."""
     places = [f"{written(n.shape)} made at {n.origin.place}" for n in nodes if n.origin]
     return ShapeError(
         operation,
@@ -177,14 +179,14 @@ def _mismatch(
 
 
 def reaches(operation: str, node: TensorNode, shape: Shape) -> Shape:
-    """`shape` with its -1 taken from `node`; `ShapeError` unless `node` broadcasts to it."""
+    """`shape` with -1 taken from `node`. Raises `ShapeError` unless `node` broadcasts to it."""
     lead = len(shape) - len(node.shape)
     old = (1,) * lead + node.shape
     new = tuple(o if n == -1 else n for o, n in zip(old, shape, strict=True)) if lead >= 0 else ()
     if lead < 0 or any(n != o and o != 1 for o, n in zip(old, new, strict=True)):
         raise ShapeError(
             operation,
-            "only axes of extent 1 can be repeated",
+            "only axes of extent 1 can be broadcast",
             got=f"{written(node.shape)} to {written(shape)}",
             expected="equal extents, or 1 in the tensor; new axes in front",
         )

@@ -1,11 +1,11 @@
-"""Memory shared with other libraries in place, by DLPack: `np.from_dlpack(x)` and back.
+"""Memory shared with other libraries in place, by DLPack, as in `np.from_dlpack(x)`.
 
-Tensors share memory among each other, and none of them sees a write to another: so it is given away
-to be read only. Version 1 of DLPack can say so; a library that asks for an older one gets a copy,
-unless it asks for none: then it is on its word.
+Tensors share memory, and a write to one must not change another: memory is exported as read-only.
+Only DLPack from version 1 on has a read-only flag. A library that requests an older version gets a
+copy; if it forbids a copy, it is responsible for not writing.
 
-NumPy makes the capsules and reads them, but knows no bfloat16: such memory goes through NumPy as
-int16, and the type that the capsule names is put right.
+NumPy makes and reads the capsules, but does not support bfloat16: such memory passes through NumPy
+as int16, and the type in the capsule is corrected.
 """
 
 import ctypes
@@ -20,15 +20,15 @@ from compiler.core.errors import DataError
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 CPU = (1, 0)
-"""The processor's memory, as DLPack numbers it: all our devices share it."""
+"""DLPack's number of CPU memory, which all our devices share."""
 FIRST_WITH_FLAGS = 1
-"""The first version of DLPack that can say that memory is to be read only."""
+"""The first version of DLPack with a read-only flag."""
 INTEGER, BFLOAT = 0, 4
 """DLPack's numbers for kinds of elements."""
 
 
 class _Tensor(ctypes.Structure):
-    """DLPack's DLTensor: where an array is, its shape and type."""
+    """DLPack's DLTensor: address, shape and type of an array."""
 
     _fields_ = (
         ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
@@ -38,7 +38,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Versioned(ctypes.Structure):
-    """DLPack's DLManagedTensorVersioned: what a capsule holds from version 1 on."""
+    """DLPack's DLManagedTensorVersioned: the content of a capsule from version 1 on."""
 
     _fields_ = (
         ("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p),
@@ -50,10 +50,10 @@ def capsule(
     array: Array, stream: object, version: Any,
     device: Sequence[int] | None, copy: bool | None,
 ) -> Any:  # fmt: skip
-    """The DLPack capsule of an array's memory, of a copy of it where one is asked for or needed.
+    """The DLPack capsule of an array's memory, or of a copy if one is requested or needed.
 
-    Raises `BufferError` for another device than the processor, and `DataError` for a stream, which
-    a processor does not have.
+    Raises `BufferError` for a device other than the CPU, and `DataError` for a stream, which a CPU
+    does not have.
     """
     if stream is not None:
         raise DataError("__dlpack__", "a processor has no streams", got=repr(stream),
@@ -70,18 +70,18 @@ def capsule(
 
 
 def _writable(array: Array) -> Array:
-    """The same memory without the mark that it is to be read only, which NumPy keeps to itself."""
+    """The same memory without NumPy's read-only flag."""
     if not array.size:
         return np.empty_like(array)
     memory: Any = (ctypes.c_byte * array.nbytes).from_address(array.ctypes.data)
-    memory.owner = array  # for as long as somebody reads it
+    memory.owner = array  # for as long as it is read
     return np.frombuffer(memory, array.dtype).reshape(array.shape)
 
 
 def array_of(x: Any) -> Array:
-    """The memory of `x`, an array of any library, as an array of NumPy's.
+    """The memory of `x`, an array of any library, as a NumPy array.
 
-    Raises `BufferError` or `RuntimeError` for memory or elements that NumPy does not know.
+    Raises `BufferError` or `RuntimeError` for memory or elements that NumPy does not support.
     """
     if not str(getattr(x, "dtype", "")).endswith(bfloat16.name):
         return np.from_dlpack(x)
@@ -89,7 +89,7 @@ def array_of(x: Any) -> Array:
 
 
 class _AsIntegers:
-    """An array of bfloat16 that calls its elements int16."""
+    """An array of bfloat16 whose elements are declared as int16."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -102,7 +102,7 @@ class _AsIntegers:
 
 
 def _retyped(made: Any, code: int) -> Any:
-    """A capsule that nobody has taken yet, whose elements are of another kind of the same size."""
+    """A capsule that nobody has consumed yet, with another element kind of the same size."""
     name = _name_of(ctypes.py_object(made))
     place = _pointer_in(ctypes.py_object(made), name)
     if name == b"dltensor_versioned":

@@ -1,7 +1,7 @@
-"""Tensor methods that put elements in order: sort, topk, median, searchsorted, unique.
+"""Tensor methods that sort: sort, topk, median, searchsorted, unique.
 
 NaN counts as the greatest element: it comes last, as in NumPy, and first if `descending`, as in
-PyTorch. Elements that are equal, -0.0 and 0.0 among them, keep their order.
+PyTorch. Sorting is stable: equal elements, such as -0.0 and 0.0, keep their order.
 """
 
 import math
@@ -23,7 +23,7 @@ from compiler.tensors.variables import refuse_symbolic
 
 @traced
 class Sorting(Scans):
-    """Order, and what is found by it."""
+    """Sorting, selection and quantiles."""
 
     __slots__ = ()
 
@@ -32,10 +32,10 @@ class Sorting(Scans):
         self, axis: int = -1, descending: bool = False, stable: bool = True, *,
         dim: int | None = None,
     ) -> Self:  # fmt: skip
-        """Positions along `axis` of the elements in order, int64, of the tensor's shape.
+        """The indices that sort the elements along `axis`, int64, of the tensor's shape.
 
-        The order is stable whatever `stable` says. A row of n elements takes n² comparisons up to
-        4096 elements, and beyond that about n log2(n)².
+        The order is stable, whatever `stable` says. Sorting n elements takes n² comparisons up to
+        4096 elements, and about n log2(n)² beyond.
         """
         place = axis_of("argsort", axis if dim is None else dim, self.ndim)
         return self._sideways(place)._order(descending)._back(self.shape, place)
@@ -45,8 +45,8 @@ class Sorting(Scans):
         self, axis: int = -1, descending: bool = False, stable: bool = True, *,
         dim: int | None = None,
     ) -> Self:  # fmt: skip
-        """The elements along `axis` in order (NumPy's np.sort: the values alone, as a new tensor;
-        PyTorch's positions beside them are `argsort`)."""
+        """The elements sorted along `axis`, as a new tensor. Only values are returned, as by
+        np.sort; `argsort` gives the indices that PyTorch returns as well."""
         place = axis_of("sort", axis if dim is None else dim, self.ndim)
         rows = self._sideways(place)
         return rows._picked(rows._order(descending))._back(self.shape, place)
@@ -56,10 +56,11 @@ class Sorting(Scans):
         self, k: int, axis: int = -1, largest: bool = True, sorted: bool = True, *,
         dim: int | None = None,
     ) -> tuple[Self, Self]:  # fmt: skip
-        """The `k` greatest elements along `axis`, or the least, and their positions (int64).
+        """The `k` greatest elements along `axis`, or the least if not `largest`, and their indices
+        (int64).
 
-        Best first, whatever `sorted` says; of equal elements the earlier one first.
-        Raises `ShapeError` unless 0 <= k <= the extent.
+        They are sorted, the best first, whatever `sorted` says; of equal elements the earlier one
+        comes first. Raises `ShapeError` unless 0 <= k <= the extent.
         """
         place = axis_of("topk", axis if dim is None else dim, self.ndim)
         extent = self.shape[place]
@@ -76,7 +77,7 @@ class Sorting(Scans):
 
     @of_rank_zero
     def kthvalue(self, k: int, axis: int = -1, keepdim: bool = False) -> tuple[Self, Self]:
-        """The `k`-th least element along `axis`, counted from 1, and its position (int64)."""
+        """The `k`-th least element along `axis`, counted from 1, and its index (int64)."""
         place = axis_of("kthvalue", axis, self.ndim)
         if not 1 <= k <= self.shape[place]:
             raise ShapeError(
@@ -88,18 +89,19 @@ class Sorting(Scans):
         return (value, position) if keepdim else (value.squeeze(place), position.squeeze(place))
 
     def median(self, axis: Axes = None, keepdim: bool = False, *, dim: Axes = None) -> Self:
-        """The middle element, or the mean of the two in the middle (NumPy's; PyTorch takes the
-        lower one); NaN where there is a NaN; `ShapeError` over an empty axis."""
+        """The median over `axis`: the middle element, or the mean of the two in the middle
+        (NumPy's; PyTorch takes the lower one). NaN where any element is NaN. Raises `ShapeError`
+        over an empty axis."""
         return self._quantiles("median", [0.5], self._axes_folded("median", axis, dim), keepdim)[0]
 
     def quantile(
         self, q: float | Sequence[float], axis: Axes = None, keepdim: bool = False, *,
         dim: Axes = None,
     ) -> Self:  # fmt: skip
-        """The value that `q` of the elements (0 to 1) do not exceed, interpolated linearly.
+        """The `q`-quantile over `axis`, 0 <= q <= 1, with linear interpolation.
 
-        As in NumPy: several `q` give a new first axis; NaN where there is a NaN; integers become
-        float64.
+        As in NumPy, several `q` give a new first axis; the result is NaN where any element is NaN;
+        integers become float64.
         """
         wanted = [q] if isinstance(q, int | float) else list(q)
         if not wanted or not all(_is_part(each) for each in wanted):
@@ -109,13 +111,13 @@ class Sorting(Scans):
         return found[0] if isinstance(q, int | float) else found[0].stack(*found[1:])
 
     def _axes_folded(self, method: str, axis: Axes, dim: Axes) -> Axes:
-        """The axes that are given; all, which are none, of a number."""
+        """The given axes. A number (rank 0) has none, so all."""
         given = one_of(method, axis, dim)
         return None if is_of_number(given, self.ndim) else given
 
     def unique(self) -> Self:
-        """The distinct elements in order, of rank 1; NaN once (NumPy's). How many there are is
-        data: the tensor is computed now."""
+        """The sorted distinct elements, rank 1, NaN once (NumPy's). The count depends on data, so
+        the tensor is computed now."""
         ordered = self.reshape(self.size).sort()
         if not self.size:
             return ordered
@@ -124,13 +126,14 @@ class Sorting(Scans):
         return ordered[is_new.pad(((1, 0),), True)]
 
     def searchsorted(self, values: Operand, right: bool = False) -> Self:
-        """Where `values` go in this sorted tensor of rank 1: before equal elements, or behind
-        them if `right`. int64, of the shape of `values`. Not sorted: some position."""
+        """The index at which each of `values` would be inserted into this sorted tensor of rank 1:
+        before equal elements, or after them if `right`. int64, with the shape of `values`. For an
+        unsorted tensor the index is unspecified."""
         return self._places("searchsorted", self, self._lift(values), right)
 
     def bucketize(self, boundaries: Operand, right: bool = False) -> Self:
-        """The number of the interval each element is in: `boundaries.searchsorted(self)`, as in
-        PyTorch: boundaries[i - 1] < x <= boundaries[i], or <= x < if `right`."""
+        """The index of the interval that contains each element: `boundaries.searchsorted(self)`. As
+        in PyTorch boundaries[i - 1] < x <= boundaries[i], or <= x < if `right`."""
         return self._places("bucketize", self._lift(boundaries), self, right)
 
     def _places(self, method: str, table: Self, values: Self, right: bool) -> Self:
@@ -151,24 +154,24 @@ class Sorting(Scans):
         return found.reshape(values.shape)
 
     def _sideways(self, axis: int) -> Self:
-        """[rows, n]: `axis` last, the others before it joined."""
+        """[rows, n]: `axis` moved last, and the others merged into rows."""
         refuse_symbolic("sort", self.node, [axis])
         count = self.shape[axis]
         return self.movedim(axis, -1).reshape(self.size // max(count, 1), count)
 
     def _back(self, shape: Shape, axis: int) -> Self:
-        """The rows of `_sideways` with `shape` again, of which `axis` is the extent of a row."""
+        """The rows of `_sideways` back in `shape`, with the extent of a row along `axis`."""
         others = shape[:axis] + shape[axis + 1 :]
         return self.reshape(*others, shape[axis]).movedim(-1, axis)
 
     def _order(self, descending: bool) -> Self:
-        """The order of the rows of [rows, n]."""
+        """The sorting order of the rows of [rows, n]."""
         if not self.size:
             return self._new(const(0, int64, self.shape))
         return order_of(self._new(key_of(self.node, descending)))
 
     def _picked(self, order: Self) -> Self:
-        """[rows, n] at the places `order` [rows, k] of each row."""
+        """The elements of [rows, n] at the indices `order` [rows, k] of each row."""
         if not order.size:
             return self._new(const(0, self.dtype, order.shape))
         return self._new(Index((self.node, counting(order.shape, 0), order.node)))
@@ -176,7 +179,7 @@ class Sorting(Scans):
     def _quantiles(
         self, method: str, parts: Sequence[float], axis: Axes, keepdim: bool
     ) -> list[Self]:
-        """One tensor per part; the axes are folded."""
+        """One tensor per part; the axes are reduced."""
         axes = axes_of(method, axis, self.ndim)
         refuse_empty(method, self.shape, axes)
         refuse_symbolic(method, self.node, axes)
@@ -192,7 +195,8 @@ class Sorting(Scans):
         return [value.cast(self._statistic_type()).reshape(shape) for value in found]
 
     def _at_part(self, part: float, is_median: bool) -> Self:
-        """[rows, n] in order to [rows, 1]: between the two elements around part * (n - 1)."""
+        """[rows, 1] from sorted [rows, n]: interpolated between the two elements around part * (n -
+        1)."""
         last = self.shape[1] - 1
         place = part * last
         low = min(math.floor(place), last)

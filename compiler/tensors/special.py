@@ -1,6 +1,6 @@
-"""Tensor methods of special functions: erfc, erfinv, lgamma, digamma, cbrt; and of single bits.
+"""Special functions: erfc, erfinv, lgamma, digamma, cbrt; and operations on bits.
 
-Names are PyTorch's and NumPy's. Floats of 32 bits and less are computed in float64 where terms
+Names are PyTorch's and NumPy's. Floats of 32 bits or fewer are computed in float64 where terms
 cancel, and rounded once.
 """
 
@@ -27,9 +27,9 @@ _SCALED_ERFC = (
     -0.023770514917171297, 0.06830802734400991, -0.11927366341538638, 0.1296451587027594,
     -0.0475622943534492, -0.13562110612458117, 1.2530080582697296,
 )  # fmt: skip
-"""(1 + 2 x) exp(x²) erfc(x) as a polynomial in (x - 3) / (x + 3), the greatest power first: the
-Chebyshev expansion, 1e-16 off at most. The substitution is that of Shepherd and Laframboise
-(1981)."""
+"""(1 + 2 x) exp(x²) erfc(x) as a polynomial in (x - 3) / (x + 3), the highest power first: its
+Chebyshev expansion, with an error of at most 1e-16. The substitution is that of Shepherd and
+Laframboise (1981)."""
 
 _NEAR = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
          -0.00125372503, -0.00417768164, 0.246640727, 1.50140941)  # fmt: skip
@@ -44,7 +44,7 @@ _STIRLING = (-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 12
 _BERNOULLI = (-3617 / 8160, 1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 """B2k / 2k: of the series of the logarithmic derivative, in the same order."""
 _SHIFT = 8
-"""From here on the series are 1e-16 off at most; smaller arguments are moved up."""
+"""From here on the series have an error of at most 1e-16; smaller arguments are shifted up."""
 
 
 @traced
@@ -54,13 +54,13 @@ class Special(Elementary):
     __slots__ = ()
 
     def erfc(self) -> Self:
-        """1 - erf(x), accurate where it is near 0."""
+        """1 - erf(x), accurate also where erf(x) is close to 1."""
         x = self._floating()
         wide = x._wider()
         return wide._erfc()._ruled(rule.of_erfc, wide).cast(x.dtype)
 
     def erfinv(self) -> Self:
-        """The number whose erf this is: infinite for -1 and 1, NaN outside of them."""
+        """The inverse of erf: infinite at -1 and 1, NaN outside."""
         x = self._floating()
         inner = x if x.dtype == float64 else x.cast(float32)
         logarithm = inner.mul(inner).neg().log1p().neg()
@@ -74,7 +74,8 @@ class Special(Elementary):
         return made._ruled(rule.of_erfinv, inner).cast(x.dtype)
 
     def lgamma(self) -> Self:
-        """log |Γ(x)|: infinite for 0 and negative whole numbers; within 1e-14 or as much of it."""
+        """log |Γ(x)|: infinite at 0 and negative integers. The absolute or relative error is at
+        most 1e-14."""
         x = self._floating()
         wide = x._wider()
         is_left = wide.lt(0.5)
@@ -86,7 +87,7 @@ class Special(Elementary):
         return value._ruled(_of_lgamma, wide).cast(x.dtype)
 
     def digamma(self) -> Self:
-        """The derivative of log Γ(x): NaN for negative whole numbers, infinite for 0."""
+        """The derivative of log Γ(x): NaN at negative integers, infinite at 0."""
         x = self._floating()
         return x._wider()._digamma().cast(x.dtype)
 
@@ -94,7 +95,7 @@ class Special(Elementary):
         wide, is_left = self, self.lt(0.5)
         value = is_left.where(wide.neg().add(1), wide)._derivative_of_log_gamma()
         part = wide.sub(wide.round())
-        # The other branch has a pole where this one is taken: its derivative would be 0 times inf.
+        # The branch that is not taken has a pole there: its derivative would be 0 times inf.
         inside = is_left.where(part, 0.25)
         turned = value.sub(inside.mul(math.pi).tan().reciprocal().mul(math.pi))
         value = is_left.where(turned, value)
@@ -102,7 +103,7 @@ class Special(Elementary):
         return wide.eq(0).where(wide.reciprocal().neg(), value)
 
     def cbrt(self) -> Self:
-        """The cube root, of the sign of the element."""
+        """The cube root, with the sign of the element."""
         x = self._floating()
         wide = x._wider()
         size = wide.abs()
@@ -113,7 +114,7 @@ class Special(Elementary):
         return made._ruled(rule.of_cbrt, wide).cast(x.dtype)
 
     def popcount(self) -> Self:
-        """How many bits are set, in the type of the tensor."""
+        """The number of bits set in each element, in the tensor's type. Integers only."""
         if not self.dtype.is_integer:
             raise DTypeError("popcount", "only integers have bits to count", got=str(self.dtype),
                              expected="an integer type")  # fmt: skip
@@ -129,7 +130,7 @@ class Special(Elementary):
         return self.cast(float64)
 
     def _polynomial(self, x: Self, coefficients: Sequence[float]) -> Self:
-        """A polynomial in `x`, the greatest power first."""
+        """A polynomial in `x`, coefficients from the highest power down."""
         first, second, *others = coefficients
         made = x.mul(first).add(second)
         for each in others:
@@ -137,7 +138,7 @@ class Special(Elementary):
         return made
 
     def _erfc(self) -> Self:
-        """exp(-x²) is taken in two parts, of which the square of the first is exact."""
+        """exp(-x²) is computed as a product of two factors, the first with an exact square."""
         size = self.abs().minimum(40)
         scaled = self._polynomial(size.sub(3).div(size.add(3)), _SCALED_ERFC)
         upper = size.cast(float32).cast(float64)
@@ -146,8 +147,8 @@ class Special(Elementary):
         return self.lt(0).where(value.neg().add(2), value)
 
     def _refined(self, wanted: Self) -> Self:
-        """One step of Halley's towards erf(x) = `wanted`, of whose tail beyond ½ the difference
-        is taken."""
+        """One step of Halley's method towards erf(x) = `wanted`; beyond ½ it uses the difference of
+        erfc."""
         size, goal = self.abs(), wanted.abs()
         middle = size.erf().sub(goal)
         tail = goal.neg().add(1).sub(size._erfc())
@@ -156,12 +157,13 @@ class Special(Elementary):
         return size.sub(step.div(size.mul(step).add(1))).copysign(wanted)
 
     def _moved_up(self) -> tuple[Self, Self]:
-        """Numbers of ½ or more, moved up where they are small; and whether they were."""
+        """Arguments of ½ or more, shifted up by `_SHIFT` where they are small; and a mask of the
+        shifted ones."""
         is_small = self.lt(_SHIFT)
         return is_small.where(self.add(_SHIFT), self), is_small
 
     def _log_gamma(self) -> Self:
-        """log Γ(x) for ½ or more: that of x + 8, less the logarithm of x (x + 1) … (x + 7)."""
+        """log Γ(x) for x of ½ or more: log Γ(x + 8) minus log(x (x + 1) … (x + 7))."""
         z, is_small = self._moved_up()
         inverse = z.reciprocal()
         series = self._polynomial(inverse.mul(inverse), _STIRLING).mul(inverse)
@@ -172,7 +174,7 @@ class Special(Elementary):
         return is_small.where(value.sub(product.log()), value)
 
     def _derivative_of_log_gamma(self) -> Self:
-        """For ½ or more: that of x + 8, less 1 / x + … + 1 / (x + 7)."""
+        """The derivative for x of ½ or more: that at x + 8 minus (1 / x + … + 1 / (x + 7))."""
         z, is_small = self._moved_up()
         inverse = z.reciprocal()
         square = inverse.mul(inverse)
@@ -191,6 +193,6 @@ def _of_lgamma(b: Build[TensorNode], g: TensorNode, y: TensorNode, x: TensorNode
 
 
 def _every_other(dtype: DType, width: int) -> int:
-    """Runs of `width` bits that are set, with as many between them that are not."""
+    """A bit pattern: runs of `width` bits that are set, with runs of `width` zeros between them."""
     ones = (1 << width) - 1
     return sum(ones << at for at in range(0, dtype.bits, 2 * width))

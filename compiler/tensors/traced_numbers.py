@@ -1,13 +1,14 @@
-"""`TracedNumber`: a Python number that differs from call to call of a captured function.
+"""`TracedNumber`: a Python number that may change between calls of a captured function.
 
     k + 1, k / 2, -k, round(k, 2)    recorded, and computed in Python again at each replay
     if k > 3, k == 2                 answered, and guarded: a replay needs the same answer
     int(k), [0] * k, {…}[k], f"{k}"  answered, and guarded: a replay needs the same number
     x * k                            an input of the program, in the type that the operation takes
 
-So Python's own rules hold (types, exceptions, integers of any size, the sign of zero), and what a
-function asks of a number is asked again before its program is run. After the call, when its record
-is closed, a number that stayed somewhere is the number that it was.
+Python's own rules therefore hold (types, exceptions, integers of any size, the sign of zero). All
+questions that a function asked of a number are asked again before its program is replayed. After
+the capture the record is closed: a traced number that was stored somewhere then acts as the plain
+number.
 """
 
 import math
@@ -29,14 +30,14 @@ Function: TypeAlias = Callable[..., Any]
 _OWN = __name__.partition(".")[0]
 _PLAIN = (int, float)
 _FOR_NUMPY = ("__array__", "__array_ufunc__")
-"""Attributes that NumPy reads where a number has none; code that names one asks for the number's.
-"""
+"""Attributes that NumPy reads and plain numbers do not have; code that names one wants the
+number's."""
 _CONSTANT = (int, float, bool)
 
 
 class NumberIsFixed(BaseException):
-    """Raised where the compiler itself needs a number, as an axis or an extent: the function is
-    captured for each value. No `except Exception` of a user's stops it."""
+    """Raised if the compiler itself needs the value of a number, as an axis or an extent: the
+    function is then captured for each value. `except Exception` does not catch it."""
 
     def __init__(self, places: frozenset[int]) -> None:
         super().__init__()
@@ -44,20 +45,20 @@ class NumberIsFixed(BaseException):
 
 
 class TakesNumbers:
-    """Base of classes whose own operators take a `TracedNumber` as their other operand."""
+    """Base of classes whose operators accept a `TracedNumber` as the other operand."""
 
     __slots__ = ()
 
 
 class _Step(NamedTuple):
-    """One computation in Python: an answer that a replay has to repeat, or a new number."""
+    """One computation in Python: an answer that a replay must reproduce, or a new number."""
 
     function: Function
     operands: tuple[Any, ...]
-    """Constants, and a `_Place` for a number."""
+    """Constants, and a `_Place` for each number."""
     is_guard: bool
     result: Any
-    """The answer; of a number its type."""
+    """The answer; for a number its type."""
 
 
 class _Raised(NamedTuple):
@@ -74,16 +75,16 @@ class Input(NamedTuple):
     """A number as an input of the program."""
 
     at: int
-    """The place of the number among the values of the record."""
+    """The index of the number among the values of the record."""
     dtype: DType
     buffer: Buffer
 
 
 @dataclass(slots=True, eq=False)
 class NumberRecord:
-    """What a function did with its numbers while it was captured.
+    """The operations of a function on its numbers while it was captured.
 
-    `values` are the leaves of the call, then the number of each step.
+    `values` are the leaves of the call, followed by the number of each step.
     """
 
     arguments: Sequence[Any]
@@ -91,7 +92,7 @@ class NumberRecord:
     steps: list[_Step] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     fixed: set[int] = field(default_factory=set)
-    """Leaves whose very value was asked for."""
+    """Leaves whose exact value was requested."""
     leaves: list[frozenset[int]] = field(default_factory=list)
     """For each value the leaves that it depends on."""
     is_open: bool = False
@@ -100,7 +101,7 @@ class NumberRecord:
         self.begin()
 
     def begin(self) -> None:
-        """Record from the beginning: the function is called."""
+        """Start recording: the function is called."""
         self.values = list(self.arguments)
         self.leaves = [frozenset((place,)) for place in range(len(self.values))]
         self.steps.clear()
@@ -110,7 +111,7 @@ class NumberRecord:
 
     @property
     def asked(self) -> frozenset[int]:
-        """The leaves that some guard depends on."""
+        """The leaves that guards depend on."""
         places = (each for step in self.steps if step.is_guard for each in step.operands)
         return frozenset().union(*(self.leaves[p.at] for p in places if type(p) is _Place))
 
@@ -123,11 +124,11 @@ class NumberRecord:
         return made
 
     def computed(self, function: Function, operands: Sequence[Any]) -> Any:
-        """The number that a function makes of numbers, recorded."""
+        """The number that a function computes from numbers, recorded."""
         value = self._called(function, operands)
         if not self.is_open:
             return value
-        if not is_number(value):  # such as a complex root of a negative number
+        if not is_number(value):  # for example the complex root of a negative number
             return self.answered(function, operands)
         own = tuple(map(self._operand, operands))
         self.steps.append(_Step(function, own, False, type(value)))
@@ -144,7 +145,7 @@ class NumberRecord:
         return value
 
     def _called(self, function: Function, operands: Sequence[Any]) -> Any:
-        """What the function returns; an exception, which a user may catch, is an answer."""
+        """The result of the function; an exception, which a user may catch, is a result too."""
         try:
             return function(*map(plain, operands))
         except Exception as error:
@@ -163,18 +164,18 @@ class NumberRecord:
         self.is_open = False
 
     def forget(self) -> None:
-        """Hold no argument of the call any more."""
+        """Drop the references to the arguments of the call."""
         self.arguments, self.values = (), []
 
     def value_of(self, number: "TracedNumber") -> Any:
-        """The very value of a number, guarded."""
+        """The exact value of a number, guarded."""
         index = _INDEX(number)
         if self.is_open and index in self.leaves[index]:
             self.fixed.add(index)
         return self.answered(_itself, (number,))
 
     def input(self, index: int, dtype: DType) -> Buffer:
-        """A number as an input of type `dtype`, of rank 0."""
+        """A number as an input of type `dtype`, rank 0."""
         for each in self.inputs:
             if each.at == index and each.dtype == dtype:
                 return each.buffer
@@ -183,8 +184,8 @@ class NumberRecord:
         return buffer
 
     def replayed(self, leaves: Sequence[Any]) -> list[Any] | None:
-        """All values for other leaves; None where an answer differs, or the type of a number does:
-        the function is to be captured again."""
+        """All values for other leaves. None if an answer, or the type of a number, differs: the
+        function has to be captured again."""
         values = list(leaves)
         for function, operands, is_guard, result in self.steps:
             try:
@@ -205,7 +206,7 @@ class NumberRecord:
 
 
 def data_of(value: Any, dtype: DType) -> Any:
-    """A number of type `dtype`, rounded as a constant is, in a flat array."""
+    """A flat array with a number of type `dtype`, rounded as a constant is."""
     if isinstance(value, np.generic):
         return np.array([value])
     if dtype.is_float and not dtype.computed_as:
@@ -215,7 +216,7 @@ def data_of(value: Any, dtype: DType) -> Any:
 
 
 def is_number(value: object) -> bool:
-    """True for a Python number, or one of NumPy, that can differ from call to call."""
+    """True for a Python or NumPy number that may change between calls."""
     return type(value) in _PLAIN or (
         isinstance(value, np.integer | np.floating) and value.dtype.kind in "iuf"
         and value.dtype.itemsize <= 8
@@ -223,8 +224,8 @@ def is_number(value: object) -> bool:
 
 
 def token(value: Any) -> Any:
-    """Something to hash that is equal for the same number of the same type alone: 0.0 and -0.0
-    differ, NaN is equal to NaN."""
+    """A hashable key, equal only for the same number of the same type: 0.0 and -0.0 differ, NaN
+    equals NaN."""
     if isinstance(value, np.generic):
         return type(value), value.tobytes()
     if isinstance(value, float) and (value == 0 or value != value):
@@ -235,7 +236,7 @@ def token(value: Any) -> Any:
 
 
 def is_same(now: Any, before: Any) -> bool:
-    """True for answers that are the same; of numbers the type and the sign of zero count."""
+    """True for equal answers. For numbers, the type and the sign of zero count."""
     if now is before:
         return True
     if type(now) is not type(before):
@@ -246,7 +247,7 @@ def is_same(now: Any, before: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """The number that stands under a `TracedNumber`; anything else is itself."""
+    """The plain number behind a `TracedNumber`; anything else unchanged."""
     return _VALUE(value) if type(value) is TracedNumber else value
 
 
@@ -262,7 +263,7 @@ def input_of(value: Any, dtype: DType | None = None) -> Buffer:
 
 
 def index_of(value: "TracedNumber") -> int:
-    """Its place among the values of its record."""
+    """The index of a traced number among the values of its record."""
     index: int = _INDEX(value)
     return index
 
@@ -276,9 +277,9 @@ def _rounded(value: Any, digits: Any = None) -> Any:
 
 
 class TracedNumber:
-    """A number in a function that is captured; see the module docstring.
+    """A number in a function that is being captured; see the module docstring.
 
-    `isinstance` answers as for the number itself: its type is part of the signature, or guarded.
+    `isinstance` answers as for the plain number: its type is part of the signature, or guarded.
     """
 
     __slots__ = ("_index", "_record", "_value")
@@ -331,7 +332,7 @@ _SET_VALUE = TracedNumber._value.__set__  # type: ignore[attr-defined]
 
 
 def _asked(value: Any) -> Any:
-    """The very value of a number, guarded; anything else is itself."""
+    """The exact value of a number, guarded; anything else unchanged."""
     if type(value) is not TracedNumber:
         return value
     return _RECORD(value).value_of(value)

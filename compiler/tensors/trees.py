@@ -1,4 +1,4 @@
-"""Arguments in tuples, lists and dicts: what functions of tensors take and give."""
+"""Nested tuples, lists and dicts of arguments and results."""
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from compiler.core.errors import DataError
 
 
 def flat(value: Any) -> list[Any]:
-    """What is in tuples, lists and dicts, in order; anything else is itself. None is nothing."""
+    """The leaves of nested tuples, lists and dicts, in order. A leaf gives itself, None nothing."""
     return list(_walk(value))
 
 
@@ -28,7 +28,7 @@ def _walk(value: Any) -> Iterator[Any]:
 
 
 def like(value: Any, leaves: list[Any]) -> Any:
-    """`leaves` arranged as what is in `value` is: what is one tuple, list or dict there is one."""
+    """`leaves` in the structure of `value`: the same nested tuples, lists and dicts."""
     rest = iter(leaves)
     made = _arranged(value, rest, {})
     if next(rest, None) is not None:
@@ -62,7 +62,7 @@ def _container(value: Any, rest: Iterator[Any], known: dict[int, Any]) -> Any:
 
 
 def _as_mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
-    """`items` in a mapping of the same kind, where that is one of Python's."""
+    """`items` in a mapping of the same class, if that is a standard one."""
     if type(value) is defaultdict and value.default_factory in _FACTORIES:
         return defaultdict(value.default_factory, items)
     kind: Any = type(value)
@@ -70,4 +70,4 @@ def _as_mapping(value: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
 
 
 _FACTORIES = (None, int, float, str, bool, list, tuple, dict, set)
-"""What makes values that are missing; a function of the user's might read anything."""
+"""Default factories of `defaultdict` that are kept; a user's function might have side effects."""

@@ -1,7 +1,7 @@
-"""Tensor methods of one operand: mathematics, rounding, activations, tests.
+"""Tensor methods of one operand: mathematics, rounding, activation functions, tests.
 
-One method per unary row of `ops.OPS`. Integers and truth values become floating-point numbers
-as in NumPy's functions (8 bits → float16, 16 → float32, wider → float64) unless said otherwise.
+There is one method per unary row of `ops.OPS`. Integers and truth values become floats, as in
+NumPy's functions (8 bits → float16, 16 → float32, wider → float64), unless stated otherwise.
 """
 
 import math
@@ -25,7 +25,7 @@ def _gelu_by_erf(x: TensorNode) -> TensorNode:
 
 @traced
 class Unary(Conversion):
-    """Operations on each element by itself."""
+    """Elementwise functions of one operand."""
 
     __slots__ = ()
 
@@ -37,19 +37,19 @@ class Unary(Conversion):
         return self._unary("neg")
 
     def abs(self) -> Self:
-        """|x|; the least integer stays as it is."""
+        """|x|. The least integer stays as it is, because its absolute value overflows."""
         return self._unary("abs")
 
     def sign(self) -> Self:
-        """-1, 0 or 1; NaN stays; not defined for bool."""
+        """The sign: -1, 0 or 1. NaN stays NaN; not defined for bool."""
         return self._unary("sign")
 
     def bitwise_not(self) -> Self:
-        """All bits inverted; for bool the opposite."""
+        """All bits inverted; logical not for bool."""
         return self._unary("not", "bitwise_not")
 
     def logical_not(self) -> Self:
-        """Whether the element is 0."""
+        """True where an element is 0."""
         return self._new(elementwise("not", cast_to(self.node, dtypes.bool_)))
 
     def sqrt(self) -> Self:
@@ -61,7 +61,7 @@ class Unary(Conversion):
         return self._unary("rsqrt")
 
     def reciprocal(self) -> Self:
-        """1 / x; integers become floating-point numbers (NumPy's stay integers)."""
+        """1 / x. Integers become floats (in NumPy they stay integers)."""
         return self._unary("recip", "reciprocal")
 
     def square(self) -> Self:
@@ -69,11 +69,11 @@ class Unary(Conversion):
         return self._unary("square")
 
     def exp(self) -> Self:
-        """e to the x."""
+        """e to the power x."""
         return self._unary("exp")
 
     def exp2(self) -> Self:
-        """2 to the x."""
+        """2 to the power x."""
         return self._unary("exp2")
 
     def log(self) -> Self:
@@ -117,20 +117,20 @@ class Unary(Conversion):
         return self._unary("erf")
 
     def trunc(self) -> Self:
-        """Towards zero; integers and truth values stay as they are."""
+        """Rounded towards 0. Integers and truth values stay unchanged."""
         return self._unary("trunc")
 
     def floor(self) -> Self:
-        """Towards -inf; integers and truth values stay as they are."""
+        """Rounded down. Integers and truth values stay unchanged."""
         return self._unary("floor")
 
     def ceil(self) -> Self:
-        """Towards +inf; integers and truth values stay as they are."""
+        """Rounded up. Integers and truth values stay unchanged."""
         return self._unary("ceil")
 
     def round(self, decimals: int = 0) -> Self:
-        """To the nearest number of so many decimals, ties to even; integers and truth values stay
-        as they are. As in NumPy it is x * 10^decimals that is rounded."""
+        """Rounded to the given number of decimals, ties to even. Integers and truth values stay
+        unchanged. As in NumPy, x * 10^decimals is rounded."""
         if not decimals or not self.dtype.is_float:
             return self._unary("round")
         scale = const(10.0 ** abs(decimals), self.dtype, self.shape)
@@ -139,24 +139,24 @@ class Unary(Conversion):
         return self._new(elementwise(back, whole, scale))
 
     def sigmoid(self) -> Self:
-        """1 / (1 + exp(-x))."""
+        """Activation function: 1 / (1 + exp(-x))."""
         return self._unary("sigmoid")
 
     def silu(self) -> Self:
-        """x * sigmoid(x)."""
+        """Activation function: x * sigmoid(x)."""
         return self._unary("silu")
 
     def relu(self) -> Self:
-        """max(x, 0); integers stay integers; not defined for bool."""
+        """Activation function: max(x, 0). Integers stay integers; not defined for bool."""
         return self._unary("relu")
 
     def softplus(self) -> Self:
-        """log(1 + exp(x))."""
+        """Activation function: log(1 + exp(x))."""
         return self._unary("softplus")
 
     def gelu(self, approximate: Literal["tanh", "none"] = "tanh") -> Self:
-        """x times the normal distribution of x: its tanh form, or with "none", PyTorch's default,
-        by erf; they differ by up to 5e-4."""
+        """Activation function: x times the normal cumulative distribution at x. The default is the
+        tanh approximation; "none", PyTorch's default, uses erf. They differ by up to 5e-4."""
         if approximate == "tanh":
             return self._unary("gelu")
         if approximate != "none":
@@ -167,18 +167,18 @@ class Unary(Conversion):
         return self._new(_gelu_by_erf(cast_to(self.node, dtype)))
 
     def isnan(self) -> Self:
-        """Whether the element is NaN."""
+        """True where an element is NaN."""
         return self._new(elementwise("ne", self.node, self.node))
 
     def isinf(self) -> Self:
-        """Whether the element is inf or -inf."""
+        """True where an element is inf or -inf."""
         if not self.dtype.is_float:
             return self._new(const(False, dtypes.bool_, self.shape))
         infinity = const(math.inf, self.dtype, self.shape)
         return self._new(elementwise("eq", elementwise("abs", self.node), infinity))
 
     def isfinite(self) -> Self:
-        """Whether the element is neither infinite nor NaN."""
+        """True where an element is neither infinite nor NaN."""
         if not self.dtype.is_float:
             return self._new(const(True, dtypes.bool_, self.shape))
         infinity = const(math.inf, self.dtype, self.shape)

@@ -1,4 +1,4 @@
-"""The core of a tensor: one graph node, its shape and type, and what becomes an operand.
+"""The core of a tensor: one graph node, its shape and type; and the conversion of operands.
 
 The methods of `Tensor` are layered, each layer a class that uses those before it:
 
@@ -40,7 +40,7 @@ _QUIET = {
 
 
 def traced(cls: C) -> C:
-    """Class decorator: what a public method or an operator makes carries the user's line."""
+    """Class decorator: results of public methods and operators record the user's source line."""
     for name, member in list(vars(cls).items()):
         is_operator = name.startswith("__") and name.endswith("__") and name not in _QUIET
         if is_operator or not name.startswith("_"):
@@ -49,7 +49,7 @@ def traced(cls: C) -> C:
 
 
 def _traced_member(member: Any) -> Any:
-    """A function, class method or property, wrapped; anything else as it is."""
+    """A function, class method or property, wrapped; anything else unchanged."""
     match member:
         case classmethod():
             return classmethod(public(member.__func__))
@@ -64,15 +64,15 @@ def _traced_member(member: Any) -> Any:
 
 
 def next_number() -> int:
-    """A number that every tensor made from now on is beyond."""
+    """A number lower than that of every tensor made from now on."""
     return next(_numbers)
 
 
 class LateTensor:
-    """A tensor in memory that nothing else is in, made when it is read first.
+    """A tensor in exclusive memory, created when it is first read.
 
-    It has its numbers, and its origin, from the beginning: by them it is told what was there
-    before what. To be read under `LOCK`.
+    Its numbers and its origin are fixed from the beginning, because they define the order of
+    tensors. Read it only under `LOCK`.
     """
 
     __slots__ = ("_kind", "_made", "_number", "_origin", "_unique", "buffer", "memory")
@@ -80,7 +80,7 @@ class LateTensor:
     def __init__(
         self, kind: "type[TensorValue]", memory: Any, buffer: "Callable[[Any, int], TensorNode]"
     ) -> None:
-        """`buffer` gives a node of this `memory` for the number of a buffer."""
+        """`buffer` returns a node of this `memory` for a buffer number."""
         self._kind = kind
         self._number = next(_numbers)
         self._origin = state.origin
@@ -90,7 +90,7 @@ class LateTensor:
         self.buffer = buffer
 
     def tensor(self) -> "TensorValue":
-        """The tensor, the same each time."""
+        """The tensor; the same object each time."""
         if self._made is None:
             before, state.origin = state.origin, self._origin
             try:
@@ -105,7 +105,7 @@ class LateTensor:
 
 
 class TensorValue(TakesNumbers, metaclass=Named):
-    """A lazy value: `node` says how it is computed, `realize()` replaces it by data."""
+    """A lazy value: `node` is its computation; `realize()` replaces it with data."""
 
     __slots__ = ("__weakref__", "_collected", "_number", "_recipe", "node")
     node: TensorNode
@@ -115,13 +115,13 @@ class TensorValue(TakesNumbers, metaclass=Named):
 
     @property
     def _grad(self) -> Any:
-        """What `backward` collected; None before."""
+        """The gradient that `backward` collected; None before."""
         held = self._collected
         if held is None or isinstance(held, TensorValue):
             return held
         with LOCK:
             made = held.tensor()
-            if self._collected is held:  # no other thread has set it meanwhile
+            if self._collected is held:  # unless another thread has set it meanwhile
                 self._collected = made
         return made
 
@@ -130,7 +130,7 @@ class TensorValue(TakesNumbers, metaclass=Named):
         self._collected = value
 
     def _same(self) -> Self:
-        """Another tensor of the same value: assigning to one of the two leaves the other."""
+        """Another tensor of the same value: assigning to one does not change the other."""
         made = self._new(self.node)
         if hasattr(self, "_recipe"):
             made._recipe = self._recipe
@@ -138,18 +138,19 @@ class TensorValue(TakesNumbers, metaclass=Named):
 
     @property
     def recipe(self) -> TensorNode:
-        """How the value is, or was, computed: for a realised tensor the graph it came from."""
+        """The graph of the value; for a realised tensor the graph that it was computed from."""
         recipe: TensorNode = getattr(self, "_recipe", self.node)
         return recipe
 
     @property
     def shape(self) -> Shape:
-        """The extent of each axis; of one that is symbolic the greatest it may have."""
+        """The extent of each axis; for a symbolic axis its maximum."""
         return self.node.shape
 
     @property
     def symbolic_shape(self) -> tuple[int | Variable, ...]:
-        """The extent of each axis, a `Variable` where it is known only when the program runs."""
+        """The extent of each axis; a `Variable` for an extent that is known only when the program
+        runs."""
         return shape_of(self.node)
 
     @property
@@ -164,7 +165,7 @@ class TensorValue(TakesNumbers, metaclass=Named):
 
     @property
     def size(self) -> int:
-        """The number of elements, a number as in NumPy; PyTorch's `size()` is `shape`."""
+        """The number of elements, an int as in NumPy. PyTorch's `size()` is `shape` here."""
         return self.node.size
 
     def numel(self) -> int:
@@ -172,14 +173,14 @@ class TensorValue(TakesNumbers, metaclass=Named):
         return self.node.size
 
     def __new__(cls, *arguments: object, **keywords: object) -> Self:
-        """A tensor, remembered for as long as it exists."""
+        """A new tensor, registered for as long as it exists."""
         made = object.__new__(cls)
         made._number = next(_numbers)
         made._collected = None
         READERS.note(made)
         return made
 
-    if not TYPE_CHECKING:  # which knows every attribute
+    if not TYPE_CHECKING:  # which finds every attribute
 
         def __getattr__(self, name: str) -> Any:
             if name in SAME:
@@ -193,7 +194,7 @@ class TensorValue(TakesNumbers, metaclass=Named):
         return made
 
     def _lift(self, operand: "Operand") -> Self:
-        """`operand` as a tensor of its own, NumPy's type for a Python number."""
+        """`operand` as a tensor, with NumPy's type for a Python number."""
         if isinstance(operand, TensorValue):
             return self._new(operand.node)
         return self._new(tensor_data.tensor(operand))
@@ -202,11 +203,11 @@ class TensorValue(TakesNumbers, metaclass=Named):
 Operand: TypeAlias = (
     TensorValue | Variable | Scalar | np.ndarray[Any, Any] | np.generic | Sequence[Any]
 )
-"""The other side of an operation; Python numbers take the tensor's type."""
+"""Operands accepted by operations; Python numbers take the tensor's type."""
 
 
 def operand_of(operation: str, value: object) -> TensorNode | Scalar:
-    """`value` as a node, or as it is for a Python number, whose type is weak."""
+    """`value` as a node; a Python number, whose type is weak, is returned unchanged."""
     match value:
         case TensorNode():
             return value
@@ -229,7 +230,7 @@ def operand_of(operation: str, value: object) -> TensorNode | Scalar:
 
 
 def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
-    """The type the operands are converted to; of a number or variable only its kind counts."""
+    """The type that the operands are converted to. Of a number or variable only the kind counts."""
     types = [
         (0 if is_weak(p) else p.dtype) if isinstance(p, TensorNode) else p.__class__()
         for p in parts
@@ -238,10 +239,10 @@ def common_type(parts: Sequence[TensorNode | Scalar]) -> DType:
 
 
 def as_node(operation: str, part: TensorNode | Scalar, dtype: DType) -> TensorNode:
-    """`part` converted to `dtype`; `DataError` for an integer out of its range."""
+    """`part` converted to `dtype`. Raises `DataError` for an integer out of range."""
     if isinstance(part, TensorNode):
         if is_weak(part):
             for bound in bounds_of(part):
-                tensor_data.scalar(bound, dtype, operation)  # refused where it does not fit
+                tensor_data.scalar(bound, dtype, operation)  # raises where it does not fit
         return cast_to(part, dtype)
     return tensor_data.scalar(part, dtype, operation)

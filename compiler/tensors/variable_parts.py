@@ -1,4 +1,4 @@
-"""Parts of an axis that begin or end at a variable, or lie on an axis whose end is one.
+"""Slices of an axis that begin or end at a variable, or on an axis of variable extent.
 
     x[: n]        the first n elements                x[1:], x[:-1]   of n elements n - 1
     x[n:]         what follows them                   x[-1], x[-3:]   counted from where n ends
@@ -19,7 +19,8 @@ Bound: TypeAlias = int | Variable | None
 
 
 def is_variable_part(node: TensorNode, axis: int, item: object) -> bool:
-    """Whether an index item begins or ends at a variable, or at the end of a variable axis."""
+    """True if an index item begins or ends at a variable, or at the end of an axis of variable
+    extent."""
     if isinstance(item, slice):
         if any(isinstance(p, Variable) for p in (item.start, item.stop, item.step)):
             return True
@@ -35,9 +36,10 @@ def is_variable_part(node: TensorNode, axis: int, item: object) -> bool:
 def part_at_variable(
     node: TensorNode, axis: int, item: "int | slice"
 ) -> "tuple[TensorNode, int | slice]":
-    """`node` cut along `axis` as `item` says, and the item that is left to be done.
+    """`node` sliced along `axis` by `item`, and the index item that remains to be applied.
 
-    Raises `AxisError` for steps other than 1 and -1, `ShapeError` for what is not always there.
+    Raises `AxisError` for steps other than 1 and -1, and `ShapeError` for a slice that does not
+    exist for all values of the variables.
     """
     if isinstance(item, int):
         return Flip((node,), (axis,)), -item - 1
@@ -71,7 +73,7 @@ def _is_negative(bound: Bound) -> bool:
 
 
 def _resolved(bound: Bound, number: Number) -> Number:
-    """Where a part begins or ends, counted from the front."""
+    """A bound of a slice, counted from the front."""
     if bound is None:
         return number
     if isinstance(bound, Variable):
@@ -82,7 +84,7 @@ def _resolved(bound: Bound, number: Number) -> Number:
 
 
 def _known(*bounds: Bound) -> dict[str, Variable]:
-    """The variables at which parts begin or end, bound or not."""
+    """The variables in bounds of slices, bound or not."""
     given = (bound for bound in bounds if isinstance(bound, Variable))
     return {each.name: each for bound in given for each in bound.variables}
 
@@ -90,7 +92,7 @@ def _known(*bounds: Bound) -> dict[str, Variable]:
 def _part(
     node: TensorNode, axis: int, part: tuple[int, int], is_open: tuple[int, ...] = ()
 ) -> TensorNode:
-    """A part of one axis; an open one goes on to where the axis ends."""
+    """A slice of one axis; an open one extends to the end of the axis."""
     bounds = tuple(part if a == axis else (0, n) for a, n in enumerate(node.shape))
     return Shrink((node,), bounds, is_open)
 
@@ -98,7 +100,7 @@ def _part(
 def _from_variable(
     node: TensorNode, axis: int, begin: Number, end: Number, item: slice
 ) -> TensorNode:
-    """The elements from one number to another, the first of them variable."""
+    """The elements from one number to another; the first number is variable."""
     count, number = less(end, begin), symbolic(node.shape, node.extents)[axis]
     if lowest(count) < 0 or lowest(begin) < 0 or lowest(less(number, end)) < 0:
         raise _unknown(node, item, number)
@@ -119,9 +121,9 @@ def _from_variable(
 def _unknown(node: TensorNode, item: object, number: Number) -> AxisError:
     has = number.described if isinstance(number, Extent) else str(number)
     return AxisError(
-        "getitem", f"the part is not always there: the axis has {has} elements",
-        got=_written(item), expected="a part inside the axis whatever the variables are",
-        hint=f"of {short(node)}: give the variable a greater least value",
+        "getitem", f"the slice does not always exist: the axis has {has} elements",
+        got=_written(item), expected="a slice inside the axis for all values of the variables",
+        hint=f"of {short(node)}: give the variable a greater lower bound",
     )  # fmt: skip
 
 

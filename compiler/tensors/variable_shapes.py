@@ -1,5 +1,4 @@
-"""Shapes that have variables in them, as `reshape` and `expand` take them: `x.reshape(n * 12, -1)`.
-"""
+"""Shapes with variables, for `reshape` and `expand`: `x.reshape(n * 12, -1)`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -19,7 +18,7 @@ def flat(shape: Sequence[object]) -> tuple[object, ...]:
 
 
 def apart(method: str, shape: Sequence[object]) -> tuple[Shape, dict[int, Variable]]:
-    """The extents, those of variables the greatest, and the variables by their axis."""
+    """The extents, with the maximum for variables, and the variables by axis."""
     given = flat(shape)
     variables = {axis: each for axis, each in enumerate(given) if isinstance(each, Variable)}
     if not variables:
@@ -29,16 +28,16 @@ def apart(method: str, shape: Sequence[object]) -> tuple[Shape, dict[int, Variab
 
 
 def cut_to(method: str, node: TensorNode, variables: Mapping[int, Variable]) -> TensorNode:
-    """`node` with as many elements along these axes as the variables say."""
+    """`node` shrunk along these axes to the extents of the variables."""
     for axis, variable in variables.items():
         node = prefix(method, node, axis, variable)
     return node
 
 
 def variable_shape(method: str, node: TensorNode, shape: Sequence[object]) -> TensorNode | None:
-    """`node` under a shape of which an axis is variable; None where none is, or -1 is not whole.
+    """`node` in a shape with variable axes. None if there are none, or -1 is not an integer.
 
-    Raises `ShapeError` where the number of elements would change.
+    Raises `ShapeError` if the number of elements would change.
     """
     numbers, variables = apart(method, shape)
     if not variables and not (node.extents and -1 in numbers):

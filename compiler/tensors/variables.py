@@ -1,10 +1,10 @@
-"""`Variable`: a whole number known when a program runs, as an extent of tensors and in arithmetic.
+"""`Variable`: a dynamic extent, an integer known when a program runs, for shapes and arithmetic.
 
     n = Variable("n", 1, 1024)
     x = Tensor(batch, symbolic={0: n})      # n is bound to the extent of axis 0: f32[n,784]
     y = (x @ w).softmax().sum(0) / n        # compiled once for all batches of 1 to 1024
 
-Memory is laid out for the greatest extent; what is behind the variable is never looked at.
+Memory is laid out for the maximum extent; elements beyond the variable are never read.
 """
 
 import keyword
@@ -45,17 +45,17 @@ from compiler.graph.words import short
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 LIMIT = 2**62
-"""A variable is at most this, and at least its opposite."""
+"""The bound on the absolute value of a variable."""
 _TAKEN = re.compile(r"out|(in|[ir]|v|acc|bits|tmp|[gli]idx)\d+|core_id")
-"""Names that generated programs give to other things."""
+"""Names that generated programs use for other things."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A whole number from `low` to `high`, both included; `bind` says what it is in this run.
+    """An integer from `low` to `high`, inclusive; `bind` sets its value for a run.
 
     In arithmetic it takes the type of the other operand, as a Python number does. Raises
-    `DataError` for a name that is no identifier, and for bounds without a value between them.
+    `DataError` for a name that is not an identifier, and for empty bounds.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Variable:
     high: int
     value: int | None = field(default=None, kw_only=True)
     of: "tuple[Variable, ...]" = field(default=(), kw_only=True, repr=False)
-    """The variables it is a sum of products of, as `n + 1` is; () for a variable of its own."""
+    """The variables of a derived variable such as `n + 1`; () for an independent one."""
     length: Extent | None = field(default=None, kw_only=True, repr=False)
-    """What it is of those."""
+    """The derived variable as a function of those."""
 
     @located
     def __post_init__(self) -> None:
@@ -93,20 +93,20 @@ class Variable:
 
     @located
     def bind(self, value: int) -> "Variable":
-        """This variable, with its value in this run. Raises `DataError` outside the bounds."""
+        """This variable with a value for this run. Raises `DataError` if it is out of bounds."""
         if self.of:
             names = " and ".join(each.name for each in self.of)
-            _refuse(f"{self.name} follows from other variables", "a value", f"{names} bound")
+            _refuse(f"{self.name} is derived from other variables", "a value", f"{names} bound")
         return replace(self, value=self._inside(_integer(self.name, value)))
 
     @property
     def extent(self) -> Extent:
-        """The extent of an axis with so many elements."""
+        """The extent of an axis with this many elements."""
         return self.length or Extent(self.name, self.low, self.high)
 
     @property
     def variables(self) -> "tuple[Variable, ...]":
-        """The variables that it follows from: itself, where it is none of others."""
+        """The variables it is derived from; itself, if it is independent."""
         return self.of or (self,)
 
     def __add__(self, other: "int | Variable") -> "Variable | int":
@@ -126,12 +126,12 @@ class Variable:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: "int | Variable") -> "Variable | int":
-        """The quotient, where it is whole for all values: `(n * 12) // 12`."""
+        """The quotient; it must be an integer for all values, as in `(n * 12) // 12`."""
         return _combined(_whole_quotient, self, other)
 
     @property
     def node(self) -> TensorNode:
-        """The graph node, an int64 of rank 0."""
+        """The graph node, int64 of rank 0."""
         if self.length is not None:
             return value_of(self.length, {each.name: each.node for each in self.of})
         variable = VariableNode((), self.name, self.low, self.high)
@@ -148,7 +148,7 @@ class Variable:
 def _combined(
     rule: Callable[[Number, Number], Number], variable: Variable, other: "int | Variable"
 ) -> "Variable | int":
-    """The variable, or the number, that `rule` makes of two."""
+    """The variable, or the number, that `rule` computes from two."""
     if not isinstance(other, Variable | int) or isinstance(other, bool):
         return NotImplemented  # type: ignore[no-any-return]
     theirs = () if isinstance(other, int) else other.variables
@@ -157,7 +157,7 @@ def _combined(
 
 
 def made_of(number: Number, known: Mapping[str, Variable] | None = None) -> "Variable | int":
-    """The variable of so many elements; `known` has those it follows from, bound or not."""
+    """The variable for an extent; `known` has the variables it is derived from, bound or not."""
     if isinstance(number, int):
         return number
     given = known or {}
@@ -183,7 +183,7 @@ def _integer(name: str, value: object) -> int:
             return int(operator.index(value))  # type: ignore[arg-type]
     except TypeError:
         pass
-    _refuse(f"variable {name} is a whole number", repr(value), "an integer")
+    _refuse(f"variable {name} is an integer", repr(value), "an integer")
 
 
 def _refuse(problem: str, got: str, expected: str) -> NoReturn:
@@ -191,15 +191,15 @@ def _refuse(problem: str, got: str, expected: str) -> NoReturn:
 
 
 def is_weak(node: object) -> bool:
-    """Whether a node is a variable, or a sum of products of such: like a Python number it takes the
-    type of what it meets."""
+    """True for the node of a variable, or a sum of products of variables: its type is weak, like
+    that of a Python number."""
     if isinstance(node, VariableNode | Bind):
         return True
     return _follows(node)
 
 
 def _follows(node: object) -> bool:
-    """Whether a node is a sum of products of variables."""
+    """True for a node that is a sum of products of variables."""
     if not isinstance(node, Elementwise) or node.shape or node.dtype != int64:
         return False
     if node.op not in ("add", "mul"):
@@ -210,7 +210,7 @@ def _follows(node: object) -> bool:
 
 
 def bounds_of(node: TensorNode) -> tuple[int, int]:
-    """The least and greatest value of a variable's node, or of a sum of products of such."""
+    """The minimum and maximum of a variable's node, or of a sum of products of variables."""
     if isinstance(node, Const):
         return int(node.value), int(node.value)
     if isinstance(node, Elementwise) and node.op in ("add", "mul"):
@@ -223,9 +223,9 @@ def bounds_of(node: TensorNode) -> tuple[int, int]:
 
 
 def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> TensorNode:
-    """`node` with as many elements along `axis` as the variable says.
+    """The first `variable` elements of `node` along `axis`.
 
-    Raises `ShapeError` where the axis may have too few, or where the extent cannot be variable.
+    Raises `ShapeError` if the axis may have fewer, or if its extent cannot be variable.
     """
     extent = node.shape[axis]
     held = node.extents[axis] if node.extents else None
@@ -247,7 +247,7 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
             method, f"axis {axis} cannot have {variable.name} elements",
             got=f"{variable.name} ({low} … {high}) of {has}",
             expected=f"bounds inside 0 … {extent}, the upper one 2 or more"
-            if held is None else f"{held.name}, or a part that is always there",
+            if held is None else f"{held.name}, or a slice that always exists",
         )  # fmt: skip
     if variable.high < extent:
         bounds = tuple((0, variable.high if i == axis else n) for i, n in enumerate(node.shape))
@@ -256,9 +256,9 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
 
 
 def _bound(method: str, node: TensorNode, axis: int, variable: Variable) -> TensorNode:
-    """`node`, of which `axis` has the extent of `variable`, with that bound to its value.
+    """`node` with the extent of `axis` bound to the value of `variable`.
 
-    Raises `DataError` where the variable has another value there.
+    Raises `DataError` if the variable has another value there.
     """
     for each in variable.of:
         node = _bound(method, node, axis, each) if each.value is not None else node
@@ -276,7 +276,7 @@ def _bound(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
 
 
 def _rebound(node: TensorNode, variable: Variable) -> TensorNode:
-    """A Buffer with the parts of it that a variable says, bound; any other node as it is."""
+    """A Buffer with its variable slices bound; any other node unchanged."""
     if not isinstance(node, Prefix):
         return node
     sources: list[TensorNode] = [_rebound(node.sources[0], variable)]
@@ -288,15 +288,15 @@ def _rebound(node: TensorNode, variable: Variable) -> TensorNode:
 
 
 def binds_in(node: TensorNode) -> dict[str, Bind]:
-    """For each variable that `node` needs and that has a value the Bind of it."""
+    """The Bind of each variable that `node` needs and that has a value."""
     found = (each for each in toposort([node]) if isinstance(each, Bind))
     return {str(each.sources[0].arguments["name"]): each for each in found}
 
 
 def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
-    """`node`, which replaces `old`, with the symbolic axes of it, bound as they are there.
+    """`node`, which replaces `old`, with the symbolic axes of `old`, bound as they are there.
 
-    Raises `ShapeError` where an axis has another variable, `DataError` where it has another value.
+    Raises `ShapeError` if an axis has another variable, and `DataError` if it has another value.
     """
     binds = binds_in(old) if old.extents else {}
     given = binds_in(node) if binds else {}
@@ -320,10 +320,10 @@ def kept(method: str, node: TensorNode, old: TensorNode) -> TensorNode:
 
 @user_call
 def symbolic_tensor(array: Array, axes: Mapping[int, Variable], name: str) -> TensorNode:
-    """The data with axes whose extent is a variable, each bound to what the array has.
+    """An array as a tensor with symbolic axes, each variable bound to the array's extent.
 
-    An array is used in place where only axis 0 is symbolic; else it is copied to where the
-    greatest extents put its elements. Raises `AxisError`, `DataError`, `ShapeError`.
+    The array is used in place if only axis 0 is symbolic; otherwise it is copied into the layout of
+    the maximum extents. Raises `AxisError`, `DataError`, `ShapeError`.
     """
     bound: dict[int, Variable] = {}
     for given, variable in axes.items():
@@ -357,7 +357,8 @@ def _axis(axis: object, rank: int) -> int:
     if isinstance(axis, int) and -rank <= axis < rank:
         return axis % rank
     raise AxisError(
-        "Tensor", "a symbolic axis is not there", got=repr(axis), expected=f"{-rank} … {rank - 1}"
+        "Tensor", "there is no such symbolic axis", got=repr(axis),
+        expected=f"{-rank} … {rank - 1}",
     )
 
 
@@ -378,14 +379,14 @@ def buffer_under(node: TensorNode) -> Buffer | None:
 
 
 def is_realized(node: TensorNode) -> bool:
-    """Whether the data are there, in one piece or in shards."""
+    """True if the data are in memory, in one piece or in shards."""
     if isinstance(node, Multi):
         return all(isinstance(shard, Buffer) for shard in node.sources)
     return buffer_under(node) is not None
 
 
 def is_bound(node: TensorNode) -> bool:
-    """Whether each variable of a node over a Buffer has a value."""
+    """True if each variable of a node over a Buffer has a value."""
     while isinstance(node, Recalled) or (
         isinstance(node, Prefix) and all(isinstance(each, Bind) for each in node.sources[1:])
     ):
@@ -394,9 +395,9 @@ def is_bound(node: TensorNode) -> bool:
 
 
 def array_of(node: TensorNode) -> Array:
-    """The data of a node over a Buffer: of symbolic axes the elements that there are.
+    """The data of a node over a Buffer, cropped to the bound extents of symbolic axes.
 
-    Raises `DataError` where a variable is not bound.
+    Raises `DataError` if a variable is not bound.
     """
     lengths: dict[int, int] = {}
     while isinstance(node, Prefix | Recalled):
@@ -419,24 +420,24 @@ def array_of(node: TensorNode) -> Array:
 
 
 def shape_of(node: TensorNode) -> "tuple[int | Variable, ...]":
-    """The extents, with the variable in the place of its maximum."""
+    """The extents, with variables in place of their maxima."""
     return tuple(made_of(n) for n in symbolic(node.shape, node.extents))
 
 
 def refuse_symbolic(method: str, node: TensorNode, axes: Sequence[int]) -> None:
-    """`ShapeError` where one of `axes` is symbolic: the method needs to know its end."""
+    """Raise `ShapeError` if one of `axes` is symbolic: the method needs its extent."""
     for axis in axes:
         extent = node.extents[axis] if node.extents else None
         if extent is not None:
             raise ShapeError(
-                method, f"axis {axis} has {extent.described} elements: its end is not known",
+                method, f"axis {axis} has {extent.described} elements: its extent is not known",
                 got=short(node), expected="an axis of fixed extent",
             )  # fmt: skip
 
 
 def count(node: TensorNode, axes: Sequence[int], correction: float = 0) -> float | TensorNode:
-    """How many elements `axes` have together, less `correction`, at least 0; as a node of rank 0,
-    an int64 unless `correction` is a float, where one of them is symbolic."""
+    """The number of elements along `axes`, minus `correction`, at least 0. If an axis is symbolic
+    it is a node of rank 0: int64 unless `correction` is a float."""
     found = [node.extents[a] if node.extents else None for a in axes]
     fixed = math.prod(node.shape[a] for a, e in zip(axes, found, strict=True) if e is None)
     variables = [e for e in found if e is not None]

@@ -1,8 +1,9 @@
-"""What a function does to tensors besides what it returns, while it is captured for `jit`.
+"""The side effects of a function on tensors while it is captured for `jit`.
 
-Nothing is computed meanwhile: `realize` waits, and whoever asks for a value (`numpy()`, `item()`,
-`if`) is refused with the line, for it would be the value of this one call in all of them. No random
-number is drawn: each draw is noted, and every replay draws. Afterwards all is as it was before.
+During the capture nothing is computed: `realize` is deferred. A request for a value (`numpy()`,
+`item()`, `if`) is an error with its source line, because the value would be constant in all later
+calls. No random numbers are drawn: each draw is recorded, and every replay draws. After the capture
+all tensors are restored.
 """
 
 import threading
@@ -22,9 +23,10 @@ from compiler.tensors.variables import is_realized
 
 
 class NotCapturedError(BaseException):
-    """A function does what no replay can do; it is called without a capture then.
+    """The function does something that cannot be replayed; it is called without a capture instead.
 
-    No `Exception`: a function that catches those does not catch it. `hint` says what to write.
+    Not an `Exception`, so that functions that catch those do not catch it. `hint` says what to
+    write.
     """
 
     def __init__(self, reason: str, hint: str) -> None:
@@ -43,14 +45,15 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The generator gets this key."""
+    """The generator is seeded with this key."""
 
     key: int
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A tensor whose `grad` was read or set: what that was, and whether it was read first."""
+    """A tensor whose `grad` was read or set: its original gradient, and True if it was read
+    first."""
 
     tensor: Any
     before: Any
@@ -59,42 +62,41 @@ class Graded:
 
 @dataclass(slots=True)
 class Watch:
-    """What was seen so far."""
+    """The side effects seen so far."""
 
     first: int
-    """Tensors with this number and beyond were made by the function."""
+    """Tensors with this number or a higher one were created by the function."""
     around: frozenset[int] = frozenset()
-    """The `id` of each tensor that Python objects around the function hold."""
+    """The `id` of each tensor that Python objects outside the function refer to."""
     stand_for: Callable[[Any], TensorNode] | None = None
-    """A node in the place of a gradient's, which is an input of the capture."""
+    """Returns a node that replaces a gradient's node as an input of the capture."""
     assigned: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
-    """Tensors that were there before and were assigned, by number, with what they held."""
+    """Tensors from outside that were assigned, by number, with their original nodes."""
     values: dict[int, list[TensorNode]] = field(default_factory=dict)
-    """What they were assigned, by number."""
+    """The values assigned, by number."""
     graded: dict[int, Graded] = field(default_factory=dict)
     """Tensors whose `grad` was read or set."""
     swapped: dict[int, tuple[Any, TensorNode]] = field(default_factory=dict)
-    """Gradients that were there before and are inputs, by `id`, with what they held."""
+    """Gradients from outside that are inputs, by `id`, with their original nodes."""
     late: list[Any] = field(default_factory=list)
-    """Gradients that are to be in memory before the function is captured."""
+    """Gradients that must be in memory before the function is captured."""
     collecting: dict[int, tuple[Any, bool]] = field(default_factory=dict)
-    """Tensors that began or stopped to collect gradients, with whether they did before."""
+    """Tensors that began or stopped to collect gradients, with True if they did before."""
     asked: dict[int, Any] = field(default_factory=dict)
-    """Tensors of which it was asked whether they collect gradients."""
+    """Tensors of which the function asked whether they collect gradients."""
     drawn: list[Draw | Seed] = field(default_factory=list)
-    """What the function does to the generator of random numbers, in order."""
+    """The function's draws and seeds of the random generator, in order."""
     truths: dict[TensorNode, int] = field(default_factory=dict)
-    """The nodes of arguments that are truth values, with their places: to ask for them fixes
-    them."""
+    """The nodes of boolean arguments, with their positions: reading one fixes its value."""
     known: frozenset[TensorNode] = frozenset()
-    """Those that are fixed."""
+    """The nodes of arguments whose values are fixed."""
     own: set[TensorNode] = field(default_factory=set)
     """The assigns that the function made."""
     pasts: dict[TensorNode, object] = field(default_factory=dict)
-    """Values from around the function whose history a derivative read, with that."""
+    """Values from outside whose history a derivative read, with that history."""
 
     def note_assigned(self, tensor: Any, value: TensorNode) -> None:
-        """A tensor is about to hold `value`."""
+        """Record that a tensor is about to hold `value`."""
         if isinstance(value, Assign):
             self.own.add(value)
         if tensor._number < self.first:
@@ -102,7 +104,8 @@ class Watch:
             self.values.setdefault(tensor._number, []).append(value)
 
     def note_grad(self, tensor: Any, is_read: bool) -> None:
-        """The `grad` of a tensor is about to be set, or read: what is there is an input then."""
+        """Record that the `grad` of a tensor is about to be set, or read; a gradient that is read
+        becomes an input."""
         if tensor._number >= self.first or tensor._number in self.graded:
             return
         before = tensor._grad
@@ -119,18 +122,18 @@ class Watch:
             live.note(before)
 
     def note_collecting(self, tensor: Any, before: bool) -> None:
-        """A tensor is about to begin, or to stop, to collect gradients."""
+        """Record that a tensor is about to begin, or to stop, to collect gradients."""
         if tensor._number < self.first:
             self.collecting.setdefault(tensor._number, (tensor, before))
 
     def note_asked(self, tensor: Any) -> None:
-        """It is asked whether a tensor collects gradients."""
+        """Record that the function asks whether a tensor collects gradients."""
         if tensor._number < self.first:
             self.asked.setdefault(tensor._number, tensor)
 
     def undo(self) -> None:
-        """Tensors hold again what they held; may be repeated. One that another thread assigned
-        meanwhile keeps that."""
+        """Restore the tensors; may be repeated. A tensor that another thread assigned meanwhile
+        keeps that value."""
         for number, (tensor, before) in self.assigned.items():
             if any(tensor.node in live.forms(value) for value in self.values.get(number, ())):
                 tensor.node = before
@@ -152,13 +155,13 @@ STATE = _Watching()
 
 
 def current() -> Watch | None:
-    """The watch of the function that is captured on this thread, if one is."""
+    """The record of the function that is captured on this thread, if any."""
     return STATE.watch
 
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Inside, no function is captured: what is known can be computed."""
+    """Context without a capture: known values can be computed inside."""
     before, STATE.watch = STATE.watch, None
     try:
         yield
@@ -167,17 +170,17 @@ def aside() -> Iterator[None]:
 
 
 def refuse_reading(name: str) -> None:
-    """Raise `NotCapturedError` where a file is read while a function is captured: another call may
-    find another one."""
+    """Raise `NotCapturedError` if a file is read during a capture: its content may change between
+    calls."""
     if STATE.watch is not None:
-        raise NotCapturedError(f"it reads {name}", "load it outside, or pass what it holds")
+        raise NotCapturedError(f"it reads {name}", "load it outside, or pass its content")
 
 
 def refuse_value(method: str, node: TensorNode) -> None:
-    """Raise `JitError` where a value is asked for while a function is captured.
+    """Raise `JitError` if a value is requested during a capture.
 
-    What follows from truth values that are given alone may be asked for: where these are not fixed
-    yet they are (`NumberIsFixed`), and the function is captured for each value.
+    Values that depend on boolean arguments alone may be requested. If these are not fixed yet, they
+    become fixed (`NumberIsFixed`), and the function is captured for each of their values.
     """
     watch = STATE.watch
     if watch is None:
@@ -190,7 +193,7 @@ def refuse_value(method: str, node: TensorNode) -> None:
         if read <= watch.known | watch.truths.keys():
             raise NumberIsFixed(frozenset(watch.truths[n] for n in read if n in watch.truths))
     raise JitError(
-        method, "jit captures what is computed, not what comes out", got=short(node),
+        method, "jit captures computations, not their values", got=short(node),
         expected="operations on tensors",
         hint="return the tensor and look at it outside; x.where(…) chooses by data; a number or "
         "flag that decides in Python is an argument named in static=(…)",

@@ -1,4 +1,4 @@
-"""Sliding windows over any number of axes, as `graph/kinds/sliding.py` makes them; `unfold`."""
+"""Sliding windows over any number of axes, built with `graph/kinds/sliding.py`; `unfold`."""
 
 from collections.abc import Sequence
 from typing import Self, TypeAlias
@@ -13,27 +13,29 @@ from compiler.tensors.value import traced
 from compiler.tensors.variables import refuse_symbolic
 
 Numbers: TypeAlias = int | Sequence[int]
-"""One number for every axis, or one each."""
+"""One number for all axes, or one per axis."""
 Borders: TypeAlias = int | Sequence[int | Sequence[int]]
-"""How much is put around: one number, one for each axis, or for each axis before and after."""
+"""Padding: one number, one per axis, or a (before, after) pair per axis."""
 _WORDS = {1: "one number", 2: "one number or two", 3: "one number or three"}
 
 
 def windows(node: TensorNode, axis: int, size: int, step: int, gap: int) -> TensorNode:
-    """`axis` replaced by two: [size, count], where [r, t] is element t * step + r * gap."""
+    """`axis` replaced by two: [size, count], where [r, t] is element t * step + r * gap; `step` is
+    the stride, `gap` the dilation."""
     refuse_symbolic("windows", node, [axis])
     return sliding.windows(node, axis, size, step, gap)
 
 
 def windows_of_image(node: TensorNode, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
-    """[…, h, w] as […, rows, columns, size of a window, its width]; so for any number of axes."""
+    """[…, h, w] as […, rows, columns, window height, window width]; likewise for any number of
+    axes."""
     rank = len(node.shape)
     refuse_symbolic("windows", node, range(rank - len(sizes), rank))
     return sliding.windows_of_image(node, sizes, steps, gaps)
 
 
 def numbers_of(operation: str, value: Numbers, axes: int, least: int) -> Shape:
-    """One number for all axes, or one each; `ShapeError` below `least`."""
+    """One number per axis. Raises `ShapeError` for one below `least`."""
     numbers = (value,) * axes if isinstance(value, int) else tuple(int(v) for v in value)
     if len(numbers) != axes or min(numbers) < least:
         raise ShapeError(
@@ -43,7 +45,7 @@ def numbers_of(operation: str, value: Numbers, axes: int, least: int) -> Shape:
 
 
 def borders_of(operation: str, value: Borders, axes: int) -> Pairs:
-    """What is put before and after each axis; `ShapeError` below 0."""
+    """The padding before and after each axis. Raises `ShapeError` for a negative number."""
     if isinstance(value, int):
         value = (value,) * axes
     pairs = tuple(
@@ -58,7 +60,7 @@ def borders_of(operation: str, value: Borders, axes: int) -> Pairs:
 
 
 def check_fit(operation: str, image: Shape, sizes: Shape, gaps: Shape) -> None:
-    """`ShapeError` where no window fits into the image."""
+    """Raise `ShapeError` if no window fits into the image."""
     reach = tuple(g * (k - 1) + 1 for g, k in zip(gaps, sizes, strict=True))
     if len(image) < len(sizes) or any(r > n for r, n in zip(reach, image, strict=True)):
         raise ShapeError(
@@ -69,13 +71,14 @@ def check_fit(operation: str, image: Shape, sizes: Shape, gaps: Shape) -> None:
 
 @traced
 class Windows(Products):
-    """Methods whose windows slide over a tensor."""
+    """Sliding windows over a tensor."""
 
     __slots__ = ()
 
     @of_rank_zero
     def unfold(self, axis: int, size: int, step: int = 1) -> Self:
-        """Windows of `size` elements along `axis`, `step` apart, as a new last axis (torch's)."""
+        """Sliding windows of `size` elements along `axis`, with stride `step`, as a new last axis.
+        As in PyTorch."""
         (place,) = axes_of("unfold", axis, self.ndim)
         if not 0 < size <= self.shape[place] or step < 1:
             raise ShapeError(
@@ -87,12 +90,12 @@ class Windows(Products):
         return self._new(Permute((node,), (*others, place)))
 
     def _windows(self, operation: str, sizes: Shape, steps: Shape, gaps: Shape) -> TensorNode:
-        """The windows of the last axes; `ShapeError` where none fits."""
+        """The windows of the last axes. Raises `ShapeError` if none fits."""
         check_fit(operation, self.shape[-len(sizes) :], sizes, gaps)
         return windows_of_image(self.node, sizes, steps, gaps)
 
     def _bordered(self, borders: Pairs, least: bool = False) -> Self:
-        """A border around the last axes: zeros, or the least value of the type."""
+        """The last axes padded with zeros, or with the least value of the type."""
         if not any(map(any, borders)):
             return self._same()
         widths = [(0, 0)] * (self.ndim - len(borders)) + list(borders)

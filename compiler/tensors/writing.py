@@ -1,7 +1,7 @@
-"""Tensor methods that replace, join and count elements: `set`, scatters, `bincount`, `assign`.
+"""Tensor methods that write, scatter and count elements: `set`, `scatter`, `bincount`, `assign`.
 
-All but `assign` and `x[…] = …` give a new tensor. Updates are applied in row-major order: of
-several that hit one element the last one is kept, and sums of floats are added up in that order.
+All but `assign` and `x[…] = …` return a new tensor. Updates apply in row-major order: of several to
+one element the last is kept, and float sums are accumulated in that order.
 """
 
 from collections.abc import Sequence
@@ -35,16 +35,16 @@ from compiler.tensors.value import Operand, cast_to, reshaped, traced
 from compiler.tensors.variables import kept
 
 REDUCES = {name: row for row in UPDATES.values() for name in row.reduces}
-"""The rows of `updates.UPDATES` by the names under which users know them."""
+"""The rows of `updates.UPDATES`, by the names that users pass."""
 FEW_CHOICES = 8
-"""Choices one inside the other in one kernel: LLVM took 0.3 s for 8 behind a product of matrices,
-1.5 for 16, 15 for 32 (two busy cores of an EPYC with AVX2, 2026-11-24)."""
+"""Nested choices in one kernel: for 8 of them after a matrix product LLVM took 0.3 s, for 16 1.5 s,
+for 32 15 s (two busy cores of an EPYC with AVX2, 2026-11-24)."""
 
 
 @running.owner
 def assign_together(pairs: Sequence[tuple[Any, Operand]], is_computed: bool = False) -> None:
-    """Assign each value to its tensor: all of them, or none where an exception ends it. Where it
-    `is_computed`, they are in memory then, by one program."""
+    """Assign each value to its tensor: all of them, or none if an exception interrupts it. If
+    `is_computed`, one program computes them now."""
     run = running.Change(live.release)
     try:
         with LOCK:
@@ -64,37 +64,36 @@ def assign_together(pairs: Sequence[tuple[Any, Operand]], is_computed: bool = Fa
 
 @traced
 class Writing(Indexing):
-    """Elements replaced, joined and counted by position."""
+    """Writing, scattering and counting elements."""
 
     __slots__ = ()
 
     def set(self, index: Any, value: Operand) -> Self:
-        """This tensor with `value` at `[index]`, which is what `tensor[index]` takes.
+        """A copy of this tensor with `value` at `[index]`, the part that `tensor[index]` reads.
 
         `value` is converted to this tensor's type and broadcasts to the shape of `tensor[index]`.
-        Of equal positions the last is kept. Known positions out of range are refused, computed
-        ones ignored.
+        If indices repeat, the last value is kept. Known indices out of range raise `AxisError`;
+        computed ones are ignored.
         """
         return self._written("set", index, value, "replace")
 
     def assign(self, value: Operand) -> Self:
-        """Gives this tensor another value of its shape and type, and returns it.
+        """Assign `value`, of the same shape and type, to this tensor in place; returns the tensor.
 
-        Where it is in memory, that memory is written when the tensor is computed next, by
-        `x[2:5] = …` only the part; a tensor that is not computed yet just becomes the value.
-        Every other tensor keeps its value: those
-        that still need the old one are computed before it is overwritten. But memory shared with
-        NumPy is shared: an array given to `Tensor`, or got by `numpy()`, changes. A program that
-        `compile` made of an assigned tensor writes once in each run. `x += y` assigns nothing: it
-        makes a new tensor, but for one that collects gradients (`no_grad`). Refused are memory
-        that is read-only, and files (`DataError`).
+        If the tensor is in memory, that memory is written when the tensor is computed next; `x[2:5]
+        = …` writes only the slice. A lazy tensor simply becomes the value. Every other tensor keeps
+        its value: tensors that need the old one are computed before it is overwritten. Memory
+        shared with NumPy is written, too: an array passed to `Tensor`, or returned by `numpy()`,
+        changes. A program that `compile` makes from an assigned tensor writes once in each run. `x
+        += y` makes a new tensor and assigns nothing, except for a tensor that collects gradients
+        (`no_grad`). Raises `DataError` for read-only memory and files.
 
         Threads may assign, compute and read tensors at once. Each assign takes effect once, or not
-        at all where an exception ended it; no tensor is computed from half of one. But `x + 1`
-        reads and `assign` writes: between the two another thread may assign, which is lost then.
-        Hold a lock of your own around both, and around several assigns that belong together; an
-        optimizer's step and a captured function assign all their tensors at once. What `numpy()`
-        returns changes with the memory: copy it while you hold that lock.
+        at all if an exception interrupts it; no tensor is computed from half of one. But `x + 1`
+        reads and `assign` writes: an assign by another thread in between is lost. Hold a lock of
+        your own around both, and around several assigns that belong together; an optimizer's step
+        and a captured function assign all their tensors at once. An array returned by `numpy()`
+        changes with the memory: copy it while you hold that lock.
         """
         self._assign("assign", value_for("assign", value, self.dtype, self.shape))
         return self
@@ -114,11 +113,11 @@ class Writing(Indexing):
             self._assign("setitem", *in_parts(new, parts, self.shape))
 
     def _assign(self, method: str, value: TensorNode, parts: Parts = ()) -> None:
-        """`value` from now on, in the same memory where there is any of its own.
+        """Assign `value`, in the memory of this tensor if it has any of its own.
 
-        Only `parts` of that are written, where there are any.
+        With `parts`, only they are written.
         """
-        with LOCK:  # threads that assign parts of one tensor all have their way
+        with LOCK:  # threads that assign different parts of one tensor all take effect
             if running.RUNNING:
                 running.settle()
             value = value if parts else kept(method, value, self.node)
@@ -130,7 +129,7 @@ class Writing(Indexing):
             else:
                 self._refuse_other_device(method, value)
             if watch := watching.current():
-                watch.note_assigned(self, value)  # first: what is changed is known
+                watch.note_assigned(self, value)  # first: the change is then recorded
             self.node = value
             live.note(self)
             if hasattr(self, "_recipe"):
@@ -144,16 +143,16 @@ class Writing(Indexing):
                               hint="to(…) or shard(…) moves the value")  # fmt: skip
 
     def _written(self, method: str, index: Any, value: object, op: str) -> Self:
-        """`set`, or the value joined by `op` with what is there."""
+        """The result of `set`; with `op` the value is combined with the old elements."""
         if not self.ndim:
             return self._written_alone(method, index, value, op)
         read = written_index(method, index, self.node)
         if not read.has_positions:
             if self.node.extents:
-                self[index]  # refused where it reaches over what is always there
+                self[index]  # raises where it may exceed a variable extent
             parts, shape = parts_and_shape(read, self.shape)
             new = value_for(method, value, self.dtype, shape)
-            if op != "replace":  # such an index takes no element twice
+            if op != "replace":  # such an index has no repeated elements
                 new = elementwise(op, self[index].node, new)
             return self._new(kept(method, with_parts(self.node, parts, new), self.node))
         positions = positions_in(method, self.node, read)
@@ -161,7 +160,7 @@ class Writing(Indexing):
         return self._new(Scatter((self.node, updates, *positions), op))
 
     def _written_alone(self, method: str, index: Any, value: object, op: str) -> Self:
-        """The same for rank 0: the one element, taken as often as truth values say."""
+        """The same for rank 0: the one element, once per true value of the index."""
         taken = self[index]
         new = value_for(method, value, self.dtype, taken.shape)
         if not taken.size:
@@ -172,9 +171,10 @@ class Writing(Indexing):
     def index_put(
         self, indices: Sequence[Operand], values: Operand, accumulate: bool = False
     ) -> Self:
-        """This tensor with `values` at the positions `indices`, one array per leading axis.
+        """A copy of this tensor with `values` at the positions `indices`, one index array per
+        leading axis.
 
-        With `accumulate` they are added to what is there, equal positions in order.
+        With `accumulate` values are added to the elements, repeated indices in order.
         """
         if not isinstance(indices, tuple | list):
             what, got = "one index per leading axis is needed", type(indices).__name__
@@ -184,7 +184,8 @@ class Writing(Indexing):
 
     @of_rank_zero
     def index_add(self, axis: int, index: Operand, source: Operand, alpha: Any = 1) -> Self:
-        """`alpha` times the slices of `source` added to the slices `index` along `axis`."""
+        """A copy with `alpha` times the slices of `source` added to the slices at `index` along
+        `axis`."""
         place = axis_of("index_add", axis, self.ndim)
         items = (slice(None),) * place + (np.asarray(index) if isinstance(index, list) else index,)
         scaled = self._lift(source) * alpha
@@ -192,25 +193,26 @@ class Writing(Indexing):
 
     @of_rank_zero
     def scatter(self, axis: int, index: Operand, src: Operand) -> Self:
-        """This tensor with `src[i, j]` at `[index[i, j], j]`, for axis 0; so for every axis.
+        """A copy with `src[i, j]` at `[index[i, j], j]` for axis 0, likewise for other axes.
 
-        `index` has this tensor's rank and may be shorter on the other axes; `src` is a number or
-        has at least the index' extents.
+        `index` has this tensor's rank and may be shorter on the other axes; `src` is a number, or
+        at least as large as `index` on each axis.
         """
         return self._scattered("scatter", axis, index, src, "replace")
 
     @of_rank_zero
     def scatter_add(self, axis: int, index: Operand, src: Operand) -> Self:
-        """As `scatter`, but added to what is there."""
+        """As `scatter`, but `src` is added to the elements."""
         return self._scattered("scatter_add", axis, index, src, "add")
 
     @of_rank_zero
     def scatter_reduce(
         self, axis: int, index: Operand, src: Operand, reduce: str, include_self: bool = True
     ) -> Self:
-        """As `scatter`, joined by `reduce`: sum, prod, amax, amin or mean.
+        """As `scatter`, with elements and `src` combined by `reduce`: sum, prod, amax, amin or
+        mean.
 
-        Without `include_self` the elements that are hit do not count themselves.
+        Unless `include_self`, the old value of a written element is left out.
         """
         if reduce == "mean":
             return self._scattered_mean(axis, index, src, include_self)
@@ -229,12 +231,12 @@ class Writing(Indexing):
         return self._new(Scatter((self.node, updates, *positions), op))
 
     def _hit(self, method: str, axis: int, index: object, value: object) -> Self:
-        """This tensor with `value` in every element that is hit."""
+        """This tensor with `value` in every element that the scatter writes."""
         return self._scattered(method, axis, index, value, "replace")
 
     def _scattered_mean(self, axis: int, index: object, src: object, include_self: bool) -> Self:
-        """Sums divided by counts, both in a type that holds them; what is not hit stays. Integers
-        round down."""
+        """Sums divided by counts, both in a wide enough type; other elements stay unchanged.
+        Integers round down."""
         method = "scatter_reduce"
         if self.dtype.kind == "bool":
             raise DTypeError(method, "truth values have no mean", got="bool", expected="numbers")
@@ -251,14 +253,15 @@ class Writing(Indexing):
             return self._new(cast_to(quotient, self.dtype))
         zero = const(0, inner, self.shape)
         rest = elementwise("mod", total, count)
-        below = elementwise("lt", rest, zero)  # counts are positive, remainders have the sum's sign
+        below = elementwise("lt", rest, zero)  # counts are positive: remainders have the sum's sign
         floored = elementwise("sub", quotient, cast_to(below, inner))
         return self._new(cast_to(floored, self.dtype))
 
     def bincount(self, weights: Operand | None = None, minlength: int = 0) -> Self:
-        """How often each number 0, 1, … occurs, or the sums of `weights`, as NumPy's bincount.
+        """The number of occurrences of 0, 1, …, or the sums of their `weights`, as NumPy's
+        bincount. Integers of rank 1 only.
 
-        The number of counts is one more than the greatest element, which is computed now.
+        The result is one longer than the greatest element, which is computed now.
         """
         if self.ndim != 1 or not (self.dtype.is_integer or self.dtype.kind == "bool"):
             got = f"{self.dtype}, rank {self.ndim}"
@@ -277,7 +280,7 @@ class Writing(Indexing):
         return self._counted(self, length, given, float64)
 
     def _counted(self, numbers: Any, length: int, weights: object, dtype: dtypes.DType) -> Self:
-        """Zeros with `weights` added at `numbers`, a tensor of integers; others are left out."""
+        """Zeros with `weights` added at the indices `numbers`; indices out of range are ignored."""
         positions = cast_to(numbers.node, int64)
         updates = value_for("bincount", weights, dtype, positions.shape)
         base = const(0, dtype, (length,))
@@ -286,10 +289,10 @@ class Writing(Indexing):
     def histogram(
         self, bins: int = 10, range: tuple[float, float] | None = None
     ) -> tuple[Self, Self]:
-        """Counts of the elements in `bins` equal parts of `range`, and the edges, as NumPy's.
+        """The counts of elements in `bins` equal intervals of `range`, and the edges, as in NumPy.
 
-        The last part includes its upper edge; what is outside, and NaN, is not counted. Without
-        a range the least and greatest element are computed now.
+        The last interval includes its upper edge; elements outside, and NaN, are not counted.
+        Without a range the minimum and maximum are computed now.
         """
         if bins < 1:
             raise DataError("histogram", "no bins", got=str(bins), expected="1 or more")
@@ -305,15 +308,16 @@ class Writing(Indexing):
         return self._counted(_bins_of(flat, edges, bins), bins, 1, int64), edges
 
     def _limits(self) -> tuple[Any, Any]:
-        """The least and the greatest element in their own type; 0 and 1 where there is none."""
+        """The minimum and maximum in their own type; 0 and 1 for an empty tensor."""
         values = np.asarray(self)
         return (values.min(), values.max()) if values.size else (0.0, 1.0)
 
 
 def _in_memory_now_and_then(node: TensorNode) -> TensorNode:
-    """`node`, written to memory where it is `FEW_CHOICES` choices between an old and a new value.
+    """`node`, stored to memory if it is `FEW_CHOICES` nested choices between an old and a new
+    value.
 
-    A loop over elements, each of them written, would else be one choice inside the other.
+    Otherwise a loop that writes elements one by one would become a single deep nest of choices.
     """
     inner, count = node, 0
     while isinstance(inner, Elementwise) and inner.op == "where":
@@ -322,7 +326,7 @@ def _in_memory_now_and_then(node: TensorNode) -> TensorNode:
 
 
 def _bins_of(flat: Any, edges: Any, bins: int) -> Any:
-    """The number of the bin each element is in, -1 outside: estimated, then held to the edges."""
+    """The bin of each element, -1 outside: estimated, then corrected against the edges."""
     low, high = edges[0], edges[bins]
     estimate = ((flat - low) / (high - low) * bins).cast(int64)
     number = estimate.clip(0, bins - 1)

@@ -220,7 +220,7 @@ def test_values_are_refused_with_the_line() -> None:
         return x * x.max().item()
 
     for f in (branch, look):
-        with pytest.raises(JitError, match=r"(?s)not what comes out.*test_jit.py"):
+        with pytest.raises(JitError, match=r"(?s)not their values.*test_jit.py"):
             f(np.ones(2))
     with pytest.raises(DataError, match="no function"):
         compiler.jit(3)

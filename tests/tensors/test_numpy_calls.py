@@ -210,7 +210,7 @@ def test_in_place() -> None:
         array += t
 
     assert page(in_place) == [
-        "add: a result that is not computed yet cannot be written into an array",
+        "add: a lazy result cannot be written into an array",
         "  got:      out=, or an operator in place, as array += x",
         "  expected: a new tensor: array = array + x",
         "  hint:     array += x.numpy() computes x now",
@@ -223,7 +223,7 @@ def test_in_place() -> None:
 def test_what_would_leave_the_graph() -> None:
     t: Any = Tensor(A)
     assert page(lambda: np.histogram(t)) == [
-        "np.histogram: this would leave the graph: it is no operation on tensors",
+        "np.histogram: this would leave the graph: it is not an operation on tensors",
         "  got:      a Tensor",
         "  expected: an array, or an operation of tensors",
         "  hint:     write x.histogram(...); np.histogram(x.numpy()) computes x now",

@@ -121,7 +121,7 @@ def test_types_and_one_kernel() -> None:
         (lambda x: x.interpolate(2, align_corners=True), DataError, "linear and cubic"),
         (lambda x: x.interpolate((1, 2, 3)), ShapeError, "the size does not fit"),
         (lambda x: x.interpolate(scale_factor=0.1), ShapeError, "nothing is left"),
-        (lambda x: x[0, 0].interpolate(2), ShapeError, "this is no image"),
+        (lambda x: x[0, 0].interpolate(2), ShapeError, "this is not an image"),
     ],
 )
 def test_refusals(call: Any, error: type[Exception], text: str) -> None:

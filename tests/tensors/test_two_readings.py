@@ -31,10 +31,10 @@ def page(call: Callable[[], object], kind: type[CompileError]) -> list[str]:
 @pytest.mark.parametrize("axes", [(0, 1), (-2, -1), (0, -1), (-2, 1)])
 def test_transpose_of_a_matrix_by_two_axes(axes: tuple[int, int]) -> None:
     assert page(lambda: tensor(S).transpose(*axes), AxisError) == [
-        "transpose: two axes of a matrix can be read in two ways",
+        "transpose: two axes of a matrix are ambiguous",
         f"  got:      {axes}",
         "  expected: x.T or x.swapaxes(0, 1) to swap them, x.transpose((0, 1)) to keep them",
-        "  hint:     PyTorch swaps the two axes that it is given; NumPy takes them for the order",
+        "  hint:     PyTorch swaps the two axes; NumPy reads them as the order of axes",
     ]
 
 
@@ -130,7 +130,7 @@ def test_the_second_argument_of_a_spread(method: str) -> None:
 def test_max_of_two_tensors() -> None:
     t = tensor(A)
     assert page(lambda: t.max(t), AxisError) == [
-        "max: this folds axes of one tensor",
+        "max: this reduces axes of one tensor",
         "  got:      a tensor of shape (2, 3, 4)",
         "  expected: axes",
         "  hint:     maximum and minimum take two tensors",

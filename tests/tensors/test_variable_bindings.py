@@ -83,7 +83,7 @@ REFUSED: tuple[Refusal, ...] = (
     (lambda: Tensor(ROWS).__setitem__(np.s_[..., : Variable("m", 1, 2)], 0), AxisError,
      "setitem: a slice with a variable end cannot be written", "x[:m]"),
     (lambda: first_rows(3)[first_rows(3) > 2], ShapeError,
-     "getitem: axis 0 has n (1 … 10) elements: its end is not known", "bool[n,2]"),
+     "getitem: axis 0 has n (1 … 10) elements: its extent is not known", "bool[n,2]"),
 )  # fmt: skip
 
 

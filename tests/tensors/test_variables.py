@@ -260,7 +260,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
      "shrink: axis 0 has n (1 … 6) elements, known when the program runs: shrink would take 1:2",
      "only the first 1 elements are always there; positions from the end are not known"),
     (lambda x: x.pad([(1, 0), None], mode="edge"), ShapeError,
-     "pad: axis 0 has n (1 … 6) elements: its end is not known", ""),
+     "pad: axis 0 has n (1 … 6) elements: its extent is not known", ""),
     (lambda x: x.T.reshape(1, 4, -1).avg_pool1d(2), ShapeError,
      "windows: axis 2 has n (1 … 6) elements", ""),
     (lambda x: x.sort(0), ShapeError, "sort: axis 0 has n (1 … 6) elements", ""),
@@ -272,7 +272,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
      "shrink: axis 0 has n (1 … 6) elements, known when the program runs: shrink would take 2:6",
      ""),
     (lambda x: x[variable(name="m") :], AxisError,
-     "getitem: the part is not always there: the axis has n (1 … 6) elements", ""),
+     "getitem: the slice does not always exist: the axis has n (1 … 6) elements", ""),
     (lambda x: Tensor.einsum("ij,ij->i", x, ROWS), ShapeError,
      "einsum: axis i has two extents in 'ij,ij->i'", ""),
     (lambda x: x.cat(Tensor(ROWS), dim=1), ShapeError,
@@ -286,7 +286,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: variable() // 2, DataError,
      "Variable: n does not divide by 2 for all values", ""),
     (lambda x: (variable() + 1).bind(3), DataError,  # type: ignore[union-attr]
-     "Variable: n+1 follows from other variables", ""),
+     "Variable: n+1 is derived from other variables", ""),
     (lambda x: x[: variable(name="m")], ShapeError,
      "getitem: axis 0 cannot have m elements", ""),
     (lambda x: Tensor(ROWS)[: Variable("m", 1, 9)], ShapeError,
@@ -298,7 +298,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: Tensor(ROWS[:3], symbolic={0: variable().bind(2)}), DataError,
      "Variable: variable n is bound to 2 already", ""),
     (lambda x: Tensor(ROWS, symbolic={2: variable()}), AxisError,
-     "Tensor: a symbolic axis is not there", ""),
+     "Tensor: there is no such symbolic axis", ""),
     (lambda x: Tensor(ROWS, symbolic={0: Variable("k", 1, 5)}), DataError,
      "bind: variable k is outside its bounds", ""),
     (lambda x: Tensor(ROWS, symbolic={0: 4}), DataError,  # type: ignore[dict-item]
@@ -312,7 +312,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: Variable("n", 3, 2), DataError, "Variable: variable n has no possible value", ""),
     (lambda x: Variable("in1", 0, 2), DataError, "Variable: the name cannot be used", ""),
     (lambda x: Variable("n", 0, 2.5), DataError,  # type: ignore[arg-type]
-     "Variable: variable n is a whole number", ""),
+     "Variable: variable n is an integer", ""),
     (lambda x: variable().bind(7), DataError, "bind: variable n is outside its bounds", ""),
 )  # fmt: skip
 
