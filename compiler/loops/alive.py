@@ -1,4 +1,4 @@
-"""alive: the most values of a body that are needed at once, each a register.
+"""alive: register pressure, the most values of a body that are live at once.
 
     for i0 in 64               %1, %2 loaded, %3 = %1 * %2, out[i0] = %3:  two
 """
@@ -11,10 +11,10 @@ from compiler.loops.placement import Begin, Fold, Item, LoopBlock
 
 
 def alive(top: LoopBlock, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
-    """The most values alive at once in the nest `top`, each from its making to its last use.
+    """The most values live at once in the nest `top`: from definition to last use.
 
-    A value made before a loop and used in it stays alive for the whole loop. One that depends on
-    unrolled ranges is a register for each of their iterations.
+    A value defined before a loop and used in it is live throughout the loop. A value that depends
+    on unrolled ranges takes a register for each of their iterations.
     """
     order: list[Item] = []
     loops: list[tuple[int, int]] = []
@@ -32,7 +32,7 @@ def alive(top: LoopBlock, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
 
 
 def _copies(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> int:
-    """The registers that hold a value; an accumulator has one for each iteration of its own too."""
+    """The number of registers of a value; an accumulator has one per unrolled iteration too."""
     ranges = needs[node] | set(node.ranges if isinstance(node, Reduce) else ())
     return math.prod(r.extent for r in ranges if r.level == "unroll")
 
@@ -50,7 +50,7 @@ def _most_alive(
         operands = node.sources[:1] if isinstance(item, Fold) else node.sources
         for source in operands if not isinstance(item, Begin) else ():
             last[source] = at
-    # the innermost loops first: a use inside a loop that began after the making reaches its end
+    # the innermost loops first: a use in a loop that begins after the definition extends to its end
     for begin, end in sorted(loops, key=lambda loop: loop[1] - loop[0]):
         for node, use in last.items():
             if node in made and made[node] < begin <= use < end:

@@ -1,9 +1,9 @@
-"""Scalar nodes that no lowering makes: they are for the sizes of a launch written by hand.
+"""Scalar nodes for launch sizes that are written by hand; no lowering creates them.
 
     node = Bind(var, value)       `value`, which `var` stands for
          | Special(size, name)    a launch index 0 … size-1: gidx0, lidx1, idx2
 
-`notebooks/05_devices_and_sharding.ipynb` says what a program knows of its launch.
+`notebooks/05_devices_and_sharding.ipynb` shows how a program is launched.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ class Bind(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Special(ScalarNode):
-    """A launch index below `sources[0]`; its name is its kind (g, l or i) and ends in its axis.
+    """A launch index below `sources[0]`. Its name is its kind and the number of its axis.
 
-    A `gidx` numbers the groups, an `lidx` the members of a group, an `idx` all members.
+    `gidx` numbers the groups, `lidx` the members of a group, `idx` all members.
     """
 
     name: str

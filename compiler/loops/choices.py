@@ -46,7 +46,7 @@ Form = Literal["plain", "shifted"]
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Cut `axis` into tiles of `size` iterations; the rest is peeled off or masked."""
+    """Loop tiling: split `axis` into tiles of `size`; the remainder is peeled off or masked."""
 
     axis: str
     size: int
@@ -56,7 +56,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """The order of `axes`, outermost first, in every nest that has them."""
+    """Loop interchange: the order of `axes`, outermost first, in every nest that has them."""
 
     axes: tuple[str, ...]
     because: str = ""
@@ -64,10 +64,10 @@ class Reorder:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """Stage what one iteration of axis `at` reads of argument `slot`; `at` "" is the whole kernel.
+    """Pack the tile of argument `slot` that one iteration of axis `at` reads; "" is the kernel.
 
-    `along` names the reads where there are several: those that this axis, or a part of it, moves;
-    "" means all.
+    Where an argument is read several times, `along` selects the loads whose index depends on this
+    axis or a part of it; "" means all.
     """
 
     slot: int
@@ -78,7 +78,7 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class CacheRow:
-    """Keep what is computed along `axis` and, again, along `into`."""
+    """Cache a row: values computed along both `axis` and `into` are stored in scratch memory."""
 
     axis: str
     into: str
@@ -87,7 +87,7 @@ class CacheRow:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """Fold reduction `axis` into scratch memory, `rows` iterations at a time, inside axis `at`."""
+    """Reduce over `axis` into scratch memory, `rows` iterations at a time, inside axis `at`."""
 
     axis: str
     rows: int
@@ -97,8 +97,8 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """The iterations of `axis` multiplied and added up by one instruction; "shifted" moves the
-    factor that is the same in all lanes by 128, where the instruction wants it of the other sign.
+    """Multiply and sum the iterations of `axis` by a dot-product instruction. "shifted" adds or
+    subtracts 128 from the factor shared by all lanes, to change it from signed to unsigned or back.
     """
 
     axis: str
@@ -108,7 +108,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Unroll:
-    """The iterations of `axis` side by side."""
+    """Unroll `axis` completely: unroll-and-jam where loops are inside it."""
 
     axis: str
     because: str = ""
@@ -116,7 +116,7 @@ class Unroll:
 
 @dataclass(frozen=True, slots=True)
 class Vectorize:
-    """The iterations of `axis` as lanes."""
+    """Vectorise `axis`: its iterations become lanes."""
 
     axis: str
     because: str = ""
@@ -124,7 +124,7 @@ class Vectorize:
 
 @dataclass(frozen=True, slots=True)
 class Parallelize:
-    """The iterations of `axis` shared out over `tasks` runs of the kernel."""
+    """Parallelise `axis`: its iterations are divided among `tasks` runs of the kernel."""
 
     axis: str
     tasks: int
@@ -133,7 +133,7 @@ class Parallelize:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Vector stores to argument `slot` go past the caches."""
+    """Non-temporal vector stores to argument `slot`: they bypass the caches."""
 
     slot: int = 0
     because: str = ""
@@ -141,7 +141,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """Loads of argument `slot` along `axis` also fetch what the next iteration of `next` reads."""
+    """Loads of argument `slot` along `axis` prefetch what the next iteration of `next` reads."""
 
     slot: int
     axis: str
@@ -151,7 +151,7 @@ class Prefetch:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A choice that was looked at and not made: which pass would have made it, and why not."""
+    """A choice that was considered and rejected: the pass it is for, and the reason."""
 
     kind: str
     because: str
@@ -176,18 +176,18 @@ KINDS: tuple[type[Choice], ...] = (
 )  # fmt: skip
 Row: TypeAlias = Choice | Refused
 WHOLE = frozenset(("size", "tasks", "rows", "slot"))
-"""The fields of choices that are whole numbers."""
+"""The integer fields of choices."""
 READ = re.compile(r"(\d+)\[([\w.]+)\]")
-"""A slot, and the axis that moves the reads that are meant: `1[i1]`."""
+"""A slot, and the axis that selects its loads: `1[i1]`."""
 C = TypeVar("C", bound=Choice)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Choices(ShownAsText):
-    """The choices for one kernel; each kind has its pass, which takes them in this order.
+    """The choices for one kernel. Each kind has its pass, which applies them in this order.
 
-    `refused` has what was looked at and not chosen. It says nothing about the loops, so choices
-    that differ in nothing else are equal.
+    `refused` lists choices that were considered and rejected. It has no effect on the loops and is
+    ignored by `==`.
     """
 
     rows: tuple[Choice, ...] = ()
@@ -198,16 +198,16 @@ class Choices(ShownAsText):
         return tuple(row for row in self.rows if isinstance(row, kind))
 
     def has(self, kind: str) -> bool:
-        """Whether there is a choice for the pass `kind`, e.g. "tile"."""
+        """True if there is a choice for the pass `kind`, for example "tile"."""
         return any(word(row) == kind for row in self.rows)
 
     @property
     def is_plain(self) -> bool:
-        """Whether no iterations become lanes: LLVM looks for vectors itself."""
+        """True if no axis is vectorised: LLVM vectorises by itself."""
         return not self.has("vectorize")
 
     def without(self, *starts: str) -> "Choices":
-        """These choices but for those whose text begins with one of `starts`: "pack", "tile i1"."""
+        """These choices without those whose text begins with one of `starts`: "pack", "tile i1"."""
         wanted = [start.split() for start in starts]
         kept = (r for r in self.rows if not any(_begins(show(r).split(), w) for w in wanted))
         return Choices(tuple(kept), self.refused)
@@ -226,11 +226,11 @@ class Choices(ShownAsText):
 
 
 PLAIN = Choices()
-"""The loops as they are."""
+"""No choices: the loops stay as they are."""
 
 
 def chosen(rows: Iterable[Row]) -> Choices:
-    """The choices among `rows`, with those that were refused."""
+    """The choices in `rows`; refused ones become `refused`."""
     found = tuple(rows)
     refused = tuple(dict.fromkeys(row for row in found if isinstance(row, Refused)))
     return Choices(tuple(row for row in found if not isinstance(row, Refused)), refused)
@@ -260,7 +260,7 @@ def show(choice: Choice) -> str:
 
 
 def _written(kind: type[Choice]) -> list[str]:
-    """The fields that are words of the text, in order."""
+    """The fields that the text of a choice contains, in order."""
     return [f.name for f in fields(kind) if f.name != "because" and not f.kw_only]
 
 
@@ -277,7 +277,7 @@ def _described(choice: Choice) -> str:
 
 
 def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
-    """Choices from their text, or from the choices themselves."""
+    """Choices parsed from their text, or collected from an iterable of choices."""
     if isinstance(given, Choices):
         return given
     if not isinstance(given, str):
@@ -293,7 +293,7 @@ def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
 
 
 def _line(line: str) -> Iterator[Choice]:
-    """The choices on one line; its reason is that of each."""
+    """The choices on one line; they share its reason."""
     code, _, because = line.partition("#")
     for part in code.split(";"):
         if part.strip():

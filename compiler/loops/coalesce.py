@@ -1,4 +1,4 @@
-"""coalesce: two perfectly nested loops become one where no index tells them apart.
+"""coalesce: loop coalescing. Two perfectly nested loops become one if no index separates them.
 
     Before:  k0(out f32[50176], in1 f32[50176])
              for i0 in 64
@@ -11,15 +11,15 @@
                %9 = exp(%8)              f32
                out[i2] = %9
 
-Tried on each pair of neighbouring ranges of a store or a reduction: the pair becomes
-(k // n, k % n); if every division simplifies away, the loop is kept. A pair is not tried where a
-sum has i0 and i1 otherwise than as i0*n + i1: there a division would stay. One long loop vectorises
-better than a short one inside another.
+Each pair of neighbouring ranges of a store or a reduction is tried: the pair becomes
+(k // n, k % n), and the new loop is kept if every division simplifies away. A pair is skipped if a
+sum contains i0 and i1 in any form but i0*n + i1, because a division would remain. One long loop
+vectorises better than a short one inside another.
 
-A loop that runs to a variable stays by itself: its extent times another is no extent.
+A loop with a variable extent is not coalesced: its extent times another is not an extent.
 
 Relies on: `simplify` has run.
-Ensures: the same elements in the same order; no division that was not there before.
+Ensures: the same elements in the same order; no new division.
 """
 
 from typing import Any, TypeGuard
@@ -35,7 +35,7 @@ from compiler.loops.symbolic import Sum, as_sum
 
 
 def coalesce(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
-    """`body` with neighbouring loops joined wherever that costs no division."""
+    """`body` with neighbouring loops coalesced wherever that adds no division."""
     refused: set[tuple[Range, Range]] = set()
     sums = _sums(body)
     while True:
@@ -56,7 +56,7 @@ def coalesce(body: Body, provenance: Provenance[Any], matches: list[Match] | Non
 
 
 def _sums(body: Body) -> list[Sum]:
-    """The sums of ranges in the body that nothing divides."""
+    """The sums of ranges in the body that are not divided."""
     order: list[ScalarNode] = toposort([body])
     ends: dict[ScalarNode, None] = {}
     for node in order:
@@ -68,13 +68,13 @@ def _sums(body: Body) -> list[Sum]:
 
 
 def _tells_apart(sums: list[Sum], outer: Range, inner: Range) -> bool:
-    """Whether a sum has the two ranges otherwise than as outer * extent of inner + inner."""
+    """True if a sum has the two ranges in any form but `outer * inner.extent + inner`."""
     width = inner.extent
     return any(s.terms.get(outer, 0) != width * s.terms.get(inner, 0) for s in sums)
 
 
 def _pairs(body: Body) -> list[tuple[Range, Range]]:
-    """Neighbouring ranges of every loop nest, outermost first; those in two nests are left."""
+    """The pairs of neighbouring ranges in all loop nests, outermost first."""
     order: list[ScalarNode] = toposort([body])
     nests = [node for node in order if isinstance(node, Nest)]
     result: dict[tuple[Range, Range], None] = {}
@@ -85,7 +85,7 @@ def _pairs(body: Body) -> list[tuple[Range, Range]]:
 
 
 def _is_alike(outer: Range, inner: Range) -> bool:
-    """Whether both have fixed trip counts, and one role: the axis of a scan stays by itself."""
+    """True if both have constant trip counts and one role, which excludes the axis of a scan."""
     fixed = isinstance(outer.sources[0], Const) and isinstance(inner.sources[0], Const)
     return fixed and outer.role == inner.role
 
@@ -120,5 +120,5 @@ def _join(body: Body, pair: tuple[Range, Range], provenance: Provenance[Any]) ->
 
 
 def _is_nest(node: ScalarNode, pair: tuple[Range, Range]) -> TypeGuard[Nest]:
-    """Whether `node` is a store, update or reduction with both ranges among its loops."""
+    """True if `node` is a store, update or reduction over both ranges."""
     return isinstance(node, Nest) and set(pair) <= set(node.ranges)

@@ -6,12 +6,12 @@
                  %9 = sum(%9, in1[i0*784 + r2] * in2[i1 + r2*10])
                out[i0*10 + i1] = %9
 
-LLVM unrolls short inner loops, so the loop around them is the one whose strides count. Where
-ranges are lanes, these are the vectors, and LLVM is left none to find. Operations and accesses are
-counted by element: as often as there are lanes and unrolled iterations.
+LLVM unrolls short inner loops, so strides are those of the loop around them. Where ranges are
+lanes, these are the vectors; elsewhere LLVM is assumed to vectorise. Operations and accesses are
+counted by element: once per lane and unrolled iteration.
 
 Relies on: the body is placed as `placement.py` says; invariants of `loops/verify.py`.
-Ensures: every load, store, operation and fold of the body is in exactly one stretch.
+Ensures: every load, store, operation and reduction of the body is in exactly one stretch.
 """
 
 import math
@@ -55,18 +55,19 @@ from compiler.schedule.analysis.traffic import LINE, Footprint, Loop
 from compiler.schedule.analysis.work import Access, Operation, Stretch, Work
 
 UNROLLED = 16
-"""Trips of inner loops that LLVM unrolls away: an estimate for bodies of every size. LLVM 22.1
-writes out a sum of 96 elements, and one of exponentials up to 8, but not 16 (EPYC, AVX2,
+"""The most iterations of inner loops that LLVM unrolls fully: an estimate for any body. LLVM 22.1
+unrolls a sum of 96 elements, and one of exponentials up to 8, but not 16 (EPYC, AVX2,
 2026-11-23)."""
 LANES = 4
-"""Iterations of a loop that LLVM makes lanes of, at least. A kernel of a max pool's way back whose
-innermost loop had two took five times what two lanes would (EPYC, AVX2, 2026-11-27)."""
+"""The fewest iterations of a loop that LLVM vectorises. A kernel of a max pool's backward pass
+with two iterations in its innermost loop took five times what two lanes would (EPYC, AVX2,
+2026-11-27)."""
 WAIT = 9
-"""Simple operations outside vectors in the time that a scan waits for its last one: 1 ns in the
-default model. 1,000,000 sums, one after the other, take 0.95 to 1.0 ms (EPYC, AVX2, two busy cores,
+"""The latency of one step of a scan, in simple scalar operations: 1 ns in the default model.
+1,000,000 sums, one after the other, take 0.95 to 1.0 ms (EPYC, AVX2, two busy cores,
 2026-11-23)."""
 MOST_INSIDE = 1 << 20
-"""More loops than a block holds, so that each loop has a number of its own."""
+"""More than the loops of any block: each loop gets a number of its own."""
 Path = tuple[Range, ...]
 Places = tuple[int, ...]
 """The number of each loop of a path."""
@@ -78,7 +79,7 @@ _works: "WeakKeyDictionary[Body, Work]" = WeakKeyDictionary()
 def count(body: Body) -> Work:
     """The work of running `body` once; variable extents count with their maximum.
 
-    Who judges kernels asks for it first, who lists what a schedule costs then.
+    The result is cached: it is used to estimate kernels, then to list the costs of a schedule.
     """
     known = _works.get(body)
     if known is None:
@@ -101,7 +102,7 @@ class _Count:
         self.has_lanes |= any(isinstance(n, Scan) for n in self.needs)  # LLVM finds none there
 
     def run(self) -> Work:
-        """Walk the blocks, outermost first."""
+        """The work of the blocks, outermost first."""
         for node in toposort([self.body]):
             self.strides[node] = _strides(node, self.strides, self.needs)
         top = place(self.body)
@@ -116,7 +117,7 @@ class _Count:
         return Work(tuple(self.stretches), tuple(self.footprints), alive(top, self.needs))
 
     def _stretch(self, block: LoopBlock, path: Path, places: Places) -> None:
-        """The stretches of a block: one for each set of ranges that are side by side in it."""
+        """The stretches of a block: one for each set of unrolled and vector ranges in it."""
         groups: dict[frozenset[Range], list[Item]] = {}
         for item in block.items:
             if not isinstance(item, LoopBlock | Begin | Argument):
@@ -133,7 +134,7 @@ class _Count:
                 begun = 0
 
     def _sides(self, item: Item) -> frozenset[Range]:
-        """The ranges whose iterations are all in one iteration of the block where `item` stands."""
+        """The unrolled and vector ranges of `item` in its block."""
         assert not isinstance(item, LoopBlock)
         node = item.reduce if isinstance(item, Begin | Fold) else item
         is_nest = isinstance(node, Store | Update) or isinstance(item, Fold)
@@ -146,7 +147,7 @@ class _Count:
     def _together(
         self, items: list[Item], path: Path, sides: frozenset[Range], is_inner: bool
     ) -> Stretch | None:
-        """The stretch of the items with these ranges side by side, if it takes anything."""
+        """The stretch of items with these unrolled and vector ranges; None if it costs nothing."""
         inner = sorted(sides, key=lambda r: (r.number, r.part))  # the same in every process
         vector = next((r for r in inner if r.level == "vector"), None)
         vector = vector or next((r for r in inner if r.level == "dot"), None)
@@ -171,16 +172,16 @@ class _Count:
                        waits=self._waits(items, path))  # fmt: skip
 
     def _waits(self, items: list[Item], path: Path) -> int:
-        """Folds of floats that each wait for the last one: of lanes and unrolled ranges each has
-        its own, and LLVM takes as many as it needs where it finds lanes. Loops as short as those
-        that it unrolls begin before others have ended."""
+        """The number of float additions that wait for the one before: each lane and unrolled
+        iteration has its own accumulator, and LLVM adds accumulators where it vectorises. Loops
+        short enough to be unrolled overlap."""
         is_fold = any(isinstance(it, Fold) and it.reduce.dtype.is_float for it in items)
         if not is_fold or not self.has_lanes or not path or path[-1].extent <= UNROLLED:
             return 0
         return math.prod(r.extent for r in path)
 
     def _operations(self, item: Item) -> list[Operation]:
-        """The operations of an item; addresses are free but for divisions."""
+        """The operations of an item; address arithmetic is free, except divisions."""
         match item:
             case Fold(reduce=node):
                 is_product = node.sources[0] in self.products
@@ -222,7 +223,7 @@ class _Count:
     def _touch(
         self, items: list[Item], path: Path, places: Places, sides: frozenset[Range]
     ) -> None:
-        """The footprints of the items: by the loops around them, then by what is side by side."""
+        """Add the footprints of the items, by loops, then by unrolled and vector ranges."""
         for item in items:
             if not isinstance(item, Load | Store | Update):
                 continue
@@ -241,8 +242,8 @@ class _Count:
 
 
 def lanes(work: Work, each: Range, nbytes: int) -> int:
-    """The iterations of a loop that run at once: elements of the widest type in a vector of so many
-    bytes, or 1."""
+    """The lanes of a loop: elements of its widest type in a vector of `nbytes`, or 1 if it is not
+    vectorised."""
     found = [s for s in work.stretches if s.axis == each.number]
     if not found or not all(s.is_vector for s in found):
         return 1
@@ -254,7 +255,7 @@ def lanes(work: Work, each: Range, nbytes: int) -> int:
 def _operation(op: str, dtype: DType, is_product: bool = False) -> Operation:
     """An operation on elements of this type; on integers all but division is one instruction.
 
-    With `is_product` what is added is a product, by the same instruction.
+    With `is_product` it is a fused multiply-add.
     """
     is_simple = not dtype.is_float and op not in NEVER_VECTOR
     name = FMA if is_product else op
@@ -264,8 +265,8 @@ def _operation(op: str, dtype: DType, is_product: bool = False) -> Operation:
 def _is_exchanged(
     node: Load | Store | Update, strides: Mapping[Range, int | None], lane: Range, path: Path
 ) -> bool:
-    """Whether rows along an unrolled range are moved, whose elements become lanes in registers, or
-    were lanes before (`lowered/access.py`)."""
+    """True if the access is a transpose in registers: it moves rows along an unrolled range whose
+    elements become lanes, or were lanes (`lowered/access.py`)."""
     if strides.get(lane, 0) in (None, 0, 1) or isinstance(node, Update):
         return False
     if isinstance(node, Load) and strides[lane] == 2:
@@ -275,7 +276,7 @@ def _is_exchanged(
 
 
 def _lane(path: Path) -> Range | None:
-    """The loop whose iterations become lanes: the innermost that LLVM does not unroll away."""
+    """The loop that LLVM vectorises: the innermost that it does not unroll fully."""
     inside = 1
     for number, each in enumerate(reversed(path)):
         inside *= max(each.extent, 1)
@@ -285,7 +286,7 @@ def _lane(path: Path) -> Range | None:
 
 
 def _trips_inside(block: LoopBlock) -> int:
-    """The iterations of all loops inside one iteration of `block`: the most of any nest."""
+    """The most iterations of any loop nest inside one iteration of `block`."""
     most, stack = 1, [(block, 1)]
     while stack:
         at, trips = stack.pop()
@@ -301,7 +302,7 @@ def _strides(
     known: dict[ScalarNode, dict[Range, int | None]],
     needs: Mapping[ScalarNode, frozenset[Range]],
 ) -> dict[Range, int | None]:
-    """Elements that one iteration of each range moves an index by; None where that varies."""
+    """The stride of an index along each range, in elements; None where it varies."""
     match node:
         case Range():
             return {node: 1}
@@ -335,7 +336,7 @@ def _sum(
 
 
 def _span(strides: dict[Range, int | None], loops: Path, argument: Argument | Local) -> int:
-    """Bytes that an index goes through in these loops: whole cache lines, at most the argument."""
+    """Bytes that these loops touch: whole cache lines, at most the size of the argument."""
     moving = [r for r in loops if r in strides]
     elements = math.prod(r.extent for r in moving)
     steps = [abs(s) for r in moving if (s := strides[r]) is not None]

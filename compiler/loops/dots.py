@@ -1,10 +1,10 @@
-"""dots: sums of products of small types that one instruction takes several of at once.
+"""dots: sums of products of small types, for dot-product instructions such as vpdpbusd.
 
     acc += in1[i0*64 + r2.0*4 + r2.1] * local0[r2.0*256 + i1*4 + r2.1]      r2.1 in 4   dot
            4 elements in a row, a word    4 elements in a row, a word for each column
 
-The elements of a word are the iterations of a `dot` range, each word is a lane of the instruction.
-Which types they may have says `ops/words.py`.
+The elements of a word are the iterations of a `dot` range; each word is a lane of the instruction.
+`ops/words.py` lists the types.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,13 +16,13 @@ from compiler.ops.words import are_small
 
 
 def dot_range(node: ScalarNode) -> Range | None:
-    """The range of a reduction whose iterations are the elements of a word, if there is one."""
+    """The `dot` range of a reduction; None without."""
     ranges = node.ranges if isinstance(node, Reduce) else ()
     return next((each for each in ranges if each.level == "dot"), None)
 
 
 def factors(node: ScalarNode) -> tuple[ScalarNode, ScalarNode] | None:
-    """The two factors in their own types of a product that is folded by an instruction for it."""
+    """The two factors, before conversion, of a product that a dot-product instruction can sum."""
     if not isinstance(node, Alu) or node.op != "mul":
         return None
     a, b = (each.sources[0] if isinstance(each, Cast) else None for each in node.sources)
@@ -35,9 +35,9 @@ def against_words(
     node: ScalarNode, axis: Range, needs: Mapping[ScalarNode, frozenset[Range]],
     lanes: Collection[Range] = (),
 ) -> str:  # fmt: skip
-    """Why a value that depends on `axis` has no words along it; empty where it has.
+    """The reason why a value that depends on `axis` has no words along it; empty if it has.
 
-    `lanes` are ranges whose iterations become lanes, besides those that are.
+    `lanes` are ranges that will become lanes, in addition to those that already are.
     """
     if not isinstance(node, Load):
         is_computed = isinstance(node, Alu | Cast | Bitcast | Range)
@@ -55,7 +55,7 @@ def against_words(
 
 
 def converted_in_words(body: Body) -> set[ScalarNode]:
-    """The conversions that instructions for sums of products do themselves."""
+    """The conversions that dot-product instructions include."""
     order: list[ScalarNode] = toposort([body])
     folded = [node.sources[0] for node in order if dot_range(node) is not None]
     found = {s for value in folded for s in value.sources}

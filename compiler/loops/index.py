@@ -1,4 +1,4 @@
-"""index: a kernel body becomes scalar expressions; movement becomes index arithmetic.
+"""index: lowers a kernel body to scalar expressions; movement becomes index arithmetic.
 
     Before:  %0 = param 0              f32[10,1]
              %1 = param 1              f32[64,10]
@@ -14,14 +14,14 @@
                out[0 + i0*1 + 0*1] = %2
 
 Each axis of the output is a range. The indices are pushed from the output towards the
-parameters: reshape flattens and divides again, permute reorders, a broadcast axis is read at 0,
-shrink and flip shift and mirror, and pad predicates the loads. Elsewhere called "rangeify".
-An axis whose extent is a variable is a loop that runs to the variable.
+parameters: a reshape flattens and divides again, a permute reorders, a broadcast axis is read at 0,
+a shrink shifts, a flip mirrors, and a pad predicates the loads. Elsewhere called "rangeify".
+An axis whose extent is a variable becomes a loop that runs to the variable.
 
-A scan is the value of a store whose loops go along its axis innermost, one after the other.
-A scatter is two nests: the store of what it starts from, then its updates, one after the other.
-A store to parts has loops over what is written only. A body that reads the Param it writes reads
-just the element it writes, whose index is that of the store.
+A scan is the value of a store; its axis is the innermost loop and runs in order. A scatter is two
+nests: the store of its initial value, then its updates in order. A store to parts of a buffer loops
+over the written elements only. A body that reads the Param it writes reads only the element that it
+writes, with the index of the store.
 
 Relies on: invariants 1-11 of `graph/verify.py`, bodies as `schedule/outline.py` makes them.
 Ensures: every load is inside its buffer or predicated; one range per axis of extent above 1.
@@ -61,7 +61,7 @@ Key: TypeAlias = tuple[TensorNode, Indices, ScalarNode | None]
 
 
 def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
-    """The scalar form of a kernel body; `provenance` gets the tensor nodes of each scalar."""
+    """The scalar form of a kernel body; `provenance` records the tensor nodes of each scalar."""
     stores: list[nodes.Store | nodes.Custom] = []
     updates: list[nodes.Update] = []
     walk = _Walk(provenance)
@@ -103,9 +103,9 @@ def index(body: graph.Sink, provenance: Provenance[TensorNode]) -> Body:
 
 
 def _unshaped(value: TensorNode) -> TensorNode:
-    """What is written in another shape: the same elements, in the same order, by fewer divisions.
+    """The stored value without a final reshape: the same elements in order, with fewer divisions.
 
-    Axes that a sum of products merges are cut where its tiles are chosen.
+    Axes that a sum of products merges are split where its tiles are chosen.
     """
     if any(isinstance(node, graph.Reduce) for node in toposort([value])):
         return value
@@ -115,7 +115,7 @@ def _unshaped(value: TensorNode) -> TensorNode:
 
 
 def _check_in_place(store: graph.Store) -> None:
-    """Refuse (`InternalError`) a value that reads elements of its Param that it does not write."""
+    """Raise `InternalError` if a value reads elements of its Param that it does not write."""
     written, value = store.sources
     if written in toposort([value]) and not reads_what_it_writes(value, written, store.parts):
         what = "a body reads elements of the param it writes before others write them"
@@ -124,13 +124,13 @@ def _check_in_place(store: graph.Store) -> None:
 
 
 def is_statement(node: effects.Custom) -> bool:
-    """Whether a function from outside works on whole buffers."""
+    """True if a custom function works on whole buffers."""
     found = functions.find(node.name)
     return found is not None and found.kind == "kernel"
 
 
 def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> nodes.Custom:
-    """The call of a function on the buffer it writes and those it reads."""
+    """The call of a custom function on the buffer that it writes and those that it reads."""
     target = nodes.Argument((), written.slot, written.dtype, written.size, True)
     read = []
     for source in node.sources:
@@ -142,7 +142,7 @@ def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> nod
 
 
 def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[nodes.Update]:
-    """The nest that applies the updates of a scatter; none where nothing can be written."""
+    """The nest that applies the updates of a scatter; none if there is nothing to write."""
     base, changes, *positions = node.sources
     if not base.size or not changes.size:
         return []
@@ -171,7 +171,7 @@ class _Walk:
     below: dict[Key, list[Key]] = field(default_factory=dict)
     ranges: int = 0
     stored: dict[graph.Param, ScalarNode] = field(default_factory=dict)
-    """For each Param that is written where the element is that is written."""
+    """For each Param that is written, the index of the written element."""
 
     def new_ranges(
         self,
@@ -182,9 +182,9 @@ class _Walk:
         unroll: int = 0,
         serial: int | None = None,
     ) -> Indices:
-        """A range per axis, because of `node`; an axis of extent 1 needs none: its index is 0.
+        """A range per axis of `node`; an axis of extent 1 needs none: its index is 0.
 
-        `unroll` is for the innermost of them, axis `serial` is gone along in order.
+        `unroll` applies to the innermost axis; axis `serial` runs in order.
         """
         last = max((place for place, n in enumerate(shape) if n != 1), default=0)
         made: list[ScalarNode] = []
@@ -230,16 +230,16 @@ class _Walk:
         return self.known[root]
 
     def note(self, made: ScalarNode, node: TensorNode) -> None:
-        """`made` and the index expressions made for it come from `node`."""
+        """Record `node` as the origin of `made` and of the index expressions created for it."""
         parents = frozenset((node,))
         for source in () if made in self.provenance.parents else made.sources:
             self.note_index(source, parents)
         self.provenance.made(made, parents)
 
     def note_index(self, made: ScalarNode, parents: frozenset[TensorNode]) -> None:
-        """An index expression comes from `parents`, and from what the indices in it come from.
+        """Record the origins of an index expression: `parents`, and the origins of its indices.
 
-        So a sum of indices leads to each movement that took part, not just to the last.
+        So a sum of indices leads back to every movement that took part, not only to the last.
         """
         known = self.provenance.parents
         if made in known or not isinstance(made, nodes.Alu):
@@ -250,7 +250,7 @@ class _Walk:
         self.provenance.made(made, parents)
 
     def _moved(self, node: TensorNode, indices: Indices) -> Indices:
-        """The indices into the source of a movement; what is computed for them comes from it."""
+        """The indices into the source of a movement, which is recorded as their origin."""
         if isinstance(node, graph.Pad):
             pairs = zip(indices, node.widths, strict=True)
             inside: Indices = tuple(shift(i, -before) for i, (before, _) in pairs)
@@ -261,14 +261,14 @@ class _Walk:
         return inside
 
     def _inside(self, node: graph.Pad, indices: Indices) -> ScalarNode | None:
-        """The condition under which a padded axis reads its source; it comes from the pad."""
+        """The condition under which a padded axis reads its source; its origin is the pad."""
         condition = is_inside(node, indices)
         if condition is not None:
             self.note_index(condition, frozenset((node,)))
         return condition
 
     def _children(self, key: Key) -> list[Key]:
-        """The keys whose scalars the scalar of `key` is made from."""
+        """The keys of the operands of the scalar of `key`."""
         node, indices, predicate = key
         match node:
             case graph.Param() | graph.Const() | graph.Iota() | graph.Variable():
@@ -288,7 +288,7 @@ class _Walk:
                 return [(node.sources[0], self._moved(node, indices), predicate)]
 
     def _is_positions_only(self, node: TensorNode, children: list[Key]) -> bool:
-        """Whether an `Index` has its positions but not yet the element they point at."""
+        """True if an `Index` has its positions but not yet the element that they point at."""
         return isinstance(node, graph.Index) and len(children) < len(node.sources)
 
     def _element(self, key: Key, positions: list[ScalarNode]) -> Key:
@@ -307,7 +307,7 @@ class _Walk:
         return source, inside, predicate
 
     def _reduced(self, key: Key) -> Indices:
-        """The indices of the source of a reduction, with new ranges for the axes folded."""
+        """The indices of the source of a reduction, with new ranges for the reduced axes."""
         node, indices, _ = key
         assert isinstance(node, graph.Reduce)
         shape, extents = node.sources[0].shape, node.sources[0].extents

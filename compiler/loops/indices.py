@@ -1,4 +1,4 @@
-"""Index arithmetic: bounds of axes, and where the elements of a movement node are found."""
+"""Index arithmetic: extents of axes, and the source indices of movement nodes."""
 
 from itertools import accumulate
 from typing import TypeAlias
@@ -40,7 +40,7 @@ def _multiplied(first: ScalarNode, second: ScalarNode) -> ScalarNode:
 
 
 def variable(node: TensorNode) -> DefineVar:
-    """The integer that a Variable is when the kernel runs."""
+    """The integer that a Variable stands for at run time."""
     assert isinstance(node, graph.Variable)
     return DefineVar((), node.name, node.low, node.high)
 
@@ -51,7 +51,7 @@ def clamp(value: ScalarNode, extent: int) -> ScalarNode:
 
 
 def is_within(value: ScalarNode, extent: ScalarNode) -> ScalarNode:
-    """Whether `value` is a position on an axis of `extent` elements."""
+    """True if `value` is a position on an axis of `extent` elements: a node of type bool."""
     return alu("and", alu("ge", value, index_const(0)), alu("lt", value, extent))
 
 
@@ -95,7 +95,7 @@ def move(node: TensorNode, indices: Indices) -> Indices:
 
 
 def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
-    """The position as far from the end as `value` is from the begin."""
+    """The mirrored position: `extent - 1 - value`."""
     if isinstance(extent, int):
         return alu("sub", index_const(extent - 1), value)
     last = alu("sub", bound(extent), index_const(1))
@@ -104,10 +104,10 @@ def mirror(value: ScalarNode, extent: int | Extent) -> ScalarNode:
 
 
 def through_reshape(indices: Indices, new: Shape, old: Shape) -> Indices:
-    """The indices in `old` of the element at `indices` in `new`; axes that stay keep theirs.
+    """The indices in `old` of the element at `indices` in `new`; unchanged axes keep theirs.
 
-    Only axes that split or join are divided: an index that may be outside, under a predicate, would
-    keep its divisions.
+    Only axes that are split or merged get divisions: those of a predicated index, which may be
+    outside its axis, would not simplify.
     """
     if 0 in new:
         return unflatten(linear(indices, new), old)
@@ -129,10 +129,10 @@ def through_reshape(indices: Indices, new: Shape, old: Shape) -> Indices:
 def _through_symbolic(
     indices: Indices, new: tuple[Number, ...], old: tuple[Number, ...]
 ) -> Indices:
-    """The indices in `old` of the element at `indices` in `new`, of which axes are variable.
+    """The indices in `old` of the element at `indices` in `new`, for shapes with variable axes.
 
     Elements are counted by the extents of this run, not by the greatest: where a variable axis is
-    not in front of those it joins, what counts them is divided by it.
+    not the first of those that are merged, the element number is divided by it.
     """
     result: list[ScalarNode] = [index_const(0)] * len(old)
     for new_axes, old_axes in matching_groups(new, old):
@@ -162,13 +162,13 @@ def _rest(value: ScalarNode, by: Number) -> ScalarNode:
 
 
 def _divisor(number: Number) -> ScalarNode:
-    """The number to divide by; 1 where an axis has no elements, and nothing is computed."""
+    """The number to divide by; 1 where an axis is empty, and nothing is computed."""
     made = bound(number)
     return made if lowest(number) > 0 else alu("max", made, index_const(1))
 
 
 def _inside(value: ScalarNode, extent: Number) -> ScalarNode:
-    """`value`, which is on an axis of this extent: said so that bounds know it too."""
+    """`value`, clamped to its axis: that changes nothing, but gives it tighter bounds."""
     if value.bounds is not None and value.bounds[1] < highest(extent):
         return value
     return alu("min", value, index_const(highest(extent) - 1))
@@ -188,7 +188,7 @@ def unflatten(flat: ScalarNode, shape: Shape) -> Indices:
 
 
 def is_inside(node: graph.Pad, indices: Indices) -> ScalarNode | None:
-    """Whether padded indices are inside the source; None where nothing is padded."""
+    """The condition that padded indices are inside the source; None where nothing is padded."""
     condition: ScalarNode | None = None
     source = node.sources[0]
     for value, (before, after), extent in zip(
@@ -209,7 +209,7 @@ def both(first: ScalarNode | None, second: ScalarNode | None) -> ScalarNode | No
 
 
 def in_parts(indices: Indices, parts: Parts) -> Indices:
-    """The indices of the elements that `parts` name; those given where there are none."""
+    """The indices of the elements in `parts`; `indices` unchanged if there are none."""
     if not parts:
         return indices
     return tuple(

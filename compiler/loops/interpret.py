@@ -1,14 +1,14 @@
 """The NumPy interpreter of a kernel's loops: one NumPy axis per range.
 
-A range is an arange along an axis of its own, and broadcasting does the rest: the value of an
-expression has the extents of the ranges it depends on, and 1 elsewhere. Two ranges that no
-expression depends on together share an axis.
+A range is an arange along its own axis, and NumPy broadcasts: the value of an expression has the
+extents of the ranges it depends on, and 1 elsewhere. Two ranges share an axis if no expression
+depends on both.
 
-The levels of ranges make no difference here: all iterations happen. Scratch memory has a part for
-each iteration of the ranges that its effects depend on, and is filled when it is read first.
+The levels of ranges are ignored: all iterations run. Scratch memory has one part for each iteration
+of the ranges that its effects depend on, and is filled when it is first read.
 
 Memory is bounded. While the values of a body have more than `LIMIT` elements in total, its
-outermost ranges are cut into blocks, and the blocks run one after the other.
+outermost ranges are divided into blocks, which run one after the other.
 """
 
 import math
@@ -49,14 +49,14 @@ from compiler.ops.table import OPS, REDUCTIONS
 Array: TypeAlias = np.ndarray[Any, Any]
 
 Watch: TypeAlias = Callable[[ScalarNode, Array], None]
-"""Told a node and its value in the open blocks, each time it is computed."""
+"""Called with a node and its value in the open blocks, each time it is computed."""
 
 LIMIT = 2**22
-"""Elements that all values of a body may have together. gelu of 2²⁰ takes 69, 17, 18, 19 and 47 ms
+"""The most elements of all values of a body together. gelu of 2²⁰ takes 69, 17, 18, 19 and 47 ms
 with 2¹⁶, 2¹⁸, 2²⁰, 2²² and 2²⁴, and at most 4, 5, 7, 17 and 44 MiB; a product of 256³ 341, 141, 32,
 49 and 58 ms (EPYC, AVX2, 2026-11-23)."""
 NOTHING: Array = np.zeros(0)
-"""Stands for an effect that has happened."""
+"""The value of an effect that has happened."""
 
 
 def interpret(
@@ -68,10 +68,10 @@ def interpret(
 ) -> None:
     """Run `body` on flat arrays, one per slot; the written one is filled in place.
 
-    `limit` bounds the elements held at a time, where blocks of one iteration can. `variables`
-    are the values of the variables by name; `watch` is told every value. Raises `DataError` where
-    one is missing or out of its bounds, and `InternalError` where an access is outside its buffer
-    or a value has the wrong type.
+    `limit` bounds the elements held at a time, as far as blocks of one iteration allow. `variables`
+    are the values of the variables by name; `watch` is called with every value. Raises `DataError`
+    if a variable is missing or out of its bounds, and `InternalError` if an access is outside its
+    buffer or a value has the wrong type.
     """
     run = _Run(body, arguments, limit, variables or {}, watch)
     with np.errstate(all="ignore"):
@@ -86,7 +86,7 @@ def interpret(
 
 
 class _Run:
-    """State of one run: the values known for the blocks of the ranges that are open."""
+    """State of one run: the values computed for the open blocks of the ranges."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class _Run:
         updates.apply(op, flat, index, data)
 
     def _scratch(self, node: Local) -> Scratch:
-        """The memory, new where the loops that it depends on have begun another iteration."""
+        """The scratch memory; a new one if a loop that it depends on is in another iteration."""
         if node not in self.scratch:
             shape = self._shape(self.needs[node])
             self.scratch[node] = Scratch(node.name, shape, node.size, node.element.numpy)
@@ -162,7 +162,7 @@ class _Run:
         return tuple(shape)
 
     def call(self, node: Custom) -> None:
-        """Call a function from outside on its arguments."""
+        """Call a custom function on its arguments."""
         given = [a for a in node.sources if isinstance(a, Argument)]
         _instance(node).run(*(self.arguments[argument.slot] for argument in given))
 
@@ -185,14 +185,14 @@ class _Run:
         return np.arange(start, stop, dtype=np.int64).reshape(shape)
 
     def _forget(self, closed: Range) -> None:
-        """Drop every value that depends on a range whose block is done."""
+        """Drop every value that depends on a range whose block is finished."""
         for node in [n for n in self.values if closed in self.needs[n]]:
             del self.values[node]
         for local in [n for n in self.scratch if closed in self.needs[n]]:
             del self.scratch[local]
 
     def _value(self, root: ScalarNode) -> Array:
-        """The value of `root` in the open blocks; recursive only from reduction to reduction."""
+        """The value of `root` in the open blocks; recursive only between nested reductions."""
         stack = [root]
         while stack:
             node = stack[-1]
@@ -212,7 +212,7 @@ class _Run:
             self.watch(node, value)
 
     def _computed(self, node: ScalarNode) -> Array:
-        """The value of `node`, whose operands are known; effects and memory have none."""
+        """The value of `node` from those of its operands; effects and memory have none."""
         match node:
             case Store():
                 self.store(node)
@@ -225,7 +225,7 @@ class _Run:
         return NOTHING
 
     def _checked(self, node: ScalarNode) -> Array:
-        """The value of `node`, whose operands are known; its type is exact."""
+        """The value of `node` from those of its operands, with the exact type."""
         match node:
             case Reduce():
                 value = self._reduce(node)
@@ -271,7 +271,7 @@ class _Run:
         return gather(self.arguments[source.slot], index, predicate, f"load from {source.name}")
 
     def _reduce(self, node: Reduce) -> Array:
-        """The fold of all blocks of the operand; over no elements, the identity."""
+        """The reduction of all blocks of the operand; of no elements, the identity."""
         row = REDUCTIONS[node.op]
         axes = tuple(self.axes[r] for r in node.ranges)
         result: Array | None = None
@@ -288,7 +288,7 @@ class _Run:
         return result
 
     def _scan(self, node: Scan) -> Array:
-        """The scan of the open blocks, which begins with the last of the block before."""
+        """The scan of the open blocks; it continues from the last value of the block before."""
         counter, axis = self.values[node.axis], self.axes[node.axis]
         shape = list(self.values[node.sources[0]].shape)
         shape[axis] = counter.size
@@ -306,7 +306,7 @@ class _Run:
 
 
 def _instance(node: Custom) -> functions.Instance:
-    """The function from outside that a node calls."""
+    """The custom function that a node calls."""
     found = functions.find(node.name)
     if found is None:
         raise InternalError("loops interpreter", f"no function is registered as {node.name}")
@@ -314,7 +314,7 @@ def _instance(node: Custom) -> functions.Instance:
 
 
 def _given(node: DefineVar, variables: Mapping[str, int]) -> int:
-    """The value of a variable, inside its bounds."""
+    """The value of a variable, checked against its bounds."""
     value = variables.get(node.name)
     if value is None or not node.low <= value <= node.high:
         got = "nothing" if value is None else str(value)
@@ -355,7 +355,7 @@ def _colour(
 def _blocks(
     order: list[ScalarNode], needs: Mapping[ScalarNode, frozenset[Range]], limit: int
 ) -> dict[Range, int]:
-    """Iterations of each range done at a time: all, or fewer of the outermost ones."""
+    """The block length of each range: all iterations, or fewer of the outermost ranges."""
     blocks = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
     nests = (node.ranges for node in order if isinstance(node, Update))
     place = {each: depth for ranges in nests for depth, each in enumerate(ranges)}
@@ -367,7 +367,7 @@ def _blocks(
 
 
 def _elements(needs: Mapping[ScalarNode, frozenset[Range]], blocks: dict[Range, int]) -> int:
-    """Elements that all values and memories have together; those of effects are what they write."""
+    """The elements of all values and memories together; effects count what they write."""
     total = 0
     for node, ranges in needs.items():
         own = node.ranges if isinstance(node, Store | Update) else ()
@@ -377,7 +377,7 @@ def _elements(needs: Mapping[ScalarNode, frozenset[Range]], blocks: dict[Range, 
 
 
 def elements(body: Body) -> int:
-    """Elements that all values of `body` have together, when every loop runs at once."""
+    """The elements of all values of `body` together, if no range is divided into blocks."""
     order: list[ScalarNode] = toposort([body])
     whole = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
     return _elements(dependencies(body), whole)

@@ -1,7 +1,7 @@
-"""Memory as the interpreters see it: flat arrays, and scratch memory that knows what was written.
+"""Memory of the interpreters: flat arrays, and scratch memory that tracks what was written.
 
-Scratch memory has one part per iteration of the loops around its effects, one after the other in
-one flat array. It is not initialised: reading an element that was not written is an error.
+Scratch memory has one part per iteration of the loops around its effects, all in one flat array. It
+is not initialised: reading an element that was not written is an error.
 """
 
 from typing import Any, TypeAlias
@@ -40,16 +40,16 @@ class Scratch:
         scatter(self.is_written, where, np.array(True), predicate, f"store to {self.name}")
 
     def update(self, op: str, places: Array, value: Array) -> None:
-        """Join the elements `places` of `flat` with `value`, one after the other."""
+        """Combine the elements `places` of `flat` with `value`, one after the other."""
         if updates.UPDATES[op].combine is not None:
             self._check_written(places)
         updates.apply(op, self.flat, places, value)
         self.is_written[places] = True
 
     def places(self, index: Array, predicate: Array | None) -> Array:
-        """Where in `flat` the elements `index` of each part are.
+        """The positions in `flat` of the elements `index` of each part.
 
-        Raises `InternalError` where one is outside the memory, unless `predicate` is false there.
+        Raises `InternalError` if one is outside the memory and its `predicate` is not false.
         """
         index, start = np.broadcast_arrays(index, self.start)
         accessed = index
@@ -105,7 +105,7 @@ def scatter(buffer: Array, index: Array, value: Array, predicate: Array | None, 
 
 
 def check_inside(buffer: Array, index: Array, name: str) -> None:
-    """Refuse an index outside `buffer` with an `InternalError` that says which."""
+    """Raise an `InternalError` that names the index if one is outside `buffer`."""
     if not index.size or (index.min() >= 0 and index.max() < buffer.size):
         return
     is_outside = (index < 0) | (index >= buffer.size)

@@ -1,4 +1,4 @@
-"""The invariants of a kernel's loops, as `verify.py` checks them. A broken one is an error of this
+"""The invariants of a kernel's loops, which `verify.py` checks. A broken one is a bug in this
 compiler.
 
  1. Every node stands where it may: Stores and Updates under the Body or an After, memory only as
@@ -63,8 +63,7 @@ from compiler.loops import nodes
 from compiler.loops.nodes import ScalarNode, memory
 
 MOST_SIDE_BY_SIDE = 64
-"""Iterations of a range that stand side by side, in registers or in the lanes of one: as many as
-`unroll` and `vectorize` make."""
+"""The most iterations of an unrolled or vector range: the limits of `unroll` and `vectorize`."""
 
 
 def broken(node: ScalarNode, number: int, what: str, got: object, expected: object) -> NoReturn:

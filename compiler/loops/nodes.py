@@ -23,20 +23,20 @@
          | Body(stores…, updates…, customs…)        a nest each, one after the other
          | After(x, effects…)                        x, once the effects have happened
 
-There are no loops in the data: an expression belongs in the outermost loop that has all ranges
-it depends on (`placement.py`). Integers carry bounds, found when a node is made: they prove that
-an access is inside its buffer and that a condition always holds.
+Loops are not nodes: an expression belongs in the outermost loop that has all ranges it depends on
+(`placement.py`). Integers carry bounds, computed when a node is created: they prove that an access
+is inside its buffer, or that a condition always holds.
 
-What fills scratch memory is an effect inside an expression: `Load(After(local, Store(local, …)),
-index)`. Such a store is a value's neighbour, like a reduction: it stands in the outermost loop that
-has all ranges it depends on, less its own.
+Scratch memory is filled by an effect inside an expression: `Load(After(local, Store(local, …)),
+index)`. Such a store is placed like a reduction: in the outermost loop that has all ranges it
+depends on, except its own.
 
-A range is written out at its level. The iterations of a `loop` follow one another. Those of
-`unroll` are side by side in the code: a value that depends on it is one register per iteration.
-Those of `vector` are the lanes of one register; an expression depends on at most one of these.
-Those of `dot` are elements next to each other in one word, which an instruction multiplies and adds
-up at once: they are folded, by a sum of products of small types.
-Those of `core` are shared out, in order, over `tasks` runs of the kernel, which may happen at once.
+The level of a range says how its iterations run. A `loop` is an ordinary loop. `unroll` means fully
+unrolled: a value that depends on the range has one register per iteration. `vector` means the lanes
+of one register; an expression depends on at most one such range. `dot` means adjacent elements of
+one word, which a dot-product instruction multiplies and sums; only sums of products of small types
+have it. `core` means that the iterations are divided, in order, among `tasks` runs of the kernel,
+which may be concurrent.
 """
 
 import math
@@ -56,7 +56,7 @@ LETTERS: dict[Role, str] = {"normal": "i", "reduction": "r", "serial": "s"}
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class ScalarNode(Node):
-    """Base of the scalar nodes: adds `dtype` and, for integers where known, `bounds`."""
+    """Base of the scalar nodes: adds `dtype` and, for integers with a known range, `bounds`."""
 
     sources: "tuple[ScalarNode, ...]"
     dtype: DType = field(init=False)
@@ -107,12 +107,12 @@ class Range(ScalarNode):
     number: int
     role: Role
     unroll: int = 0
-    """How often LLVM is to unroll the loop; 0 leaves it to LLVM."""
+    """The factor by which LLVM unrolls the loop; 0 leaves it to LLVM."""
     level: Level = "loop"
     part: tuple[int, ...] = ()
-    """Which part of the axis this is, once that was cut: 0 outer, 1 inner, 2 the rest."""
+    """The part of a tiled axis that this is: 0 outer, 1 inner, 2 the remainder."""
     tasks: int = 0
-    """For level `core`: over how many runs of the kernel the iterations are shared out."""
+    """For level `core`: the number of runs of the kernel that share the iterations."""
 
     def _dtype(self) -> DType:
         return int64
@@ -123,20 +123,20 @@ class Range(ScalarNode):
 
     @property
     def extent(self) -> int:
-        """The trip count (the largest, where it is a variable)."""
+        """The trip count (the largest if it is variable)."""
         bounds = self.sources[0].bounds
         assert bounds is not None
         return bounds[1]
 
     @property
     def name(self) -> str:
-        """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one; `i0.1`: a part."""
+        """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one; part 1 is `i0.1`."""
         return axis_name(self.role, self.number, self.part)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Argument(ScalarNode):
-    """A pointer the kernel is given: `size` elements of `element`."""
+    """A pointer argument of the kernel: `size` elements of type `element`."""
 
     slot: int
     element: DType
@@ -173,7 +173,7 @@ class Local(ScalarNode):
 class Load(ScalarNode):
     """Element `sources[1]` of argument `sources[0]`; 0, unread, where `sources[2]` is false.
 
-    A vector is asked for from `ahead` elements further on too, if it exists; 0: it is not."""
+    If `ahead` is not 0, the vector `ahead` elements further on is prefetched, if it exists."""
 
     ahead: int = 0
 
@@ -185,7 +185,7 @@ class Load(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Alu(ScalarNode):
-    """Operation `op` of the table on scalars."""
+    """Operation `op` of the table `ops.OPS` on scalars."""
 
     op: str
 
@@ -226,27 +226,28 @@ class Bitcast(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Reduce(ScalarNode):
-    """`sources[0]` folded with reduction `op` over the ranges `sources[1:]`."""
+    """`sources[0]` reduced with `op` over the ranges `sources[1:]`."""
 
     op: str
 
     @property
     def ranges(self) -> tuple[Range, ...]:
-        """The ranges folded over, outermost first."""
+        """The reduced ranges, outermost first."""
         return tuple(r for r in self.sources[1:] if isinstance(r, Range))
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Scan(ScalarNode):
-    """`sources[0]` folded with reduction `op` over the iterations of `axis` up to the current one.
+    """The running reduction of `sources[0]` with `op` along `axis`, this iteration included.
 
-    The axis is one of the loops of the store, and serial; a new value for each of the others."""
+    The axis is one of the loops of the store, and serial; the scan starts anew in each iteration of
+    the others."""
 
     op: str
 
     @property
     def axis(self) -> Range:
-        """The range that is gone along in order."""
+        """The serial range of the scan."""
         axis = self.sources[1]
         assert isinstance(axis, Range)
         return axis
@@ -254,9 +255,9 @@ class Scan(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Store(ScalarNode):
-    """Writes `sources[2]` to element `sources[1]` of `sources[0]` for all of `sources[3:]`.
+    """Writes `sources[2]` to element `sources[1]` of `sources[0]`, over the loops `sources[3:]`.
 
-    These are all elements, unless `is_part`: then the others keep their values. `sources[3:]` may
+    This covers all elements, unless `is_part`: then the others keep their values. `sources[3:]` may
     include a predicate: nothing is written where it is false. `is_streamed` asks for non-temporal
     stores, which bypass the caches.
     """
@@ -277,10 +278,11 @@ class Store(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Update(ScalarNode):
-    """Joins element `sources[1]` of `sources[0]` with `sources[2]`, for all of `sources[4:]`.
+    """Combines element `sources[1]` of `sources[0]` with `sources[2]`, over loops `sources[4:]`.
 
-    In order of the ranges, the last fastest, and only where `sources[3]` is true. `op` is a row
-    of `updates.UPDATES`. The element is read and written: its argument was stored to before.
+    The loops run in order, the last fastest; an update happens only where the predicate
+    `sources[3]` is true. `op` is a row of `updates.UPDATES`. The element is read and written: its
+    argument was stored to before.
     """
 
     op: str
@@ -293,10 +295,10 @@ class Update(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Custom(ScalarNode):
-    """The function that `functions.find` knows as `name`.
+    """A call of the custom function that is registered as `name`.
 
-    An inline one is a value of type `result`, its operands are values. Any other is a statement:
-    `result` is None, its operands are Arguments, the first of which it writes in whole.
+    An inline function is a value of type `result`, and its operands are values. Any other is a
+    statement: `result` is None, its operands are Arguments, and it writes all of the first.
     """
 
     name: str
@@ -308,7 +310,7 @@ class Custom(ScalarNode):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class DefineVar(ScalarNode):
-    """A whole number given at run time, from `low` to `high`, both included."""
+    """An integer known at run time, from `low` to `high`, both included."""
 
     name: str
     low: int
@@ -338,7 +340,7 @@ class Body(ScalarNode):
 
 
 def _clamp_bounds(node: Alu) -> Bounds:
-    """Bounds of `min(max(x, low), high)` with constants, whatever x is: how data become indices."""
+    """Bounds of `min(max(x, low), high)` with constants, for any x: data clamped to an index."""
     match node:
         case Alu(op="min", sources=(Alu(op="max", sources=(_, Const() as low)), Const() as high)):
             if node.dtype == int64 and int(low.value) <= int(high.value):
@@ -349,20 +351,20 @@ def _clamp_bounds(node: Alu) -> Bounds:
 def axis_name(role: Role, number: int, part: tuple[int, ...] = ()) -> str:
     """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage.
 
-    A part of an axis has its numbers behind: `i0.1`, and `i0.1.0` where that was cut again.
+    The part of a tiled axis follows a dot: `i0.1`, and `i0.1.0` if that was tiled again.
     """
     return ".".join([f"{LETTERS[role]}{number}", *map(str, part)])
 
 
 def memory(node: ScalarNode) -> Argument | Local:
-    """The argument or scratch memory that a Load, Store, Update or After is about."""
+    """The argument or scratch memory of a Load, Store, Update or After."""
     while not isinstance(node, Argument | Local):
         node = node.sources[0]
     return node
 
 
 def argument_name(slot: int, is_written: bool) -> str:
-    """`out` for the buffer written, `in1`, `in2`, … for those read; every stage calls it so."""
+    """`out` for the buffer written, `in1`, `in2`, … for those read, at every stage."""
     return "out" if is_written else f"in{slot}"
 
 

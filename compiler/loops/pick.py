@@ -1,4 +1,4 @@
-"""pick: a sum of which one iteration at most counts is that iteration: no loop looks for it.
+"""pick: a sum with at most one nonzero term becomes that term, without a loop.
 
     Before:  acc %40 = 0.0
              for r1 in 1000   reduction
@@ -12,8 +12,8 @@
              %39 = where(%6, %21, 0.0)         f32
              %40 = %39 + 0.0                   f32
 
-So the loss of each row reads the score of its class, where a one-hot row would be compared with
-all classes. An index that is none of the iterations counts as no iteration.
+So a cross-entropy loss reads the score of its class for each row, instead of comparing a one-hot
+row with all classes. An index outside the loop gives 0.
 """
 
 from compiler.core.dtypes import int64
@@ -42,7 +42,7 @@ def pick(node: nodes.Reduce) -> ScalarNode | None:
 
 
 def _condition(value: ScalarNode) -> ScalarNode | None:
-    """The condition for an iteration to count: one for which it does not hold adds 0."""
+    """The condition for a nonzero term: an iteration for which it does not hold adds 0."""
     if value.dtype.kind == "bool":
         return value
     match value:
@@ -65,7 +65,7 @@ def _place(condition: ScalarNode | None, axis: nodes.Range) -> ScalarNode | None
 
 
 def _at(value: ScalarNode, axis: nodes.Range, iteration: ScalarNode) -> ScalarNode | None:
-    """The value in one iteration; None where more than arithmetic and loads depends on the axis."""
+    """The value in one iteration; None if more than arithmetic and loads depends on the axis."""
     done: dict[ScalarNode, ScalarNode] = {axis: iteration}
     order: list[ScalarNode] = toposort([value])
     for node in order:

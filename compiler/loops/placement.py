@@ -1,5 +1,5 @@
-"""placement: the loop nest of a body. An expression stands in the outermost loop that has all
-the ranges it depends on; a reduction's loop stands where its result is wanted.
+"""placement: the loop nest of a body. An expression is placed in the outermost loop that has all
+ranges it depends on; the loop of a reduction is placed where its result is used.
 
     i0 │ r1 │ %3 = load in1[i0*10 + r1]
        │    │ %4 = reduce max %3
@@ -7,13 +7,13 @@ the ranges it depends on; a reduction's loop stands where its result is wanted.
        │    │ %7 = reduce sum %6
        │ i3 │ store out[i0*10 + i3] = …
 
-That one rule moves what does not change out of its loop, and fuses row statistics with the rows
-that use them. `place` returns blocks; `linearize` and the printer walk them.
+That one rule is loop-invariant code motion (LICM), and it fuses row statistics with the rows that
+use them. `place` returns blocks; `linearize` and the printer walk them.
 
-Loops are the ranges of the levels `loop` and `core`; for the iterations of an `unroll` or `vector`
-range no block is opened. Stores that follow one another and begin with the same loops share these.
-Stores to scratch memory stand, loops of their own around them, where it is read first. Neither
-memory nor `After` is an item: `nodes.memory` says what an access is about.
+Loops are the ranges of the levels `loop` and `core`; `unroll` and `vector` ranges open no block.
+Consecutive stores that begin with the same loops share them. Stores to scratch memory, with their
+loops, are placed where the memory is first read. Neither memory nor `After` is an item:
+`nodes.memory` gives the memory of an access.
 """
 
 import functools
@@ -38,14 +38,14 @@ class LoopBlock:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Before the loops of a reduction: its accumulator takes the identity."""
+    """Before the loops of a reduction: sets its accumulator to the identity."""
 
     reduce: nodes.Reduce
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """In the innermost loop of a reduction: its accumulator takes one more value."""
+    """In the innermost loop of a reduction: combines its accumulator with one more value."""
 
     reduce: nodes.Reduce
 
@@ -55,26 +55,25 @@ Path: TypeAlias = "tuple[LoopBlock, ...]"
 Nest: TypeAlias = nodes.Reduce | nodes.Store | nodes.Update
 NESTS = nodes.Reduce, nodes.Store, nodes.Update
 GIVEN = nodes.Range, nodes.Argument, nodes.DefineVar, nodes.Local
-"""What is there before all loops. Both are for `isinstance`, which is slow on what is written with
-bars."""
+"""Nodes that exist before all loops. Both are tuples because `isinstance` is slow on unions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Close:
-    """The operands of a nest are in place: its loops, `path`, go into their home."""
+    """A task, once the operands of a nest are placed: append its loops, `path`, to their block."""
 
     node: Nest
     path: Path
     outside: int
-    """How many blocks of the path are around the loops of the nest."""
+    """The number of blocks of the path that are around the loops of the nest."""
 
 
 _nests: "WeakKeyDictionary[Body, LoopBlock]" = WeakKeyDictionary()
 
 
 def place(body: Body) -> LoopBlock:
-    """The loop nest of `body`, as nested blocks, which nobody changes: work is counted in them
-    first, and instructions are written from them then."""
+    """The loop nest of `body`, as nested blocks. They are cached, so do not change them: work is
+    counted from them first, then instructions are generated."""
     known = _nests.get(body)
     if known is None:
         known = _nests[body] = _Placement(body).run()
@@ -82,7 +81,7 @@ def place(body: Body) -> LoopBlock:
 
 
 def is_loop(each: nodes.Range) -> bool:
-    """Whether a block is opened for the range: its iterations follow one another."""
+    """True if the range is a loop of its own: level `loop` or `core`."""
     return each.level in ("loop", "core")
 
 
@@ -95,10 +94,10 @@ class _Placement:
         self.loading = _loading(body)
         self.placed: dict[LoopBlock, set[ScalarNode]] = {}
         self.shared: dict[LoopBlock, LoopBlock] = {}
-        """For each loop that nests before this one opened, the one open inside of it."""
+        """For each loop that an earlier nest opened, the loop open inside it."""
 
     def run(self) -> LoopBlock:
-        """Place every store and update; each opens the loops that the one before did not."""
+        """Place every store and update; each opens the loops that the one before has not opened."""
         top = self._block(None)
         path: Path = (top,)
         for nest in self.body.sources:
@@ -123,7 +122,7 @@ class _Placement:
         return (*path, *(self._block(each) for each in ranges))
 
     def _home(self, node: ScalarNode, path: Path) -> Path:
-        """The shortest beginning of `path` that has every loop `node` depends on."""
+        """The shortest prefix of `path` that has every loop that `node` depends on."""
         missing = {r for r in self.needs[node] if is_loop(r)}
         least = 0
         if node in self.loading:
@@ -162,14 +161,14 @@ class _Placement:
             self._put(node, home[-1])
 
     def _inside(self, close: _Close) -> "list[tuple[ScalarNode, Path] | _Close]":
-        """The tasks of placing a nest, last first: extents, operands, then its loops."""
+        """The tasks that place a nest, last first: extents, operands, then its loops."""
         extents = [r.sources[0] for r in close.node.ranges if isinstance(r.sources[0], nodes.Alu)]
         operands = operands_of(close.node)
         waiting = [*extents, *operands]
         return [close, *((each, close.path) for each in reversed(waiting))]
 
     def _close(self, close: _Close) -> None:
-        """Append the loops to their home, with what the nest does in the innermost one."""
+        """Append the loops to their block, with the action of the nest in the innermost one."""
         node, path = close.node, close.path
         home = path[close.outside - 1]
         if isinstance(node, nodes.Reduce):
@@ -204,7 +203,7 @@ class _Placement:
 
 
 def _loading(body: Body) -> set[ScalarNode]:
-    """The values that are loaded, or computed from such."""
+    """The values that are loaded or computed from loaded ones."""
     found: set[ScalarNode] = set()
     for node in toposort([body]):
         if isinstance(node, nodes.Load) or any(source in found for source in node.sources):
@@ -213,13 +212,13 @@ def _loading(body: Body) -> set[ScalarNode]:
 
 
 def _may_be_skipped(each: nodes.Range | None) -> bool:
-    """Whether a loop runs once or not at all: its counter is 0 and gone from all indices, so what
-    is loaded in it looks as if it could be loaded before, where it may not be there."""
+    """True if a loop runs once or not at all. Its counter is 0 and so in no index; its loads look
+    loop-invariant, but must not be hoisted, since they may be out of bounds if it does not run."""
     return each is not None and not isinstance(each.sources[0], nodes.Const) and each.extent <= 1
 
 
 def _shared(path: Path, ranges: tuple[nodes.Range, ...]) -> Path:
-    """The beginning of `path` whose loops are the outermost ones of `ranges`."""
+    """The prefix of `path` whose loops are the outermost ones of `ranges`."""
     loops = [r for r in ranges if is_loop(r)]
     same = 1
     for block, each in zip(path[1:], loops, strict=False):
@@ -230,7 +229,7 @@ def _shared(path: Path, ranges: tuple[nodes.Range, ...]) -> Path:
 
 
 def operands_of(node: Nest) -> tuple[ScalarNode, ...]:
-    """The values that a nest reads in its innermost loop: its sources without its ranges."""
+    """The operands of a nest in its innermost loop: its sources without its ranges."""
     own = set(node.ranges)
     if isinstance(node, nodes.Reduce):
         return node.sources[:1]
@@ -238,7 +237,7 @@ def operands_of(node: Nest) -> tuple[ScalarNode, ...]:
 
 
 def fused_products(body: Body) -> set[ScalarNode]:
-    """The products that are only summed: each sum takes them by one multiply-add."""
+    """The products that are only summed: they become fused multiply-adds."""
     order: list[ScalarNode] = toposort([body])
     readers = users(order)
     return {
@@ -252,16 +251,16 @@ def fused_products(body: Body) -> set[ScalarNode]:
 
 
 ASKED = 16
-"""Bodies whose dependencies are kept: what is asked of one is asked by several passes in turn. A
-choice; of 343 times that compiling ResNet-18 asks, 122 find them (2026-11-23)."""
+"""Bodies whose dependencies are cached: several passes need those of one body. Not tuned; of 343
+look-ups while compiling ResNet-18, 122 hit (2026-11-23)."""
 
 
 @functools.lru_cache(ASKED)
 def dependencies(body: Body) -> Mapping[ScalarNode, frozenset[nodes.Range]]:
-    """The ranges each node depends on: those of its operands, less those it folds or fills.
+    """The ranges each node depends on: those of its operands, except those that it closes.
 
-    Scratch memory depends on what any of its effects depends on: all of them happen together,
-    so that memory that is filled again is also begun again.
+    Scratch memory depends on the ranges of all its effects, since these happen together: memory
+    that is filled again is also initialised again.
     """
     order: list[ScalarNode] = toposort([body])
     memories = (n for n in order if isinstance(n, nodes.Local))
@@ -281,7 +280,7 @@ def dependencies(body: Body) -> Mapping[ScalarNode, frozenset[nodes.Range]]:
 def _needs(
     order: list[ScalarNode], scratch: Mapping[ScalarNode, frozenset[nodes.Range]]
 ) -> dict[ScalarNode, frozenset[nodes.Range]]:
-    """The ranges each node depends on, where `scratch` memory depends on the given ones."""
+    """The ranges each node depends on, given those of `scratch` memory."""
     needs: dict[ScalarNode, frozenset[nodes.Range]] = {}
     nothing: frozenset[nodes.Range] = frozenset()
     for node in order:

@@ -21,7 +21,7 @@ Interval = tuple[int, int]
 
 
 def bounded(condition: ScalarNode) -> tuple[ScalarNode, Interval] | None:
-    """The integer that a condition compares with a constant, and its values where that holds."""
+    """The integer that a condition compares with a constant, and its interval where it holds."""
     match condition:
         case nodes.Alu(op="lt" | "ge" as op, sources=(value, nodes.Const() as limit)) if (
             value.bounds is not None and limit.bounds is not None
@@ -65,7 +65,7 @@ def under(
 
 
 def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:
-    """A counter of as many iterations as there are values; no other has its number."""
+    """A loop counter with one iteration per value, and a number that no other has."""
     low, high = values
     if low == high:
         return index(0)
@@ -75,7 +75,7 @@ def _narrow(counter: nodes.Range, values: Interval) -> ScalarNode:
 def _within_reach(
     made: ScalarNode, kept: Mapping[nodes.Range, Interval], narrow: Mapping[nodes.Range, ScalarNode]
 ) -> ScalarNode:
-    """An expression of narrow counters, in terms of the loops' own."""
+    """An expression of narrowed counters, rewritten in terms of the original ones."""
     back = {
         narrow[r]: shift(r, -low) for r, (low, _) in kept.items()
         if isinstance(narrow[r], nodes.Range)

@@ -9,7 +9,7 @@
         %9 = sum(%9, %5 * %8)
       out[i0*10 + i1] = %9
 
-Scratch memory, and ranges whose iterations are side by side and thus in no loop, stand first:
+Scratch memory, and ranges without a loop (unrolled or lanes), are listed first:
 
       local0 f32[48]   scratch
       i0.1 in 4   unrolled
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     import networkx as nx
 
 LEVELS = {"loop": "loop", "unroll": "unrolled", "vector": "vector", "dot": "dot", "core": "cores"}
-"""The kind of a range in pictures."""
+"""The kind of a range in graph pictures."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Loops(Stage):
-    """Stage 5: the loops of one kernel. `parents` gives each scalar its tensor-graph entities."""
+    """Stage 5: the loops of one kernel. `parents` maps each scalar to tensor-graph entities."""
 
     body: Body
     kernel: int
@@ -111,7 +111,7 @@ class Loops(Stage):
         return self.parents.get(node, ())
 
     def _is_address(self, item: Item) -> bool:
-        """Whether the item only takes part in addresses, which are printed where they are used."""
+        """True if the item is used in addresses only; these are printed where they are used."""
         return isinstance(item, Alu) and item.bounds is not None
 
     def _row(self, item: Item, depth: int, products: set[ScalarNode]) -> Line:
@@ -211,7 +211,7 @@ class Loops(Stage):
 
 
 def _is_declared(node: ScalarNode) -> bool:
-    """Whether a node has a line of its own at the beginning: no loop is opened for it."""
+    """True if a node is declared at the top: scratch memory, or a range without a loop."""
     return isinstance(node, Local) or (isinstance(node, Range) and not is_loop(node))
 
 
@@ -271,7 +271,7 @@ def _infix(node: ScalarNode, done: dict[ScalarNode, str]) -> str:
 
 
 def scalar_facts(node: ScalarNode) -> dict[str, Any]:
-    """All that a picture of a scalar node needs."""
+    """The properties of a scalar node in a graph picture."""
     kinds = {Const: "const", DefineVar: "const", Argument: "buffer",
              Local: "local", After: "control",
              Load: "memory", Store: "memory", Update: "memory", Cast: "cast",

@@ -1,4 +1,4 @@
-"""simplify: index arithmetic is brought to sums, and divisions that bounds decide are removed.
+"""simplify: index arithmetic becomes sums of multiples; bounds remove divisions and conditions.
 
     Before:  …
              for i0 in 64
@@ -12,7 +12,7 @@
                  out[i0*784 + i1] = %18
 
 Relies on: bounds of ranges; indices are not negative where they are used to divide.
-Ensures: the same value for every value of the ranges; conditions that bounds decide are gone.
+Ensures: the same value for every value of the ranges; no condition that bounds decide remains.
 """
 
 import functools
@@ -72,7 +72,7 @@ def _rejoin(total: Sum) -> Sum:
 
 
 def _quotient(value: ScalarNode, by: int) -> ScalarNode:
-    """value // by, as it is left by the other rules: i // 2 // 3 is i // 6."""
+    """value // by in the normal form of the other rules: i // 2 // 3 is i // 6."""
     if isinstance(value, nodes.Alu) and value.op == "idiv" and (first := _divisor(value)):
         return alu("idiv", value.sources[0], index(first * by))
     return alu("idiv", value, index(by))
@@ -88,7 +88,7 @@ def _divisor_of_remainder(node: ScalarNode, value: ScalarNode) -> int | None:
 def _replaced(
     total: Sum, gone: tuple[ScalarNode, ScalarNode], value: ScalarNode, coefficient: int
 ) -> Sum:
-    """The sum with a multiple of a value in the place of two terms."""
+    """The sum with a multiple of a value in place of two terms."""
     terms = {t: c for t, c in total.terms.items() if t not in gone}
     inner = as_sum(value)
     for part, factor in inner.terms.items():
@@ -98,8 +98,8 @@ def _replaced(
 
 
 def _parts(value: ScalarNode, divisor: int) -> tuple[Sum, ScalarNode]:
-    """The terms of a sum that `divisor` divides, divided, and the rest; terms are split only if the
-    rest is then less than the divisor, so that the division is gone."""
+    """The terms of a sum that `divisor` divides, divided by it, and the remaining terms. Terms are
+    split only if the remaining sum is then less than the divisor, which removes the division."""
     total = as_sum(value)
     whole, rest = total.split_by(divisor)
     remainder = rest.node()
@@ -318,7 +318,7 @@ def simplify(body: Body, provenance: Provenance[Any], matches: list[Match] | Non
 
 
 def simplified(body: Body, provenance: Provenance[Any], matches: list[Match] | None) -> Body:
-    """The same, noted as one step: what ends a pass that makes indices of its own."""
+    """The same, recorded as one step: the end of a pass that creates indices."""
     made = simplify(body, provenance)
     if matches is not None and made is not body:
         matches.append(Match("simplify", "indices in simplest form", "", body, made))

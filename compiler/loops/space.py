@@ -1,12 +1,11 @@
-"""space: the iteration space of a kernel, read off its loops.
+"""space: the iteration space of a kernel, derived from its loops.
 
     Before:  for i0 in 64, i1 in 16         After:  space: i0:64, i1:16, r2:784 reduction;
                for r2 in 784 reduction                serial i0 i1 r2
 
-The parts of an axis that was cut are its tiles; what is left over by them is an axis of its own,
-unless it is masked. Lanes are vectors, a range that tasks share out is a block on each core, and
-all others run iteration by iteration. Where no range is lanes, LLVM makes vectors of the loops
-whose iterations read and write one element after the other (`count.py`).
+The parts of a tiled axis are its tiles; the remainder is an axis of its own, unless it is masked.
+Lanes are vectors, a range divided among tasks is a block on each core, and all others are serial.
+If no range is vectorised, LLVM vectorises loops with unit stride (`count.py`).
 """
 
 import math
@@ -36,9 +35,9 @@ Tiles = list[Range]
 def iteration_space(
     body: Body, work: Work | None = None, device: str = "CPU", model: MachineModel = DEFAULT
 ) -> KernelSpace:
-    """The axes of `body` in order of number, where they run, and what LLVM is left to do.
+    """The axes of `body` in order of number, the level where each runs, and hints for LLVM.
 
-    `work` is what `count` says of the body, where it was counted already.
+    `work` is the result of `count` for the body, if it exists already.
     """
     order: list[ScalarNode] = toposort([body])
     groups = _groups([n for n in order if isinstance(n, Range)])
@@ -58,7 +57,7 @@ def iteration_space(
 
 
 def _groups(ranges: list[Range]) -> list[Tiles]:
-    """The ranges by axis; what tiles left over, part 2, and its parts are one of their own."""
+    """The ranges by axis; the remainder of a tiled axis, part 2, is an axis of its own."""
     found: dict[tuple[int, tuple[int, ...]], Tiles] = {}
     for each in sorted(ranges, key=lambda r: (r.number, r.part)):
         found.setdefault((each.number, _rest(each)), []).append(each)
@@ -66,7 +65,7 @@ def _groups(ranges: list[Range]) -> list[Tiles]:
 
 
 def _rest(each: Range) -> tuple[int, ...]:
-    """The part that is left over and that a range is a part of, if there is one."""
+    """The remainder that a range belongs to, if any."""
     last = max((n + 1 for n, cut in enumerate(each.part) if cut == 2), default=0)
     return each.part[:last]
 
@@ -84,7 +83,7 @@ def _masks(order: list[ScalarNode]) -> dict[frozenset[ScalarNode], int]:
 
 
 def _trips(each: Range) -> int:
-    """The trip count of a range where variables are greatest."""
+    """The trip count of a range at the greatest values of variables."""
     trips = at_greatest(each.sources[0])
     return each.extent if trips is None else trips
 
@@ -100,7 +99,7 @@ def _axis(parts: Tiles, masks: dict[frozenset[ScalarNode], int]) -> Axis:
 def _found_by_llvm(
     order: list[ScalarNode], groups: list[Tiles], work: Work, model: MachineModel
 ) -> dict[int, int]:
-    """The axes whose innermost loop LLVM makes vectors of, with the lanes of these."""
+    """The axes whose innermost loop LLVM vectorises, with their lanes."""
     if any(isinstance(n, Range) and n.level == "vector" for n in order):
         return {}
     inner = {n: parts[-1] for n, parts in enumerate(groups) if parts[-1].level == "loop"}
@@ -109,7 +108,7 @@ def _found_by_llvm(
 
 
 def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:
-    """Each part of each axis at the level where it runs."""
+    """The level where each part of each axis runs."""
     block: list[int] = []
     vec: list[int] = []
     serial: list[int] = []
@@ -122,7 +121,7 @@ def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:
 
 
 def _hints(groups: list[Tiles]) -> list[LoopHint]:
-    """The hints that ranges give; one iteration gives none."""
+    """The hints of ranges; a single iteration has none."""
     made: list[LoopHint] = []
     for number, parts in enumerate(groups):
         for part in parts:
@@ -134,5 +133,5 @@ def _hints(groups: list[Tiles]) -> list[LoopHint]:
 
 
 def _is_wide(parts: Tiles) -> bool:
-    """Whether a reduction has several accumulators, which are folded in the end."""
+    """True if a reduction has several accumulators, which are combined at the end."""
     return any(part.level in ("unroll", "vector") for part in parts)

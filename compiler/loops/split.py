@@ -1,4 +1,4 @@
-"""split: an axis that indices divide becomes several, cut where they divide it.
+"""split: an axis that indices divide becomes several axes, split at the divisors.
 
     Before:  k0(out f32[480], in1 f32[320])
              for i0 in 480
@@ -12,13 +12,13 @@
                  …
                  out[i1*24 + i2] = %12
 
-Where a program reshapes what it moved before, by padding it, cutting it or reading it in another
-order, one index has to find several. Divisions cost more than most operations, and no load whose
-index is divided is one of elements in a row. So each axis is tried as several, from outside to
-inside, whose widths are what indices divide it by; it is kept so if divisions are gone.
+After a pad, slice or permute, a reshape has to recover several indices from one, by divisions. They
+cost more than most operations, and a load with a divided index is not contiguous. So each axis,
+from outside to inside, is tried as several axes whose extents are the divisors; the result is kept
+if it has fewer divisions.
 
-The axes of what one sum of products writes are left to `choosing/choose_groups.py`; those that
-scans and updates go along in order are left whole.
+`choosing/choose_groups.py` splits the output axes of a single sum of products. The serial axes of
+scans and updates are not split.
 
 Relies on: `simplify` has run.
 Ensures: the same elements in the same order, and fewer divisions than before.
@@ -37,12 +37,12 @@ from compiler.loops.symbolic import as_sum
 from compiler.loops.transforms.axes import fixed, inherit, next_number, rebuilt
 
 NARROWEST = 4
-"""Iterations of the innermost part at least, where the axis is the innermost of its nest: what is
-shorter is left to no vectors, and divisions are in vectors too. Not measured."""
+"""The fewest iterations of the innermost part, if the axis is the innermost of its nest: a shorter
+one would not vectorise, and divisions vectorise too. Not measured."""
 
 
 def split(body: Body, provenance: Provenance[Any], matches: list[Match] | None = None) -> Body:
-    """`body` with axes as several wherever fewer divisions are left."""
+    """`body` with axes split wherever that leaves fewer divisions."""
     left = len(divisions(body))
     for each in _divided(body):
         for widths in _tries(body, each):
@@ -63,7 +63,7 @@ def divisions(body: Body) -> list[Alu]:
 
 
 def _divided(body: Body) -> list[Range]:
-    """The axes in what indices divide, in order; those that run to a variable are left."""
+    """The axes in the dividends of indices, in order; without those of variable extent."""
     found: dict[Range, None] = {}
     for node in divisions(body):
         if node.dtype == int64:
@@ -79,7 +79,7 @@ def _divided(body: Body) -> list[Range]:
 
 
 def _tries(body: Body, each: Range) -> Iterator[tuple[int, ...]]:
-    """Widths to cut an axis by, greatest first: as many as divide one another, then one of them."""
+    """Candidate divisors of an axis: a chain of divisors, greatest first, then each one alone."""
     least = NARROWEST if _is_innermost(body, each) else 2
     found = sorted(w for w in _widths(body, each) if w >= least and each.extent % w == 0)
     chain: list[int] = []
@@ -97,7 +97,7 @@ def _is_innermost(body: Body, each: Range) -> bool:
 
 
 def _widths(body: Body, each: Range) -> set[int]:
-    """After how many iterations of an axis a division in an index comes to another result."""
+    """The number of iterations of an axis after which a division in an index changes its result."""
     found: set[int] = set()
     for node in divisions(body):
         value, by = node.sources
@@ -110,7 +110,7 @@ def _widths(body: Body, each: Range) -> set[int]:
 
 
 def _cut(body: Body, each: Range, widths: tuple[int, ...], provenance: Provenance[Any]) -> Body:
-    """`body` with an axis as one for each of the widths and one inside, simplified."""
+    """`body` with an axis split into one for each of the widths and one inside, simplified."""
     number, parts = next_number(body), list[Range]()
     total: ScalarNode = index(0)
     for place, (extent, width) in enumerate(_extents(each.extent, widths)):
@@ -136,7 +136,7 @@ def _cut(body: Body, each: Range, widths: tuple[int, ...], provenance: Provenanc
 
 
 def _extents(extent: int, widths: tuple[int, ...]) -> Iterator[tuple[int, int]]:
-    """The extent of each part and how many iterations of the axis one of it is, outermost first."""
+    """The extent and the stride, in iterations of the axis, of each part, outermost first."""
     for width in (*widths, 1):
         yield extent // width, width
         extent = width

@@ -22,7 +22,7 @@ class Sum:
     constant: int
 
     def divisible_by(self, divisor: int) -> tuple["Sum", "Sum"]:
-        """The part whose coefficients `divisor` divides, already divided, and the rest."""
+        """The terms whose coefficients `divisor` divides, divided by it, and the remaining ones."""
         whole = {t: c // divisor for t, c in self.terms.items() if c % divisor == 0}
         rest = {t: c for t, c in self.terms.items() if c % divisor}
         return Sum(whole, self.constant // divisor), Sum(rest, self.constant % divisor)
@@ -54,7 +54,7 @@ class Sum:
 
 
 def as_sum(node: ScalarNode) -> Sum:
-    """The integer expression `node` as a sum; what is no sum or multiple is a term of its own."""
+    """The integer expression `node` as a sum; other expressions are terms."""
     terms: dict[ScalarNode, int] = {}
     constant = 0
     stack = [(node, 1)]
@@ -84,9 +84,9 @@ def as_sum(node: ScalarNode) -> Sum:
 
 
 def at_greatest(node: ScalarNode) -> int | None:
-    """The value of an expression of constants and variables where each variable is greatest.
+    """The value of an expression of constants and variables with each variable at its greatest.
 
-    None where it is no such expression. That is not its greatest value: `n % 8` is 0 at n = 16.
+    None for other expressions. It is not the greatest value: `n % 8` is 0 at n = 16.
     """
     values: dict[ScalarNode, int | None] = {}
     for each in toposort([node]):
@@ -107,7 +107,7 @@ def at_greatest(node: ScalarNode) -> int | None:
 
 
 def conditions(predicate: ScalarNode | None) -> list[ScalarNode]:
-    """The conditions that a predicate joins, in order."""
+    """The conditions whose conjunction a predicate is, in order."""
     found: list[ScalarNode] = []
     stack = [] if predicate is None else [predicate]
     while stack:
@@ -120,9 +120,9 @@ def conditions(predicate: ScalarNode | None) -> list[ScalarNode]:
 
 
 def limits(predicate: ScalarNode | None) -> list[tuple[Sum, int] | None]:
-    """Sums of ranges that a predicate bounds, without their constants, and what they are less than.
+    """The sums of ranges that a predicate bounds, without constants, each with its upper limit.
 
-    None for each condition of the predicate that is of another form.
+    None for each condition of the predicate that has another form.
     """
     found: list[tuple[Sum, int] | None] = []
     for condition in reversed(conditions(predicate)):

@@ -1,4 +1,4 @@
-"""verify: check the invariants of a kernel's loops, which `invariants.py` lists."""
+"""verify: checks the invariants of a kernel's loops, which `invariants.py` lists."""
 
 from collections.abc import Mapping
 from typing import TypeAlias
@@ -93,7 +93,7 @@ _RANGE: _Kinds = (Range,)
 
 
 def _allowed_sources(node: ScalarNode) -> list[_Kinds]:
-    """For each operand of `node` the kinds of node it may be."""
+    """For each operand of `node`, the kinds of node that it may be."""
     count = len(node.sources)
     match node:
         case Body():
@@ -141,7 +141,7 @@ def _types(node: ScalarNode) -> None:
 
 
 def _custom(node: Custom) -> None:
-    """Invariant 10, but for where the node stands."""
+    """Invariant 10, except the place of the node."""
     found = functions.find(node.name)
     if found is None:
         broken(node, 10, "no such function", node.name, "one that is registered")
@@ -158,7 +158,7 @@ def _custom(node: Custom) -> None:
 
 
 def _statement(node: Custom, body: Body) -> None:
-    """Invariant 10, where the node stands."""
+    """Invariant 10, the place of the node."""
     if node.result is not None or len(body.sources) > 1:
         broken(node, 10, "a value stands alone, or a statement does not", node.name, "one each")
     written = [a.is_written for a in node.sources if isinstance(a, Argument)]
@@ -202,7 +202,7 @@ def _arguments(order: list[ScalarNode]) -> None:
 
 
 def _reread(body: Body) -> None:
-    """Invariant 4, for loads from what is written: just where the Store that loads writes."""
+    """Invariant 4, for loads from the written buffer: only the element that the Store writes."""
     for nest in body.sources:
         for node in toposort([nest]):
             argument = memory(node) if isinstance(node, Load) else None
@@ -280,7 +280,7 @@ def _nest(node: Nest, below: frozenset[Range]) -> None:
 
 
 def _scope(store: Store | Update, needs: Mapping[ScalarNode, frozenset[Range]]) -> None:
-    """Invariant 7: what a store or update depends on are its own loops."""
+    """Invariant 7: a store or update depends on its own loops only."""
     outside = sorted(r.name for r in needs[store])
     if outside:
         names = ", ".join(r.name for r in store.ranges)
@@ -289,7 +289,7 @@ def _scope(store: Store | Update, needs: Mapping[ScalarNode, frozenset[Range]]) 
 
 
 def _joins(update: Update, written: set[ScalarNode]) -> None:
-    """Invariant 4, for what an update reads."""
+    """Invariant 4, for the element that an update reads."""
     if update.op not in UPDATES:
         broken(update, 4, "no such update", update.op, ", ".join(UPDATES))
     if update.sources[0] not in written:

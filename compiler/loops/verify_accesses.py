@@ -1,13 +1,13 @@
 """verify_accesses: invariants 8 and 9 of `invariants.py`: no access outside its memory, and every
 element written exactly once.
 
-A store writes a box: `start` plus, for each of its axes, a multiple of 0 … trips-1. Two boxes are
-apart where, at some stride, their multiples are: the main part of rows and the rest are
+A store writes a box: `start` plus, for each of its axes, a stride times 0 … trips-1. Two boxes are
+disjoint if, at some stride, their multiples are. The main part and the remainder of rows are
 
     i0*1000 + i1.0*16 + i1.1      start 0     1000 × 8 iterations, 16 × 62, 1 × 16
     i0*1000 + 992 + i1.2          start 992   1000 × 8 iterations,          1 × 8
 
-which both run through all multiples of 1000, but through others, 0 … 61 and 62, of 16.
+which both cover all multiples of 1000, but different multiples of 16: 0 … 61, and 62.
 """
 
 import itertools
@@ -23,7 +23,7 @@ from compiler.loops.symbolic import Sum, as_sum, at_greatest, limits
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Elements `start` plus multiples of each stride, of `trips` many; strides descend."""
+    """The elements `start` plus 0 … trips-1 times each stride; strides descend."""
 
     start: int
     axes: tuple[tuple[int, int], ...]
@@ -75,10 +75,10 @@ def _inside(
 
 
 def _reach(where: ScalarNode, predicate: ScalarNode | None) -> tuple[int, int] | None:
-    """Bounds of an index that take together what belongs together.
+    """Bounds of an index in which related terms are combined.
 
-    The whole tiles and the rest of an axis, n//8*8 and less than n%8, are n together; axes that a
-    predicate bounds reach no further than it says.
+    The whole tiles and the remainder of an axis, n//8*8 and less than n%8, add up to at most n; the
+    limits of a predicate bound the axes in it.
     """
     total = as_sum(where)
     terms, low, high = dict(total.terms), total.constant, total.constant
@@ -117,7 +117,7 @@ def _tiles(each: ScalarNode, stride: int, terms: Mapping[ScalarNode, int]) -> Sc
 
 
 def _common(terms: Mapping[ScalarNode, int], bounded: Sum) -> int | None:
-    """How often the bounded sum is in the terms, where it is in there as a whole."""
+    """The coefficient of the bounded sum in the terms, if they contain it as a whole."""
     strides = {divmod(terms.get(term, 0), c) for term, c in bounded.terms.items()}
     stride, rest = strides.pop() if len(strides) == 1 else (0, 0)
     return stride if stride > 0 and not rest else None
@@ -143,7 +143,7 @@ def _covers(store: nodes.Store) -> None:
 
 
 def _cover(stores: list[nodes.Store]) -> None:
-    """Invariant 9, for stores to parts of a buffer, or under predicates."""
+    """Invariant 9, for predicated stores and stores to parts of a buffer."""
     boxes = [(store, box) for store in stores for box in _boxes(store, len(stores) > 1)]
     for store, box in boxes:
         _apart(store, box)
@@ -157,9 +157,9 @@ def _cover(stores: list[nodes.Store]) -> None:
 
 
 def _boxes(store: nodes.Store, is_rest: bool) -> list[_Box]:
-    """The boxes that a store writes where variables are greatest; a rest may begin at `n // 8 * 8`.
+    """The boxes that a store writes at the greatest values of variables; one may start at n//8*8.
 
-    A predicate bounds axes: the iterations that are whole are written, and part of the last one.
+    With a predicate these are all whole iterations of an axis, and part of the last one.
     """
     total = as_sum(store.sources[1])
     start, terms, trips = total.constant, dict(total.terms), _trips(store)
@@ -190,13 +190,13 @@ def _boxes(store: nodes.Store, is_rest: bool) -> list[_Box]:
 
 
 def _joined(box: _Box, part: _Box, stride: int) -> _Box:
-    """A box that has the axes of two, those of the second `stride` times as far apart."""
+    """A box with the axes of both boxes; strides of the second are multiplied by `stride`."""
     axes = [(stride * step, trips) for step, trips in part.axes if trips != 1]
     return _Box(box.start + stride * part.start, tuple(sorted((*box.axes, *axes), reverse=True)))
 
 
 def _digits(trips: list[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
-    """Strides and trip counts, strides descending; None where those below a stride reach it."""
+    """Strides and trip counts, strides descending; None if the smaller ones reach a larger one."""
     digits = tuple(sorted((each for each in trips if each[1] != 1), reverse=True))
     for number, (stride, _) in enumerate(digits):
         if _Box(0, digits[number + 1 :]).last >= stride:
@@ -205,7 +205,7 @@ def _digits(trips: list[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
 
 
 def _below(digits: tuple[tuple[int, int], ...], limit: int) -> list[_Box]:
-    """Iterations whose sum is less than `limit`, as boxes: whole ones of a digit, then a rest."""
+    """Iterations whose sum is less than `limit`, as boxes: whole ones of a digit, then the rest."""
     if limit <= 0:
         return []
     if not digits:
@@ -221,7 +221,7 @@ def _below(digits: tuple[tuple[int, int], ...], limit: int) -> list[_Box]:
 
 
 def _trips(store: nodes.Store) -> dict[ScalarNode, int]:
-    """The trip count of each range of a store where variables are greatest."""
+    """The trip count of each range of a store at the greatest values of variables."""
     found = {each: at_greatest(each.sources[0]) for each in store.ranges}
     return {each: 0 if number is None else number for each, number in found.items()}
 
@@ -240,7 +240,7 @@ def _apart(store: nodes.Store, box: _Box) -> None:
 
 
 def _are_apart(a: _Box, b: _Box) -> bool:
-    """Whether two boxes share no element; not where that takes more than their strides."""
+    """True if two boxes are disjoint; False if their strides do not prove it."""
     while a.last >= b.start and b.last >= a.start:
         if not a.axes and not b.axes:
             return False

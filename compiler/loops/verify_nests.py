@@ -54,7 +54,7 @@ def _level(node: Range) -> None:
 
 
 def _lanes(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> None:
-    """Invariant 11, for what a value depends on."""
+    """Invariant 11, for the ranges of a value."""
     own = set(node.ranges) if isinstance(node, Nest) else set()
     vectors = sorted(r.name for r in needs[node] | own if r.level == "vector")
     if len(vectors) > 1:
@@ -89,7 +89,7 @@ def _order(node: Update) -> None:
 
 
 def _hits_apart(node: Update, each: Range) -> bool:
-    """Whether different iterations of a range hit different elements, whatever the others do."""
+    """True if different iterations of a range always update different elements."""
     terms = as_sum(node.sources[1]).terms
     if not all(isinstance(term, Range) for term in terms):
         return False

@@ -25,13 +25,13 @@
                %4 = local0[i0]
                out[i0] = %4
 
-The plain loop goes down one column after the other, and uses little of each line of memory that it
-reads. Here every row is read from begin to end, a few at a time, while the sums of all columns stay
-in a near cache. The first rows, as many as are left over or one lot, begin the sums. `at` names the
-axis inside which the columns are; without it they are all of the output. Lots of more than 16 rows
-are loops: tiles of sums of a product then go down one lot after the other.
+The plain loop has strided accesses: it uses little of each cache line that it reads. Here every row
+is read from begin to end, a few rows at a time, while the sums of all columns stay in a near cache.
+The remainder of the rows, or the first group, initialises the sums. `at` names the axis that
+contains the columns; without it they are the whole output. Groups of more than 16 rows are loops,
+so that tiles of a product can run along one group after the other.
 
-Relies on: `tile` and `reorder` have made the axes of the output; the reduction is whole.
+Relies on: `tile` and `reorder` have created the axes of the output; the reduction is not tiled.
 Ensures: the same sums, in another order.
 """
 
@@ -61,14 +61,14 @@ from compiler.loops.transforms.staging import (
 from compiler.ops.table import REDUCTIONS
 
 MOST_ROWS = 16
-"""Rows at a time; each is a stream of its own to the hardware. Column sums of 4096² take 2.8 ms
+"""Rows at a time; each is a stream for the hardware prefetcher. Column sums of 4096² take 2.8 ms
 with 4 and, with 16, the 4.1 of a row at a time (EPYC, AVX2, 2026-11-23)."""
 
 
 def accumulate(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the reductions in scratch memory that Accumulates name."""
+    """`body` with every reduction that an Accumulate names in scratch memory."""
     for choice in choices.of(Accumulate):
         axis = find(axes(body), choice.axis, choice, choices)
         at = find(axes(body), choice.at, choice, choices) if choice.at else None
@@ -90,7 +90,7 @@ def accumulate(
 
 
 def _check(axis: nodes.Range, choice: Accumulate) -> None:
-    """Refuse an axis that is no whole reduction."""
+    """Refuse an axis that is no reduction, or a tiled one."""
     if axis.role != "reduction":
         refuse(choice, f"{axis.name} is not folded", "the axis of a reduction")
     if axis.part or length(axis) is None:
@@ -109,7 +109,7 @@ def _folds(body: Body, axis: nodes.Range) -> list[nodes.Reduce]:
 def _columns(
     body: Body, fold: nodes.Reduce, at: nodes.Range | None, choice: Accumulate
 ) -> tuple[nodes.Range, ...]:
-    """The axes of the row that is added to; none where a nest is not inside `at`."""
+    """The axes of the row of sums; none where a nest is not inside `at`."""
     needs = dependencies(body)
     found = axes_inside(body, fold, at, needs[fold])
     if len(fold.ranges) != 1:
@@ -141,8 +141,8 @@ class _Sums:
         self.levels = levels_of(columns, [True] * len(columns), choices)
 
     def of(self, begin: ScalarNode, trips: int) -> nodes.After:
-        """Memory, once it has the sums of `trips` rows from `begin` on: a lot at a time is added,
-        of `rows` rows, or of sums of more where these would be many (`cascade.py`)."""
+        """Memory, once it has the sums of `trips` rows from `begin` on: `rows` rows are added at a
+        time, or sums of more rows where these would be many (`cascade.py`)."""
         lot = self.rows
         while is_rounded(self.fold) and trips // lot > LONG:
             lot *= BLOCK
@@ -160,7 +160,7 @@ class _Sums:
         return nodes.After((local, store))
 
     def _added(self, done: nodes.After, begin: ScalarNode, rows: int, count: int) -> nodes.After:
-        """The memory once `count` lots from `begin` on, each of `rows` rows, are added."""
+        """The memory once `count` groups of `rows` rows from `begin` on are added."""
         lot = nodes.Range((index(count),), next(self.numbers), "serial")
         copied(lot, self.fold.ranges[0], self.provenance)
         first = alu("add", alu("mul", lot, index(rows)), begin)
@@ -180,7 +180,7 @@ class _Sums:
     def _partial(
         self, own: tuple[nodes.Range, ...], begin: ScalarNode, rows: int
     ) -> ScalarNode:
-        """The fold of `rows` rows from `begin` on, side by side."""
+        """The unrolled reduction of `rows` rows from `begin` on."""
         fold, axis = self.fold, self.fold.ranges[0]
         moved = own_memory(self.body, (*self.columns, axis), self.memories)
         moved.update(zip(self.columns, own, strict=True))

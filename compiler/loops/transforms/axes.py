@@ -1,8 +1,8 @@
-"""Axes by name, and bodies with some of their nodes replaced: what every transformation needs.
+"""Axes by name, and bodies with some of their nodes replaced: shared by all transformations.
 
-A choice names an axis. There may be no such axis although the choice is right: a part of an axis
-that would have no iterations, or one, is no loop. Such a choice does nothing; any other wrong name
-is refused.
+A choice names an axis. A part of a tiled axis with no iterations, or one, is not a loop, so a valid
+choice may name an axis that does not exist. It then does nothing; any other wrong name is
+refused.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,12 +17,12 @@ from compiler.loops.placement import Nest
 
 
 def axes(root: ScalarNode) -> dict[str, Range]:
-    """The ranges of a body, or of what is in one, by name."""
+    """The ranges of a body, or of nodes in one, by name."""
     return {node.name: node for node in toposort([root]) if isinstance(node, Range)}
 
 
 def find(known: Mapping[str, Range], name: str, choice: Choice, choices: Choices) -> Range | None:
-    """The range called `name`; None where a cut left it no iterations. Refuses any other name."""
+    """The range called `name`; None if tiling left it no loop. Refuses any other name."""
     if name in known:
         return known[name]
     beginnings = tuple(f"{tile.axis}." for tile in choices.of(Tile))
@@ -32,7 +32,7 @@ def find(known: Mapping[str, Range], name: str, choice: Choice, choices: Choices
 
 
 def refuse(choice: Choice, why: str, expected: str = "") -> NoReturn:
-    """Raise the `ScheduleError` of an illegal choice: the axis, what was asked for, and why."""
+    """Raise the `ScheduleError` of an illegal choice: the axis, the request, and the reason."""
     raise ScheduleError(word(choice), why, got=show(choice), expected=expected)
 
 
@@ -42,13 +42,13 @@ def nests(order: Iterable[ScalarNode]) -> list[Nest]:
 
 
 def remade(nest: Nest, reads: tuple[ScalarNode, ...], ranges: Iterable[ScalarNode]) -> ScalarNode:
-    """The same nest on other operands, over other ranges; a predicate stays behind these."""
+    """The same nest on other operands, over other ranges, followed by its predicate."""
     first = fixed(nest)
     return nest.with_sources((*reads[:first], *ranges, *reads[first:]))
 
 
 def fixed(nest: Nest) -> int:
-    """How many operands stand in front of the ranges of a nest."""
+    """The number of operands of a nest before its ranges."""
     return 1 if isinstance(nest, Reduce) else 4 if isinstance(nest, Update) else 3
 
 
@@ -75,7 +75,7 @@ def swapped(
     provenance: Provenance[Any],
     is_copy: bool = False,
 ) -> ScalarNode:
-    """`root` with the given nodes replaced by others; a copy where the old nodes are used on."""
+    """`root` with the given nodes replaced by others; a copy if the old nodes remain in use."""
     done: dict[ScalarNode, ScalarNode] = dict(replacements)
     order: list[ScalarNode] = toposort([root])
     for node in order:
@@ -93,7 +93,7 @@ def swapped(
 def swapped_body(
     body: Body, replacements: Mapping[ScalarNode, ScalarNode], provenance: Provenance[Any]
 ) -> Body:
-    """`body` with the given nodes replaced, each replacement from what it stands for."""
+    """`body` with the given nodes replaced; each replacement inherits the origins of its node."""
     for old, new in replacements.items():
         inherit(new, old, provenance)
     result = swapped(body, replacements, provenance)
@@ -102,7 +102,7 @@ def swapped_body(
 
 
 def inherit(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
-    """`made`, and what is new below it, come from what `old` does."""
+    """Record the origins of `old` for `made` and for new nodes below it."""
     if type(made) is type(old) and len(made.sources) == len(old.sources):
         provenance.rebuilt(made, old)
         for source in made.sources:
@@ -113,7 +113,7 @@ def inherit(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> N
 
 
 def copied(made: ScalarNode, old: ScalarNode, provenance: Provenance[Any]) -> None:
-    """`made` comes from what `old` does, and is another thing: it has a number of its own."""
+    """Record the origins of `old` for `made`, a copy with a number of its own."""
     provenance.made(made, provenance.of(old))
     provenance.numbers.all([made])
 
@@ -126,6 +126,6 @@ def next_number(body: Body) -> int:
 def record(
     matches: list[Match] | None, choice: Choice, before: ScalarNode, after: ScalarNode
 ) -> None:
-    """Note what a choice did."""
+    """Record the effect of a choice."""
     if matches is not None and before is not after:
         matches.append(Match(word(choice), show(choice), "", before, after))

@@ -38,10 +38,10 @@
                  %8 = %7 / %5
                  out[i0*64 + i1] = %8
 
-The two axes have one extent, and the values are those that differ in nothing but the axis. The row
-stays in a near cache for as long as it is needed; it pays where the value is dear to compute.
+The two axes have the same extent, and the values are equal except for the axis. The row stays in a
+near cache while it is needed; this pays where the value is expensive to compute.
 
-Relies on: axes are whole: the passes over a row have not been cut differently yet.
+Relies on: axes are not tiled yet, so that all passes over a row have the same loops.
 Ensures: the same values.
 """
 
@@ -68,7 +68,7 @@ from compiler.loops.transforms.staging import local_numbers, own_memory
 def cache_row(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the values kept that Keeps name."""
+    """`body` with the values of every CacheRow stored in scratch memory."""
     for choice in choices.of(CacheRow):
         axis = find(axes(body), choice.axis, choice, choices)
         into = find(axes(body), choice.into, choice, choices)
@@ -87,7 +87,7 @@ def cache_row(
 
 
 def repeated(body: Body, axis: Range, into: Range) -> list[tuple[ScalarNode, ScalarNode]]:
-    """The greatest values along `axis` that are computed along `into` as well, with those."""
+    """The largest expressions along `axis` that are also computed along `into`, in pairs."""
     order: list[ScalarNode] = toposort([body])
     needs, known, readers = dependencies(body), set(order), users(order)
     twins: dict[ScalarNode, ScalarNode] = {axis: into}
@@ -107,7 +107,7 @@ def repeated(body: Body, axis: Range, into: Range) -> list[tuple[ScalarNode, Sca
 
 
 def _is_computed(node: ScalarNode) -> bool:
-    """Whether a value is more than a load or an index."""
+    """True if a value is more than a load or an index."""
     return not isinstance(node, Load) and node.bounds is None
 
 
@@ -117,7 +117,7 @@ def _kept(
     second: tuple[ScalarNode, Range],
     provenance: Provenance[Any],
 ) -> Body:
-    """`body` with one value and its twin read from a row of scratch memory."""
+    """`body` with one value and its equal along `into` read from a row of scratch memory."""
     (value, axis), (twin, into) = first, second
     own = Range(axis.sources, next_number(body), "normal")
     copied(own, axis, provenance)

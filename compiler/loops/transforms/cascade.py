@@ -1,4 +1,4 @@
-"""cascade: a long sum of floats is a sum of short sums, so that its rounding does not add up.
+"""cascade: cascade (blocked pairwise) summation. A long sum of floats becomes a sum of short sums.
 
     Before:  k0(out f32[64], in1 f32[262144])
              for i0 in 64
@@ -18,18 +18,18 @@
                  %17 = sum(%17, %16)
                out[i0] = %17
 
-An accumulator that takes n values one after the other is off by up to n roundings, all in one
-direction where the values are equal. Here it takes at most `LONG` at each of a few levels, in
-registers. The mean of 1,048,576 times 0.1 in float32 is off by 6.7e-7 instead of 1.6e-5;
-a sum of as many takes 314 µs instead of 307, of 16,777,216 3.01 ms instead of 2.97 (EPYC, AVX2,
-two busy cores, 2026-11-28). Elsewhere called "cascade summation", or "blocked pairwise summation".
+An accumulator of n values has an error of up to n roundings, all in one direction if the values are
+equal. Here an accumulator adds at most `LONG` values at each of a few levels, in registers. The
+mean of 1,048,576 times 0.1 in float32 is off by 6.7e-7 instead of 1.6e-5; a sum of as many takes
+314 µs instead of 307, of 16,777,216 3.01 ms instead of 2.97 (EPYC, AVX2, two busy cores,
+2026-11-28). Elsewhere called "cascade summation", or "blocked pairwise summation".
 
-Not cut: what is short; whole numbers, which do not round; products, maxima and minima, which no
-order makes better; loops that a user asked to unroll. Where registers are full, of the
-accumulators of a tile of a product or of the constants of polynomials, and in kernels without
-lanes, sums are cut at `LONGER` only.
+Left as they are: short sums; sums of integers, which do not round; products, maxima and minima,
+which no order improves; loops that a user asked to unroll. Where registers are full, of the
+accumulators of a product or of the constants of polynomials, and in kernels without lanes, only
+sums longer than `LONGER` are split.
 
-Relies on: all choices are done: what an accumulator takes in order is decided.
+Relies on: all choices are applied, so that the length of each accumulator's sum is final.
 Ensures: the same sum in another order.
 """
 
@@ -49,21 +49,20 @@ from compiler.loops.transforms.tile import peeled
 from compiler.machines.model import POLYNOMIALS
 
 LONG = 64
-"""Values that one accumulator may take in order."""
+"""The most values that one accumulator adds in sequence."""
 BLOCK = 32
-"""Values of a short sum, about: as many as divide the trip count, from half to twice of it."""
+"""The aim for the length of a short sum: a divisor of the trip count, from half to twice this."""
 LONGER = 1024
 """The same as `LONG` where short sums would cost time: where registers are full, and in kernels
-without lanes, of which LLVM makes vectors itself, with accumulators of its own. Rows of a product
-of 64×784 and 784×10 without choices took 131 µs, and 268 in sums of 28 (EPYC, AVX2, busy,
-2026-11-28)."""
+without lanes, which LLVM vectorises with several accumulators. Rows of a product of 64×784 and
+784×10 without choices took 131 µs, and 268 in sums of 28 (EPYC, AVX2, busy, 2026-11-28)."""
 FEW = 8
-"""Accumulators that leave registers for as many again."""
+"""The most accumulators for which there are registers for as many again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """An axis to cut into parts of `size` iterations."""
+    """An axis to split into parts of `size` iterations."""
 
     axis: nodes.Range
     size: int
@@ -90,14 +89,14 @@ def cascade(body: Body, provenance: Provenance[Any], matches: list[Match] | None
 
 
 def _levels_of(body: Body) -> dict[ScalarNode, Levels | Cut]:
-    """For each long sum its levels, or the loop to cut first."""
+    """For each long sum its levels, or the loop to split first."""
     return {fold: _levels(fold, most) for fold, most in _long(body).items()}
 
 
 def _nested(
     body: Body, levels: Mapping[ScalarNode, Levels | Cut], provenance: Provenance[Any]
 ) -> Body:
-    """Each long sum of `body` as a sum of short ones, whose loops are there."""
+    """`body` with each long sum as a sum of short ones, whose loops exist."""
 
     def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
         made, below = node.with_sources(sources), levels.get(node)
@@ -109,8 +108,8 @@ def _nested(
 
 
 def _in_levels(fold: nodes.Reduce, levels: Levels) -> nodes.Reduce:
-    """A sum as sums over the loops of each level. Elements of words are with the innermost, lanes
-    and registers side by side with the outermost: they are added up once."""
+    """A sum as nested sums over the loops of each level. Elements of words belong to the innermost
+    sum; lanes and unrolled iterations to the outermost, so that they are combined once."""
     value, words = fold.sources[0], tuple(r for r in fold.ranges if r.level == "dot")
     for loops in levels[:-1]:
         value, words = nodes.Reduce((value, *loops, *words), fold.op), ()
@@ -120,7 +119,7 @@ def _in_levels(fold: nodes.Reduce, levels: Levels) -> nodes.Reduce:
 
 
 def _long(body: Body) -> dict[nodes.Reduce, int]:
-    """The sums to cut, and how many values an accumulator of each may take in order."""
+    """The sums to split, and for each the most values that one accumulator may add in sequence."""
     order: list[ScalarNode] = toposort([body])
     sums = [n for n in order if isinstance(n, nodes.Reduce) and is_rounded(n)]
     long = [n for n in sums if math.prod(r.extent for r in _loops(n)) > LONG]
@@ -140,7 +139,7 @@ def is_rounded(node: nodes.Reduce) -> bool:
 
 
 def _loops(fold: nodes.Reduce) -> list[nodes.Range]:
-    """The ranges whose iterations an accumulator takes in order, outermost first."""
+    """The ranges whose iterations an accumulator adds in sequence, outermost first."""
     return [r for r in fold.ranges if r.level == "loop"]
 
 
@@ -155,12 +154,12 @@ def _is_lane(node: ScalarNode) -> bool:
 
 
 def _is_polynomial(node: ScalarNode) -> bool:
-    """True for a polynomial, whose constants take registers in all loops of the kernel."""
+    """True for a polynomial, whose constants occupy registers in all loops of the kernel."""
     return isinstance(node, nodes.Alu) and node.op in POLYNOMIALS
 
 
 def _levels(fold: nodes.Reduce, most: int) -> Levels | Cut:
-    """The loops of a sum in groups, or the loop to cut first: the innermost group has at most
+    """The loops of a sum in groups, or the loop to split first: the innermost group has at most
     `most` iterations, the others `LONG`."""
     aim = most // (LONG // BLOCK)
     levels: Levels = []
@@ -178,7 +177,7 @@ def _levels(fold: nodes.Reduce, most: int) -> Levels | Cut:
 
 
 def _size(axis: nodes.Range, aim: int) -> int:
-    """The length of the parts of an axis: `aim`, or what divides the trip count near that."""
+    """The length of the parts of an axis: a divisor of the trip count near `aim`, or `aim`."""
     is_fixed = isinstance(axis.sources[0], nodes.Const)
     near = [n for n in range(max(aim // 2, 2), 2 * aim + 1) if is_fixed and axis.extent % n == 0]
     return min(near, key=lambda n: abs(n - aim), default=aim)

@@ -1,4 +1,4 @@
-"""dot: iterations of a sum of products of small types become the elements of words.
+"""dot: sums of products of small types use dot-product instructions, on words of several elements.
 
     Choice:  dot r2.1
     Before:  local0 i8[512]   scratch
@@ -36,21 +36,21 @@
                    %1 = sum(%1, %3 * %5)
                  out[i0*16 + i1] = %1
 
-One instruction multiplies the words' elements in each lane and adds all of them to the sum. There
-is none for every two types: vpdpbusd takes unsigned integers by signed ones. "shifted" moves the
-factor that is the same for all columns into the other type, by 128; what that adds to the sum of
-each column is 128 times the sum of what it is multiplied with, which is computed once for all rows,
-and taken off again. On integers of 32 bits, which wrap, that is exact:
+One instruction multiplies the words' elements in each lane and adds the products to the sum. It
+does not exist for every pair of types: vpdpbusd multiplies unsigned by signed integers. "shifted"
+converts the factor that all columns share to the other signedness by adding or subtracting 128.
+That changes the sum of each column by 128 times the sum of the other factor, which is computed once
+for all rows and subtracted again. In integers of 32 bits, which wrap, that is exact:
 
     Σ a·b  =  Σ (a + 128)·b  - 128·Σ b          a, b of int8:  a + 128 of uint8
     Σ a·b  =  Σ (a - 128)·b  + 128·Σ b          a, b of uint8: a - 128 of int8
 
-A factor from which a zero point is taken, as quantised numbers have it, is its own type's first;
-the zero point, times the same sum, is taken off with the rest:
+The zero point of a quantised factor is subtracted afterwards, times the same sum, so that the
+factor keeps its type:
 
     Σ (a - z)·b  =  Σ a·b  - z·Σ b
 
-Relies on: `pack` has run: words are what scratch memory has in a row.
+Relies on: `pack` has run: the elements of a word are adjacent in scratch memory.
 Ensures: the same integers; floats are added in another order.
 """
 
@@ -79,14 +79,14 @@ from compiler.loops.transforms.staging import (
 from compiler.ops.words import are_small, in_a_word
 
 SHIFT = 128
-"""What tells the types of 8 bits apart: half of the numbers that they have."""
+"""The offset between the types of 8 bits: half of their number of values."""
 OTHER_SIGN = {int8: uint8, uint8: int8}
 
 
 def dot(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the iterations of every axis that a Dot names as elements of words."""
+    """`body` with the iterations of each axis that a Dot names as elements of words."""
     for choice in choices.of(Dot):
         axis = find(axes(body), choice.axis, choice, choices)
         if axis is None:
@@ -99,7 +99,7 @@ def dot(
 
 @dataclass(frozen=True, slots=True)
 class _Factor:
-    """A factor: elements of memory, less a zero point if they have one."""
+    """A factor: elements of memory, minus their zero point if they have one."""
 
     load: Load
     zero: ScalarNode | None
@@ -107,7 +107,7 @@ class _Factor:
 
 @dataclass(slots=True)
 class _Words:
-    """One choice as it is carried out."""
+    """State while one choice is applied."""
 
     body: Body
     axis: nodes.Range
@@ -115,13 +115,13 @@ class _Words:
     choices: Choices
     provenance: Provenance[Any]
     panel: int = 1
-    """Which factor has lanes, the first or the second; its sums over the words take off what moving
-    the other one adds."""
+    """The number of the factor that has lanes; its sums over the words correct for the shift of
+    the other factor."""
     sums: dict[Load, Load] = field(default_factory=dict)
-    """For what is multiplied with its sum over the words, in scratch memory."""
+    """For each factor with lanes, its sum over the words, in scratch memory."""
 
     def run(self) -> Body:
-        """The body, its sums over the axis taken a word at a time."""
+        """The body, with its sums over the axis computed a word at a time."""
         axis, needs = self.axis, dependencies(self.body)
         check_is_free(axis, self.choice, filled_by(self.body, needs), {})
         order: list[ScalarNode] = toposort([self.body])
@@ -142,7 +142,7 @@ class _Words:
     def _note_panel(
         self, folds: list[nodes.Reduce], needs: Mapping[ScalarNode, frozenset[nodes.Range]]
     ) -> None:
-        """Find the factor that has lanes: in what is left over neither may have any."""
+        """Find the factor that has lanes: in a remainder neither may have any."""
         lanes = {c.axis for c in self.choices.of(Vectorize)}
         for fold in folds:
             wide = [any(r.name in lanes for r in needs[s]) for s in fold.sources[0].sources]
@@ -150,7 +150,7 @@ class _Words:
                 self.panel = 0
 
     def _dotted(self, fold: nodes.Reduce) -> ScalarNode:
-        """A sum, its factors of the types that there is an instruction for."""
+        """A sum whose factors have the types of an instruction."""
         value, axis = fold.sources[0], self.axis
         if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
             refuse(self.choice, "what is folded is no product", "a sum of products")
@@ -168,7 +168,7 @@ class _Words:
         return self._moved(fold, first, second)
 
     def _moved(self, fold: nodes.Reduce, first: _Factor, second: _Factor) -> ScalarNode:
-        """The sum of other factors, and what has to be taken off of it."""
+        """The sum of shifted factors, and the correction to subtract from it."""
         other, panel = (first, second) if self.panel else (second, first)
         if panel.zero is not None:
             refuse(self.choice, "the factor that has lanes has a zero point", "the other alone")
@@ -190,7 +190,7 @@ class _Words:
         return alu("sub", total, alu("mul", times, self._sum(fold, panel.load, moved.dtype)))
 
     def _sum(self, fold: nodes.Reduce, panel: Load, ones: DType) -> Load:
-        """The sums of what is multiplied with, for each column: one, whatever row uses it."""
+        """The sums of the factor with lanes, one for each column, shared by all rows."""
         if panel in self.sums:
             return self.sums[panel]
         body, choices, provenance = self.body, self.choices, self.provenance
@@ -237,7 +237,7 @@ def _factor(
     node: ScalarNode, folded: Collection[nodes.Range],
     needs: Mapping[ScalarNode, frozenset[nodes.Range]],
 ) -> _Factor | None:
-    """A converted element of memory, less what is the same along the sum."""
+    """A converted element of memory, minus a value that does not change along the sum."""
     zero: ScalarNode | None = None
     is_less = isinstance(node, Alu) and node.op in ("add", "sub")
     if is_less and not needs[node.sources[1]] & set(folded):

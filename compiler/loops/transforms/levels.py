@@ -1,4 +1,4 @@
-"""Levels of ranges: a range at another level, and why its iterations cannot be there."""
+"""Levels of ranges: a range at another level, and the reasons that forbid it."""
 
 from collections.abc import Iterable, Mapping
 
@@ -34,7 +34,7 @@ def length(axis: Range) -> int | None:
 
 
 def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> frozenset[Range]:
-    """The ranges that fill scratch memory anew in each iteration: their iterations stay apart."""
+    """The ranges that fill scratch memory anew in each iteration: these cannot be unrolled."""
     effects = (n for n in needs if isinstance(n, Store | Update) and n not in body.sources)
     return frozenset[Range]().union(*(needs[effect] for effect in effects))
 
@@ -42,7 +42,7 @@ def filled_by(body: Body, needs: Mapping[ScalarNode, frozenset[Range]]) -> froze
 def check_is_free(
     axis: Range, choice: Choice, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
 ) -> None:
-    """Refuse an axis that has a level, or iterations in order; `made` get their level now.
+    """Refuse an axis that already has a level, or is serial; `made` get their level now.
 
     `filling` are the ranges that fill scratch memory anew in each iteration.
     """
@@ -61,7 +61,7 @@ def obstacle(
     needs: Mapping[ScalarNode, frozenset[Range]],
     lanes: Iterable[Range] = (),
 ) -> str:
-    """Why iterations of `axis` cannot be lanes, as those of `lanes` are; empty where they can."""
+    """The reason why iterations of `axis` cannot be lanes, with those of `lanes`; empty if none."""
     others = set(lanes)
     for node in order:
         below = needs[node].union(*(needs[s] for s in node.sources))
@@ -83,7 +83,7 @@ def obstacle(
 
 
 def _is_overwritten(load: Load, axis: Range) -> bool:
-    """Whether a load of what the kernel writes has lanes that are not next to each other."""
+    """True if a load of the written buffer has lanes that are not contiguous."""
     read = memory(load)
     is_written = isinstance(read, Argument) and read.is_written
     return is_written and as_sum(load.sources[1]).terms.get(axis) != 1

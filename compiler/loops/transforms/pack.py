@@ -1,4 +1,4 @@
-"""pack: a tile that the inner loops read again and again is copied to scratch memory, in order.
+"""pack: packing. A tile that inner loops reuse is copied to scratch memory, in the order of use.
 
     Choice:  pack 2 i1.0
     Before:  for i1.0 in 2
@@ -25,18 +25,16 @@
                      %1 = sum(%1, %2 * %3)
                    out[i0*32 + i1.0*16 + i1.1] = %1
 
-One iteration of the axis named reads the tile: it has an axis for each loop further inside that the
-index depends on, those of the reduction first, then those of the store, as the loops have them.
-The copy is one element after the other; where the original is read in large steps, each page and
-each set of a cache would hold little of it. A predicate goes with the copy: what is outside is 0 in
-scratch memory, and the inner loops ask no more. What are to be words (`dot.py`) are elements in a
-row there. Where lanes are to be elements that the original
-has far apart, but what is folded lies next to each other, squares of as many elements as there are
-lanes are read row by row and change places in registers. A nest that is not inside the axis named
-reads the original. Where an argument is read twice, as in `a @ a`, `pack 1[i1]` means the reads
-that i1 moves.
+The tile is read by one iteration of the named axis. It has an axis for each inner loop that the
+index depends on: those of the reduction first, then those of the store, in the order of the loops.
+The copy is contiguous; the original, read with a large stride, would use little of each page, and
+few sets of a cache. Predicates move into the copy: elements outside are 0 in scratch memory, and
+the inner loops need no predicate. The elements of a word (`dot.py`) are adjacent there. If lanes
+are strided in the original but the reduction is contiguous, square blocks are loaded row by row
+and transposed in registers. A nest that is not inside the named axis reads the original. If an
+argument is read twice, as in `a @ a`, `pack 1[i1]` selects the loads whose index depends on i1.
 
-Relies on: `reorder` has run: the axis named is outside of those that read the tile again.
+Relies on: `reorder` has run: the named axis is outside the loops that reuse the tile.
 Ensures: the same values.
 """
 
@@ -68,16 +66,16 @@ from compiler.loops.transforms.staging import (
 )
 
 MOST_PACKED = 16 * 1024 * 1024
-"""Bytes of one tile: more would be a second copy of the argument, not a tile. A round number, not
+"""The most bytes of a tile: more would be a second copy of the argument. A round number, not
 measured."""
 ELEMENT = 8
-"""Bytes that each element counts for at most: those of the widest types."""
+"""The most bytes that an element counts for: those of the widest types."""
 
 
 def pack(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the tiles that Packs name read from scratch memory."""
+    """`body` with the tile of every Pack read from scratch memory."""
     for choice in choices.of(Pack):
         at = find(axes(body), choice.at, choice, choices) if choice.at else None
         if choice.at and at is None:
@@ -92,7 +90,7 @@ def pack(
 def _tiles(
     body: Body, choice: Pack, at: nodes.Range | None, choices: Choices
 ) -> dict[nodes.Load, tuple[nodes.Range, ...]]:
-    """The loads to stage, each with the axes of its tile, outermost first."""
+    """The loads to pack, each with the axes of its tile, outermost first."""
     order: list[ScalarNode] = toposort([body])
     needs = dependencies(body)
     loads = [n for n in order if isinstance(n, nodes.Load) and _is_of(n, choice.slot)]
@@ -117,7 +115,7 @@ def _tiles(
 
 
 def _inside(body: Body, at: nodes.Range | None) -> Body | None:
-    """The body with those stores alone that stand inside `at`; None where there are none."""
+    """The body with only the stores inside `at`; None if there are none."""
     if at is None:
         return body
     stores = tuple(n for n in body.sources if isinstance(n, nodes.Store) and at in n.ranges)
@@ -129,7 +127,7 @@ def _is_of(load: nodes.Load, slot: int) -> bool:
 
 
 def _is_moved(needed: frozenset[nodes.Range], along: str) -> bool:
-    """Whether the axis `along`, or a part of it, is among those of an index; "" is any."""
+    """True if an index depends on the axis `along` or a part of it; "" is any."""
     return not along or any(f"{r.name}.".startswith(f"{along}.") for r in needed)
 
 
@@ -147,18 +145,18 @@ def _dims(
 
 
 def _words_last(dims: tuple[nodes.Range, ...], choices: Choices) -> tuple[nodes.Range, ...]:
-    """The axes, those of the elements of words behind all others."""
+    """The axes, with the elements of words last."""
     words = {choice.axis for choice in choices.of(Dot)}
     return tuple(sorted(dims, key=lambda r: r.name in words))
 
 
 def counted(dtype: DType) -> int:
-    """Bytes that an element counts for in a tile."""
+    """The bytes that an element counts for in a tile."""
     return min(ELEMENT, 2 * dtype.itemsize)
 
 
 def _check(choice: Pack, dims: tuple[nodes.Range, ...], each: int) -> None:
-    """Refuse a tile whose size is not known or that is no tile."""
+    """Refuse a tile that is too large or has no constant size."""
     variable = variable_axis(dims)
     if variable is not None:
         refuse(choice, f"{variable.name} has a variable trip count", "a fixed one")
@@ -175,7 +173,7 @@ def _staged(
     choices: Choices,
     provenance: Provenance[Any],
 ) -> Body:
-    """`body` with `load` reading a copy of its tile in what stands inside `at`."""
+    """`body` with `load` replaced, inside `at`, by a load from a copy of its tile."""
     memories = local_numbers(body)
     local = nodes.Local((), next(memories), load.dtype, math.prod(r.extent for r in dims))
     square = _square(load, dims, choices)
@@ -204,9 +202,9 @@ def local_shape(dims: Iterable[nodes.Range]) -> tuple[int, ...]:
 
 
 Part: TypeAlias = tuple[tuple[ScalarNode, ...], tuple[nodes.Range, ...]]
-"""The places along each axis of the tile in one copying nest, and the loops of that nest."""
+"""The positions along each axis of the tile in one nest of the copy, and its loops."""
 Cut: TypeAlias = tuple[int, tuple[int, int], tuple[nodes.Level, nodes.Level], nodes.Level]
-"""Where a part of a row begins, the trip counts and levels of its two loops, the level across."""
+"""The start of a part of a row, trip counts and levels of its two loops, the level across."""
 
 
 def _filled(
@@ -218,7 +216,7 @@ def _filled(
     memory: dict[ScalarNode, ScalarNode],
     provenance: Provenance[Any],
 ) -> nodes.Store:
-    """One nest that copies; `memory` has scratch memory of its own for what it computes."""
+    """One nest of the copy; `memory` has scratch memory of its own for values in it."""
     moved = memory | dict(zip(dims, places, strict=True))
     value = swapped(load, moved, provenance, True)
     return nodes.Store((local, linear(places, local_shape(dims)), value, *loops))
@@ -231,7 +229,7 @@ def _in_rows(
     choices: Choices,
     provenance: Provenance[Any],
 ) -> list[Part]:
-    """One nest over the whole tile; lanes where the original has elements next to each other."""
+    """One nest over the whole tile, vectorised where the original is contiguous."""
     steps = as_sum(load.sources[1]).terms
     if dims[-1].name in {choice.axis for choice in choices.of(Dot)}:
         levels = _word_levels(dims, steps.get(dims[-1]) == 1, choices)
@@ -244,8 +242,8 @@ def _in_rows(
 def _word_levels(
     dims: tuple[nodes.Range, ...], is_in_order: bool, choices: Choices
 ) -> list[nodes.Level]:
-    """How words are copied: each as one vector where its elements are in a row; else lanes of as
-    many rows as a word has elements, which are woven."""
+    """The levels for copying words: each is a vector where its elements are adjacent; else lanes
+    of as many rows as a word has elements are interleaved."""
     others = dims[:-1]
     lanes = {choice.axis for choice in choices.of(Vectorize)}
     if is_in_order:
@@ -255,14 +253,14 @@ def _word_levels(
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """Lanes along one axis of the tile, elements next to each other along another."""
+    """A block to transpose: lanes along one axis of the tile, contiguous along another."""
 
     lanes: nodes.Range
     along: nodes.Range
 
 
 def _square(load: nodes.Load, dims: tuple[nodes.Range, ...], choices: Choices) -> Square | None:
-    """The axes that change places, where the lanes of the tile are far apart in the original."""
+    """The axes to transpose, where the lanes of the tile are strided in the original."""
     steps = as_sum(load.sources[1]).terms
     names = {choice.axis for choice in choices.of(Vectorize)}
     lanes = [r for r in dims if r.name in names and r.role == "normal" and steps.get(r) != 1]
@@ -282,7 +280,7 @@ def _in_squares(
     provenance: Provenance[Any],
     square: Square,
 ) -> list[Part]:
-    """A nest over whole squares, and one over what is left along the rows of the original."""
+    """A nest over whole square blocks, and one over the remainder of the original's rows."""
     size, numbers = square.lanes.extent, free_numbers(body)
     whole, rest = divmod(square.along.extent, size)
     parts: list[Part] = []

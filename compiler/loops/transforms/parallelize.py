@@ -1,4 +1,4 @@
-"""parallelize: the iterations of an axis are shared out over several runs of the kernel.
+"""parallelize: the iterations of an axis are divided among several runs of the kernel.
 
     Choice:  parallelize i0 2
     Before:  for i0 in 512
@@ -10,11 +10,11 @@
                %1 = exp(%0)
                out[i0] = %1
 
-Run number k of n takes the iterations from 512*k // n on. The runs may happen at once, on cores of
-their own, so nothing that one writes may be read by another: no updates, no reduction. A nest
-without the axis, such as what tiles left over, is done by the first run.
+Run k of n executes the iterations from 512*k // n on. The runs may be concurrent, on several cores,
+so none may read what another writes: no updates, no reductions. A nest without the axis, such as
+the remainder of tiles, is executed by the first run.
 
-Relies on: `reorder` has brought the axis outside.
+Relies on: `reorder` has made the axis outermost.
 Ensures: the same values in any order of the runs.
 """
 
@@ -30,7 +30,7 @@ from compiler.loops.transforms.levels import at_level
 def parallelize(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the iterations shared out of every axis that a Parallelize names."""
+    """`body` with the iterations of every axis that a Parallelize names divided among tasks."""
     for choice in choices.of(Parallelize):
         axis = find(axes(body), choice.axis, choice, choices)
         if axis is None:
@@ -44,7 +44,7 @@ def parallelize(
 
 
 def _check(body: Body, axis: Range, choice: Parallelize) -> None:
-    """Refuse an axis whose iterations cannot be done by different runs."""
+    """Refuse an axis whose iterations cannot run concurrently."""
     if choice.tasks < 2:
         refuse(choice, f"{axis.name} over {choice.tasks} tasks", "2 or more")
     if axis.role != "normal":

@@ -1,4 +1,4 @@
-"""prefetch: loads also bring what the next iteration of an outer loop reads into the caches.
+"""prefetch: software prefetching of what the next iteration of an outer loop reads.
 
     Choice:  prefetch 1 r1 i0
     Before:  r1.1 in 16   reduction   lanes
@@ -16,12 +16,12 @@
                  %0 = sum(%0, %1)
                out[i0] = %0
 
-Where a row is read from memory first and computed with while it is near, memory idles while the
-core computes, and the core while the next row arrives. A loop that computes can ask for the next
-row as it goes.
+If a kernel first reads a row from memory, then computes with it in the cache, memory idles while
+the core computes, and the core idles while the next row arrives. So the computing loop prefetches
+the next row.
 
-Relies on: `vectorize` and `parallelize` have run: only vectors fetch, and what `next` steps over is
-known.
+Relies on: `vectorize` and `parallelize` have run: only vectors are prefetched, and the step of
+`next` is known.
 Ensures: the same values; no memory is read that does not exist.
 """
 
@@ -38,7 +38,7 @@ from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_b
 def prefetch(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with loads that fetch ahead, as each Prefetch says."""
+    """`body` with the prefetches that each Prefetch names."""
     for choice in choices.of(Prefetch):
         outer = find(axes(body), choice.next, choice, choices)
         if outer is None:
@@ -59,7 +59,7 @@ def prefetch(
 
 
 def _is_of(load: Load, choice: Prefetch) -> bool:
-    """Whether a load reads the argument, and moves along the axis or a part of it."""
+    """True if a load reads the argument and its index depends on the axis or a part of it."""
     read = load.sources[0]
     if not isinstance(read, Argument) or read.slot != choice.slot:
         return False
@@ -69,5 +69,5 @@ def _is_of(load: Load, choice: Prefetch) -> bool:
 
 
 def _step(load: Load, outer: Range) -> int:
-    """How many elements one iteration of `outer` moves a load by; 0 where that is not known."""
+    """The stride of a load along `outer`, in elements; 0 where it is not known."""
     return as_sum(load.sources[1]).terms.get(outer, 0)

@@ -10,12 +10,12 @@
                  %0 = in1[i1*8 + i0]
                  out[i0*4 + i1] = %0
 
-In each nest the axes named take the places that they have there together, in the order given;
-those that a nest does not have are skipped. The order of updates stays.
+In each nest the named axes are permuted among their own positions into the given order; axes that a
+nest does not have are skipped. Updates keep their order.
 
-Relies on: `tile` has made the axes.
+Relies on: `tile` has created the axes.
 Ensures: the same elements; sums over the axes are added in another order. Nests that begin with
-the same loops stand next to each other, and so share them.
+the same loops are adjacent, and so share them.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ def reorder(
 
 
 def _ordered(body: Body, wanted: list[Range], provenance: Provenance[Any]) -> Body:
-    """Every nest with the axes it has of `wanted` in that order."""
+    """Every nest with its axes that are in `wanted` in that order."""
 
     def change(node: ScalarNode, sources: tuple[ScalarNode, ...]) -> ScalarNode:
         if not isinstance(node, Nest):
@@ -61,7 +61,7 @@ def _ordered(body: Body, wanted: list[Range], provenance: Provenance[Any]) -> Bo
 
 
 def _together(body: Body, provenance: Provenance[Any]) -> Body:
-    """The stores with those next to each other that begin with the same loops."""
+    """The stores, with those that begin with the same loops adjacent."""
     if not all(isinstance(n, Store) for n in body.sources):
         return body
     rows: list[tuple[Range, ...]] = [n.ranges for n in body.sources if isinstance(n, Store)]

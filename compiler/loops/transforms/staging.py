@@ -1,4 +1,4 @@
-"""Staging: which axes a tile has that goes through scratch memory, and the loops that fill it."""
+"""Staging: the axes of a tile in scratch memory, and the loops that fill it."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ def axes_inside(
 ) -> tuple[nodes.Range, ...] | None:
     """The axes of stores inside `at` among those that `node` needs, outermost first.
 
-    None where some store that uses `node` is not inside `at`, or has the axes elsewhere.
+    None if a store that uses `node` is not inside `at`, or has other axes.
     """
     inside: list[nodes.Range] = []
     outside: set[nodes.Range] = set()
@@ -43,7 +43,7 @@ def _below(store: nodes.Store) -> set[ScalarNode]:
 
 
 def variable_axis(dims: Iterable[nodes.Range]) -> nodes.Range | None:
-    """An axis whose extent is a variable, if there is one: no tile has such an axis."""
+    """An axis with a variable extent, if any: a tile must not have one."""
     return next((r for r in dims if not isinstance(r.sources[0], nodes.Const)), None)
 
 
@@ -67,9 +67,9 @@ def own_loops(
 def levels_of(
     dims: Sequence[nodes.Range], in_order: Sequence[bool], choices: Choices
 ) -> list[nodes.Level]:
-    """How loops over scratch memory run along `dims`: as those that use it will.
+    """The levels of loops that fill scratch memory along `dims`: the same as those that read it.
 
-    Lanes want elements one after the other, and are those of one axis.
+    Lanes are contiguous elements, along one axis.
     """
     unrolled = {choice.axis for choice in choices.of(Unroll)}
     lanes = {choice.axis for choice in choices.of(Vectorize)}
@@ -98,9 +98,9 @@ def local_numbers(body: Body) -> Iterator[int]:
 def own_memory(
     body: Body, moved: Iterable[ScalarNode], numbers: Iterator[int]
 ) -> dict[ScalarNode, ScalarNode]:
-    """Other scratch memory for a copy that has something else in place of the ranges `moved`.
+    """New scratch memory for a copy of nodes in which the ranges `moved` are replaced.
 
-    What is filled in each iteration of them is filled otherwise in the copy.
+    Memory that is filled in each iteration of these ranges needs a counterpart in the copy.
     """
     held = [n for n in toposort([body]) if isinstance(n, nodes.Local)]
     if not held:

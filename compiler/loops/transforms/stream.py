@@ -1,4 +1,4 @@
-"""stream: stores go past the caches.
+"""stream: non-temporal stores, which bypass the caches.
 
     Choice:  stream 0
     Before:  i0.1 in 16   lanes
@@ -12,9 +12,8 @@
                %1 = exp(%0)
                out[i0.0*16 + i0.1] = %1   streamed
 
-An ordinary store first reads the line it writes to, and pushes others out of the caches. Where the
-output is larger than these, and nobody reads it soon, that is wasted. Only whole vectors are worth
-it: elsewhere "non-temporal" stores.
+An ordinary store first reads the cache line that it writes to, and evicts others. If the output is
+larger than the caches, and not read soon, that is wasted. Only stores of whole vectors benefit.
 
 Relies on: `vectorize` has run.
 Ensures: the same values.
@@ -32,7 +31,7 @@ from compiler.loops.transforms.axes import record, refuse
 def stream(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the vector stores past the caches whose argument a Stream names."""
+    """`body` with non-temporal vector stores to each argument that a Stream names."""
     for choice in choices.of(Stream):
         stores = [n for n in body.sources if isinstance(n, Store) and _is_of(n, choice)]
         found: dict[ScalarNode, ScalarNode] = {n: _streamed(n) for n in stores}
@@ -53,7 +52,7 @@ def _is_of(store: Store, choice: Stream) -> bool:
 
 
 def _streamed(store: Store) -> Store:
-    """The store past the caches, if it stores whole vectors one after the other."""
+    """The store as a non-temporal one, if it stores whole vectors contiguously."""
     steps = as_sum(store.sources[1]).terms
     lanes: list[Range] = [r for r in store.ranges if r.level == "vector"]
     if len(lanes) != 1 or steps.get(lanes[0]) != 1:

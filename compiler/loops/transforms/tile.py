@@ -1,4 +1,4 @@
-"""tile: an axis is cut into tiles of a fixed size; elsewhere "strip-mining" or "blocking".
+"""tile: strip-mining, which with `reorder` is loop tiling. An axis is split into fixed-size tiles.
 
     Choice:  tile i0 16 peel
     Before:  for i0 in 50
@@ -15,14 +15,14 @@
                %3 = exp(%2)
                out[i0.2 + 48] = %3
 
-What the tiles leave over, here 2 of 50, is a nest of its own for a store, a reduction of its own
-joined to the first for a reduction ("peel"), or there is one more tile in which what is outside is
-not touched ("mask"): loads and stores get a predicate, a reduction takes its identity. Nests
+The remainder, here 2 of 50, is peeled: a store gets a second nest, a reduction a second reduction
+that is combined with the first ("peel"). Or there is one more tile, in which iterations outside the
+axis are masked ("mask"): loads and stores get a predicate, a reduction takes its identity. Nests
 without iterations are left out, and so are loops with a single one. An axis whose extent is a
 variable n has n // size tiles and n % size iterations left.
 
-Relies on: `coalesce` has run: each axis is as long as it can be.
-Ensures: the same elements and folds; the order of a fold differs where there is a rest.
+Relies on: `coalesce` has run: each axis is as long as possible.
+Ensures: the same elements and reductions; a reduction with a remainder changes its order.
 """
 
 from collections.abc import Mapping
@@ -49,14 +49,14 @@ from compiler.loops.transforms.staging import local_numbers, own_memory
 from compiler.ops.table import REDUCTIONS
 
 Part = tuple[ScalarNode, tuple[nodes.Range, ...]]
-"""The value that stands for the axis, and the ranges in its place."""
+"""The value that replaces the axis, and the ranges in its place."""
 Memories = Mapping[ScalarNode, ScalarNode]
 
 
 def tile(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with every axis cut that a Tile names, in order."""
+    """`body` with the axis of every Tile split, in order."""
     for choice in choices.of(Tile):
         axis = find(axes(body), choice.axis, choice, choices)
         if axis is None:
@@ -73,7 +73,7 @@ def tile(
 
 
 def _check(axis: nodes.Range, choice: Tile, choices: Choices) -> None:
-    """Refuse what cannot be cut."""
+    """Refuse an axis that cannot be split."""
     if choice.size < 1:
         refuse(choice, "a tile has no iterations", "1 or more")
     if choice.tail not in ("peel", "mask"):
@@ -90,7 +90,7 @@ def _check(axis: nodes.Range, choice: Tile, choices: Choices) -> None:
 
 
 def peeled(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any]) -> Body:
-    """Each nest over `axis` twice: over whole tiles, and over what is left."""
+    """Each nest over `axis` twice: over whole tiles, and over the remainder."""
     parts = [part for part in (_whole(axis, size), _left(axis, size)) if part is not None]
     if not parts:
         return body
@@ -110,7 +110,7 @@ def _nests(
     memories: Memories,
     provenance: Provenance[Any],
 ) -> ScalarNode:
-    """A node above stores over `axis`, with these over each part: first all whole tiles."""
+    """A node whose sources are stores over `axis`, with these over each part: whole tiles first."""
     owners = [
         n for n in node.sources if isinstance(n, nodes.Store | nodes.Update) and axis in n.ranges
     ]
@@ -133,7 +133,7 @@ def _folds(
     memories: Memories,
     provenance: Provenance[Any],
 ) -> ScalarNode:
-    """A reduction over `axis` as the join of those over its parts."""
+    """A reduction over `axis` as the combination of those over its parts."""
     if not isinstance(node, nodes.Reduce) or axis not in node.ranges:
         return node
     made = [
@@ -144,7 +144,7 @@ def _folds(
 
 
 def _whole(axis: nodes.Range, size: int) -> Part | None:
-    """The whole tiles of an axis; None where there are none."""
+    """The whole tiles of an axis; None if there are none."""
     return _tiles(axis, _divided(axis, size, "idiv"), size) if axis.extent >= size else None
 
 
@@ -156,7 +156,7 @@ def _tiles(axis: nodes.Range, count: ScalarNode, size: int) -> Part:
 
 
 def _left(axis: nodes.Range, size: int) -> Part | None:
-    """The rest that whole tiles leave over; None where there is none."""
+    """The remainder after whole tiles; None if there is none."""
     if axis.extent == 0 or size == 1 or (_is_fixed(axis) and axis.extent % size == 0):
         return None
     rest = _part(axis, 2, _divided(axis, size, "mod"))
@@ -178,7 +178,7 @@ def _is_fixed(axis: nodes.Range) -> bool:
 
 
 def _part(axis: nodes.Range, part: int, extent: ScalarNode) -> ScalarNode:
-    """One part of an axis as a range; 0 where it has one iteration, which needs no loop."""
+    """One part of an axis as a range; 0 if it has one iteration, which needs no loop."""
     if isinstance(extent, nodes.Const) and extent.value == 1:
         return index(0)
     return nodes.Range((extent,), axis.number, axis.role, 0, "loop", (*axis.part, part))
@@ -208,7 +208,7 @@ def _over(
 
 
 def _note(part: Part, axis: nodes.Range, provenance: Provenance[Any]) -> None:
-    """The parts of an axis, and what stands for it, come from what it does."""
+    """Record the origins of an axis for its parts and for the value that replaces it."""
     value, ranges = part
     for made in ranges:
         copied(made, axis, provenance)
@@ -218,10 +218,10 @@ def _note(part: Part, axis: nodes.Range, provenance: Provenance[Any]) -> None:
 def _divided_no_more(
     body: Body, axis: nodes.Range, provenance: Provenance[Any], matches: list[Match] | None
 ) -> Body:
-    """`body` simplified, where that may end a division of an axis that gets a mask.
+    """`body` simplified, which may remove a division of an axis before it is masked.
 
-    The axis, beside a part of another one or as a part itself, stays below the divisor; the
-    iterations past it that a mask takes need not.
+    The axis, in a sum with a part of another axis or as a part itself, is less than the divisor;
+    the masked iterations beyond its end need not be.
     """
     needs = dependencies(body)
     divided = (n for n in needs if isinstance(n, nodes.Alu) and n.op in ("idiv", "mod"))
@@ -231,7 +231,7 @@ def _divided_no_more(
 
 
 def _masked(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any]) -> Body:
-    """Each nest over `axis` once, over as many tiles as touch it, what is outside masked."""
+    """Each nest over `axis` once, over all tiles that touch it; iterations outside are masked."""
     if axis.extent == 0:
         return body
     up = alu("add", axis.sources[0], index(size - 1))
@@ -259,7 +259,7 @@ def _masked(body: Body, axis: nodes.Range, size: int, provenance: Provenance[Any
 
 
 def _predicated(load: ScalarNode, inside: ScalarNode) -> nodes.Load:
-    """A load that reads only where `inside` holds too."""
+    """A load that is predicated by `inside` as well."""
     assert isinstance(load, nodes.Load)
     predicate = both(inside, load.predicate)
     assert predicate is not None
@@ -269,7 +269,7 @@ def _predicated(load: ScalarNode, inside: ScalarNode) -> nodes.Load:
 def _nothing_outside(
     nest: Nest, reads: tuple[ScalarNode, ...], inside: ScalarNode | None
 ) -> tuple[ScalarNode, ...]:
-    """The operands of a nest that does nothing where `inside` does not hold."""
+    """The operands of a nest that has no effect where `inside` is false."""
     if inside is None:
         return reads
     match nest:

@@ -1,4 +1,4 @@
-"""unroll: the iterations of an axis stand side by side in the code.
+"""unroll: full unrolling of an axis; unroll-and-jam where the axis has loops inside it.
 
     Choice:  unroll i0.1
     Before:  for i0.0 in 16
@@ -12,11 +12,11 @@
                %1 = exp(%0)
                out[i0.0*4 + i0.1] = %1
 
-A value that depends on the axis is a register per iteration, any other is computed once for all
-of them: so a tile of accumulators shares its loads. Elsewhere, with reordering, "register
-blocking".
+A value that depends on the axis has one register per iteration; any other is computed once for all
+of them. So a tile of accumulators shares its loads: with `tile` and `reorder` this is register
+blocking.
 
-Relies on: `tile` has cut the axis to a few iterations.
+Relies on: `tile` has split the axis, so that it has few iterations.
 Ensures: the same values; sums over the axis are added in another order.
 """
 
@@ -32,18 +32,18 @@ from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_b
 from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length
 
 MOST_UNROLLED = 64
-"""Iterations of one axis side by side; more only makes code. gelu takes 0.1, 0.4, 1.0, 2.6 and 9.8
-s to compile with 16, 64, 128, 256 and 512 vectors side by side, and is no faster than with 4 (EPYC,
-AVX2, 2026-11-23)."""
+"""The most unrolled iterations of one axis; more only enlarges the code. gelu takes 0.1, 0.4, 1.0,
+2.6 and 9.8 s to compile with 16, 64, 128, 256 and 512 unrolled vectors, and is no faster than with
+4 (EPYC, AVX2, 2026-11-23)."""
 MOST_COPIES = 512
-"""Copies of one value, along all axes. A product takes 0.5, 0.9, 2.3 and 7.6 s to compile with 256,
-512, 1,024 and 2,048, and is fastest with 64 and 512 (EPYC, AVX2, 2026-11-23)."""
+"""The most copies of one value, along all axes. A product takes 0.5, 0.9, 2.3 and 7.6 s to compile
+with 256, 512, 1,024 and 2,048, and is fastest with 64 and 512 (EPYC, AVX2, 2026-11-23)."""
 
 
 def unroll(
     body: Body, choices: Choices, provenance: Provenance[Any], matches: list[Match] | None = None
 ) -> Body:
-    """`body` with the iterations of every axis that an Unroll names side by side."""
+    """`body` with every axis that an Unroll names fully unrolled."""
     known, needs, made = axes(body), dependencies(body), dict[ScalarNode, ScalarNode]()
     filling = filled_by(body, needs)
     for choice in choices.of(Unroll):
@@ -62,7 +62,7 @@ def unroll(
 def _copies(
     node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]], unrolled: set[ScalarNode]
 ) -> int:
-    """How often the code of a node is there."""
+    """The number of unrolled copies of a node."""
     own = node.ranges if isinstance(node, Nest) else ()
     return math.prod(r.extent for r in needs[node].union(own) if r in unrolled)
 
@@ -70,7 +70,7 @@ def _copies(
 def _check(
     axis: Range, choice: Unroll, filling: frozenset[Range], made: Mapping[ScalarNode, ScalarNode]
 ) -> None:
-    """Refuse an axis whose iterations cannot stand side by side."""
+    """Refuse an axis that cannot be unrolled."""
     trips = length(axis)
     if trips is None or not 1 <= trips <= MOST_UNROLLED:
         got = "a variable trip count" if trips is None else f"{trips} iterations"

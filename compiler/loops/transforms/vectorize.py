@@ -1,4 +1,4 @@
-"""vectorize: the iterations of an axis become the lanes of vector registers.
+"""vectorize: vectorisation. The iterations of an axis become the lanes of vector registers.
 
     Choice:  vectorize i0.1
     Before:  for i0.0 in 4
@@ -12,10 +12,10 @@
                %1 = exp(%0)
                out[i0.0*16 + i0.1] = %1
 
-Every value that depends on the axis is then a vector, of which there is one kind in an expression.
-A reduction over such an axis folds vectors, and their lanes at the end.
+Every value that depends on the axis becomes a vector; an expression depends on one such axis only.
+A reduction over the axis accumulates vectors and combines their lanes at the end.
 
-Relies on: `tile` has made the axis as long as a vector, or a multiple of it.
+Relies on: `tile` has split the axis to the length of a vector, or a multiple of it.
 Ensures: the same values; sums over the axis are added in another order.
 """
 
@@ -30,7 +30,7 @@ from compiler.loops.transforms.axes import axes, find, record, refuse, swapped_b
 from compiler.loops.transforms.levels import at_level, check_is_free, filled_by, length, obstacle
 
 MOST_LANES = 64
-"""Lanes of one register of 64 bytes, of the narrowest type."""
+"""The most lanes: those of the narrowest type in a register of 64 bytes."""
 
 
 def vectorize(
