@@ -1,37 +1,37 @@
-"""A small tensor compiler whose every stage can be printed, verified, run and looked at.
+"""A small tensor compiler. Every stage of it can be printed, verified, run and inspected.
 
 In order: each imports only what stands before it.
 
-    core/        underneath all stages: nodes and their history, types, errors, options
-    ops/         operations: one row for each, with everything that is known of it
-    machines/    machines: the one at hand and others, and what loops are chosen by
-    settings/    options of a compilation
-    graph/       stage 1 and 2: the tensor graph, its passes, and how it is verified
-    schedule/    stages 3 and 4: the kernel graph, and the schedule of its calls
+    core/        the base of all stages: nodes and their provenance, types, errors, options
+    ops/         operations: one table row each, with all its properties
+    machines/    machine descriptions: this machine and others, with the figures that choose loops
+    settings/    compilation options
+    graph/       stages 1 and 2: the tensor graph, its passes and its verifier
+    schedule/    stages 3 and 4: the kernel graph, and the schedule of kernel calls
     loops/       stage 5: one kernel as scalar expressions over ranges
-    lowered/     stage 6: one kernel as linear instructions
+    lowered/     stage 6: one kernel as a linear instruction list
     llvm/        from lowered programs to LLVM IR text and machine code
-    threads/     running compiled kernels: one foreign call for many of them
-    device/      devices: where data lives and programs run
-    pipeline/    the rows of the compiler, each with its reason, and the driver that runs them
-    tune/        a search, by measurement, over the loop choices of each kernel of a program
-    run/         programs that run: inputs, memory, steps, execution plans, tensors as data
-    ask/         questions to a compilation: is it right, where not, why not
-    findings/    what a program could do better: rules, each with its numbers and what to write
-    tensors/     what users write, in layers by noun: each file adds methods to the one before it
-    tensor.py    `Tensor`, what users write
-    roots.py     packages whose names are loaded when somebody first asks for them
-    custom.py    functions of your own in a tensor program
-    differentiation.py  derivatives of functions of tensors
-    array_api/   the array API standard's functions, on tensors
-    imported/    programs that were written elsewhere, as tensors
+    threads/     running compiled kernels on threads: one foreign call for many of them
+    device/      devices that hold data and run programs
+    pipeline/    the list of compiler passes, each with its reason, and the driver that runs them
+    tune/        autotuning: a measured search over the loop choices of each kernel
+    run/         running programs: inputs, memory, steps, execution plans, results
+    ask/         analyses of a compilation: is it correct, where is it not, and why
+    findings/    performance advice: rules, each with measured numbers and a suggested change
+    tensors/     the methods of `Tensor`, in layers: each file adds to the one before it
+    tensor.py    `Tensor`, the public class
+    roots.py     packages whose names are imported lazily, on first use
+    custom.py    user-defined functions in a tensor program
+    differentiation.py  derivatives of functions: `grad`, `vjp`, `jvp`, `checkpoint`
+    array_api/   the functions of the array API standard
+    imported/    importers for ONNX, PyTorch and JAX
     distributed/  programs on the workers of a Dask cluster
-    program/     one program with all its stages: what `compile` returns
-    replay/      functions captured once for each signature, then replayed
-    nn/          layers of networks
+    program/     a program with all its stages, as `compile` returns it
+    replay/      `jit`: functions captured once per signature, then replayed
+    nn/          neural-network layers
     optim/       optimisers
-    data/        batches for training, and how far it is
-    playground/  the playground: one kernel with choices of one's own, tried, timed
+    data/        batches for training, and a progress bar
+    playground/  the playground: one kernel with your own choices, run and timed
 """
 
 from typing import TYPE_CHECKING
@@ -186,6 +186,7 @@ _PLACES = {
     "compiler.tensors.repeat": "repeat",
     "compiler.tensors.variables": "Variable",
 }  # fmt: skip
-"""Where the names are: each is loaded when it is first asked for, so `import compiler` is quick."""
+"""The module that defines each name. A name is imported on first use, so `import compiler` is
+quick."""
 
 __getattr__, __dir__ = roots.names(__name__, _PLACES, __all__)

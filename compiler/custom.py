@@ -1,4 +1,4 @@
-"""Functions of your own in a tensor program: on the host, as a kernel, or inside kernels.
+"""User-defined functions in a tensor program: on the host, as a kernel, or inside kernels.
 
     @custom.host(dtype="int64")
     def ranks(x):                                # NumPy arrays in, a NumPy array out
@@ -9,8 +9,8 @@
     twice = custom.inline("twice", "fadd float {0}, {0}", ["float32"], "float32", lambda x: x + x)
     z = twice(y.cast("float32")).exp()           # one kernel
 
-What is registered gives tensors for tensors and is lazy, as every method. A function must depend
-on its arguments alone: equal calls may be made once, and calls nobody needs not at all.
+A registered function takes and returns tensors, and is lazy like every method. It must be pure:
+equal calls may run once, and unused calls not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,10 +40,10 @@ _SCALARS = (bool, int, float, str)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CustomFunction:
-    """A registered function: call it with tensors, and with keyword arguments that are none.
+    """A registered function: call it with tensors, and with keyword arguments that are not tensors.
 
-    `shape` and `dtype` say what it gives: a value, or a function of the operands' shapes (or
-    types) and of the keyword arguments. None: that of the first operand.
+    `shape` and `dtype` of the result are a value, or a function of the operands' shapes (or types)
+    and of the keyword arguments. None stands for that of the first operand.
     """
 
     function: Function
@@ -54,15 +54,15 @@ class CustomFunction:
 
     @property
     def name(self) -> str:
-        """The name registered."""
+        """The registered name."""
         return self.function.name
 
     @user_call
     def __call__(self, *tensors: Any, **attributes: Any) -> Tensor:
-        """The lazy result on `tensors`, or what can become one."""
+        """The lazy result for `tensors`, or for values that can become tensors."""
         for key, value in attributes.items():
             if not isinstance(value, _SCALARS):
-                what = f"keyword {key} is no number or text"
+                what = f"keyword {key} is not a number or text"
                 self._refuse(what, type(value).__name__, "a scalar")
         sources = self._sources(tensors)
         types = tuple(Type(node.shape, node.dtype) for node in sources)
@@ -90,7 +90,7 @@ class CustomFunction:
         return function
 
     def _sources(self, tensors: Sequence[object]) -> tuple[TensorNode, ...]:
-        """The operands as nodes; those of an inline function broadcast to one shape."""
+        """The operands as nodes. Those of an inline function broadcast to one shape."""
         parts = [operand_of(self.name, value) for value in tensors]
         if not parts:
             self._refuse("no operand", "none", "a tensor")
@@ -109,7 +109,7 @@ class CustomFunction:
         return tuple(broadcast_node(node, shape) for node in whole)
 
     def _result(self, types: tuple[Type, ...], attributes: dict[str, Any]) -> Type:
-        """Shape and type of the result as the declarations say them."""
+        """The declared shape and type of the result."""
         shape, dtype = self.shape, self.dtype
         if shape is None:
             shape = types[0].shape
@@ -121,7 +121,7 @@ class CustomFunction:
             dtype = dtype(*(t.dtype for t in types), **attributes)
         whole = (shape,) if isinstance(shape, int) else tuple(shape)
         if any(not isinstance(n, int) or n < 0 for n in whole):
-            self._refuse("the declared shape is no shape", whole, "extents of 0 or more")
+            self._refuse("the declared shape is not a shape", whole, "extents of 0 or more")
         return Type(whole, dtypes.parse(dtype, self.name))
 
     def _refuse(self, problem: str, got: object, expected: object) -> NoReturn:
@@ -131,7 +131,7 @@ class CustomFunction:
 def _own_derivative(
     name: str, function: Callable[..., Any], node: effects.Custom, g: TensorNode
 ) -> list[TensorNode | None]:
-    """What a derivative of the user's gives, checked against the operands."""
+    """The gradients from a user's derivative, checked against the operands."""
     operands = [Tensor._of(each) for each in node.sources]
     given = function(Tensor._of(g), Tensor._of(node), *operands, **dict(node.attributes))
     found = list(given) if isinstance(given, tuple | list) else [given]
@@ -154,7 +154,8 @@ def _own_derivative(
 def host(
     shape: Any = None, dtype: Any = None, name: str | None = None
 ) -> Callable[[Reference], CustomFunction]:
-    """Decorate a function of NumPy arrays, read-only, that gives a new one: it runs on the host.
+    """Decorator for a function that takes read-only NumPy arrays and returns a new one: it runs on
+    the host, between kernels.
 
     `shape` and `dtype` declare the result; see `CustomFunction`.
     """
@@ -175,12 +176,12 @@ def kernel(
     dtype: Any = None,
     declarations: Sequence[str] = (),
 ) -> CustomFunction:
-    """A function in LLVM IR as a kernel of its own; `reference` is the same on NumPy arrays.
+    """A function written in LLVM IR, as a kernel; `reference` is the same function on NumPy arrays.
 
-    `text` defines `void @name(ptr %out, ptr …)`: the result, then each operand, row-major. Where
-    it depends on shapes it is a function of the types of the result and of the operands. It must
-    write all of the result and nothing else. Raises `CompileError` where it does not define that,
-    where LLVM refuses it, and where what it declares is not there.
+    `text` defines `void @name(ptr %out, ptr …)`: the result, then each operand, row-major. If the
+    text depends on shapes, pass a function of the types of the result and of the operands. The
+    kernel must write all of the result and nothing else. Raises `CompileError` if the text does not
+    define that function, if LLVM rejects it, or if a declared function does not exist.
     """
     known = _identifier(name)
     if not callable(reference):
@@ -202,12 +203,12 @@ def inline(
     reference: Reference,
     declarations: Sequence[str] = (),
 ) -> CustomFunction:
-    """One LLVM IR instruction on scalars, `{0}`, `{1}`, … its operands, applied to each element.
+    """One LLVM IR instruction on scalars, with operands `{0}`, `{1}`, …, applied to each element.
 
-    It is computed inside kernels. `reference` is the same on NumPy arrays of one shape.
-    `declarations` are the lines of LLVM IR that it needs besides: of intrinsics, or of functions
-    of libraries that are loaded. Raises `CompileError` where LLVM refuses it, where it is not one
-    instruction, and where what is declared is not there.
+    It is computed inside kernels. `reference` is the same function on NumPy arrays of one shape.
+    `declarations` are further lines of LLVM IR that it needs, for intrinsics or functions of loaded
+    libraries. Raises `CompileError` if LLVM rejects it, if it is not one instruction, or if a
+    declared function does not exist.
     """
     known = _identifier(name)
     if not callable(reference):
@@ -218,7 +219,7 @@ def inline(
     try:
         body = expression.format(*(f"%x{i}" for i in range(len(types))))
     except (IndexError, KeyError, ValueError) as error:
-        problem = f"the expression names an operand that is not there: {error}"
+        problem = f"the expression names an operand that does not exist: {error}"
         raise CompileError(f"custom {name}", problem, got=expression) from error
     parameters = [register_type(t) for t in types]
     needed = foreign.check_inline(known, body, parameters, register_type(target), declarations)
@@ -230,17 +231,18 @@ def _check_texts(name: str, text: object, declarations: Sequence[object]) -> Non
     is_text = isinstance(text, str) and not isinstance(declarations, str)
     if not is_text or not all(isinstance(line, str) for line in declarations):
         got, expected = f"{text!r}, {declarations!r}", "a text, and declarations as a list of texts"
-        raise CompileError(f"custom {name}", "this is no LLVM IR", got=got, expected=expected)
+        raise CompileError(f"custom {name}", "this is not LLVM IR", got=got, expected=expected)
 
 
 def _identifier(name: str) -> str:
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
-        raise CompileError("custom", "the name is no identifier", got=repr(name))
+        raise CompileError("custom", "the name is not an identifier", got=repr(name))
     return name
 
 
 def _check_kernel(function: Function, text: str, count: int | None) -> None:
-    """Refuse a text that does not define the function, on one pointer more than operands."""
+    """Refuse a text that does not define the function with one pointer for the result and one per
+    operand."""
     found = foreign.check_kernel(function.name, text, function.declarations)
     if count not in (None, found - 1):
         problem = "the parameters are not the result and the operands"
@@ -249,7 +251,7 @@ def _check_kernel(function: Function, text: str, count: int | None) -> None:
 
 
 def _lower(instance: Instance) -> None:
-    """Make an instance known to the instructions, unless it is or runs on the host."""
+    """Register an instance for use in instructions, unless it is registered or runs on the host."""
     function = instance.function
     if function.kind == "host" or lowered.find(instance.symbol) is not None:
         return
@@ -270,6 +272,6 @@ def _lower(instance: Instance) -> None:
 
 
 def _renamed(instance: Instance) -> str:
-    """The text of a kernel function under the name by which instructions call it."""
+    """The text of a kernel function under the name that instructions call."""
     own = f"@{instance.function.name}("
     return instance.text.replace(own, f"@sv.custom.{instance.symbol}(")

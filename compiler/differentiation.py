@@ -1,13 +1,13 @@
 """Derivatives of functions of tensors.
 
-    slope = compiler.grad(f)                   # f gives one element: the gradient by its first
+    slope = compiler.grad(f)                   # gradient of f, one element, by its first argument
     value, slope = compiler.value_and_grad(f)(x)
-    y, pull = compiler.vjp(f, x)               # pull(g): what x changes by, in reverse
-    y, t = compiler.jvp(f, (x,), (v,))         # t: what y changes by along v, forwards
-    y = compiler.checkpoint(f)(x)              # what is inside is computed again on the way back
+    y, pull = compiler.vjp(f, x)               # reverse mode: pull(g) is the cotangent of x
+    y, t = compiler.jvp(f, (x,), (v,))         # forward mode: t is the tangent of y along v
+    y = compiler.checkpoint(f)(x)              # recomputes f's activations in the backward pass
 
-Arguments may be tensors, arrays, numbers, and tuples, lists and dicts of such. A function is
-called once for each call of its derivative; results are lazy, and have derivatives themselves.
+Arguments may be tensors, arrays, numbers, and nested tuples, lists and dicts of these. Each call of
+a derivative calls the function once. Results are lazy, and can be differentiated again.
 """
 
 import functools
@@ -29,11 +29,11 @@ Function = Callable[..., Any]
 
 @located
 def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -> Function:
-    """A function that gives the gradient of `f` by its argument number `argnums`, or several.
+    """A function that returns the gradient of `f` by argument number `argnums`, or by several.
 
-    `f` gives a tensor of one element (with `has_aux` a pair, of which that is the first; the second
-    is handed on). The gradient is arranged as the argument is. Raises `GradientError` where `f`
-    gives something else, or an operation has no derivative.
+    `f` returns a tensor of one element; with `has_aux` a pair of that and other results, which are
+    passed through. The gradient has the structure of the argument. Raises `GradientError` if `f`
+    returns something else, or if an operation has no derivative.
     """
     both = value_and_grad(f, argnums, has_aux)
 
@@ -49,7 +49,7 @@ def grad(f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False) -
 def value_and_grad(
     f: Function, argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Function:
-    """A function that gives what `f` does and its gradient: see `grad`."""
+    """A function that returns the result of `f` and its gradient: see `grad`."""
     _check_function("value_and_grad", f)
 
     @functools.wraps(f)
@@ -57,7 +57,7 @@ def value_and_grad(
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
         if any(not 0 <= number < len(args) for number in numbers):
             raise DataError("grad", "there is no such argument", got=f"argnums {argnums}",
-                            expected=f"0 to {len(args) - 1}, arguments by place",
+                            expected=f"0 to {len(args) - 1}, positional arguments",
                             origin=caller("grad"))  # fmt: skip
         wanted = tuple(args[number] for number in numbers)
         inputs = _inputs("grad", wanted)
@@ -67,7 +67,7 @@ def value_and_grad(
         result = whole[0] if has_aux else whole
         if not isinstance(result, Tensor) or result.size != 1:
             got = short(result.node) if isinstance(result, Tensor) else type(result).__name__
-            raise GradientError("grad", "the function gives no single element", got=got,
+            raise GradientError("grad", "the function does not return a single element", got=got,
                                 expected="a tensor of 1 element", hint="sum() or mean() it, or use "
                                 "vjp(f, …)", origin=caller("grad"))  # fmt: skip
         slopes = _pulled([result], [result._new(ones_for(result.node))], marks)
@@ -79,10 +79,10 @@ def value_and_grad(
 
 @located
 def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
-    """What `f` gives, and a function from a change of the result for each change of that to the
-    changes for each change of the arguments: the product with the Jacobian from the left.
+    """The results of `f`, and a function from cotangents of the results to cotangents of the
+    arguments: the vector-Jacobian product (reverse mode).
 
-    It takes one tensor for each that `f` gives, arranged as they are, and gives a tuple.
+    The function takes one tensor for each result, in the same structure, and returns a tuple.
     """
     _check_function("vjp", f)
     inputs = _inputs("vjp", args)
@@ -99,11 +99,11 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
 
 @located
 def jvp(f: Function, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """What `f` gives, and what it changes by where the arguments change by `tangents`: the product
-    with the Jacobian from the right (forward mode).
+    """The results of `f`, and their tangents where the arguments change by `tangents`: the
+    Jacobian-vector product (forward mode).
 
-    It is the reverse sweep of the reverse sweep, which is linear in what it is given; of the first
-    sweep nothing is left to be computed.
+    It is computed as the vector-Jacobian product of a vector-Jacobian product, which is linear in
+    its cotangents; no part of the first one has to be computed.
     """
     _check_function("jvp", f)
     inputs = _inputs("jvp", tuple(args))
@@ -118,11 +118,11 @@ def jvp(f: Function, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any,
 
 @located
 def checkpoint(f: Function) -> Function:
-    """`f`, of which nothing is kept for gradients but its arguments and what it gives: the way
-    back computes what is between once more, when it has come so far. Memory for time.
+    """`f` with activation checkpointing: only its arguments and results are stored, and its
+    intermediate values are recomputed in the backward pass. It trades time for memory.
 
-    What `f` reads besides its arguments, parameters say, is kept. Of several tensors that `f`
-    gives each computes again what is its own. Raises `GradientError` where `f` writes in place.
+    Tensors that `f` reads besides its arguments, such as parameters, are stored. Of several results
+    each recomputes its own intermediate values. Raises `GradientError` if `f` writes in place.
     """
     _check_function("checkpoint", f)
 
@@ -137,7 +137,7 @@ def checkpoint(f: Function) -> Function:
 
 @user_call
 def _checkpoints(results: Sequence[Any], args: Sequence[Tensor]) -> list[Any]:
-    """The tensors among the results, each computed from the arguments again for gradients."""
+    """The results, each tensor of them recomputed from the arguments in the backward pass."""
     inputs = dict.fromkeys(each.node for each in args if not isinstance(each.node, Const))
     return [
         each._new(checkpoint_of(each.node, tuple(inputs))) if isinstance(each, Tensor) else each
@@ -147,13 +147,13 @@ def _checkpoints(results: Sequence[Any], args: Sequence[Tensor]) -> list[Any]:
 
 def _check_function(method: str, f: object) -> None:
     if not callable(f):
-        raise DataError(method, "this is no function", got=type(f).__name__,
+        raise DataError(method, "this is not a function", got=type(f).__name__,
                         expected="a function of tensors")  # fmt: skip
 
 
 @user_call
 def _inputs(method: str, args: Any) -> list[Tensor]:
-    """What is in the arguments, each as a tensor that equals no other."""
+    """The leaves of the arguments, each as a tensor distinct from all others."""
     found = []
     for each in trees.flat(args):
         part = operand_of(method, each)
@@ -162,7 +162,7 @@ def _inputs(method: str, args: Any) -> list[Tensor]:
         if not each.dtype.is_float:
             raise GradientError(method, "gradients are of floats", got=short(each.node),
                                 expected="a floating-point type",
-                                hint="argnums says which arguments gradients are of")  # fmt: skip
+                                hint="argnums selects what to differentiate by")  # fmt: skip
     return found
 
 
@@ -171,26 +171,28 @@ def _marked(tensor: Tensor) -> Tensor:
 
 
 def _tensors(method: str, result: Any) -> list[Tensor]:
-    """What a function gave."""
+    """The tensors in the results of a function."""
     found = trees.flat(result)
     for each in found:
         if not isinstance(each, Tensor):
-            raise GradientError(method, "the function gives no tensor", got=type(each).__name__,
-                                expected="Tensor, or tuples, lists and dicts of such")  # fmt: skip
+            raise GradientError(method, "the function returns no tensor", got=type(each).__name__,
+                                expected="Tensor, or a tuple, list or dict of them")  # fmt: skip
     return found
 
 
 def _tangents(method: str, given: Any, like: Sequence[Tensor]) -> list[Tensor]:
-    """Changes of tensors, which are like these."""
+    """The tangents or cotangents of the tensors in `like`, checked against their shapes and
+    types."""
     found = [Tensor(each) for each in trees.flat(given)]
     if len(found) != len(like):
-        raise GradientError(method, "there is a change for each tensor", got=str(len(found)),
+        raise GradientError(method, "tangents and tensors differ in number", got=str(len(found)),
                             expected=str(len(like)), origin=caller(method))  # fmt: skip
     made = []
     for each, other in zip(found, like, strict=True):
         if each.shape != other.shape:
-            raise ShapeError(method, "a change is like its tensor", got=short(each.node),
-                             expected=short(other.node), origin=caller(method))  # fmt: skip
+            raise ShapeError(method, "a tangent has another shape than its tensor",
+                             got=short(each.node), expected=short(other.node),
+                             origin=caller(method))  # fmt: skip
         made.append(each.cast(other.dtype))
     return made
 
@@ -199,8 +201,8 @@ def _tangents(method: str, given: Any, like: Sequence[Tensor]) -> list[Tensor]:
 def _pulled(
     results: Sequence[Tensor], seeds: Sequence[Tensor], marks: Sequence[TensorNode]
 ) -> list[Tensor]:
-    """The changes of the inputs, in reverse, for changes of the results. Inputs are given as the
-    nodes that marked them: once it is computed, the tensor of one has another node."""
+    """The cotangents of the inputs for cotangents of the results. Inputs are given as the nodes
+    that marked them: a tensor that is computed meanwhile has another node."""
     roots = [remembered(each.node) for each in results]
     nodes = swept(roots, [seed.node for seed in seeds], marks)
     return [Tensor._of(node) for node in nodes]

@@ -1,4 +1,4 @@
-"""`Tensor`, what users write: every method builds graph nodes; data are computed when asked for.
+"""`Tensor`, the public class: every method builds graph nodes; data are computed on demand.
 
 x = Tensor(numpy.ones((64, 784), "float32"))
 y = (x @ w).relu()              # nothing is computed yet
@@ -39,19 +39,20 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @traced
 class Tensor(Gradients):
-    """A lazy array of numbers or truth values; no operation changes its operands.
+    """A lazy array of numbers or truth values. Operations return new tensors.
 
-    Only `assign` and `x[…] = …` change a tensor, and no other tensor with it: `x[0]` is a tensor
-    of its own, so `x[0][1] = v`, which writes NumPy's x, leaves this one. Write `x[0, 1] = v`.
+    Only `assign` and `x[…] = …` change a tensor, and they change no other tensor: `x[0]` is a
+    tensor of its own, so `x[0][1] = v` does not change x, unlike in NumPy. Write `x[0, 1] = v`.
 
-    Made from arrays, numbers, nested lists and other tensors. Default types are NumPy's: a list
-    of Python floats is float64, unless `set_default_dtype` says otherwise. An array that is
-    row-major, aligned and native is not copied.
-    `dtype` converts; `name` is shown in printed programs. `symbolic` maps axes to the `Variable`
-    that is their extent, which makes programs that serve every extent within its bounds; such an
-    axis counts in `shape` and `size` with its greatest extent, and in data with its own.
-    With `requires_grad` its gradients are collected in `grad`: see `backward`.
-    Raises `DataError` for other data.
+    A tensor is made from an array, a number, a nested list or another tensor. Default types are
+    NumPy's: a list of Python floats is float64, unless `set_default_dtype` sets another. An array
+    that is row-major, aligned and in native byte order is not copied.
+
+    `dtype` converts. `name` is shown in printed programs. `symbolic` maps axes to the `Variable`
+    that is their extent: one compiled program then serves every extent within its bounds. Such an
+    axis counts in `shape` and `size` with its maximum, and in data with its actual extent. With
+    `requires_grad` the tensor's gradients are collected in `grad`: see `backward`. Raises
+    `DataError` for other data.
     """
 
     __slots__ = ()
@@ -75,30 +76,30 @@ class Tensor(Gradients):
 
     @classmethod
     def full(cls, shape: int | Sequence[int], value: Scalar, dtype: object = None) -> Self:
-        """`value` everywhere, in the type NumPy gives it, or converted to `dtype`."""
+        """`value` everywhere, in NumPy's type for it, or converted to `dtype`."""
         wanted = extents("full", (shape,))
         return cls._of(broadcast_node(tensor_data.tensor(value, dtype), wanted))
 
     @classmethod
     def zeros(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
-        """0 everywhere; float64 unless `dtype` or `set_default_dtype` says otherwise, as in NumPy
-        (`x.zeros_like()` has the type of x, `rand` is float32)."""
+        """0 everywhere. float64 unless `dtype` or `set_default_dtype` sets another type, as in
+        NumPy (`x.zeros_like()` has the type of x, `rand` is float32)."""
         return cls._constant("zeros", 0, shape, dtype)
 
     @classmethod
     def ones(cls, *shape: int | Sequence[int], dtype: object = None) -> Self:
-        """1 everywhere; float64 unless `dtype` or `set_default_dtype` says otherwise, as in NumPy
-        (`x.ones_like()` has the type of x, `rand` is float32)."""
+        """1 everywhere. float64 unless `dtype` or `set_default_dtype` sets another type, as in
+        NumPy (`x.ones_like()` has the type of x, `rand` is float32)."""
         return cls._constant("ones", 1, shape, dtype)
 
     @classmethod
     def arange(
         cls, start: Scalar, stop: Scalar | None = None, step: Scalar = 1, dtype: object = None
     ) -> Self:
-        """start, start + step, … below `stop`; with one argument from 0 up to it.
+        """start, start + step, … below `stop`. A single argument is `stop`, with `start` 0.
 
-        int64 if all are integers, else float64 or the default type, or `dtype`: element i is
-        start + i * step.
+        int64 if all arguments are integers, else float64 or the default type, unless `dtype` is
+        given. Element i is start + i * step.
         """
         begin, end = (type(start)(0), start) if stop is None else (start, stop)
         count = _count_of(begin, end, step)
@@ -114,7 +115,8 @@ class Tensor(Gradients):
     def eye(
         cls, rows: int, columns: int | None = None, dtype: object = None, *, diagonal: int = 0
     ) -> Self:
-        """1 on diagonal number `diagonal`, 0 elsewhere; in the type of `zeros`."""
+        """[rows, columns]: 1 on diagonal number `diagonal`, 0 elsewhere; the default type is that
+        of `zeros`."""
         shape = extents("eye", (rows, rows if columns is None else columns))
         row = reshaped(Iota((), shape[0], dtypes.int64), (shape[0], 1))
         column = reshaped(Iota((), shape[1], dtypes.int64), (1, shape[1]))
@@ -138,11 +140,11 @@ class Tensor(Gradients):
         return self.full_like(1, dtype)
 
     def realize(self, *others: "Tensor") -> Self:
-        """Computes this tensor, and `others` in the same program; returns this one.
+        """Compute this tensor, and `others` in the same program; returns this one.
 
-        A realised tensor still knows its graph, for `compile` and `explore`, and so keeps the
-        inputs of that graph alive; `Tensor(t.numpy())` does not. The graph reads what its inputs
-        hold now: where one was assigned since, that is another value.
+        A realised tensor still refers to its graph, for `compile` and `explore`, which keeps the
+        inputs of the graph alive; `Tensor(t.numpy())` does not. The graph reads the current values
+        of its inputs: after an assignment to one, it gives another value.
         """
         if watching.current():
             return self
@@ -153,10 +155,11 @@ class Tensor(Gradients):
         return self
 
     def numpy(self) -> Array:
-        """The data, computed if they are not yet, gathered where they are in shards; read-only,
-        since tensors share them: `np.array(t)`, and what a run returns, is a copy of one's own.
+        """The data as a NumPy array, computed now if necessary, and gathered if sharded. The array
+        is read-only, because tensors share memory: `np.array(t)` is a copy. Results of a run are
+        copies, too.
 
-        Of an axis whose extent is a variable, the elements that there are in this run.
+        An axis of variable extent has its extent in this run.
         """
         watching.refuse_value("numpy", self.node)
         if watching.current():
@@ -171,14 +174,14 @@ class Tensor(Gradients):
         return view
 
     def _in_memory(self) -> TensorNode:
-        """The node with the data, which are computed if they are not yet."""
+        """The node with the data, which are computed if necessary."""
         node = self.realize().node
         while not is_realized(node) and not watching.current():  # another thread assigned
             node = self.realize().node
         return node
 
     def item(self) -> Scalar:
-        """The only element as a Python number; `ShapeError` if there are more or none."""
+        """The only element as a Python number. Raises `ShapeError` unless there is exactly one."""
         if self.size != 1:
             raise ShapeError(
                 "item", "only one element can become a number",
@@ -189,7 +192,7 @@ class Tensor(Gradients):
         return value
 
     def tolist(self) -> Any:
-        """The data as nested lists of Python numbers; a number for rank 0."""
+        """The data as nested lists of Python numbers; for rank 0 a number."""
         return self.numpy().tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -204,7 +207,7 @@ class Tensor(Gradients):
         return numpy_calls.function(self, function, args, given)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
-        """The functions of the array API standard; `DataError` for a version there is not."""
+        """The module of array API functions. Raises `DataError` for an unknown version."""
         versions = lazy.load("compiler.array_api.inspection", "VERSIONS")
         if api_version not in (None, *versions):
             raise DataError(
@@ -224,7 +227,7 @@ class Tensor(Gradients):
         return sharing.capsule(self.numpy(), stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # the processor's memory, which all our devices share
+        return 1, 0  # CPU memory, which all our devices share
 
     @classmethod
     def from_dask(
@@ -232,24 +235,24 @@ class Tensor(Gradients):
     ) -> Self:
         """A dask array as a tensor, computed by Dask.
 
-        Where a cluster is in use, in shards on its workers, or on `devices` of them, as
-        `shard` would cut it along `axis`: by default the axis with the most chunks. An array of
-        one chunk is on the first worker. Nothing is waited for, nothing comes here, and what a
-        worker loses Dask makes again. Without a cluster the array is computed by Dask's scheduler.
+        If a cluster is in use, the tensor is sharded over its workers, or over `devices` of them,
+        as `shard` would do along `axis`; by default along the axis with the most chunks. An array
+        of one chunk is on the first worker. The call does not wait, no data are transferred here,
+        and Dask recomputes what a lost worker had. Without a cluster Dask's scheduler computes the
+        array.
 
-        Raises `DataError` where the sizes of chunks are not known, and for types of elements or
-        blocks that no tensor has; `AxisError`.
+        Raises `DataError` if chunk sizes are unknown, or if elements or blocks have a type without
+        a tensor equivalent; `AxisError`.
         """
         made = lazy.load("compiler.distributed.arrays", "from_dask")
         return cls._of(made(x, axis, devices))
 
     def to_dask(self, chunks: Any = None) -> Any:
-        """The tensor, computed if it is not yet, as a dask array.
+        """The tensor, computed now if necessary, as a dask array.
 
-        Shards are its blocks, and stay on the workers that have them; a tensor that is here is one
-        block; one in a file is in blocks of Dask's usual size, each read where it is needed.
-        `chunks` cuts it otherwise, as `dask.array.rechunk` takes them. Nobody may write to the
-        blocks.
+        Shards become its blocks and stay on their workers. A local tensor is one block; a tensor in
+        a file has blocks of Dask's default size, each read on demand. `chunks` partitions it
+        otherwise, as for `dask.array.rechunk`. The blocks must not be written to.
         """
         made = lazy.load("compiler.distributed.arrays", "to_dask")
         return made(self._in_memory(), chunks)
@@ -328,7 +331,7 @@ class Tensor(Gradients):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.numpy(),)  # a pickle holds the data, not how they are computed
+        return type(self), (self.numpy(),)  # a pickle contains the data, not the graph
 
     @classmethod
     def _constant(cls, method: str, value: int, shape: Sequence[Any], dtype: object) -> Self:
@@ -336,12 +339,13 @@ class Tensor(Gradients):
 
 
 def _computed(nodes: list[TensorNode]) -> list[TensorNode]:
-    """Nodes with their data; what compiles and runs programs is loaded for the first of them."""
+    """Nodes with their data. The modules that compile and run programs are imported on first
+    use."""
     return _realize()(nodes)
 
 
 def _computed_with(nodes: list[TensorNode], effects: Effects) -> list[TensorNode]:
-    """The same, with what becomes of memory that is written."""
+    """The same, with the effects on memory that is written."""
     return _realize()(nodes, effects=effects)
 
 
@@ -353,7 +357,7 @@ def _realize() -> Callable[..., list[TensorNode]]:
 
 
 def _of_dask(name: str) -> Any:
-    """A function of what makes a tensor one of Dask's collections."""
+    """A function of the module that makes tensors Dask collections."""
     return lazy.load("compiler.distributed.collection", name)
 
 
@@ -361,7 +365,7 @@ asked.makers.append(Tensor)
 
 
 def load(path: str | Path, dtype: object = None) -> Any:
-    """`Tensor.load`: the tensor of a file, or those of a .safetensors file by name."""
+    """`Tensor.load`: the tensor of a file, or a dict of those of a .safetensors file by name."""
     return Tensor.load(path, dtype)
 
 
@@ -378,10 +382,10 @@ def _converted(node: TensorNode, dtype: object) -> TensorNode:
 
 
 def _count_of(begin: Scalar, end: Scalar, step: Scalar) -> int:
-    """How many elements `arange` has."""
+    """The number of elements of `arange`."""
     if not step or not all(map(math.isfinite, (begin, end, step))):
         raise DataError(
-            "arange", "the range has no number of elements", got=f"{begin}, {end}, {step}",
+            "arange", "the range has no finite number of elements", got=f"{begin}, {end}, {step}",
             expected="finite numbers, and a step that is not 0",
         )  # fmt: skip
     if any(isinstance(v, float) for v in (begin, end, step)):

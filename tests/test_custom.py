@@ -219,7 +219,7 @@ def test_errors_name_the_function_and_the_line(
 
 NOTHING: Any = None
 REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
-    (lambda: custom.host(name="a b")(lambda x: x), CompileError, "no identifier"),
+    (lambda: custom.host(name="a b")(lambda x: x), CompileError, "not an identifier"),
     (lambda: custom.kernel("k", "define void @other(ptr %a) { ret void }", np.abs), CompileError,
      "does not define void @k"),
     (lambda: custom.kernel("k", "define i32 @k(ptr %a) { ret i32 0 }", np.abs), CompileError,
@@ -232,14 +232,14 @@ REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
      "LLVM refuses the text"),
     (lambda: custom.kernel("k", "", NOTHING), CompileError, "needs a reference"),
     (lambda: custom.inline("i", "fadd float {0}, {1}", ["float32"], "float32", np.abs),
-     CompileError, "an operand that is not there"),
+     CompileError, "an operand that does not exist"),
     (lambda: custom.inline("i", "fadd float {0}, {0}", ["float64"], "float32", np.abs),
      CompileError, "LLVM refuses the text"),
     (lambda: custom.inline("i", "x", [], "float32", NOTHING), CompileError, "a reference"),
     (lambda: custom.inline("i", NOTHING, ["float32"], "float32", np.abs), CompileError,
-     "is no LLVM IR"),
+     "is not LLVM IR"),
     (lambda: custom.inline("i", "fneg float {0}", ["float32"], "float32", np.abs, "declare f"),
-     CompileError, "is no LLVM IR"),
+     CompileError, "is not LLVM IR"),
     (lambda: custom.inline("i", "fneg float {0} }} define void @f() {{ ret void", ["float32"],
                            "float32", np.abs), CompileError, "LLVM refuses the text"),
     (lambda: custom.kernel("k", "; define void @k(ptr %a)\n", np.abs), CompileError,
@@ -250,9 +250,9 @@ REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: twice(X.cast("float64")), DTypeError, "an operand has the wrong type"),
     (lambda: below(X, X[:5]), ShapeError, "broadcast"),
     (lambda: ranks(), CompileError, "no operand"),
-    (lambda: stacked(X, times=[1]), CompileError, "keyword times is no number or text"),
-    (lambda: custom.host(shape=(-1,))(lambda x: x)(X), CompileError, "no identifier"),
-    (lambda: custom.host(shape=(-1,), name="f")(lambda x: x)(X), CompileError, "is no shape"),
+    (lambda: stacked(X, times=[1]), CompileError, "keyword times is not a number or text"),
+    (lambda: custom.host(shape=(-1,))(lambda x: x)(X), CompileError, "not an identifier"),
+    (lambda: custom.host(shape=(-1,), name="f")(lambda x: x)(X), CompileError, "is not a shape"),
 )  # fmt: skip
 
 

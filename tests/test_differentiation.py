@@ -73,19 +73,19 @@ def test_forward_mode_leaves_nothing_of_the_sweep() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(GradientError, match=r"(?s)no single element.*test_differentiation.py"):
+    with pytest.raises(GradientError, match=r"(?s)not return a single.*test_differentiation.py"):
         compiler.grad(lambda x: x * 2)(X)
     with pytest.raises(GradientError, match="gradients are of floats"):
         compiler.grad(lambda x: x.sum())(np.arange(3))
     with pytest.raises(DataError, match="no such argument"):
         compiler.grad(lambda x: x.sum(), argnums=2)(X)
-    with pytest.raises(DataError, match="no function"):
+    with pytest.raises(DataError, match="not a function"):
         compiler.grad(3)  # type: ignore[arg-type]
-    with pytest.raises(GradientError, match="gives no tensor"):
+    with pytest.raises(GradientError, match="returns no tensor"):
         compiler.vjp(lambda x: 3, X)
-    with pytest.raises(ShapeError, match="is like its tensor"):
+    with pytest.raises(ShapeError, match="another shape than its tensor"):
         compiler.jvp(lambda x: x * 2, (X,), (X[:2],))
-    with pytest.raises(GradientError, match="for each tensor"):
+    with pytest.raises(GradientError, match="differ in number"):
         compiler.jvp(lambda x: x * 2, (X,), (X, X))
 
 

@@ -1,4 +1,4 @@
-"""Examples in batches, made ahead on a thread."""
+"""Examples in batches, prefetched on a thread."""
 
 import queue
 import threading
@@ -16,7 +16,7 @@ _END = object()
 
 
 class Batches:
-    """Batches of examples: iterate over it once for each pass over the data."""
+    """Batches of examples: each iteration over it is one epoch."""
 
     def __init__(
         self, source: Any, size: int, shuffle: bool, seed: int, drop_last: bool, ahead: int
@@ -26,7 +26,7 @@ class Batches:
         self.size, self.shuffle, self.seed = size, shuffle, seed
         self.drop_last, self.ahead = drop_last, ahead
         self.passes = 0
-        """How many passes were begun: each has an order of its own."""
+        """The number of epochs begun: each has its own order."""
         self._source = source
         self._arrays = _arrays(source)
         if self._arrays is None and shuffle:
@@ -58,7 +58,7 @@ class Batches:
                 yield trees.like(self._source, rows)
 
     def _joined(self) -> Iterator[Any]:
-        """Examples stacked, in the order in which they come."""
+        """Examples stacked into batches, in the order in which they arrive."""
         held: list[Any] = []
         for example in self._source:
             held.append(example)
@@ -70,7 +70,8 @@ class Batches:
 
 
 def _arrays(source: Any) -> list[Any] | None:
-    """What is cut by rows; None for examples one by one. `DataError` for different lengths."""
+    """The arrays to slice by rows; None for an iterable of single examples. Raises `DataError` for
+    different lengths."""
     is_tree = isinstance(source, np.ndarray | Tensor | Mapping | tuple)
     found = trees.flat(source) if is_tree else []
     if not found or not all(isinstance(each, np.ndarray | Tensor) for each in found):
@@ -84,7 +85,7 @@ def _arrays(source: Any) -> list[Any] | None:
 
 
 def _stacked(examples: Sequence[Any]) -> Any:
-    """Examples of one arrangement as one of arrays."""
+    """Examples of equal structure stacked into one structure of arrays."""
     rows = [trees.flat(example) for example in examples]
     columns = zip(*rows, strict=True)
     return trees.like(examples[0], [np.stack([np.asarray(e) for e in each]) for each in columns])
@@ -94,19 +95,19 @@ def batches(
     source: Any, size: int, shuffle: bool = False, seed: int = 0, drop_last: bool = False,
     ahead: int = 2,
 ) -> Batches:  # fmt: skip
-    """Batches of `size` examples of arrays of equal length, in a tuple or dict, or of any iterable
-    of examples. NumPy arrays, arranged as the source is.
+    """Batches of `size` examples from arrays of equal length, in a tuple or dict, or from any
+    iterable of examples. A batch has NumPy arrays in the structure of the source.
 
-    `shuffle` gives each pass a new order, which `seed` decides. `ahead` batches are made on a
-    thread while the last is used; 0 makes none. The last batch may be smaller unless `drop_last`.
+    `shuffle` gives each epoch a new order, determined by `seed`. A thread prepares `ahead` batches
+    in advance; with 0 there is no thread. The last batch may be smaller unless `drop_last`.
     """
     return Batches(source, size, shuffle, seed, drop_last, ahead)
 
 
 def prefetch(source: Iterable[T], ahead: int = 2) -> Iterator[T]:
-    """What `source` gives, made on a thread, `ahead` of what is used.
+    """The items of `source`, prepared by a thread up to `ahead` items in advance.
 
-    An error there is raised here, at its place; who stops early stops the thread.
+    An error in the thread is raised here, in order; stopping early stops the thread.
     """
     if ahead < 1:
         raise DataError("prefetch", "no such number", got=str(ahead), expected="1 or more")

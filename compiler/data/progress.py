@@ -1,4 +1,4 @@
-"""A bar with the loss and examples per second, by tqdm where that is installed."""
+"""A progress bar with the loss and examples per second; it uses tqdm if that is installed."""
 
 import sys
 import time
@@ -9,11 +9,11 @@ from compiler.tensors import trees
 
 T = TypeVar("T")
 EVERY = 0.25
-"""Seconds between two looks at the loss: each look waits for it to be computed."""
+"""Seconds between two reads of the loss: each read waits until it is computed."""
 
 
 class Progress(Generic[T]):
-    """What `source` gives, with a bar; `show(loss)` puts a loss into it."""
+    """The items of `source`, with a progress bar; `show(loss)` displays a loss."""
 
     def __init__(self, source: Iterable[T], title: str = "", file: Any = None) -> None:
         self.source = source
@@ -39,8 +39,8 @@ class Progress(Generic[T]):
             self._end()
 
     def show(self, loss: Any) -> None:
-        """Put a loss into the bar: a number, or a tensor of one element, which is looked at now and
-        then only."""
+        """Show a loss in the bar: a number, or a tensor of one element, which is only read every
+        `EVERY` seconds."""
         now = time.perf_counter()
         if self.loss is None or now - self._seen >= EVERY:
             self._seen, self.loss = now, float(loss)
@@ -53,7 +53,7 @@ class Progress(Generic[T]):
         return self.examples / max(time.perf_counter() - self._begin, 1e-9)
 
     def text(self) -> str:
-        """`loss 0.3124, 51,200 examples/s`"""
+        """The text of the bar: `loss 0.3124, 51,200 examples/s`."""
         loss = "" if self.loss is None else f"loss {self.loss:.4g}, "
         return f"{loss}{self.rate:,.0f} examples/s"
 
@@ -72,12 +72,12 @@ class Progress(Generic[T]):
 
 
 def progress(source: Iterable[T], title: str = "", file: Any = None) -> Progress[T]:
-    """What `source` gives, with a bar on standard error, or in `file`."""
+    """The items of `source`, with a progress bar on standard error, or in `file`."""
     return Progress(source, title, file)
 
 
 def _tqdm(total: int | None, title: str, file: Any) -> Any:
-    """A bar of tqdm's; None where it is not installed."""
+    """A tqdm bar; None if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

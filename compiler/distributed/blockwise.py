@@ -68,7 +68,7 @@ def blockwise(function: Function, *, options: Options | None = None) -> Blockwis
     """
     if not callable(function):
         got = type(function).__name__
-        raise DataError("blockwise", "this is no function", got=got, expected="a function")
+        raise DataError("blockwise", "this is not a function", got=got, expected="a function")
     return Blockwise(function, options or Options(threads=1))
 
 

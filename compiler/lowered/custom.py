@@ -59,7 +59,7 @@ def register(operation: CustomOperation) -> None:
     """
     name = operation.name
     if not name.isidentifier():
-        raise CompileError("custom", "the name is no identifier", got=repr(name))
+        raise CompileError("custom", "the name is not an identifier", got=repr(name))
     if _operations.get(name, operation) != operation:
         raise CompileError("custom", f"another operation is registered as {name}")
     if operation.is_inline and operation.result is None:

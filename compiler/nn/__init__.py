@@ -1,25 +1,25 @@
-"""Layers of networks: thin, each a few tensors and a function of tensors.
+"""Neural-network layers: thin modules of a few tensors and a function of tensors.
 
     from compiler import nn
 
     model = nn.Sequential(nn.Linear(784, 512), nn.relu, nn.Linear(512, 10))
     loss = nn.cross_entropy(model(x), labels)
 
-Layouts, names of parameters and initial values are PyTorch's, so that its weights fit.
+Layouts, parameter names and initial values are PyTorch's, so its weights can be loaded.
 
 In order: each imports only what stands before it.
 
-    running.py         which module is running, by its name in the model
-    module.py          tensors and modules by name; what is saved and loaded
+    running.py         the module that is running, by its name in the model
+    module.py          modules, their named tensors, saving and loading
     initial.py         initial values of parameters
-    linear.py          products, tables of vectors, elements left out
-    convolutions.py    convolutions over 1, 2 or 3 axes, and their transposes
-    normalizations.py  normalisation of features, groups and batches
-    attention.py       attention with several heads
+    linear.py          linear layers, embeddings, dropout
+    convolutions.py    convolutions and transposed convolutions over 1, 2 or 3 axes
+    normalizations.py  layer, group and batch normalisation
+    attention.py       multi-head attention
     recurrent.py       long short-term memory, gated recurrent units
-    sequential.py      modules and functions one after the other; lists and dicts of modules
-    functions.py       activations and losses as functions
-    methods.py         methods of tensors as modules: activations, pools, losses
+    sequential.py      chains, lists and dicts of modules
+    functions.py       activation functions and losses as functions
+    methods.py         tensor methods as modules: activation functions, pooling, losses
 """
 
 from compiler import roots

@@ -1,4 +1,4 @@
-"""Attention with several heads (Vaswani et al., "Attention is all you need", 2017)."""
+"""Multi-head attention (Vaswani et al., "Attention is all you need", 2017)."""
 
 import functools
 import math
@@ -14,10 +14,11 @@ from compiler.tensor import Tensor
 
 
 class MultiheadAttention(Module):
-    """Queries [n, l, width] that look at keys and values [n, s, width], in `heads` parts.
+    """Multi-head attention: queries [n, l, width] attend to keys and values [n, s, width], in
+    `heads` heads.
 
-    `in_proj_weight` [3 width, width] has the rows of queries, keys and values, in this order. The
-    batch comes first, unless `batch_first` is false, as it is in PyTorch where nothing is said.
+    `in_proj_weight` [3 width, width] has the rows for queries, keys and values, in this order. The
+    batch comes first by default, unlike in PyTorch; `batch_first=False` changes that.
     """
 
     @constructor
@@ -39,14 +40,15 @@ class MultiheadAttention(Module):
         attn_mask: Tensor | None = None, average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-        """[n, l, width], and how much each query looks at each key [n, l, s], the mean over heads,
-        [n, heads, l, s] where not `average_attn_weights`; None where not `need_weights`. What is
-        not read is not computed. While it learns, each weight is dropped with probability
-        `dropout`, in both.
+        """The output [n, l, width], and the attention weights [n, l, s], averaged over heads, or
+        [n, heads, l, s] unless `average_attn_weights`; None instead of them unless `need_weights`.
+        Unused results are not computed. In training mode, dropout with probability `dropout`
+        applies to the weights in both results.
 
-        Without keys and values queries look at themselves. Masks say what is not looked at, keys
-        [n, s] and pairs [l, s] or [n heads, l, s], where they are true; floats are added to the
-        scores. `is_causal`: nor is what comes later.
+        Without keys and values the queries attend to themselves. Masks are true where attention is
+        not allowed: `key_padding_mask` [n, s] for keys, `attn_mask` [l, s] or [n heads, l, s] for
+        pairs; masks of floats are added to the scores. With `is_causal`, later keys are masked as
+        well.
         """
         given = (query, query if key is None else key, value)
         q, k, v = (self._ordered(key if each is None else each) for each in given)
@@ -71,13 +73,13 @@ class MultiheadAttention(Module):
         return made, weights.mean(1) if average_attn_weights else weights
 
     def _ordered(self, x: Any) -> Any:
-        """[n, l, width] from the order of the arguments, and back."""
+        """Swap between the argument order and [n, l, width]."""
         return x if self.batch_first else x.permute(1, 0, 2)
 
     def _mask(
         self, keys: Tensor | None, pairs: Tensor | None, q: Tensor, k: Tensor
     ) -> list[Tensor]:
-        """Masks of keys and of pairs that broadcast to [n, heads, l, s]."""
+        """Masks of keys and of pairs, broadcastable to [n, heads, l, s]."""
         n, heads, length, _ = q.shape
         found = [] if keys is None else [Tensor(keys).reshape(n, 1, 1, k.shape[2])]
         if pairs is not None:
@@ -87,20 +89,21 @@ class MultiheadAttention(Module):
         return found
 
     def _projected(self, x: Tensor, begin: int, end: int) -> Tensor:
-        """What rows `begin` to `end` of the weights, in parts of a width, make of x."""
+        """x projected with rows `begin` to `end` of the weights, counted in multiples of
+        `width`."""
         width = self.in_proj_weight.shape[1]
         rows = slice(begin * width, end * width)
         made = x @ self.in_proj_weight[rows].mT
         return made if self.in_proj_bias is None else made + self.in_proj_bias[rows]
 
     def _cut(self, x: Tensor) -> Tensor:
-        """[n, heads, l, width / heads]."""
+        """Split into heads: [n, heads, l, width / heads]."""
         n, length, width = x.shape
         return x.reshape(n, length, self.heads, width // self.heads).transpose(1, 2)
 
 
 def _added(masks: list[Tensor], dtype: Any) -> Tensor | None:
-    """Masks as what is added to the scores; None where there are none."""
+    """The masks as one term to add to the scores; None without masks."""
     floats = [
         mask.where(Tensor(-math.inf).cast(dtype), Tensor(0.0).cast(dtype))
         if mask.dtype == bool_ else mask.cast(dtype)

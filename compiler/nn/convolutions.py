@@ -1,4 +1,4 @@
-"""Convolutions over 1, 2 or 3 axes, and their transposes."""
+"""Convolutions and transposed convolutions over 1, 2 or 3 axes."""
 
 import math
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class _Convolution(Module):
         self._given = {**given, "groups": groups}
 
     def forward(self, x: Tensor) -> Tensor:
-        """[n, outputs, …]."""
+        """The convolved input, [n, outputs, …]."""
         name = f"conv_transpose{self.axes}d" if self.is_transposed else f"conv{self.axes}d"
         made: Tensor = getattr(x, name)(self.weight, self.bias, **self._given)
         return made
@@ -69,36 +69,39 @@ class _Transposed(_Convolution):
 
 
 class Conv1d(_Straight):
-    """[n, inputs, l] to [n, outputs, l']: `Tensor.conv1d` with weights of its own."""
+    """Convolution of [n, inputs, l] to [n, outputs, l']: `Tensor.conv1d` with parameters `weight`,
+    `bias`."""
 
     axes = 1
 
 
 class Conv2d(_Straight):
-    """[n, inputs, h, w] to [n, outputs, h', w']: `Tensor.conv2d` with weights of its own."""
+    """Convolution of [n, inputs, h, w] to [n, outputs, h', w']: `Tensor.conv2d` with parameters
+    `weight`, `bias`."""
 
     axes = 2
 
 
 class Conv3d(_Straight):
-    """[n, inputs, d, h, w] to [n, outputs, d', h', w']: `Tensor.conv3d` with its own weights."""
+    """Convolution of [n, inputs, d, h, w] to [n, outputs, d', h', w']: `Tensor.conv3d` with
+    parameters `weight`, `bias`."""
 
     axes = 3
 
 
 class ConvTranspose1d(_Transposed):
-    """The transpose of `Conv1d`; `weight` is [inputs, outputs / groups, k]."""
+    """Transposed convolution over 1 axis; `weight` is [inputs, outputs / groups, k]."""
 
     axes = 1
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of `Conv2d`; `weight` is [inputs, outputs / groups, kh, kw]."""
+    """Transposed convolution over 2 axes; `weight` is [inputs, outputs / groups, kh, kw]."""
 
     axes = 2
 
 
 class ConvTranspose3d(_Transposed):
-    """The transpose of `Conv3d`; `weight` is [inputs, outputs / groups, kd, kh, kw]."""
+    """Transposed convolution over 3 axes; `weight` is [inputs, outputs / groups, kd, kh, kw]."""
 
     axes = 3

@@ -1,4 +1,5 @@
-"""Activations and losses as functions: methods of tensors under the names that networks use."""
+"""Activation functions and losses as functions: tensor methods under the names that networks
+use."""
 
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ def relu(x: Tensor) -> Tensor:
 
 
 def gelu(x: Tensor, approximate: Literal["tanh", "none"] = "tanh") -> Tensor:
-    """x times the normal distribution of x, in its tanh form, or by erf with "none"."""
+    """x times the normal cumulative distribution at x, in its tanh form; "none" uses erf."""
     return x.gelu(approximate)
 
 
@@ -42,7 +43,8 @@ def cross_entropy(
     logits: Tensor, target: Any, weight: Any = None, ignore_index: int = -100,
     reduction: Fold = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """`Tensor.cross_entropy`: logits [n, classes, …] against classes [n, …] or probabilities."""
+    """Cross entropy of logits [n, classes, …] with classes [n, …] or probabilities:
+    `Tensor.cross_entropy`."""
     return logits.cross_entropy(target, weight, ignore_index, reduction, label_smoothing)
 
 
@@ -50,22 +52,23 @@ def nll_loss(
     logs: Tensor, target: Any, weight: Any = None, ignore_index: int = -100,
     reduction: Fold = "mean",
 ) -> Tensor:  # fmt: skip
-    """`Tensor.nll_loss`: log probabilities [n, classes, …] against classes [n, …]."""
+    """Negative log likelihood of log probabilities [n, classes, …] for classes [n, …]:
+    `Tensor.nll_loss`."""
     return logs.nll_loss(target, weight, ignore_index, reduction)
 
 
 def mse_loss(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
-    """(x - target)²."""
+    """Squared error, (x - target)², reduced."""
     return x.mse_loss(target, reduction)
 
 
 def l1_loss(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
-    """|x - target|."""
+    """Absolute error, |x - target|, reduced."""
     return x.l1_loss(target, reduction)
 
 
 def huber_loss(x: Tensor, target: Any, delta: float = 1.0, reduction: Fold = "mean") -> Tensor:
-    """A parabola up to a distance of `delta`, a line beyond."""
+    """Huber loss: quadratic up to a distance of `delta`, linear beyond; reduced."""
     return x.huber_loss(target, delta, reduction)
 
 
@@ -75,10 +78,10 @@ def smooth_l1_loss(x: Tensor, target: Any, beta: float = 1.0, reduction: Fold = 
 
 
 def binary_cross_entropy(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
-    """Cross entropy of probabilities x of one class."""
+    """Binary cross entropy of probabilities x with the target."""
     return x.binary_cross_entropy(target, reduction)
 
 
 def binary_cross_entropy_with_logits(x: Tensor, target: Any, reduction: Fold = "mean") -> Tensor:
-    """Cross entropy of one class, of which x are the logits."""
+    """Binary cross entropy of logits x with the target."""
     return x.binary_cross_entropy_with_logits(target, reduction)

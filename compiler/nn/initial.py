@@ -1,6 +1,7 @@
-"""Initial values of parameters: uniform between bounds that follow from how many inputs a sum has.
+"""Initial values of parameters: Kaiming-uniform, xavier, normal, constant.
 
-Kaiming-uniform with a = sqrt(5), as PyTorch's layers begin: within ± 1 / sqrt(inputs).
+Kaiming-uniform with a = sqrt(5), the default of PyTorch's layers, is uniform within ± 1 /
+sqrt(inputs).
 """
 
 import math
@@ -18,44 +19,44 @@ from compiler.tensors import watching
 
 FLOAT = "float32"
 FEW = 1 << 16
-"""Elements of a parameter that is drawn without a program: one would be compiled for each shape,
-which takes 30 ms; NumPy draws so many in 8 ms (EPYC, Zen 4, 2026-11-26)."""
+"""Up to this many elements a parameter is drawn by NumPy, in 8 ms, not by a compiled program, which
+would take 30 ms to compile for each shape (EPYC, Zen 4, 2026-11-26)."""
 
 
 def Parameter(data: Any, requires_grad: bool = True) -> Tensor:
-    """A tensor of these data that collects gradients, unless it is told not to."""
+    """A tensor with these data that collects gradients, unless `requires_grad` is false."""
     return Tensor(data).detach().clone().requires_grad_(requires_grad)
 
 
 def uniform(shape: tuple[int, ...], inputs: int, dtype: object = FLOAT) -> Tensor:
-    """A parameter within ± 1 / sqrt(inputs)."""
+    """A parameter drawn uniformly from ± 1 / sqrt(inputs)."""
     bound = 1 / math.sqrt(inputs) if inputs else 0.0
     return _settled(Tensor.uniform(*shape, low=-bound, high=bound, dtype=dtype))
 
 
 def normal(shape: tuple[int, ...], dtype: object = FLOAT) -> Tensor:
-    """A parameter of the standard normal distribution."""
+    """A parameter drawn from the standard normal distribution."""
     return _settled(Tensor.randn(*shape, dtype=dtype))
 
 
 def xavier(shape: tuple[int, int], dtype: object = FLOAT) -> Tensor:
-    """A parameter within ± sqrt(6 / (rows + columns)) (Glorot and Bengio, 2010)."""
+    """A parameter drawn uniformly from ± sqrt(6 / (rows + columns)) (Glorot and Bengio, 2010)."""
     bound = math.sqrt(6 / sum(shape))
     return _settled(Tensor.uniform(*shape, low=-bound, high=bound, dtype=dtype))
 
 
 def full(shape: tuple[int, ...], value: float, dtype: object = FLOAT) -> Tensor:
-    """A parameter that is `value` everywhere."""
+    """A parameter with the same value everywhere."""
     return state(shape, value, dtype).requires_grad_()
 
 
 def state(shape: tuple[int, ...], value: float, dtype: object = FLOAT) -> Tensor:
-    """A tensor of its own memory that is written in place, and is no parameter."""
+    """A tensor with its own memory that is written in place and is not a parameter."""
     return Tensor(np.full(shape, value, dtypes.parse(dtype, "nn").numpy))
 
 
 def _settled(drawn: Tensor) -> Tensor:
-    """A parameter of these random numbers."""
+    """A parameter with these random numbers, computed now."""
     if drawn.size <= FEW and not watching.current():
         held = {n: data(n) for n in toposort([drawn.node]) if isinstance(n, Buffer)}
         drawn = Tensor(np.array(interpret([drawn.node], held)[0]))

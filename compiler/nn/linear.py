@@ -1,4 +1,4 @@
-"""Products, tables of vectors, elements left out."""
+"""Linear layers, embeddings, dropout."""
 
 from compiler.core.errors import DataError
 from compiler.core.keywords import constructor
@@ -9,7 +9,8 @@ from compiler.tensors.gradients import no_grad
 
 
 class Linear(Module):
-    """x @ weightᵀ + bias: [..., inputs] to [..., outputs]; `weight` is [outputs, inputs]."""
+    """Linear layer: x @ weightᵀ + bias, [..., inputs] to [..., outputs]; `weight` is [outputs,
+    inputs]."""
 
     @constructor
     def __init__(
@@ -19,15 +20,16 @@ class Linear(Module):
         self.bias = initial.uniform((outputs,), inputs, dtype) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """[..., outputs]."""
+        """x @ weightᵀ + bias, [..., outputs]."""
         made = x @ self.weight.mT
         return made if self.bias is None else made + self.bias
 
 
 class Embedding(Module):
-    """Rows of a table by number: integers [...] to [..., width]; `weight` is [rows, width].
+    """Embedding: rows of a table by index, integers [...] to [..., width]; `weight` is [rows,
+    width].
 
-    The row `padding` begins as 0 and collects no gradient.
+    The row `padding` starts as 0 and gets no gradient.
     """
 
     @constructor
@@ -44,7 +46,7 @@ class Embedding(Module):
         self._padding = padding
 
     def forward(self, numbers: Tensor) -> Tensor:
-        """[..., width]."""
+        """The rows of the table at these indices, [..., width]."""
         made = self.weight[numbers]
         if self._padding is None:
             return made
@@ -52,9 +54,10 @@ class Embedding(Module):
 
 
 class Dropout(Module):
-    """Each element 0 with probability `p`, else divided by 1 - p, while it learns.
+    """Dropout: in training mode each element becomes 0 with probability `p`, else is divided by 1 -
+    p.
 
-    `inplace` is there for programs that give it: what memory is written is the compiler's choice.
+    `inplace` is accepted for compatibility; the compiler chooses which memory is written.
     """
 
     @constructor
@@ -64,5 +67,5 @@ class Dropout(Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """Like x."""
+        """x with dropout applied in training mode, else x."""
         return x.dropout(self.p, self.training)

@@ -1,10 +1,10 @@
-"""Methods of tensors as modules, under PyTorch's names: activations, pools, losses.
+"""Tensor methods as modules, under PyTorch's names: activation functions, pooling, losses.
 
     model = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten())
     criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
     loss = criterion(model(x), labels)
 
-What a module is made with are the arguments of the method behind the tensors that it is called on.
+A module takes the arguments of the method that follow its tensors.
 """
 
 import inspect
@@ -17,17 +17,17 @@ from compiler.tensor import Tensor
 
 
 class OfMethod(Module):
-    """Base of those: `method` of a tensor, called with `tensors` of them."""
+    """Base of these modules: `method`, called with `tensors` tensor arguments."""
 
     method: ClassVar[str]
     tensors: ClassVar[int] = 1
     usual: ClassVar[dict[str, Any]] = {}
-    """Values of arguments where PyTorch's module has another one than the method."""
+    """Arguments whose default differs between PyTorch's module and the method."""
 
     @located
     def __init__(self, *args: Any, **given: Any) -> None:
-        """Raises `DataError` for arguments that the method does not have, but for `inplace`: what
-        memory is written is the compiler's choice."""
+        """Raises `DataError` for arguments that the method does not have, except `inplace`, which
+        is ignored: the compiler chooses which memory is written."""
         kind = type(self)
         given.pop("inplace", None)
         call = Call(kind.__name__, _signature(kind))
@@ -39,7 +39,7 @@ class OfMethod(Module):
         self._given = {**self.usual, **bound.arguments}
 
     def forward(self, x: Tensor, *others: Any) -> Any:
-        """What the method gives."""
+        """The result of the method."""
         return getattr(x, self.method)(*others, **self._given)
 
     def __repr__(self) -> str:
@@ -48,7 +48,7 @@ class OfMethod(Module):
 
 
 def _signature(kind: type[OfMethod]) -> inspect.Signature:
-    """That of the method without the tensors."""
+    """The signature of the method without the tensors."""
     whole = inspect.signature(getattr(Tensor, kind.method))
     rows = list(whole.parameters.values())[kind.tensors :]
     return whole.replace(parameters=[
@@ -57,7 +57,7 @@ def _signature(kind: type[OfMethod]) -> inspect.Signature:
 
 
 class Identity(Module):
-    """Its input; arguments are ignored, so that it may stand for another module."""
+    """Returns its input. Arguments are ignored, so that it can replace another module."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class Identity(Module):
 
 
 class Flatten(OfMethod):
-    """`Tensor.flatten`, from the second axis on."""
+    """`Tensor.flatten`, by default from axis 1 on."""
 
     method, usual = "flatten", {"start": 1}
 
@@ -104,7 +104,7 @@ class ELU(OfMethod):
 
 
 class GELU(OfMethod):
-    """`Tensor.gelu`, by erf unless it is told "tanh"."""
+    """`Tensor.gelu`; by default with erf, "tanh" selects the approximation."""
 
     method, usual = "gelu", {"approximate": "none"}
 

@@ -1,8 +1,8 @@
-"""Tensors and modules by name; what is saved and loaded.
+"""Modules, their named tensors, saving and loading.
 
-A module is any class whose attributes are tensors, modules, and lists, tuples and dicts of such:
-`layers.0.weight` is `self.layers[0].weight`. Tensors that require gradients are its parameters;
-the others, such as running means, are saved with them.
+A module is an object whose attributes are tensors, modules, and lists, tuples and dicts of these:
+`layers.0.weight` is `self.layers[0].weight`. Tensors that require gradients are its parameters; the
+other tensors, such as running means, are saved with them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ from compiler.tensors.history import is_collecting
 from compiler.tensors.writing import assign_together
 
 SHOWN = 8
-"""As many differences are listed."""
+"""The number of differences listed in an error message."""
 
 
 class Module:
@@ -32,7 +32,7 @@ class Module:
     """
 
     training: bool = True
-    """Whether it learns: dropout drops, batches are normalised by their own statistics."""
+    """True in training mode: dropout is active, and batch normalisation uses batch statistics."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         CHANGES[0] += 1
@@ -43,28 +43,29 @@ class Module:
         object.__delattr__(self, name)
 
     def forward(self, *inputs: Any, **given: Any) -> Any:
-        """What it computes."""
-        raise DataError(type(self).__name__, "it has no forward",
+        """The computation of the module; override it."""
+        raise DataError(type(self).__name__, "the module has no forward",
                         expected="a method forward(self, …)")  # fmt: skip
 
     def __call__(self, *inputs: Any, **given: Any) -> Any:
         return running.run(self, _inside, inputs, given)
 
     def named_tensors(self) -> Iterator[tuple[str, Tensor]]:
-        """Its tensors and those of its modules, with their names."""
+        """The tensors of this module and its submodules, with their names."""
         for name, value in _named(self):
             if isinstance(value, Tensor):
                 yield name, value
 
     def named_modules(self) -> Iterator[tuple[str, "Module"]]:
-        """Itself, under the name "", and the modules in it."""
+        """This module, under the name "", and its submodules, with their names."""
         yield "", self
         for name, value in _named(self):
             if isinstance(value, Module):
                 yield name, value
 
     def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """The tensors that require gradients, with their names; one of two names by its first."""
+        """The tensors that require gradients, with their names; a tensor with two names under the
+        first."""
         met: set[int] = set()
         for name, tensor in self.named_tensors():
             if is_collecting(tensor) and id(tensor) not in met:
@@ -76,46 +77,48 @@ class Module:
         return [tensor for _, tensor in self.named_parameters()]
 
     def train(self, mode: bool = True) -> Self:
-        """Let it and its modules learn, or not; returns itself."""
+        """Switch this module and its submodules to training mode, or with False to evaluation mode;
+        returns it."""
         for _, module in self.named_modules():
             module.training = mode
         return self
 
     def eval(self) -> Self:
-        """Let it and its modules learn no more; returns itself."""
+        """Switch this module and its submodules to evaluation mode; returns it."""
         return self.train(False)
 
     def requires_grad_(self, flag: bool = True) -> Self:
-        """Collect gradients of its tensors, or not: `model.encoder.requires_grad_(False)` leaves
-        that part as it is. Only its parameters can do so again later."""
+        """Start or stop collecting gradients for its tensors: `model.encoder.requires_grad_(False)`
+        freezes that part. Only its parameters can be unfrozen later."""
         for _, tensor in self.named_parameters() if not flag else self.named_tensors():
             if tensor.dtype.is_float:
                 tensor.requires_grad_(flag)
         return self
 
     def register_buffer(self, name: str, value: Tensor | None, persistent: bool = True) -> None:
-        """The same as `self.name = value`: a tensor that requires no gradient is saved, and is no
-        parameter. Raises `DataError` where it is not to be saved."""
+        """The same as `self.name = value`: a tensor without gradients is saved, but not a
+        parameter. Raises `DataError` unless `persistent`."""
         if not persistent:
             raise DataError(
-                "register_buffer", "a tensor of a module is saved with it", got="persistent=False",
-                expected="True", hint="keep what is not saved where no module looks: in a closure",
+                "register_buffer", "tensors of a module are always saved", got="persistent=False",
+                expected="True",
+                hint="keep a tensor that is not to be saved outside the module",
             )  # fmt: skip
         setattr(self, name, value)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients that were collected, or make them 0."""
+        """Delete the collected gradients, or set them to 0."""
         forget_gradients(self.parameters(), set_to_none)
 
     def state_dict(self) -> dict[str, Tensor]:
-        """All its tensors by name: `compiler.save("model.safetensors", model.state_dict())`."""
+        """All tensors by name: `compiler.save("model.safetensors", model.state_dict())`."""
         return dict(self.named_tensors())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Write values by name into its tensors, in place.
+        """Write values by name into the tensors, in place.
 
-        Raises `DataError` with every name that is missing or unknown and every shape and type that
-        differs; nothing is written then.
+        Raises `DataError` that lists missing and unknown names and differing shapes and types; then
+        nothing is written.
         """
         load_state(type(self).__name__, self.state_dict(), state)
 
@@ -134,7 +137,7 @@ class Module:
 
 
 def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool) -> None:
-    """Forget the gradients that were collected, or make them 0."""
+    """Delete the collected gradients, or set them to 0."""
     collect_together([
         (each, None if set_to_none or each.grad is None else each.grad.zeros_like())
         for each in tensors
@@ -142,7 +145,7 @@ def forget_gradients(tensors: Iterable[Tensor], set_to_none: bool) -> None:
 
 
 def _named(module: Module) -> Iterator[tuple[str, Any]]:
-    """What stands in a module, at any depth, by name."""
+    """The attributes and items of a module, at any depth, by name."""
     open_parts: list[tuple[str, Any]] = [("", module)]
     while open_parts:
         prefix, value = open_parts.pop()
@@ -161,7 +164,7 @@ def _named(module: Module) -> Iterator[tuple[str, Any]]:
 
 
 def _inside(module: Module) -> Iterator[tuple[str, Module]]:
-    """The modules in a module and its lists, tuples and dicts, but in no other module, by name."""
+    """The direct submodules of a module, also those in its lists, tuples and dicts, by name."""
     open_parts: list[tuple[str, Any]] = [*reversed(vars(module).items())]
     while open_parts:
         name, value = open_parts.pop()
@@ -176,7 +179,8 @@ def _inside(module: Module) -> Iterator[tuple[str, Module]]:
 
 @no_grad()
 def load_state(what: str, own: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
-    """Write values by name into tensors, all or none. Raises `DataError` for what differs."""
+    """Write values by name into tensors, all or none. Raises `DataError` if names, shapes or types
+    differ."""
     given = {name: value if isinstance(value, Tensor) else Tensor(value)
              for name, value in state.items()}  # fmt: skip
     wrong = [f"{name} is missing" for name in own if name not in given]
@@ -187,6 +191,6 @@ def load_state(what: str, own: Mapping[str, Tensor], state: Mapping[str, Any]) -
     if wrong:
         more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         raise DataError(what, "the state does not fit", got="; ".join(wrong[:SHOWN]) + more,
-                        expected=f"{len(own)} tensors, each like its own")  # fmt: skip
+                        expected=f"{len(own)} tensors, with the same names and types")  # fmt: skip
     pairs = [(tensor, given[name]) for name, tensor in own.items()]
     assign_together(pairs, is_computed=True)

@@ -1,4 +1,4 @@
-"""Normalisation of features, groups and batches."""
+"""Layer, group and batch normalisation."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,8 +14,8 @@ from compiler.tensors.writing import assign_together
 
 
 class LayerNorm(Module):
-    """The last axes, of `shape`, less their mean, divided by their deviation; times `weight`, plus
-    `bias`, both of that shape."""
+    """Layer normalisation over the last axes, of `shape`: (x - mean) / sqrt(variance + eps) *
+    `weight` + `bias`, both of that shape."""
 
     @constructor
     def __init__(
@@ -28,14 +28,15 @@ class LayerNorm(Module):
         self.bias = initial.full(self.shape, 0.0, dtype) if affine and bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Like x."""
+        """The normalised input, with its shape."""
         made = x.layernorm(tuple(range(-len(self.shape), 0)), self.eps)
         made = made if self.weight is None else made * self.weight
         return made if self.bias is None else made + self.bias
 
 
 class RMSNorm(Module):
-    """x / sqrt(mean of x² + eps) over the last axis, times `weight` [width]."""
+    """Root-mean-square normalisation: x / sqrt(mean of x² + eps) over the last axis, times `weight`
+    [width]."""
 
     @constructor
     def __init__(self, width: int, eps: float = 1e-6, dtype: object = initial.FLOAT) -> None:
@@ -43,12 +44,13 @@ class RMSNorm(Module):
         self.weight = initial.full((width,), 1.0, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Like x."""
+        """The normalised input, with its shape."""
         return x.rms_norm(-1, self.weight, self.eps)
 
 
 class GroupNorm(Module):
-    """[n, channels, …] with the channels of each of `groups` normalised together."""
+    """Group normalisation: [n, channels, …] with the channels of each of `groups` groups normalised
+    together."""
 
     @constructor
     def __init__(
@@ -60,7 +62,7 @@ class GroupNorm(Module):
         self.bias = initial.full((channels,), 0.0, dtype) if affine else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Like x."""
+        """The normalised input, with its shape."""
         return x.group_norm(self.groups, self.weight, self.bias, self.eps)
 
 
@@ -79,8 +81,9 @@ class _BatchNorm(Module):
         self.running_var = initial.state((channels,), 1.0, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Like x: by the statistics of the batch while it learns, which the running ones follow by
-        a share of `momentum`; else by the running ones."""
+        """The normalised input. In training mode it uses the statistics of the batch, and the
+        running statistics move towards them by the share `momentum`; otherwise it uses the running
+        ones."""
         if x.ndim not in self.ranks:
             wanted = " or ".join(f"{rank} axes" for rank in self.ranks)
             raise ShapeError(type(self).__name__, "the input has another rank",
@@ -88,14 +91,15 @@ class _BatchNorm(Module):
         mean, variance = self.running_mean, self.running_var
         if self.training:
             axes = tuple(axis for axis in range(x.ndim) if axis != 1)
-            exact = x._as_wide()  # statistics of halves are rounded once, where they are used
+            exact = x._as_wide()  # statistics of 16-bit floats are rounded once, on use
             mean, variance = exact.mean(axes), exact.var(axes, correction=0)
             self._follow(mean, variance, x.size // x.shape[1])
         return x.batch_norm(mean, variance, self.weight, self.bias, self.eps)
 
     @no_grad()
     def _follow(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """The running variance is that of a sample: divided by one less."""
+        """Update the running statistics. The running variance is that of a sample: divided by count
+        - 1."""
         share = self.momentum
         sample = variance.detach() * (count / max(count - 1, 1))
         assign_together([
@@ -105,18 +109,18 @@ class _BatchNorm(Module):
 
 
 class BatchNorm1d(_BatchNorm):
-    """[n, channels] or [n, channels, l], each channel normalised over the batch."""
+    """Batch normalisation of [n, channels] or [n, channels, l], per channel."""
 
     ranks = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """[n, channels, h, w], each channel normalised over the batch."""
+    """Batch normalisation of [n, channels, h, w], per channel."""
 
     ranks = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """[n, channels, d, h, w], each channel normalised over the batch."""
+    """Batch normalisation of [n, channels, d, h, w], per channel."""
 
     ranks = (5,)

@@ -1,6 +1,6 @@
-"""Long short-term memory and gated recurrent units over sequences, written out step by step.
+"""Long short-term memory and gated recurrent units over sequences, unrolled step by step.
 
-The batch comes first, unless `batch_first` is false, as it is in PyTorch where nothing is said.
+The batch comes first by default, unlike in PyTorch; `batch_first=False` changes that.
 """
 
 from typing import Any, ClassVar
@@ -30,10 +30,10 @@ class _Recurrent(Module):
                 own[name] = initial.uniform((rows,), hidden, dtype) if bias else None
 
     def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
-        """The hidden states [n, l, hidden] of the last layer, and the last state of all layers.
+        """The hidden states of the last layer [n, l, hidden], and the final state of all layers.
 
-        x is [n, l, inputs], or [l, n, inputs] where not `batch_first`, and so is what comes out;
-        `state` is what an earlier call gave, zeros where it is None.
+        x is [n, l, inputs], or [l, n, inputs] unless `batch_first`; the output has the same order.
+        `state` is the state from an earlier call; None stands for zeros.
         """
         x = x if self.batch_first else x.permute(1, 0, 2)
         states = []
@@ -55,7 +55,7 @@ class _Recurrent(Module):
         own = vars(self)
         w_ih, w_hh = own[f"weight_ih_l{layer}"], own[f"weight_hh_l{layer}"]
         b_ih, b_hh = own[f"bias_ih_l{layer}"], own[f"bias_hh_l{layer}"]
-        gates = x @ w_ih.mT  # of all steps one product
+        gates = x @ w_ih.mT  # one product for all steps
         rows = []
         for step in range(x.shape[1]):
             state = self._step(gates[:, step], state, w_hh, b_ih, b_hh)
@@ -63,16 +63,17 @@ class _Recurrent(Module):
         return rows[0].stack(*rows[1:], axis=1), state
 
     def _zeros(self, x: Tensor) -> Any:
-        """The first state."""
+        """The initial state, zeros."""
         raise NotImplementedError
 
     def _step(self, gates: Tensor, state: Any, w_hh: Tensor, *biases: Tensor | None) -> Any:
-        """The next state."""
+        """The next state of a layer."""
         raise NotImplementedError
 
 
 class LSTM(_Recurrent):
-    """[n, l, inputs] to [n, l, hidden]; the state is (hidden, cell), [layers, n, hidden] each."""
+    """Long short-term memory: [n, l, inputs] to [n, l, hidden]; the state is (hidden, cell),
+    [layers, n, hidden] each."""
 
     gates = 4
 
@@ -93,7 +94,7 @@ class LSTM(_Recurrent):
 
 
 class GRU(_Recurrent):
-    """[n, l, inputs] to [n, l, hidden]; the state is [layers, n, hidden]."""
+    """Gated recurrent unit: [n, l, inputs] to [n, l, hidden]; the state is [layers, n, hidden]."""
 
     gates = 3
 

@@ -1,11 +1,11 @@
-"""Which module is running: what it makes belongs to it, by its name in the model that was called.
+"""The module that is running: nodes are attributed to it, by its name in the model that was called.
 
     model(x)                    called by no module: it is the model, and names count from it
       self.blocks[0](x)         blocks.0
         self.norms[1](x)        blocks.0.norms.1: also where the block was not called itself
 
-A module that is nowhere in the model, such as one that is made on the way, has the name of its
-class. Names are looked up once for each line that calls a model, as long as no attribute is set.
+A module that is not part of the model, such as one created in `forward`, has the name of its class.
+Names are cached for each line that calls a model, until an attribute is set.
 """
 
 import sys
@@ -20,18 +20,19 @@ from compiler.core.frames import Module
 from compiler.core.origin import state
 
 Inside: TypeAlias = Callable[[Any], Iterator[tuple[str, Any]]]
-"""Gives the modules that stand in one, but in no other in between, each with its name there."""
+"""Returns the direct submodules of a module, each with its name there."""
 
 CHANGES = [0]
-"""How often an attribute of any module was set: what was captured with one looks whether it was."""
+"""How often an attribute of any module was set: a captured function compares it to detect
+changes."""
 
 
 @dataclass(slots=True, eq=False)
 class _Model:
-    """A module that was called by no other.
+    """A module that was called by no other module.
 
-    `places` has for each module in it, by its number, the module around it and its name there;
-    `inner` what was entered so far, from where.
+    `places` maps the number of each submodule to its parent and its name there; `inner` caches the
+    modules that were entered, by their caller.
     """
 
     changes: int
@@ -40,7 +41,7 @@ class _Model:
 
 
 class _Running(threading.local):
-    """The model that is running on this thread, and the module that it is."""
+    """The model that is running on this thread, and its current module."""
 
     model: _Model | None = None
     number: int = 0
@@ -52,8 +53,8 @@ _models: dict[int, tuple["weakref.ref[Any]", _Model]] = {}
 
 
 def run(module: Any, inside: Inside, inputs: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
-    """What `module.forward` gives; nodes made on the way are of the module."""
-    if state.origin is not None:  # inside of a public call, whose nodes are of its line
+    """The result of `module.forward`; nodes created meanwhile are attributed to the module."""
+    if state.origin is not None:  # inside a public call: nodes have the line of that
         return module.forward(*inputs, **given)
     outer, model = state.module, _running.model
     known = model.inner.get((outer, id(module))) if model and outer else None
@@ -69,7 +70,7 @@ def run(module: Any, inside: Inside, inputs: tuple[Any, ...], given: Mapping[str
 
 
 def _entered(module: Any, outer: Module | None) -> Module | None:
-    """The place of a module in the model that is running; None where it is in none."""
+    """The place of a module in the running model; None if it is not part of it."""
     model, root = _running.model, _running.root
     if model is None or root is None or outer is None or root not in outer.chain():
         return None
@@ -90,7 +91,7 @@ def _entered(module: Any, outer: Module | None) -> Module | None:
 def _run_model(
     module: Any, inside: Inside, inputs: tuple[Any, ...], given: Mapping[str, Any]
 ) -> Any:
-    """Run a module that no other called, or one that knows it."""
+    """Run a module that no other module called, or one that is not part of the running model."""
     outer = state.module
     saved = _running.model, _running.number, _running.root
     name = type(module).__name__
@@ -105,7 +106,7 @@ def _run_model(
 
 
 def _model(module: Any, inside: Inside) -> _Model:
-    """The names of the modules in one, as they are now."""
+    """The current names of the submodules of a module."""
     number = id(module)
     held, model = _models.get(number, (None, None))
     if held is not None and held() is module and model and model.changes == CHANGES[0]:
@@ -116,7 +117,7 @@ def _model(module: Any, inside: Inside) -> _Model:
 
 
 def _places(module: Any, inside: Inside) -> dict[int, tuple[int, str, str]]:
-    """For each module in one its first place: what is nearer to the outside comes first."""
+    """The place of each submodule; if there are several, the one closest to the model."""
     found: dict[int, tuple[int, str, str]] = {}
     order = [module]
     met = {id(module)}

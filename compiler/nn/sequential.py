@@ -1,4 +1,4 @@
-"""Modules and functions one after the other; lists and dicts of modules."""
+"""Chains, lists and dicts of modules."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,12 +8,13 @@ from compiler.nn.module import Module
 
 
 class Sequential(Module):
-    """Each part is given what the one before it gives; a part is a module or any function."""
+    """A chain: each part gets the result of the one before it. A part is a module or any
+    function."""
 
     def __init__(self, *parts: Callable[..., Any]) -> None:
         for part in parts:
             if not callable(part):
-                raise DataError("Sequential", "a part cannot be called", got=type(part).__name__,
+                raise DataError("Sequential", "a part is not callable", got=type(part).__name__,
                                 expected="modules and functions")  # fmt: skip
         for place, part in enumerate(parts):
             vars(self)[str(place)] = part
@@ -24,7 +25,7 @@ class Sequential(Module):
         return [part for name, part in vars(self).items() if name.isdigit()]
 
     def forward(self, x: Any) -> Any:
-        """What the last part gives."""
+        """The result of the last part."""
         for part in self.parts:
             x = part(x)
         return x
@@ -48,9 +49,9 @@ class Sequential(Module):
 
 
 class ModuleList(list[Any]):
-    """A list, whose modules belong to the one that has it as an attribute: any list does that, and
+    """A list of modules that belong to the module with this attribute. A plain list works as well;
     this one has PyTorch's name."""
 
 
 class ModuleDict(dict[str, Any]):
-    """A dict, likewise."""
+    """A dict of modules, like `ModuleList`."""

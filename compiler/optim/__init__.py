@@ -1,20 +1,20 @@
-"""Optimisers: they write parameters in place by the gradients that were collected.
+"""Optimisers: they update parameters in place by the collected gradients.
 
     optimizer = optim.AdamW(model.parameters(), rate=1e-3)
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()
 
-Rules are PyTorch's. All parameters of a step are one program. A rate that changes is data of the
-program: nothing is compiled anew.
+Update rules are PyTorch's. A step updates all parameters in one program. The learning rate is an
+input of the program: changing it does not recompile.
 
 In order: each imports only what stands before it.
 
-    optimizer.py  groups of parameters, their state, and what is saved
+    optimizer.py  parameter groups, their state, saving and loading
     descent.py    gradient descent with momentum
     adam.py       Adam and AdamW
-    schedules.py  rates that change from step to step
-    clipping.py   gradients made smaller
+    schedules.py  learning rate schedules
+    clipping.py   gradient clipping
 """
 
 from compiler import roots

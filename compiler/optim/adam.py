@@ -10,12 +10,13 @@ from compiler.tensor import Tensor
 
 
 class Adam(Optimizer):
-    """p - rate * m / (sqrt(v) + eps): running means m of gradients and v of their squares, each
-    divided by 1 - beta^count. `decay` times p is added to the gradient."""
+    """Adam: p - rate * m / (sqrt(v) + eps), with running means m of gradients and v of their
+    squares, each divided by 1 - beta^count (bias correction). Weight decay adds `decay` times p to
+    the gradient."""
 
     names = ("mean", "square")
     decays_apart: ClassVar[bool] = False
-    """Whether decay is apart from the gradient."""
+    """True if weight decay is decoupled from the gradient."""
 
     @constructor
     def __init__(
@@ -23,7 +24,7 @@ class Adam(Optimizer):
         betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 0.0,
     ) -> None:  # fmt: skip
         if not all(0 <= beta < 1 for beta in betas):
-            raise DataError(type(self).__name__, "there are no such means", got=f"betas {betas}",
+            raise DataError(type(self).__name__, "the betas are out of range", got=f"betas {betas}",
                             expected="two numbers from 0 to below 1")  # fmt: skip
         super().__init__(parameters, rate=rate, betas=betas, eps=eps, decay=decay)
 
@@ -31,7 +32,7 @@ class Adam(Optimizer):
         self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
         **options: Any,
     ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-        """See the class."""
+        """The next value of p and of its state, by the rule of the class."""
         (first, second), decay = options["betas"], options["decay"]
         if decay and self.decays_apart:
             p = p * (1 - rate * decay).cast(p.dtype)
@@ -47,7 +48,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose decay is apart from the gradient: p is first multiplied by 1 - rate * decay."""
+    """Adam with decoupled weight decay: p is first multiplied by 1 - rate * decay."""
 
     decays_apart = True
 

@@ -1,4 +1,4 @@
-"""Gradients made smaller where they are large."""
+"""Gradient clipping."""
 
 from collections.abc import Iterable
 
@@ -10,8 +10,8 @@ from compiler.tensors.gradients import no_grad
 @public
 @no_grad()
 def clip_grad_norm(parameters: Iterable[Tensor], most: float) -> Tensor:
-    """Scale all gradients together so that the root of the sum of their squares is at most `most`;
-    gives what it was, lazy."""
+    """Scale all gradients by one factor so that their joint 2-norm is at most `most`; returns the
+    original norm, lazy."""
     found = [(p, p.grad) for p in parameters if p.grad is not None]
     total = Tensor.zeros((), dtype="float32")
     for _, grad in found:
@@ -26,7 +26,7 @@ def clip_grad_norm(parameters: Iterable[Tensor], most: float) -> Tensor:
 @public
 @no_grad()
 def clip_grad_value(parameters: Iterable[Tensor], most: float) -> None:
-    """Limit each element of each gradient to ± `most`."""
+    """Clip each element of each gradient to ± `most`."""
     for p in parameters:
         if p.grad is not None:
             p.grad = p.grad.clip(-most, most)

@@ -10,8 +10,9 @@ from compiler.tensor import Tensor
 
 
 class SGD(Optimizer):
-    """p - rate * d: d is the gradient plus `decay` times p; with `momentum` m a velocity
-    v = m v + (1 - dampening) d that begins as d, or with `nesterov` d + m v."""
+    """Gradient descent: p - rate * d, where d is the gradient plus `decay` times p. With `momentum`
+    m the step is the velocity v = m v + (1 - dampening) d, which starts as d; with `nesterov` it is
+    d + m v."""
 
     @constructor
     def __init__(
@@ -30,7 +31,7 @@ class SGD(Optimizer):
         self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
         **options: Any,
     ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-        """See the class."""
+        """The next value of p and of its state, by the rule of the class."""
         momentum, dampening = options["momentum"], options["dampening"]
         step = grad + p * options["decay"] if options["decay"] else grad
         state = {}

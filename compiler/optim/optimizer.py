@@ -1,4 +1,4 @@
-"""Groups of parameters, their state, and what is saved."""
+"""Parameter groups, their state, saving and loading."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from compiler.tensors.writing import assign_together
 
 
 class Group:
-    """Parameters with options of their own; the rate is a tensor, so that it may change."""
+    """Parameters that share options. The rate is a tensor, so that it may change."""
 
     def __init__(self, parameters: list[Tensor], options: Mapping[str, Any]) -> None:
         self.parameters = parameters
@@ -31,22 +31,22 @@ class Group:
 
     @rate.setter
     def rate(self, value: float) -> None:
-        self.tensor.assign(np.array(value, np.float64)).realize()  # data: compiled once for all
+        self.tensor.assign(np.array(value, np.float64)).realize()  # an input: compiled once
 
 
 class Optimizer:
-    """Base of optimisers: a subclass has `names` of its state, and the rule `update`."""
+    """Base of optimisers. A subclass defines the `names` of its state, and the rule `update`."""
 
     names: ClassVar[tuple[str, ...]] = ()
-    """Tensors that are kept for each parameter, as large as it; they begin as 0."""
+    """Names of the state tensors of each parameter; they have its shape and start as 0."""
 
     @located
     def __init__(
         self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], **options: Any
     ) -> None:
-        """`parameters` are tensors that require gradients, or dicts with such as "params" and
-        options for them. Raises `DataError` where there is none, one stands twice, or one collects
-        no gradients."""
+        """`parameters` are tensors that require gradients, or dicts with these under "params", and
+        options for them. Raises `DataError` if there are none, if one occurs twice, or if one does
+        not collect gradients."""
         given: list[Any] = list(parameters)
         is_rows = bool(given) and isinstance(given[0], Mapping)
         rows: list[Mapping[str, Any]] = given if is_rows else [{"params": given}]
@@ -63,15 +63,15 @@ class Optimizer:
         if not met:
             raise self._refusal("there are no parameters", "0 tensors", "1 or more")
         self.count = initial.state((), 0.0, "float64")
-        """How many steps were made, with a gradient of any parameter."""
+        """The number of steps in which any parameter had a gradient."""
         several = sum(len(group.parameters) for group in self.groups)
         self.absent, self.late = [False] * several, [False] * several
-        """For each parameter: True if it had no gradient in the last step, and in an earlier one.
-        Those that are late have made fewer steps."""
+        """For each parameter: True if it had no gradient in the last step (`absent`), or in an
+        earlier one (`late`). Late parameters have made fewer steps."""
         self.steps = [initial.state((), 0.0, "float64") for _ in range(several)]
-        """How many steps an absent parameter made."""
+        """The number of steps that an absent parameter made."""
         self.missed = [initial.state((), 0.0, "float64") for _ in range(several)]
-        """How many steps a late parameter missed, while it is not absent."""
+        """The number of steps that a late parameter missed, unless it is absent."""
         self.kept = [
             {name: initial.state(p.shape, 0.0, p.dtype) for name in self.names}
             for group in self.groups
@@ -95,7 +95,7 @@ class Optimizer:
 
     @property
     def rate(self) -> float:
-        """The learning rate of the first group; setting it sets that of all."""
+        """The learning rate of the first group. Setting it sets the rate of all groups."""
         return self.groups[0].rate
 
     @rate.setter
@@ -107,17 +107,17 @@ class Optimizer:
         self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
         **options: Any,
     ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
-        """The next value of a parameter, and of what is kept for it; `count` steps were made, this
-        one among them."""
+        """The next value of a parameter, and of its state; `count` steps were made, including this
+        one."""
         raise NotImplementedError
 
     @located
     @no_grad()
     def step(self) -> None:
-        """Write all parameters that have a gradient, in place, as one program: whatever ends it
-        with an exception, all are written or none."""
+        """Update all parameters that have a gradient, in place, in one program. If an exception
+        interrupts it, all of them are updated or none."""
         name = type(self).__name__
-        with in_module("", name, kinds=("", name)):  # a part of the program that is in no model
+        with in_module("", name, kinds=("", name)):  # this part of the program belongs to no model
             self._step()
 
     def _step(self) -> None:
@@ -145,20 +145,20 @@ class Optimizer:
             self.absent[number] = not self.absent[number]
 
     def _turned(self, number: int) -> tuple[Tensor, Tensor]:
-        """What is written where a parameter has a gradient again, or has none any more."""
+        """The counters to write if a parameter has a gradient again, or none any more."""
         steps, missed = self.steps[number], self.missed[number]
         if self.absent[number]:
             return missed, self.count - steps
         return steps, self.count - missed if self.late[number] else self.count + 0
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients that were collected, or make them 0."""
+        """Delete the collected gradients, or set them to 0."""
         for group in self.groups:
             forget_gradients(group.parameters, set_to_none)
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The rates, the count of steps and all that is kept, by name; the steps of a parameter
-        that made fewer."""
+        """The rates, the number of steps and all state tensors, by name; also the steps of
+        parameters that made fewer."""
         late = {}
         for number, steps in enumerate(self.steps):
             if self.late[number] and not self.absent[number]:
@@ -174,11 +174,11 @@ class Optimizer:
         return {"count": self.count, **rows}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state that was saved. Raises `DataError` with all that differs."""
+        """Continue from a saved state. Raises `DataError` that lists all differences."""
         names = {f"state.{n}.steps": n for n in range(len(self.steps))}
         late = {name: self.steps[number] for name, number in names.items() if name in state}
         load_state(type(self).__name__, {**self._rows(), **late}, state)
-        for name, number in names.items():  # as if a late one had been absent until now
+        for name, number in names.items():  # treat a late parameter as absent until now
             self.absent[number], self.late[number] = name in late, False
 
     def __repr__(self) -> str:

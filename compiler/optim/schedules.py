@@ -1,9 +1,9 @@
-"""Rates that change from step to step.
+"""Learning rate schedules.
 
     schedule = Schedule(optimizer, warmup(100, cosine(10_000)))
     optimizer.step(); schedule.step()
 
-A shape is a function of the step, from 0, that says which part of its first rate a group has.
+A shape is a function of the step number, from 0, that returns a factor for the initial rate.
 """
 
 import math
@@ -16,7 +16,7 @@ Shape = Callable[[int], float]
 
 
 class Schedule:
-    """Sets the rates of an optimiser: those that it began with, times `shape(step)`."""
+    """Sets the rates of an optimiser: each group's initial rate times `shape(step)`."""
 
     def __init__(self, optimizer: Optimizer, shape: Shape) -> None:
         self.optimizer = optimizer
@@ -26,7 +26,7 @@ class Schedule:
         self._set()
 
     def step(self) -> None:
-        """One step on."""
+        """Advance by one step."""
         self.count += 1
         self._set()
 
@@ -38,17 +38,17 @@ class Schedule:
 
 
 def steps(every: int, factor: float = 0.1) -> Shape:
-    """Times `factor` after each `every` steps."""
+    """Multiplied by `factor` after each `every` steps."""
     return lambda step: factor ** (step // every)
 
 
 def exponential(factor: float) -> Shape:
-    """Times `factor` after each step."""
+    """Multiplied by `factor` after each step."""
     return lambda step: factor**step
 
 
 def cosine(count: int, last: float = 0.0) -> Shape:
-    """From 1 down to `last` in `count` steps, along half a wave; then it stays."""
+    """From 1 to `last` in `count` steps, along half a cosine period; then constant."""
     def shape(step: int) -> float:
         return last + (1 - last) * (1 + math.cos(math.pi * min(step / count, 1))) / 2
 
@@ -56,7 +56,7 @@ def cosine(count: int, last: float = 0.0) -> Shape:
 
 
 def warmup(count: int, rest: Shape | None = None) -> Shape:
-    """Up to 1 in `count` equal steps, then `rest`, counted from there."""
+    """Linearly up to 1 in `count` steps, then `rest`, with step numbers from there."""
     if count < 1:
         raise DataError("warmup", "no such number of steps", got=str(count), expected="1 or more")
 
@@ -69,8 +69,8 @@ def warmup(count: int, rest: Shape | None = None) -> Shape:
 
 
 def one_cycle(count: int, rising: float = 0.3, first: float = 25.0, last: float = 1e4) -> Shape:
-    """From 1 / `first` up to 1 in the share `rising` of `count` steps, then down to 1 / (`first`
-    `last`), both along half a wave (Smith and Topin, 2019)."""
+    """The one-cycle schedule: from 1 / `first` up to 1 in the share `rising` of `count` steps, then
+    down to 1 / (`first` `last`), both along half a cosine period (Smith and Topin, 2019)."""
     top = max(count * rising - 1, 1e-9)
 
     def between(a: float, b: float, part: float) -> float:

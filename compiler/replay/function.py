@@ -335,6 +335,6 @@ def jit(
     if function is None:
         return functools.partial(jit, static=static, options=options)
     if not callable(function):
-        raise DataError("jit", "this is no function", got=type(function).__name__,
+        raise DataError("jit", "this is not a function", got=type(function).__name__,
                         expected="a function of tensors")  # fmt: skip
     return JitFunction(function, static, options)

@@ -169,8 +169,8 @@ class Gradients(Placement):
         if value is not None:
             made = value if isinstance(value, TensorValue) else self._lift(value)
             if (made.shape, made.dtype) != (self.shape, self.dtype):
-                raise ShapeError("grad", "a gradient is like its tensor", got=short(made.node),
-                                 expected=short(self.node))  # fmt: skip
+                raise ShapeError("grad", "a gradient has the shape and type of its tensor",
+                                 got=short(made.node), expected=short(self.node))  # fmt: skip
             value = made
         self._collect(value)
 
@@ -242,8 +242,8 @@ class Gradients(Placement):
             part = operand_of(method, gradient)
             seed = as_node(method, part, self.dtype)
             if seed.shape != self.shape:
-                raise ShapeError(method, "a gradient is like its tensor", got=short(seed),
-                                 expected=short(self.node))  # fmt: skip
+                raise ShapeError(method, "the gradient has another shape than its tensor",
+                                 got=short(seed), expected=short(self.node))  # fmt: skip
             return root, seed
         if self.size != 1:
             raise GradientError(

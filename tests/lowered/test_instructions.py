@@ -142,7 +142,7 @@ def test_variables_must_be_inside_their_bounds(given: dict[str, int], name: str,
 @pytest.mark.parametrize(
     ("operation", "problem"),
     (
-        (replace(MARK, name="no name"), "the name is no identifier"),
+        (replace(MARK, name="no name"), "the name is not an identifier"),
         (replace(MARK, result=None), "another operation is registered as mark"),
         (replace(COPYSIGN, name="fresh", result=None), "fresh is inline and has no result"),
         (

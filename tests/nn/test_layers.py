@@ -135,7 +135,7 @@ def test_what_does_not_fit() -> None:
         (lambda: nn.MultiheadAttention(5, 2), "divide into heads"),
         (lambda: nn.Dropout(2), "no such probability"),
         (lambda: nn.Embedding(3, 2, padding=3), "no such row"),
-        (lambda: nn.Sequential(3), "cannot be called"),
+        (lambda: nn.Sequential(3), "is not callable"),
         (lambda: nn.Module()(1), "has no forward"),
     ):
         with pytest.raises((DataError, ShapeError), match=words):

@@ -99,7 +99,7 @@ def test_buffers_and_gradients_that_begin_at_zero() -> None:
     assert len(grads) == 2 and not any(grad.any() for grad in grads)
     net.zero_grad()
     assert all(p.grad is None for p in net.parameters())
-    with pytest.raises(DataError, match="saved with it"):
+    with pytest.raises(DataError, match="always saved"):
         net.register_buffer("other", Tensor(np.ones(1)), persistent=False)
 
 

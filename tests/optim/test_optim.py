@@ -139,7 +139,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "twice": (lambda: optim.SGD([Tensor(np.ones(1), requires_grad=True)] * 2), "stands twice"),
     "option": (lambda: optim.SGD([{"params": [], "speed": 1}]), "no such option"),
     "nesterov": (lambda: optim.SGD([], nesterov=True), "needs momentum"),
-    "betas": (lambda: optim.Adam([], betas=(1.0, 0.9)), "no such means"),
+    "betas": (lambda: optim.Adam([], betas=(1.0, 0.9)), "out of range"),
     "warmup": (lambda: optim.warmup(0), "number of steps"),
 }
 

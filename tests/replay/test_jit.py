@@ -222,7 +222,7 @@ def test_values_are_refused_with_the_line() -> None:
     for f in (branch, look):
         with pytest.raises(JitError, match=r"(?s)not their values.*test_jit.py"):
             f(np.ones(2))
-    with pytest.raises(DataError, match="no function"):
+    with pytest.raises(DataError, match="not a function"):
         compiler.jit(3)
 
 

@@ -257,7 +257,7 @@ def from_jax(function: Callable[..., Any], *examples: Any, **named: Any) -> JaxP
     """
     jax = jax_itself()
     if not callable(function):
-        raise DataError("from_jax", "this is no function", got=type(function).__name__,
+        raise DataError("from_jax", "this is not a function", got=type(function).__name__,
                         expected="a function of arrays that JAX can trace")  # fmt: skip
     described = jax.tree_util.tree_map(_described, (examples, named))
     jaxpr, outputs = jax.make_jaxpr(function, return_shape=True)(*described[0], **described[1])

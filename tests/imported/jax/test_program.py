@@ -120,7 +120,7 @@ def test_wrong_calls(call: Any, error: type[Exception], text: str) -> None:
 
 
 def test_what_is_no_function() -> None:
-    with pytest.raises(DataError, match="this is no function"):
+    with pytest.raises(DataError, match="this is not a function"):
         compiler.from_jax(3, X)  # type: ignore[arg-type]
 
 
