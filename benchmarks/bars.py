@@ -65,7 +65,7 @@ class Check:
     bar: float
     measured: float | None
     is_least: bool = True
-    """Whether the bar is the least that passes; else it is the most."""
+    """True if the bar is the least that passes; else it is the most."""
     unit: str = "×"
 
     @property

@@ -55,7 +55,7 @@ class Pair:
 
     @property
     def is_slower(self) -> bool:
-        """Whether the choice costs time, beyond the noise."""
+        """True if the choice costs time, beyond the noise."""
         pairs = zip(self.chosen, self.plain, strict=True)
         return all(a > SLOWER * b and a - b > NOISE for a, b in pairs)
 

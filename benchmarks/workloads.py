@@ -47,7 +47,7 @@ class Workload:
 
     @property
     def is_awkward(self) -> bool:
-        """Whether this is the awkward size of another workload."""
+        """True if this is the awkward size of another workload."""
         return self.name.endswith(AWKWARD)
 
     def rate(self, seconds: float) -> tuple[float, str]:

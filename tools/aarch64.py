@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def is_at_hand(machine: str) -> bool:
-    """Whether a processor, as Python names it, is an AArch64."""
+    """True if a processor, as Python names it, is an AArch64."""
     return machine.lower() in ("aarch64", "arm64")
 
 

@@ -151,7 +151,7 @@ def kept(out: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def is_wrong(row: Mapping[str, Any]) -> bool:
-    """Whether a model failed, or differs by more than rounding explains."""
+    """True if a model failed, or differs by more than rounding explains."""
     bound = max(BOUND, 4 * row.get("theirs", 0.0))
     return "failed" in row or not row["difference"] <= bound
 

@@ -191,7 +191,7 @@ def _writes_twice(name: str, sample: Any) -> bool:
 
 
 def _is_drawn(module: Any, inputs: list[Any], wanted: list[Any]) -> bool:
-    """Whether PyTorch's values differ with another seed: arguments ask for dropout. The
+    """True if PyTorch's values differ with another seed: arguments ask for dropout. The
     database's operators set a seed of their own, which is replaced."""
     import torch
     from torch.utils import _pytree as pytree
@@ -268,7 +268,7 @@ def _ours(
 def _is_rounding(
     module: Any, inputs: list[Any], grads: list[bool], kind: str, got: list[Any], wanted: list[Any]
 ) -> bool:
-    """Whether results in float32 differ from PyTorch's by no more than these do from float64's."""
+    """True if results in float32 differ from PyTorch's by no more than these do from float64's."""
     import torch
     from torch.utils import _pytree as pytree
 
@@ -286,7 +286,7 @@ def _is_rounding(
 
 
 def _refusal(error: Exception, module: Any, inputs: list[Any]) -> str:
-    """Whether an error is a refusal, an export that PyTorch cannot do, or a defect."""
+    """True if an error is a refusal, an export that PyTorch cannot do, or a defect."""
     import torch
 
     from compiler.core.errors import CompileError, InternalError, NameMistake
@@ -366,7 +366,7 @@ def _our_slopes(outputs: list[Any], tensors: list[Any], slopes: list[Any]) -> li
 
 
 def _is_unused(total: Any, x: Any) -> bool:
-    """Whether a result does not depend on an input at all."""
+    """True if a result does not depend on an input at all."""
     from compiler.core.errors import GradientError
 
     try:
@@ -475,7 +475,7 @@ def kept(out: Path | None) -> dict[str, list[Row]]:
 
 
 def is_wrong(rows: Sequence[Row]) -> bool:
-    """Whether some sample is a defect."""
+    """True if some sample is a defect."""
     return any(row.get(kind) in DEFECTS for row in rows for kind in ("values", "gradients"))
 
 

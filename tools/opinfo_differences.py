@@ -101,7 +101,7 @@ def _other_signs(got: Any, wanted: Any) -> int:
 
 
 def is_as_near(got: Any, wanted: Any, exact: Any) -> bool:
-    """Whether each element is as near to what PyTorch computes in float64 as PyTorch's own."""
+    """True if each element is as near to what PyTorch computes in float64 as PyTorch's own."""
     import numpy as np
 
     kinds = {getattr(each, "dtype", np.dtype(object)).kind for each in (got, wanted, exact)}

@@ -53,7 +53,7 @@ def _overloads() -> Iterator[Any]:
 
 
 def _is_served(schema: Any) -> bool:
-    """Whether an exported graph can have it: it writes nothing, and returns tensors, extents of
+    """True if an exported graph can have it: it writes nothing, and returns tensors, extents of
     one, or nothing."""
     is_pure = not any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
     is_named = any("name" in a.name for a in schema.arguments)  # axes by name are other overloads

@@ -38,7 +38,7 @@ class Shape:
 
     @property
     def is_small(self) -> bool:
-        """Whether PyTorch takes less than `SMALL`."""
+        """True if PyTorch takes less than `SMALL`."""
         return statistics.median(self.torch) < SMALL
 
 

@@ -16,7 +16,7 @@ In order: each imports only what stands before it.
     check.py            every stage runs on the same inputs and is held against the graph
     why_not.py          why a rule does not match a node
     matched.py          what a rule bound when it made a rewrite, and how long it takes
-    measurement.py      how long one run takes, item by item, beside the estimates
+    measurement.py      how long one run takes, item by item, with the estimates
     worker_rounds.py    a program for the workers of a cluster is run a few times, and timed there
     measure.py          a program is run a few times, every item of its schedule timed
     sampling.py         where in its machine code a thread is, asked thousands of times a second

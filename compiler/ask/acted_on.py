@@ -3,8 +3,8 @@
     tile i0 16         axis = i0 in 1000   size = 16   tail = peel   loops made = i0.0 in 62, …
     pack 2 i1.0        argument = in2 f32[3200]   at = i1.0 in 2   memory made = local0 f32[1600]
 
-What a choice says is told field by field; loops and scratch memory that it made follow from the
-programs before and after. A coalesce of loops is told in the same way.
+A choice is listed field by field; the loops and scratch memory that it made follow from the
+programs before and after. So is a coalescing of loops.
 """
 
 from collections.abc import Iterable, Iterator

@@ -44,7 +44,7 @@ class Bisection(ShownAsText):
 
     @property
     def is_right(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if nothing is wrong."""
         return self.row is None
 
     @property
@@ -190,8 +190,8 @@ class _Search:
 def bisect(compilation: Checkable, variables: Values | None = None) -> Bisection:
     """The first pass and the first rewrite that made the results of `compilation` wrong.
 
-    `variables` are values over those bound. Raises `DataError` as `run` does. Rewrites can be told
-    apart where they were recorded (`Options(trace=True)`, the default of `compile`).
+    `variables` are values over those bound. Raises `DataError` as `run` does. Rewrites are
+    distinguished where they were recorded (`Options(trace=True)`, the default of `compile`).
     """
     search = _Search(compilation, variables)
     found = search.first_wrong(search.whole())

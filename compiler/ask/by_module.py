@@ -50,13 +50,13 @@ from compiler.settings.options import Options
 LEAST = 1e-9
 """The share of an item from which it counts: less is rounding."""
 WIDTH = 100
-"""Columns of text in a cell of a notebook beside the list of files. A choice."""
+"""Columns of text in a cell of a notebook next to the list of files. A choice."""
 LEAST_NAME = 16
 """Characters of a name that are printed, however wide the figures are. A choice."""
 
 
 class Program(Protocol):
-    """What is looked at of a compilation."""
+    """The parts of a compilation that are read."""
 
     options: Options
     provenance: Provenance[Origin]
@@ -156,7 +156,7 @@ class KernelPart:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other modules have a part in these items."""
+        """True if other modules have a part in these items."""
         return bool(self.others)
 
 
@@ -393,7 +393,7 @@ def _evenly(modules: Held) -> Parts:
 
 
 def _works(program: Program, parts: Sequence[Parts], took: Sequence[float]) -> list[Work]:
-    """What each module takes of a run."""
+    """The time of each module in a run."""
     schedule = program.schedule
     sums = [[0.0] * 4 for _ in program.modules.rows]
     for item, (roof, found) in enumerate(zip(roofs(program), parts, strict=True)):

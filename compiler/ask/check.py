@@ -63,8 +63,8 @@ def _rows(expected: Expected, stages: Iterable[Stage]) -> list[Row]:
 
 
 def _elsewhere(compilation: Checkable, values: Values) -> list[Stage] | None:
-    """What interpreters run, on the workers of a cluster; None where there is none, or where it
-    cannot travel."""
+    """The interpreters' programs, on the workers of a cluster; None where there is no cluster, or
+    where they cannot be sent."""
     engine = dask.used()
     if engine is None:
         return None

@@ -122,8 +122,8 @@ _READ: Kept[str, _Program] = Kept(KEPT)
 
 
 def _kinds() -> Kinds:
-    """What may stand in a program: nodes of all stages, items, instructions; no function of the
-    user's, which one process alone knows."""
+    """The classes that a program may contain: nodes of all stages, items, instructions; no function
+    of the user's, which one process alone knows."""
     made: dict[str, type] = dict(remembered.kinds())
     nodes = (kind for kind in below(Node) if not issubclass(kind, TensorNode))
     for kind in (*nodes, *(it for it in get_args(Instruction) if it is not machine.Custom), Region):
@@ -151,7 +151,7 @@ def check_elsewhere(engine: Engine, compilation: Checkable, values: Values) -> l
 
 
 def _results(found: Callable[[], list[list[Array] | _Refused]], number: int) -> list[Array]:
-    """What a worker found; raises the error that it met."""
+    """The result of a worker; raises the worker's error."""
     made = found()[number]
     if isinstance(made, _Refused):
         raise made.error()

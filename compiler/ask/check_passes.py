@@ -104,7 +104,7 @@ class Bench:
         return bounds
 
     def row(self, record: PassRecord, root: Node | None = None, title: str = "") -> Row:
-        """Whether what a pass left is right; `root` is another program of its stage."""
+        """True if what a pass left is right; `root` is another program of its stage."""
         made = record.after if root is None else root
         title = title or f"{record.stage} {record.kernel}".strip() + f": {record.name}"
         if record.stage == "graph":
@@ -113,13 +113,13 @@ class Bench:
         return self._of_kernel(record.kernel, title, partial(self._loops, cast(Body, made)))
 
     def indexed(self, name: str) -> Row:
-        """Whether the loops of a kernel are right as `index` made them, before any pass."""
+        """True if the loops of a kernel are right as `index` made them, before any pass."""
         made = next(r.before for r in self.compilation.passes if r.kernel == name)
         run = partial(self._loops, cast(Body, made))
         return self._of_kernel(name, f"loops {name}: index", run)
 
     def lowered(self, name: str) -> Row:
-        """Whether the instructions of a kernel are right."""
+        """True if the instructions of a kernel are right."""
         kernel = self.compilation.kernel(self._bodies[name])
         return self._of_kernel(name, f"lowered {name}", partial(self._lowered, kernel))
 
@@ -165,7 +165,7 @@ def check_passes(compilation: Checkable, variables: Values | None = None) -> tup
 
 
 def _judged(bench: Bench, record: PassRecord) -> Row:
-    """Whether what a pass left is right; a pass on loops that were never right is not judged."""
+    """True if what a pass left is right; a pass on loops that were never right is not judged."""
     row = bench.row(record)
     if row.ok is not False or record.stage == "graph":
         return row

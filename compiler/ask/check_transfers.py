@@ -26,12 +26,12 @@ STAGE = "transfers"
 
 
 def has_transfers(compilation: Checkable) -> bool:
-    """Whether the program moves anything by a transfer."""
+    """True if the program moves anything by a transfer."""
     return any(isinstance(i.operation, MemoryTransfer) for i in compilation.schedule.items)
 
 
 def check_transfers(compilation: Checkable, values: Values) -> Row:
-    """Whether every transfer is right, and of the first wrong one what it leaves."""
+    """True if every transfer is right, and of the first wrong one what it leaves."""
     held: dict[Buffer, Array] = dict(copies(compilation))
     host, copied = Host(), _copied(compilation, values)
     for item in compilation.schedule.items:

@@ -90,11 +90,11 @@ class Report(ShownAsText):
 
     @property
     def ok(self) -> bool:
-        """Whether no stage disagrees."""
+        """True if no stage disagrees."""
         return all(row.ok is not False for row in self.rows)
 
     def __bool__(self) -> bool:
-        """Whether no stage disagrees: `assert compilation.check()` means what it says."""
+        """True if no stage disagrees: `assert compilation.check()` means what it says."""
         return self.ok
 
     @property

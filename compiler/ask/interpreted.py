@@ -40,7 +40,7 @@ class Stages:
     holders: Sequence[Buffer]
     """The buffer of each result."""
     results: Sequence[TensorNode]
-    """What each result is in the tensor graph."""
+    """Each result as a node of the tensor graph."""
     loops: Callable[[Sink], Body]
     """The loops of the kernel with a body."""
     instructions: Callable[[Sink], Sequence[Instruction]]
@@ -60,7 +60,7 @@ def run_bodies(compilation: Checkable, engine: str, variables: Values | None = N
 
 
 def stages_of(compilation: Checkable, values: Values) -> Stages:
-    """What interpreters run of a compilation, on its own data."""
+    """The programs that interpreters run for a compilation, on its own data."""
     schedule = compilation.schedule
     return Stages(
         kernels=compilation.kernels.root, items=schedule.items, holders=schedule.results,

@@ -2,7 +2,8 @@
 
 The rule runs once more on the node that it rewrote, as that node was: the names that are known
 where it returns are what it matched. The fastest of a few more runs is its time. Loop passes have
-no rules: they do what choices say, and what these acted on is told instead (`acted_on.py`).
+no rules: they do what choices say, and the loops that these changed are listed instead
+(`acted_on.py`).
 
 Relies on: rules read nodes and make nodes, and do nothing else.
 """
@@ -16,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from compiler.ask.acted_on import acted_on
-from compiler.ask.why_not import Recorded, rules_of, told
+from compiler.ask.why_not import Recorded, described, rules_of
 from compiler.core.node import Node
 from compiler.core.origin import no_origin
 from compiler.core.text import microseconds
@@ -91,4 +92,4 @@ def _told(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in known.items():
         is_nodes = isinstance(value, tuple) and all(isinstance(it, Node | int) for it in value)
         if is_nodes or isinstance(value, Node | int | float | str):
-            yield name, told(value)
+            yield name, described(value)

@@ -73,7 +73,8 @@ class Measurable(Protocol):
         ...
 
     def values_of_run(self, variables: bindings.Values | None, given: Given) -> dict[str, int]:
-        """The value of each variable: as said, else as given data have rows, else as bound."""
+        """The value of each variable: as passed, else from the shapes of the data, else as
+        bound."""
         ...
 
     def run_flat(
@@ -93,7 +94,7 @@ def measure(
     """Run a program again and again for so many seconds, and say what each item takes.
 
     `inputs` and `variables` are those of `run()`. Large programs run less often; items that the
-    time does not suffice for are left out, which is said. It takes longer only where one item does.
+    time does not suffice for are left out, and listed as such. Only one long item takes longer.
     Raises `DataError` as `run()` does.
     """
     if not seconds > 0:
@@ -121,7 +122,7 @@ def measure(
 def _rounds(
     items: Sequence[ScheduleItem], originals: Mapping[Buffer, Array], seconds: float
 ) -> "_Rounds | WorkerRounds":
-    """What runs the program: here, or where workers have a part in it."""
+    """The runner of the program: here, or on the workers that have a part in it."""
     if not any(is_remote(name) for item in items for name in item.operation.devices):
         return _Rounds(originals, seconds)
     with loading():
@@ -151,13 +152,13 @@ class _Rounds:
     def __init__(self, originals: Mapping[Buffer, Array], seconds: float) -> None:
         self.originals = originals
         self.is_cut = False
-        """Whether the time was up before the first round was over."""
+        """True if the time was up before the first round was over."""
         self._seconds = seconds
         self._items: Sequence[ScheduleItem] = ()
         self._took: list[list[int]] = []
         self._whole: list[int] = []
         self._is_first = True
-        """Whether the first round is all there is."""
+        """True if the first round is all there is."""
 
     def run(
         self,
@@ -223,7 +224,7 @@ class _Rounds:
             try:
                 self._whole.append(_timed(once))
             except SizeError:
-                return  # the budget allows one run, not the results of another beside it
+                return  # the budget has room for the results of one run only
             expected = self._whole[-1]
 
     def times(self) -> tuple[ItemTime, ...]:

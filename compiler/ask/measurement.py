@@ -1,4 +1,4 @@
-"""measurement: how long one run takes, item by item, beside the estimates; printed as a table.
+"""measurement: how long one run takes, item by item, with the estimates; printed as a table.
 
     item  name       time      quartiles       share  estimated   ratio   GB/s  GFLOP/s  bound by
      ◆ 1  kernel k1  12.40 µs  12.1 … 12.9 µs   81 %   10.10 µs   1.23×   18.2     32.5  L2
@@ -22,7 +22,7 @@ from compiler.core.trace import Line
 from compiler.device.dask import Timed
 from compiler.schedule.analysis.costs import critical_items, critical_path, timings
 from compiler.schedule.items import WORDS, HostCallback, ItemAnalysis, ItemTiming, Kernel
-from compiler.schedule.printer import Schedule, beside, path_of
+from compiler.schedule.printer import Schedule, critical_items_of, path_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -70,7 +70,7 @@ class Measurement(Stage):
     """Sentences on what was left out or done otherwise."""
     machine: str
     timeline: Timed | None = None
-    """What workers did in one of the runs, where they have a part in the program."""
+    """The activity of workers in one of the runs, where they have a part in the program."""
 
     @cached_property
     def by_item(self) -> dict[int, ItemTime]:
@@ -170,11 +170,12 @@ class Measurement(Stage):
             sums.append(f"one run() {microseconds(self.whole)}, with what Python does")
         yield "; ".join([*sums, f"an empty call {microseconds(self.call)}"])
         length = sum(self.timings[i].cost for i in self.critical_path)
-        path = path_of(self.critical_path) + beside(self.critical_path, self.critical_items)
+        path = path_of(self.critical_path)
+        path += critical_items_of(self.critical_path, self.critical_items)
         yield f"critical path by time      {path}   {microseconds(length)}"
         estimated = microseconds(schedule.estimated_ns)
         path = path_of(schedule.critical_path)
-        path += beside(schedule.critical_path, schedule.critical_items)
+        path += critical_items_of(schedule.critical_path, schedule.critical_items)
         yield f"critical path by estimate  {path}   {estimated}"
         yield f"the median of {counted(self.rounds, 'round')} on {self.machine}"
         yield from self.notes

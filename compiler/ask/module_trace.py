@@ -25,7 +25,7 @@ from compiler.core.trace import Line
 from compiler.graph.modules import Modules
 
 NAMED = 3
-"""Other modules that are named beside a stage; of more the number. A choice."""
+"""Other modules that are named at a stage; of more the number. A choice."""
 SHOWN = 200
 """Lines of one part of a stage that are printed. A choice."""
 

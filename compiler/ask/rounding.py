@@ -116,7 +116,7 @@ def _products(order: Sequence[TensorNode]) -> dict[TensorNode, TensorNode]:
 
 
 def _is_product(node: TensorNode) -> bool:
-    """Whether a node multiplies two operands of which one repeats: far more than there are."""
+    """True if a node multiplies two operands of which one repeats: far more than there are."""
     return isinstance(node, Elementwise) and node.op == "mul" and any(map(_repeats, node.sources))
 
 
@@ -258,7 +258,8 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
 
 
 def _scanned(kind: str, value: Array, axis: int, brought: Array) -> Array:
-    """What the steps of a scan add: each rounds once, by no more than half a unit of its result."""
+    """The errors that the steps of a scan add: each rounds once, by no more than half a unit of its
+    result."""
     if kind == "none":
         return np.zeros(())
     unit = np.broadcast_to(_unit(value, brought), value.shape)
@@ -336,7 +337,7 @@ def _moves(
 
 
 def _alone(node: TensorNode, given: Sequence[Array], place: int, error: Array) -> list[Array]:
-    """Operands for an operation that only moves values: the errors, and nothing beside them."""
+    """Operands for an operation that only moves values: the errors alone."""
     own = np.broadcast_to(error, given[place].shape).astype(given[place].dtype)
     own = np.where(own < error, np.nextafter(own, np.array(np.inf, own.dtype)), own)
     others = [np.zeros_like(x) if isinstance(node, Multi) else x for x in given]

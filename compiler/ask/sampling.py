@@ -20,7 +20,7 @@ CYCLES = CLOCK = 0
 SAMPLE = 9
 """The kind of a record that is a sample."""
 ADDRESS = 1
-"""What a sample has: the address of the instruction."""
+"""The content of a sample: the address of the instruction."""
 USERS_ONLY = 1 << 5 | 1 << 6
 """Neither the system's own code nor a hypervisor's."""
 STOPPED, AS_OFTEN = 1, 1 << 10

@@ -70,7 +70,7 @@ class Spread:
 
     def around(self, held: Held) -> tuple[tuple[int, bool], ...]:
         """All modules that something is in, those around the innermost too, each with whether it is
-        in others beside."""
+        in others as well."""
         found = self._around.get(held)
         if found is None:
             chains = {at: self.modules.around(at) for at in held}

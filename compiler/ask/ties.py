@@ -107,7 +107,7 @@ def _followed(node: TensorNode) -> tuple[TensorNode, ...]:
 
 
 class _Ranges:
-    """What the values of nodes may be by rounding."""
+    """The values that nodes may have by rounding."""
 
     def __init__(
         self, values: Mapping[TensorNode, Array], errors: Mapping[TensorNode, Array]
@@ -120,7 +120,7 @@ class _Ranges:
         return wide - self.errors[node], wide + self.errors[node]
 
     def is_exact(self, nodes: Sequence[TensorNode]) -> bool:
-        """Whether rounding does not reach these values."""
+        """True if rounding does not reach these values."""
         return not any(np.any(self.errors[node]) for node in nodes)
 
 
@@ -183,7 +183,7 @@ def _running(numbers: Array, least: Array, greatest: Array, axis: int) -> Array:
 
 
 def _places(shape: tuple[int, ...], positions: Sequence[Array]) -> tuple[Array, Any]:
-    """Whether positions are inside a shape, and these, moved inside."""
+    """True if positions are inside a shape, and these, moved inside."""
     is_inside = np.ones(positions[0].shape if positions else (), bool)
     for position, extent in zip(positions, shape, strict=True):
         is_inside &= (position >= 0) & (position < extent)

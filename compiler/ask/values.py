@@ -46,7 +46,7 @@ class Visible(Checkable, Protocol):
 
     @property
     def can_run(self) -> bool:
-        """Whether all data and values of variables are given."""
+        """True if all data and values of variables are given."""
         ...
 
     @property

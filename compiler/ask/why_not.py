@@ -127,8 +127,8 @@ def _matched(record: PassRecord, rule: Rule, node: Node) -> WhyNot | None:
     number = record.numbers[node]
     for count, match in enumerate(record.matches, 1):
         if match.rule == rule.name and record.numbers[match.before] == number:
-            words = f"it matched: rewrite {count} of {record.name}, to {told(match.after)}"
-            return WhyNot(rule.name, told(match.before), True, words)
+            words = f"it matched: rewrite {count} of {record.name}, to {described(match.after)}"
+            return WhyNot(rule.name, described(match.before), True, words)
     return None
 
 
@@ -137,20 +137,21 @@ def explain(rule: Rule, node: Node) -> WhyNot:
     looked_at = (type(node), (type(node), getattr(node, "op", None)))
     if not any(target in looked_at for target in rule.targets):
         words = f"it looks at {_listed(rule)}, and this is {_kind(node)}"
-        return WhyNot(rule.name, told(node), False, words)
+        return WhyNot(rule.name, described(node), False, words)
     with no_origin():
         seen = _Run(inspect.unwrap(rule.function), node)
     if seen.error:
-        return WhyNot(rule.name, told(node), False, f"it fails: {seen.error}")
+        return WhyNot(rule.name, described(node), False, f"it fails: {seen.error}")
     if isinstance(seen.result, Node) and seen.result is not node:
         if getattr(node, "extents", ()) != getattr(seen.result, "extents", ()):
             words = "what it returns has other variable extents"
-            return WhyNot(rule.name, told(node), False, words)
-        words = f"it matches: {told(seen.result)} takes its place"
-        return WhyNot(rule.name, told(node), True, words)
+            return WhyNot(rule.name, described(node), False, words)
+        words = f"it matches: {described(seen.result)} takes its place"
+        return WhyNot(rule.name, described(node), True, words)
     if seen.result is node:
-        return WhyNot(rule.name, told(node), False, "it returns the node itself: nothing to do")
-    return seen.refusal(rule, told(node))
+        return WhyNot(rule.name, described(node), False,
+                      "it returns the node itself: nothing to do")  # fmt: skip
+    return seen.refusal(rule, described(node))
 
 
 class _Run:
@@ -249,12 +250,12 @@ def _parts(statement: ast.stmt | None) -> list[list[ast.stmt]]:
 
 
 def _holds_line(body: list[ast.stmt], line: int) -> bool:
-    """Whether a line stands in a body."""
+    """True if a line stands in a body."""
     return any(s.lineno <= line <= (s.end_lineno or line) for s in body)
 
 
 def _returns_node(branch: ast.If) -> bool:
-    """Whether a branch returns something that is not None as it stands."""
+    """True if a branch returns something that is not None as it stands."""
     returns = [n for s in branch.body for n in ast.walk(s) if isinstance(n, ast.Return)]
     return any(r.value is not None and not _is_none(r.value) for r in returns)
 
@@ -310,11 +311,11 @@ def _values(part: ast.expr, known: Mapping[str, Any]) -> Iterator[tuple[str, str
         if each not in inner and not read & own:
             value = _value(each, known)
             if not callable(value) or isinstance(value, Node):
-                seen[ast.unparse(each)] = told(value)
+                seen[ast.unparse(each)] = described(value)
     yield from seen.items()
 
 
-def told(value: object) -> str:
+def described(value: object) -> str:
     """A value in a few words: a node as it is printed."""
     if isinstance(value, TensorNode):
         argument = f" {describe_argument(value)}".rstrip()
@@ -323,7 +324,7 @@ def told(value: object) -> str:
     if isinstance(value, ScalarNode):
         return describe(value)
     if isinstance(value, tuple) and all(isinstance(each, Node) for each in value):
-        return ", ".join(map(told, value))
+        return ", ".join(map(described, value))
     text = value.name if isinstance(value, DType) else repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 

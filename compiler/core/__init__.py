@@ -15,7 +15,7 @@ In order: each imports only what stands before it.
     trace.py        what the compiler reports about its own work, as frozen records
     plain_graph.py  networkx graphs with attributes that files of graphs can hold
     stage.py        the faces every stage shows
-    biography.py    everything one value is, in every stage, found along the recorded links
+    lineage.py    everything one value is, in every stage, found along the recorded links
     errors.py       errors, each a small page
     garbage.py      Python's search for garbage in cycles, put off while compiling
     lazy.py         names of a package that are loaded when somebody first asks for them

@@ -24,7 +24,7 @@ class DType:
     Each type is one object. It equals what NumPy's type of the same name equals, so that
     `x.dtype == np.float32` and `x.dtype == "float32"` mean what they say, and has the hash of
     `np.dtype("float32")`: the two are one key in dicts and sets. A scalar type and a name are
-    equal to it but have hashes of their own, as they have beside `np.dtype`; `np.dtype(key)`
+    equal to it but have hashes of their own, also compared with `np.dtype`; `np.dtype(key)`
     makes a key of either.
     """
 
@@ -88,17 +88,17 @@ class DType:
 
     @property
     def is_storage(self) -> bool:
-        """Whether elements are only kept in this type: it has no common type with others."""
+        """True if elements are only kept in this type: it has no common type with others."""
         return self.width > 0
 
     @property
     def is_float(self) -> bool:
-        """Whether this is a floating-point type."""
+        """True if this is a floating-point type."""
         return self.kind == "float"
 
     @property
     def is_integer(self) -> bool:
-        """Whether this is a signed or unsigned integer type (bool is neither)."""
+        """True if this is a signed or unsigned integer type (bool is neither)."""
         return self.kind in ("int", "uint")
 
     @property
@@ -207,12 +207,12 @@ def of_numpy(dtype: "np.dtype[Any]") -> DType | None:
 
 
 def is_floating(dtype: "np.dtype[Any]") -> bool:
-    """Whether an element type of an array is one of floats; most of ml_dtypes' are of kind V."""
+    """True if an element type of an array is one of floats; most of ml_dtypes' are of kind V."""
     return dtype.kind == "f" or (dtype.kind == "V" and dtype.name.startswith(("bfloat", "float")))
 
 
 def float_limits(dtype: "np.dtype[Any]") -> Any:
-    """What `np.finfo` says of a type of floats: `eps`, `max`, `tiny`, …; of ml_dtypes' too."""
+    """`np.finfo` of a floating dtype: `eps`, `max`, `tiny`, …; for ml_dtypes' types, too."""
     if dtype.kind == "f" and dtype.itemsize > 1:  # of one byte is ml_dtypes' e5m2
         return np.finfo(dtype)
     with loading():
@@ -303,8 +303,8 @@ def promote(*types: DType | Scalar) -> DType:
 def _promoted(types: "tuple[DType | type[Scalar], ...]") -> DType:
     """The common type of element types and of types of Python scalars, whose values say nothing.
 
-    Of bfloat16 NumPy knows no common type with most others, so it is PyTorch's and JAX's: beside
-    integers and numbers bfloat16, beside float16 float32, beside wider floats the wider one. A
+    Of bfloat16 NumPy knows no common type with most others, so it is PyTorch's and JAX's: with
+    integers and numbers bfloat16, with float16 float32, with wider floats the wider one. A
     type of storage has none with another type, as in both of them; with numbers it is itself.
     """
     if stored := {t for t in types if isinstance(t, DType) and t.is_storage}:

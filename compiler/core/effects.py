@@ -1,4 +1,4 @@
-"""What a run does to memory that was there before it: all of it, or nothing.
+"""Effects of a run on memory that existed before it: all of them, or none.
 
     not complete    nothing was written, or what was is undone
     complete        everything was written; what remains to be recorded can be recorded
@@ -29,7 +29,7 @@ class Effects:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything was written."""
+        """True if everything was written."""
         return self.is_done or (self.flag is not None and self.flag[self.place] != 0)
 
     def save(self, arrays: list[Any]) -> None:

@@ -41,7 +41,7 @@ def lock() -> "Lock":
 
 
 PAUSE = 0.001
-"""Seconds between two looks at a gate that is closed, or that somebody is behind. A choice."""
+"""Seconds between two looks at a barrier that is closed, or that threads are behind. A choice."""
 
 
 class Gate:
@@ -54,7 +54,7 @@ class Gate:
 
     @contextlib.contextmanager
     def passed(self) -> Iterator[None]:
-        """Inside, as soon as the gate is open."""
+        """Inside, as soon as the barrier is open."""
         number = next(self._visits.numbers)
         try:
             while not self._is_let_in(number):
@@ -86,7 +86,7 @@ class Gate:
             raise came
 
     def _is_mine(self) -> bool:
-        """Close the gate; False where another thread did."""
+        """Close the barrier; False where another thread did."""
         own = threading.get_ident()
         with self._lock:
             if self._closed_by is None:

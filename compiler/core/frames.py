@@ -76,7 +76,7 @@ class Module:
     name: str
     """Its name in `outer`: "attention"; of the outermost, what the model is called."""
     kind: str
-    """What its author calls such modules: "BertAttention"; "" where that is not known."""
+    """The class of the module, "BertAttention"; "" where it is not known."""
     outer: "Module | None"
     caller: Frame | None
     """The user's line that called the model."""

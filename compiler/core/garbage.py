@@ -34,7 +34,7 @@ def put_off() -> Iterator[None]:
 
 
 def is_put_off() -> bool:
-    """Whether no search begins by itself."""
+    """True if no search begins by itself."""
     return gc.get_threshold()[0] == NEVER
 
 

@@ -1,7 +1,8 @@
 """Python in a process of its own, which loads nothing from the folder that it is started in.
 
-It is told where this process finds its packages, so virtual environments, editable installs and
-`PYTHONPATH` are as they are here; but not the current folder, where anybody's files may be.
+It is passed the folders in which this process finds its packages, so virtual environments, editable
+installs and `PYTHONPATH` are as they are here; but not the current folder, where anybody's files
+may be.
 """
 
 import os

@@ -81,7 +81,7 @@ class Kept(Generic[Key, Value]):
         """Meanwhile nothing is forgotten; then what was used longest ago goes, down to the bound.
 
         Who makes many values and then takes each in the same order would find none of them where
-        there is one too many: each that is made again would put out the next.
+        there is one too many: each entry that is computed again would evict the next.
         """
         number = next(self._keeping.numbers)
         try:

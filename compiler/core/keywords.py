@@ -162,7 +162,7 @@ def constructor(function: Callable[P, None]) -> Callable[P, None]:
 
 
 def _is_from_inside(error: TypeError) -> bool:
-    """Whether the function called raised it, and not the call itself."""
+    """True if the function called raised it, and not the call itself."""
     trace = error.__traceback__
     return trace is None or trace.tb_next is not None
 
@@ -260,8 +260,8 @@ def _short(value: object) -> str:
 
 
 LEAST = 0.6
-"""How alike two names are at least, of 0 to 1, to be told as one that was meant: what `difflib`
-itself takes."""
+"""The least similarity of two names, 0 to 1, for one to be suggested for the other: the default of
+`difflib`."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ forking.around(_imports.close, _imports.open, is_first=True)
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Modules are loaded inside; what they load in turn is loaded inside too."""
+    """Inside, modules are loaded at once, with the modules that they load."""
     if getattr(_own, "is_loading", False):
         yield
         return

@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 _calls = itertools.count(1)
 MARIMO = "__marimo__cell_"
-"""What the files are called in which marimo says that its cells are."""
+"""The names of the files that marimo gives for its cells."""
 
 
 def cell_number(file: str) -> int | None:
@@ -154,7 +154,7 @@ class _State(threading.local):
     origin: Origin | None = None
     module: Module | None = None
     after: Callable[[Any], Any] | None = None
-    """What is done to results of public calls before they are the user's."""
+    """The function applied to results of public calls before the user gets them."""
 
 
 state = _State()

@@ -57,12 +57,12 @@ class Step:
     because: str
     is_pass: bool = False
     is_chosen: bool = False
-    """Whether it is a pass that does what the choices of a kernel say."""
+    """True if it is a pass that does what the choices of a kernel say."""
     needs: tuple[Fact, ...] = ()
     gives: tuple[Fact, ...] = ()
     ends: tuple[Fact, ...] = ()
     is_own: bool = False
-    """Whether a user wrote it: what it leaves behind is then looked at more closely."""
+    """True if a user wrote it: what it leaves behind is then looked at more closely."""
     rules: tuple[Any, ...] = field(default=(), compare=False)
     """The rules that it applies, where it is a set of rules."""
     takes: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Step:
 
     @property
     def is_check(self) -> bool:
-        """Whether it changes nothing, and raises where something is wrong."""
+        """True if it changes nothing, and raises where something is wrong."""
         return not (self.is_pass or self.makes)
 
     @property
@@ -145,7 +145,7 @@ class Passes(ShownAsText):
         for row in rows:
             if row.stage != stage:
                 what = f"{row.name} is a pass on {row.stage}, {name} on {stage}"
-                _refuse(what, f"{row.place} beside {stage}.{name}", f"a pass of {row.stage}")
+                _refuse(what, f"{row.place} next to {stage}.{name}", f"a pass of {row.stage}")
         return Passes((*self.rows[:place], *rows, *self.rows[place:]))
 
     def __iter__(self) -> Iterator[Step]:

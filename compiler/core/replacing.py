@@ -43,7 +43,7 @@ def replacing(path: str | Path, mode: int | None = None) -> Iterator[IO[bytes]]:
                 _take_over(place, file.fileno())
             yield file
             file.flush()
-            if mode is None:  # what is private can be made again, and is not waited for
+            if mode is None:  # a private file can be written again: no sync
                 os.fsync(file.fileno())
         os.replace(part, place)
     except BaseException:

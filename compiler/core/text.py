@@ -20,7 +20,7 @@ def aligned(rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> list[
 
 
 def number(value: float) -> str:
-    """`65,536`, `0.25`, `3,704`: whole where it is, or has as many digits as are told."""
+    """`65,536`, `0.25`, `3,704`: whole if it is, or has more digits than are shown."""
     is_whole = abs(value) >= 999.5 or value == int(value) if abs(value) < float("inf") else False
     return f"{value:,.0f}" if is_whole else f"{value:,.3g}"
 

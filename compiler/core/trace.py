@@ -205,7 +205,7 @@ class PassRecord:
 
     @property
     def changed(self) -> bool:
-        """Whether the pass changed the program (`cse` always makes new nodes: not a change)."""
+        """True if the pass changed the program (`cse` always makes new nodes: not a change)."""
         if self.is_traced:
             return bool(self.matches)
         is_smaller = len(toposort([self.before])) > len(toposort([self.after]))

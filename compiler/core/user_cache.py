@@ -27,7 +27,7 @@ class Untrusted(OSError):
 
 
 def user_cache() -> Path | None:
-    """The folder for what can be made again; None where the user has no home."""
+    """The cache folder of the user; None where the user has no home."""
     return None if no_user_cache() else _user_cache()
 
 

@@ -130,7 +130,7 @@ def _placed(function: FunctionType) -> tuple[str, str]:
 
 
 class Reader:
-    """What a `Writer` wrote, made again. Whatever the rows are not raises some `Exception`."""
+    """The object that a `Writer` wrote. Rows that are malformed raise some `Exception`."""
 
     def __init__(self, kinds: Kinds, rows: Iterable[Sequence[Any]]) -> None:
         self._kinds = kinds

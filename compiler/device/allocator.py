@@ -131,7 +131,7 @@ def address_of(array: Array) -> int:
 
 
 def _is_behind_header() -> bool:
-    """Whether the address is where it is thought to be, in arrays of several kinds."""
+    """True if the address is where it is thought to be, in arrays of several kinds."""
     if sys.implementation.name != "cpython":
         return False
     whole = np.zeros((3, 5), np.int16)

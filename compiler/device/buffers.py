@@ -133,7 +133,7 @@ def held(node: Buffer) -> Data:
 
 
 def is_shared(node: Buffer) -> bool:
-    """Whether another buffer is in the same memory here, in part or in whole."""
+    """True if another buffer is in the same memory here, in part or in whole."""
     memory = held(node)
     if not isinstance(memory, np.ndarray):
         return False

@@ -109,7 +109,7 @@ class CpuProgram(OfSpec):
             self._loaded.entry(*row)
 
     def is_misaligned(self, buffers: Sequence[int]) -> bool:
-        """Whether a buffer that is streamed to does not begin with a line."""
+        """True if a buffer that is streamed to does not begin with a line."""
         pairs = zip(self.slots, buffers, strict=True) if self.aligned else ()
         return any(slot in self.aligned and address % LINE for slot, address in pairs)
 
@@ -141,7 +141,7 @@ def scratch_memory(nbytes: int) -> Array:
 
 
 def _is_shared_out(spec: ProgramSpec) -> bool:
-    """Whether the runs of a program are told apart by `core_id` alone."""
+    """True if the runs of a program are told apart by `core_id` alone."""
     has_index = any(isinstance(i, Special) for i in spec.instructions)
     lows = [v.low for v in spec.metadata.vars]
     dims = spec.launch_dims(dict(zip(spec.metadata.var_names, lows, strict=True)))
@@ -150,7 +150,7 @@ def _is_shared_out(spec: ProgramSpec) -> bool:
 
 
 def _is_plain(spec: ProgramSpec) -> bool:
-    """Whether the program runs once, whatever the values of its variables."""
+    """True if the program runs once, whatever the values of its variables."""
     lows = [v.low for v in spec.metadata.vars]
     is_fixed = all(isinstance(n, Const) for n in spec.metadata.global_size)
     has_index = set(spec.parameters) != set(spec.metadata.var_names) or CORE in spec.parameters

@@ -224,7 +224,7 @@ def _extents(claims: list[Claim]) -> Size:
 
 
 def same(a: ScalarNode, b: ScalarNode) -> bool:
-    """Whether two expressions are built alike, wherever they were written."""
+    """True if two expressions are built alike, wherever they were written."""
     if isinstance(a, nodes.Const) and isinstance(b, nodes.Const):
         return a.value == b.value
     return a is b or _structure(a) == _structure(b)

@@ -124,7 +124,7 @@ def _engine(
 
 
 def _is_direct(client: Any, worker: str) -> bool:
-    """Whether workers can be reached from here, not only by the scheduler."""
+    """True if workers can be reached from here, not only by the scheduler."""
     key = f"svodviz-probe-{client.id}"
     try:
         client.scatter({key: 0}, workers=[worker], hash=False, direct=True, timeout=5)

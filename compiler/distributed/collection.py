@@ -210,7 +210,7 @@ def _buffer(value: Any, block: Block) -> Buffer:
 
 
 def _is_open(node: TensorNode) -> bool:
-    """Whether it reads a placeholder."""
+    """True if it reads a placeholder."""
     return any(isinstance(each, Placeholder) for each in toposort([node]))
 
 

@@ -114,7 +114,7 @@ def _reductions(root: TensorNode) -> list[Reduce]:
 
 
 def _is_fold(stage: Stage, node: Reduce, inputs: Sequence[TensorNode]) -> bool:
-    """Whether blocks can be folded by themselves, and have to be."""
+    """True if blocks can be folded by themselves, and have to be."""
     rest, _ = _after(stage.whole, node)
     if set(toposort([rest])) & set(inputs):
         return False

@@ -1,4 +1,4 @@
-"""What a program could do better, found by rules: its line, its numbers, what to write instead.
+"""Findings: possible improvements of a program, each with its line, its numbers, and code to write.
 
 In order: each imports only what stands before it.
 
@@ -8,8 +8,8 @@ In order: each imports only what stands before it.
     float64.py        float64 by accident
     moved.py          copies and conversions that cost
     recompiled.py     lines that compile anew at every call
-    crosswise.py      reductions that read memory crosswise
-    far_from_roof.py  kernels far below their roofline
+    strided.py      reductions whose reads are strided
+    below_roofline.py  kernels far below their roofline
     one_core.py       parallel loops that were refused
     unfused.py        what fusion was refused for
     rules.py          the table of rules, and `findings`

@@ -7,7 +7,7 @@
        Instead: leave .contiguous() out: what reads the value then reads it where it is.
 
 Times are the machine model's until the program has been measured (`Compilation.measure`), then
-those of that run; each is said to be the one or the other. What a change would bring is always an
+those of that run; each says which of the two it is. What a change would bring is always an
 estimate. Findings stand in the order of what they would bring.
 """
 
@@ -24,7 +24,7 @@ View: TypeAlias = Literal["graph", "text", "timeline", "fusion"]
 
 @dataclass(frozen=True, slots=True)
 class Finding(ShownAsText):
-    """What a rule found. `subject` is the entity that shows it, in `view` of the page's `stage`.
+    """One result of a rule. `subject` is the entity that shows it, in `view` of the page's `stage`.
 
     `gain` is what changing it would bring, nanoseconds of one run (of one compilation, where it is
     compiled anew); `place` and `text` are the line of the user's program, where it is known.
@@ -64,7 +64,7 @@ class Findings(ShownAsText, Sequence[Finding]):
 
     rows: tuple[Finding, ...]
     looked_for: tuple[str, ...] = ()
-    """What the rules look for, in words."""
+    """The descriptions of the rules that ran."""
 
     def __len__(self) -> int:
         return len(self.rows)

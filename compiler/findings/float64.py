@@ -55,7 +55,7 @@ def _behind(subject: Subject, widening: Widening) -> set[str]:
 
 
 def _is_result(subject: Subject, widening: Widening) -> bool:
-    """Whether a result of the program is float64 because of the conversion."""
+    """True if a result of the program is float64 because of the conversion."""
     known: set[TensorNode] = {widening.cast}
     for node in toposort([subject.program.written]):
         if known.intersection(node.sources):
@@ -65,8 +65,8 @@ def _is_result(subject: Subject, widening: Widening) -> bool:
 
 
 def _finding(subject: Subject, widening: Widening, inside: float, gain: float) -> Finding:
-    origin, beside = widening.origin, widening.beside
-    met = f", because it meets {_met(beside, origin)}" if beside else ""
+    origin, other = widening.origin, widening.other
+    met = f", because it meets {_met(other, origin)}" if other else ""
     follows = f"{duration(inside)} ({subject.how}), {subject.part_of(inside)}, in float64"
     return Finding(
         "float64",
@@ -78,22 +78,22 @@ def _finding(subject: Subject, widening: Widening, inside: float, gain: float) -
     )  # fmt: skip
 
 
-def _met(beside: TensorNode, here: Origin) -> str:
-    if isinstance(beside, Const):
-        return f"a {beside.dtype} constant (zeros, ones and NumPy's numbers are such)"
-    return named(beside, here)
+def _met(other: TensorNode, here: Origin) -> str:
+    if isinstance(other, Const):
+        return f"a {other.dtype} constant (zeros, ones and NumPy's numbers are such)"
+    return named(other, here)
 
 
 def _instead(widening: Widening) -> str:
     """How to write the line so that it stays float32."""
-    beside = widening.beside
-    if isinstance(beside, Const):
-        made = beside.origin
+    other = widening.other
+    if isinstance(other, Const):
+        made = other.origin
         where = f" at {made.place}" if made and made.place != widening.origin.place else ""
         return (f'write a Python number or np.float32(…){where}, or zeros and ones with '
                 'dtype="float32": these keep float32 what it is.')  # fmt: skip
-    while isinstance(beside, Cast):
-        beside = beside.sources[0]
-    if isinstance(beside, Buffer) and beside.name:
-        return f'write {beside.name}.cast("float32"), or make {beside.name} float32 from the start.'
+    while isinstance(other, Cast):
+        other = other.sources[0]
+    if isinstance(other, Buffer) and other.name:
+        return f'write {other.name}.cast("float32"), or make {other.name} float32 from the start.'
     return 'cast the other operand: .cast("float32"), or compiler.set_default_dtype("float32").'

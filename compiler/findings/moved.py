@@ -2,8 +2,8 @@
 
 Told of a kernel without arithmetic that is worth it, writes no result of the program, and is there
 because the program says so: by a conversion, or by a method of `COPIES`. What the compiler copies
-by itself, to have zeros around a picture or rows beside each other, it does where that pays; nor
-is a copy told that has zeros put around, as what reads it asks for none then.
+by itself, for zero padding or contiguous rows, it does where that pays. A copy that adds zero
+padding is not reported either.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def moved_only(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_asked(subject: Subject, node: TensorNode) -> bool:
-    """Whether the program asks for a conversion or a copy."""
+    """True if the program asks for a conversion or a copy."""
     if isinstance(node, Cast):
         return True
     origins = origins_of(node, subject.program.provenance)

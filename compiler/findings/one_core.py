@@ -1,6 +1,6 @@
 """one_core: parallel loops that were refused though the kernel's work is worth several threads.
 
-A kernel whose work is too little to share out is right on one core and not told; nor is a program
+A kernel with too little work for several cores is not reported; nor is a program
 that has one core. Told where a loop around the work is missing that could be shared out.
 """
 
@@ -31,7 +31,7 @@ def on_one_core(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_little(refused: Refused) -> bool:
-    """Whether it was refused because there is too little work."""
+    """True if it was refused because there is too little work."""
     found = (it for it in numbers_of(refused.because) if it.name == "work")
     return any(it.limit is not None and it.value < it.limit for it in found)
 

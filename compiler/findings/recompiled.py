@@ -37,7 +37,7 @@ def recompiled(subject: Subject) -> Iterator[Finding]:
         f"Asking for data at {asked.place} had {programs} programs compiled, each for other shapes "
         f"or numbers: {duration(1e9 * seconds / programs)} (measured) each time.",
         f"{HINT}.", 1e9 * seconds / programs, _entity(subject, wrote), "graph", "graph",
-        (Number("programs compiled", programs, "", "told from", MANY),
+        (Number("programs compiled", programs, "", "reported from", MANY),
          Number("each compilation", 1e9 * seconds / programs, "ns", "one run", subject.total)),
         *subject.line_at(max(it for it in origins if (it.file, it.line) in wrote)),
         f"about {duration(1e9 * seconds / programs)} less at each call",

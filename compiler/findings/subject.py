@@ -28,14 +28,15 @@ from compiler.schedule.titles import KernelTitle
 from compiler.settings.options import Options
 
 WORTH = 0.05
-"""The share of a program's time from which a finding is told: less is within what the
+"""The share of a program's time from which a finding is reported: less is within what the
 estimates may be off. A choice."""
 LEAST = 5000.0
-"""Nanoseconds from which it is told: one call of a program from Python takes longer. A choice."""
+"""Nanoseconds from which it is reported: one call of a program from Python takes longer. A
+choice."""
 
 
 class Program(Protocol):
-    """What is looked at of a compilation."""
+    """The parts of a compilation that rules read."""
 
     options: Options
     written: Sink
@@ -130,7 +131,7 @@ class Subject:
         return f"about {duration(gain)} less, {percent(gain / self.total)} of the {self.how} time"
 
     def is_worth(self, gain: float) -> bool:
-        """Whether so many nanoseconds are worth telling."""
+        """True if so many nanoseconds are worth a finding."""
         return gain >= max(WORTH * self.total, LEAST)
 
     @cached_property
@@ -153,7 +154,7 @@ class Subject:
 
     @cached_property
     def works(self) -> Mapping[str, Work]:
-        """What running each kernel once takes."""
+        """The nanoseconds of one run of each kernel."""
         known = zip(self.schedule.items, self.schedule.works, strict=True)
         return {it.operation.name: work for it, work in known if work is not None}
 
@@ -163,13 +164,13 @@ class Subject:
         return {loops.name: loops for loops in self.program.loops}
 
     def is_padding(self, kernel: str) -> bool:
-        """Whether reads of a kernel ask if they are inside what zeros stand around."""
+        """True if reads of a kernel are predicated for zero padding."""
         found = self.loops.get(kernel)
         nodes = found.nodes if found else ()
         return any(isinstance(it, Load) and it.predicate is not None for it in nodes)
 
     def or_plain(self, kernel: str, instead: str) -> str:
-        """What to write; where the program asks for these loops, not to ask for them."""
+        """The code to write; where the program asks for these loops, the advice not to."""
         asked = self.program.options.loops
         if asked == "plain":
             return 'leave Options(loops="plain") out: the compiler then chooses tiles and lanes.'
@@ -190,7 +191,7 @@ class Subject:
         return [self.nodes[entity] for entity, _ in rows if entity in self.nodes]
 
     def call_of(self, node: TensorNode, otherwise: str) -> str:
-        """What the user wrote that made a node: `matmul`."""
+        """The user's call that made a node: `matmul`."""
         origins = origins_of(node, self.program.provenance)
         return origins[0].method if origins else otherwise
 
@@ -211,7 +212,7 @@ class Subject:
         return self.line_of(self.nodes_of(item))
 
     def buffer_name(self, kernel: str, slot: int) -> str:
-        """What the argument of a kernel is called where it first runs."""
+        """The name of an argument of a kernel where it first runs."""
         operation = self.schedule.items[self.parts[kernel].items[0]].operation
         if not 0 <= slot < len(operation.arguments):
             return "scratch memory"

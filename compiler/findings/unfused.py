@@ -2,8 +2,8 @@
 
 Told of values that pass through memory from one kernel to the next where one kernel would be worth
 it by the cost model (`schedule/analysis/opportunities.py`), and where the program has a say: a
-value that it asks for in memory, or that would be computed in its reader if `.fuse()` said so.
-Kernels that merely read the same, or that are two stages of one reduction, are not told, nor is a
+value that it asks for in memory, or that would be computed in its reader after `.fuse()`.
+Kernels that merely read the same, or the two parts of a split reduction, are not reported, nor is a
 value that has zeros put around (what computes them where it reads asks for them at each read) or
 that would be computed again for each of its readers.
 """
@@ -42,7 +42,7 @@ def _names(subject: Subject, found: FusionOpportunity) -> tuple[str, str]:
 
 
 def _is_passed_on(subject: Subject, found: FusionOpportunity) -> bool:
-    """Whether the second reads what the first writes."""
+    """True if the second reads what the first writes."""
     first, second = (subject.schedule.items[it].operation for it in (found.first, found.second))
     return not set(first.writes).isdisjoint(second.reads)
 
@@ -61,7 +61,7 @@ def _finding(
 
 
 def _instead(subject: Subject, found: FusionOpportunity) -> str:
-    """What the program could say; "" where it has no say."""
+    """The code to write; "" where no code would help."""
     nodes = subject.nodes_of(found.first)
     origins = (it for node in nodes for it in origins_of(node, subject.program.provenance))
     if any(it.method in COPIES for it in origins):

@@ -2,7 +2,7 @@
 
 NumPy's rule: the wider type wins, and so do a 64-bit integer and a NumPy number of float64 (a
 Python number does not). What follows is computed in float64 too, in twice the memory, so the
-first place of each such chain is told: its line, its operation, and what it met there.
+first place of each such chain is reported: its line, its operation, and the float64 operand.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from compiler.graph.nodes import TensorNode
 ASKED = frozenset(("Tensor", "astype", "cast", "double", "prod", "sum"))
 """Methods that convert because they were asked to."""
 AT_MOST = 3
-"""So many places are told one by one."""
+"""The number of places that are listed one by one."""
 
 
 _MOVED = nodes.Expand | nodes.Permute | nodes.Reshape | nodes.Shrink
@@ -30,11 +30,11 @@ class Widening:
 
     cast: TensorNode
     origin: Origin
-    beside: TensorNode | None
+    other: TensorNode | None
 
     def __str__(self) -> str:
         where = f"float32 becomes float64 at {self.origin.place} in {self.origin.method}"
-        return f"{where}, beside {named(self.beside, self.origin)}" if self.beside else where
+        return f"{where}, with {named(self.other, self.origin)}" if self.other else where
 
 
 def widenings(written: nodes.Sink) -> list[Widening]:
@@ -47,9 +47,9 @@ def widenings(written: nodes.Sink) -> list[Widening]:
             widened.add(node)
     found: dict[Origin, Widening] = {}
     for node in filter(_is_unasked, order):
-        beside = _beside(node, readers)
-        if node.origin is not None and beside not in widened:
-            found.setdefault(node.origin, Widening(node, node.origin, beside))
+        other = _other(node, readers)
+        if node.origin is not None and other not in widened:
+            found.setdefault(node.origin, Widening(node, node.origin, other))
     return [found[origin] for origin in sorted(found)]
 
 
@@ -66,13 +66,13 @@ def warnings(written: nodes.Sink) -> Iterator[str]:
 
 
 def _is_unasked(node: TensorNode) -> bool:
-    """Whether this converts float32 to float64 for an operation's sake."""
+    """True if this converts float32 to float64 for an operation's sake."""
     if not isinstance(node, nodes.Cast) or node.dtype is not float64 or node.origin is None:
         return False
     return node.sources[0].dtype is float32 and node.origin.method not in ASKED
 
 
-def _beside(cast: TensorNode, readers: dict[TensorNode, list[TensorNode]]) -> TensorNode | None:
+def _other(cast: TensorNode, readers: dict[TensorNode, list[TensorNode]]) -> TensorNode | None:
     """The other operand of the operation that the conversion is for, where it was made."""
     node, above = cast, readers[cast]
     while len(above) == 1 and len(above[0].sources) == 1:

@@ -119,7 +119,7 @@ class Folder:
                 return
 
     def has(self, key: bytes) -> bool:
-        """Whether there is a file for a key."""
+        """True if there is a file for a key."""
         return self._file(key).exists()
 
     def count(self) -> tuple[int, int]:
@@ -203,7 +203,7 @@ def folder_of(cache: Cache, kind: Kind = OBJECT) -> Folder | None:
 
 
 def _is_safe(path: Path) -> bool:
-    """Whether a folder is ours alone to write; it is made if it is not there."""
+    """True if a folder is ours alone to write; it is made if it is not there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)

@@ -25,9 +25,9 @@ class _Loop:
     unroll: int = 0
     """How often the loop is to be unrolled; 0 leaves it to LLVM."""
     is_explicit: bool = False
-    """Whether there are vectors inside: then LLVM need not look for any."""
+    """True if there are vectors inside: then LLVM need not look for any."""
     is_certain: bool = False
-    """Whether it runs once or more: then it tests behind its body."""
+    """True if it runs once or more: then it tests behind its body."""
 
 
 @dataclass(slots=True)

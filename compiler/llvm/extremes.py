@@ -85,7 +85,7 @@ def _with_number(
 
 
 def _is_nan(constant: str) -> bool:
-    """Whether a constant of floats is NaN: a magnitude above that of infinity."""
+    """True if a constant of floats is NaN: a magnitude above that of infinity."""
     magnitude = int(in_all_lanes(constant), 16) & ((1 << 63) - 1)
     return magnitude > 0x7FF << 52
 

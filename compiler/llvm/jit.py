@@ -257,5 +257,5 @@ def dots() -> frozenset[str]:
 
 @functools.cache
 def has_avx512() -> bool:
-    """Whether vectors of 512 bits and of fewer have the operations of AVX-512 (F and VL)."""
+    """True if vectors of 512 bits and of fewer have the operations of AVX-512 (F and VL)."""
     return is_x86() and host().has("avx512f", "avx512vl")

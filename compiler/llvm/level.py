@@ -116,5 +116,5 @@ def _inner_loops(instructions: Sequence[Instruction]) -> Iterator[_Loop]:
 
 
 def _has_lanes(instruction: Instruction) -> bool:
-    """Whether an instruction is of several lanes, in a register or in memory."""
+    """True if an instruction is of several lanes, in a register or in memory."""
     return int(getattr(instruction, "lanes", 1)) > 1

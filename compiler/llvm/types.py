@@ -21,7 +21,7 @@ def register_type(dtype: DType, lanes: int = 1) -> str:
 
 
 def _is_number(dtype: DType) -> bool:
-    """Whether LLVM computes with it as a floating-point number."""
+    """True if LLVM computes with it as a floating-point number."""
     return dtype.is_float and not dtype.computed_as
 
 

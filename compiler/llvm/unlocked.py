@@ -38,7 +38,7 @@ def _functions() -> Functions | None:
 
 
 def is_parallel() -> bool:
-    """Whether threads can make code at the same time."""
+    """True if threads can make code at the same time."""
     return _functions() is not None
 
 

@@ -89,7 +89,7 @@ def stated(processor: Processor) -> MachineModel:
 
 
 def is_in_table(processor: Processor) -> bool:
-    """Whether the table of machines has this very processor, and not only its like."""
+    """True if the table of machines has this very processor, and not only its like."""
     return any(it.cpu == processor.name != "generic" for it in MACHINES.values())
 
 

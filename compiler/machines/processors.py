@@ -47,7 +47,7 @@ class Processor:
     features: str
 
     def has(self, *features: str) -> bool:
-        """Whether it has every one of these features."""
+        """True if it has every one of these features."""
         return {f"+{each}" for each in features} <= set(self.features.split(","))
 
 
@@ -80,17 +80,17 @@ def _missing(name: str, host: Mapping[str, bool]) -> list[str]:
 
 
 def is_x86() -> bool:
-    """Whether this host is an x86."""
+    """True if this host is an x86."""
     return str(llvm.get_process_triple()).startswith(("x86", "i386", "i686"))
 
 
 def is_arm() -> bool:
-    """Whether this host is a 64-bit ARM."""
+    """True if this host is a 64-bit ARM."""
     return str(llvm.get_process_triple()).startswith(("aarch64", "arm64"))
 
 
 def has_multiply_add() -> bool:
-    """Whether the processor that code is made for multiplies and adds in one instruction."""
+    """True if the processor that code is made for multiplies and adds in one instruction."""
     return is_arm() or (is_x86() and host().has("fma"))
 
 

@@ -42,7 +42,7 @@ def program_of(
 
 
 def _is_computed(value: object) -> bool:
-    """Whether it can be one of several results: anything else stands where options may."""
+    """True if it can be one of several results: anything else stands where options may."""
     return isinstance(value, TensorNode | list | tuple) or hasattr(type(value), "recipe")
 
 

@@ -4,7 +4,7 @@
 
 Choices are a heuristic, which may be slow and never fatal. So what a pass refuses, what leaves a
 broken invariant behind, and what cannot be lowered or written as LLVM IR is left out with its
-reason, and the kernel is made again without: first the refused row and those about parts of the
+reason, and the kernel is compiled again without: first the refused row and those about parts of the
 axis that it would have cut, then, where a few rows less do not help, all of them. That is for what
 `choose` made and what a search found; what a user wrote by name is the user's error.
 
@@ -74,7 +74,7 @@ def unchosen(error: Exception) -> Choices:
 
 
 def is_own(options: Options) -> bool:
-    """Whether the compiler made the choices itself: by default, or by measuring."""
+    """True if the compiler made the choices itself: by default, or by measuring."""
     return options.loops == "auto" or isinstance(options.loops, Measured)
 
 
@@ -119,12 +119,12 @@ def _gone(row: Choice, why: str) -> Refused:
 
 
 def _is_of(error: CompileError, row: Choice) -> bool:
-    """Whether it is `row` that a pass refused."""
+    """True if it is `row` that a pass refused."""
     return error.operation == word(row) and error.got == show(row)
 
 
 def _rests_on(row: Choice, refused: Choice) -> bool:
-    """Whether a choice names a part of the axis that `refused` would have cut."""
+    """True if a choice names a part of the axis that `refused` would have cut."""
     parts = f"{refused.axis}." if isinstance(refused, Tile) else None
     return parts is not None and any(name.startswith(parts) for name in _named(row))
 

@@ -83,7 +83,7 @@ def _no_loop(body: Body) -> str:
 
 
 DIFFERENTIATED = Fact("gradients are operations", _gradient_left)
-MERGED = Fact("the lines of the program stand beside its nodes, and equal nodes are one",
+MERGED = Fact("lines of the program are recorded apart from its nodes, and equal nodes are one",
               _with_lines)  # fmt: skip
 DECOMPOSED = Fact("only machine operations and core kinds are left (invariants 11 and 15)",
                   _undecomposed)  # fmt: skip

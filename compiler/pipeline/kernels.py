@@ -134,7 +134,7 @@ def _looped(body: Sink, options: Options) -> KernelUnit | None:
     try:
         driver.check(made, "loops")
     except CompileError:
-        return None  # made again, the row that is to blame is found
+        return None  # compiled again, the row that is to blame is found
     return LOOPED.keep(_key(body, options), made)
 
 
@@ -186,7 +186,7 @@ def forget() -> None:
 
 
 def _key(body: Sink, options: Options) -> Looped:
-    """What the loops that are chosen for a body follow from, and what is recorded of them."""
+    """The key of the loops chosen for a body: the body, its options, and what is recorded."""
     return body, asked("", options), options.trace, options.verify
 
 

@@ -4,9 +4,9 @@
     After:   tile i1 4; vectorize i1.1      20 vectors of 16 bytes …    an Apple M1
 
 The kernel stays the same kernel: its body is taken through the same rows with another model of the
-machine. What a user said of its loops holds there too. What cannot be made so has the loops of this
-host, with the reason. `counterparts` lead from the instructions back to those of this host: both
-come from the nodes of one body.
+machine. A user's choices of loops hold there, too. A kernel that cannot have them keeps the loops
+of this host, with the reason. `counterparts` lead from the instructions back to those of this host:
+both come from the nodes of one body.
 """
 
 from collections.abc import Callable, Hashable, Iterator
@@ -83,7 +83,7 @@ def _grouped(places: list[Place], alike: Callable[[Place], Hashable]) -> dict[Ha
 
 
 def _same_operation(place: Place) -> Hashable:
-    """What it does, for which kind of scalar, of which nodes."""
+    """The instruction's kind, the kind of its scalar, and its nodes."""
     instruction, node, nodes = place
     return _kind(instruction), type(node), nodes
 
@@ -103,4 +103,4 @@ def _kind(instruction: Instruction) -> Hashable:
 
 
 LIKENESS = (_same_operation, _same_scalar, _same_nodes)
-"""What makes two instructions alike, the closest first."""
+"""Criteria of similarity of two instructions, the closest first."""

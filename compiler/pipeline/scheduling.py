@@ -45,12 +45,12 @@ class ProgramUnit(driver.Unit):
 
     @property
     def is_decomposed(self) -> bool:
-        """Whether only machine operations and core kinds are left."""
+        """True if only machine operations and core kinds are left."""
         return DECOMPOSED in self.facts
 
     @property
     def is_sharded(self) -> bool:
-        """Whether no value is in shards any more."""
+        """True if no value is in shards any more."""
         return SHARDED in self.facts
 
     @property

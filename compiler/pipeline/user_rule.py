@@ -44,7 +44,7 @@ def rule(*given: Any) -> Any:
 
 
 def is_constant(node: TensorNode, value: Scalar) -> bool:
-    """Whether `node` is this constant everywhere, to the bit (so -0.0 is not 0.0)."""
+    """True if `node` is this constant everywhere, to the bit (so -0.0 is not 0.0)."""
     return isinstance(node, Const) and node.bits == const(value, node.dtype).bits
 
 

@@ -209,7 +209,7 @@ class _Run:
         return self._code(site, where, predicate if self.mask is None else predicate & self.mask)
 
     def _is_in_a_row(self, site: int) -> bool:
-        """Whether the lanes of an instruction follow each other in one memory."""
+        """True if the lanes of an instruction follow each other in one memory."""
         instruction = self.plan.instructions[self.sites.rows[site].number]
         assert isinstance(instruction, Load | Store)
         return instruction.buffer not in self.sites.pointers

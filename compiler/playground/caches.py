@@ -91,7 +91,7 @@ class CacheReport:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all accesses were simulated."""
+        """True if all accesses were simulated."""
         return self.accesses >= self.total
 
     def moved(self, level: int) -> int:

@@ -57,7 +57,7 @@ class Axis:
 
 
 def _silent(words: str) -> None:
-    """Nobody is told."""
+    """Nothing: no observer is notified."""
 
 
 class Playground:
@@ -83,7 +83,7 @@ class Playground:
 
     @property
     def own(self) -> Choices:
-        """The compiler's choices: its own, found by measuring, or told to it."""
+        """The compiler's choices: its own, found by measuring, or passed to it."""
         return self.compilation.choices[self.name]
 
     @cached_property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 OriginsOf: TypeAlias = Callable[[CompiledKernel], Mapping[Node, Origin]]
 """The user's line of each scalar of a kernel that has one."""
 LEAST_SHARE = 1e-6
-"""Of a kernel's time, from which a line is told: less is rounding."""
+"""The share of a kernel's time from which a line is listed: less is rounding."""
 Texts = tuple[Listing, Listing]
 """A kernel's LLVM IR after LLVM's passes, and its assembly."""
 
@@ -118,7 +118,7 @@ def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "
 
 
 def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: str) -> "Latencies":
-    """The cycles beside the assembly of one of the kernels; see `Compilation.latencies`."""
+    """The assembly of one of the kernels with cycles; see `Compilation.latencies`."""
     with loading():
         from compiler.llvm.looking.latencies import latencies
 

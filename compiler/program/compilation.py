@@ -10,10 +10,10 @@ import numpy as np
 from compiler.ask.checking import Report
 from compiler.ask.values import values
 from compiler.core import garbage
-from compiler.core.biography import Coverage, biography, coverage
 from compiler.core.errors import located
 from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
+from compiler.core.lineage import Coverage, coverage, lineage
 from compiler.core.node import Node, toposort
 from compiler.core.origin import Origin, no_origin
 from compiler.core.passes import Passes
@@ -93,7 +93,7 @@ class Compilation:
 
     Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
     `schedule`, `loops`, `lowered`, `source`, `optimized`, `assembly`; then `run()`, `check()`,
-    `values(entity)`, `biography(entity)`, `decisions`, `tuning`, `summary()`, and on demand
+    `values(entity)`, `lineage(entity)`, `decisions`, `tuning`, `summary()`, and on demand
     `llvm_passes(kernel)`, `assembly_for(machine)` and `measure()`.
     """
 
@@ -226,7 +226,7 @@ class Compilation:
 
     @cached_property
     def titles(self) -> dict[int, KernelTitle]:
-        """What the kernels are called that the items of the schedule run, by position."""
+        """The names of the kernels that the items of the schedule run, by position."""
         made = self._scheduled
         found: dict[int, KernelTitle] = {}
         for position, (item, call) in enumerate(zip(made.items, made.calls, strict=True)):
@@ -381,8 +381,8 @@ class Compilation:
     @located
     def latencies(self, kernel: str = "k0") -> "Latencies":
         """The cycles of each instruction in a kernel's loops, by LLVM's scheduling model of this
-        host: estimated, beside the lines of `assembly`. Raises `DataError` where there is no such
-        kernel, and `InternalError` where this LLVM does not tell them.
+        host: estimated, with the lines of `assembly`. Raises `DataError` where there is no such
+        kernel, and `InternalError` where this LLVM does not report them.
         """
         return codegen.latencies(self._generated, self.assembly, kernel)
 
@@ -435,7 +435,7 @@ class Compilation:
 
     @property
     def can_run(self) -> bool:
-        """Whether all data and values of variables are given."""
+        """True if all data and values of variables are given."""
         is_open = any(isinstance(n, Placeholder) for n in toposort([self.written]))
         return self._bindings.is_bound and not is_open
 
@@ -457,7 +457,7 @@ class Compilation:
         return self._running.inputs(given, values)
 
     def values_of_run(self, variables: Values | None = None, given: Given = None) -> dict[str, int]:
-        """The value of each variable: as said, else as given data have rows, else as bound.
+        """The value of each variable: as passed, else from the shapes of the data, else as bound.
 
         Raises `DataError` where one is wrong.
         """
@@ -493,7 +493,7 @@ class Compilation:
     def measure(
         self, inputs: Given = None, variables: Values | None = None, seconds: float = 1.0
     ) -> "Measurement":
-        """Run the program a few times and say what each item takes, beside its estimate.
+        """Run the program a few times; the time of each item, with its estimate.
 
         Data that the program writes in place stay as they are. It takes about so many seconds;
         what they do not suffice for is left out (`ask/measure.py`). Raises as `run()` does.
@@ -507,7 +507,7 @@ class Compilation:
         return found
 
     def by_module(self, measurement: "Measurement | None" = None) -> "ByModule":
-        """What is left of each module at every stage, and what it takes to run: `print` it.
+        """Nodes, kernels and code of each module at every stage, and its time: `print` it.
 
         Times are estimated, or those of a `measurement` made by `measure()`. LLVM makes the
         assembly for it, unless it has.
@@ -558,7 +558,7 @@ class Compilation:
 
     @cached_property
     def findings(self) -> Findings:
-        """What the program could do better, in the order of what it would bring.
+        """Possible improvements, ordered by the time that each would save.
 
         Each has its rule, its numbers, the line of the program and what to write instead. They rest
         on the times of the last `measure()`, on estimates where there was none, and on what was
@@ -577,9 +577,9 @@ class Compilation:
         graphs = self.graph, self.optimized_graph, self.kernels
         return (self.user_source, *graphs, self.schedule, *self.loops, *self.lowered, *self.source)
 
-    def biography(self, entity: str) -> tuple[Line, ...]:
+    def lineage(self, entity: str) -> tuple[Line, ...]:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
-        return biography(entity, (self.modules, *self.stages, *self.optimized, *self.assembly))
+        return lineage(entity, (self.modules, *self.stages, *self.optimized, *self.assembly))
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:

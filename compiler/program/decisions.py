@@ -34,7 +34,7 @@ def decisions(
     """About fusion, copies nobody wrote, reductions in two stages, and float32 made float64.
 
     `simplest` is the program after the graph passes of `records`; `entity` names its nodes. What
-    left no choice is told as well: it is "inline" in its reader, or in "memory". The same follows
+    left no choice is listed as well: it is "inline" in its reader, or in "memory". The same follows
     about the nodes of each iteration of the program's loops.
     """
     yield from _decisions(made.choices, made.plain, simplest, records, entity)

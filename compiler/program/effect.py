@@ -34,7 +34,7 @@ class Figure:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the two differ."""
+        """True if the two differ."""
         return self.before != self.after
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What workers of a cluster exchange in a program, each with the line that needs it."""
+"""The data that workers of a cluster exchange, each with the line that needs it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

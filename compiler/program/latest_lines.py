@@ -44,7 +44,7 @@ def latest_lines(
 
 
 def _computed(name: str, outlined: Outlined) -> set[TensorNode]:
-    """What the calls of a kernel compute; of those in a loop, the loop."""
+    """The nodes that the calls of a kernel compute; for calls in a loop, the loop."""
     calls = (it for it in toposort([outlined.root]) if isinstance(it, Call) and it.name == name)
     return {node for call in calls for node in outlined.origins.of(call)}
 

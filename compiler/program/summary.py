@@ -13,7 +13,7 @@ from compiler.llvm.level import Level
 from compiler.pipeline.scheduling import Scheduled
 from compiler.run.sharding import traffic
 from compiler.schedule.items import Kernel
-from compiler.schedule.printer import Schedule, beside, path_of
+from compiler.schedule.printer import Schedule, critical_items_of, path_of
 
 SHOWN = 6
 """Kernels with plain loops, and exchanges between workers, that are named at most."""
@@ -44,7 +44,7 @@ def summary(
         f"{counted(len(scheduled.items), 'schedule item')}, "
         f"{counted(len(scheduled.outlined.bodies), 'distinct kernel')}, "
         f"critical path {path_of(schedule.critical_path)}"
-        f"{beside(schedule.critical_path, schedule.critical_items)}, "
+        f"{critical_items_of(schedule.critical_path, schedule.critical_items)}, "
         f"peak {schedule.peak_bytes:,} bytes",
         f"{sum(count for count, _, _ in kernels)} lowered instructions, "
         f"{sum(lines for _, lines, _ in kernels)} lines of LLVM IR",
@@ -64,7 +64,7 @@ def _machine_code(levels: Sequence[Level]) -> list[str]:
 
 
 def _moved(scheduled: Scheduled) -> list[str]:
-    """What goes from device to device, by pair where these are few."""
+    """The bytes moved between devices, by pair where these are few."""
     found = traffic(scheduled.items)
     if len(found) <= PAIRS:
         return [f"moved {', '.join(map(str, found))}"] if found else []

@@ -103,7 +103,7 @@ class _Assembly:
     parts: list[ScheduleItem | tuple[int, int]] = field(default_factory=list)
     scratch: int = 0
     has_steps: bool = False
-    """Whether there are kernels that the driver runs."""
+    """True if there are kernels that the driver runs."""
     inputs: int = 0
     streamed: set[Buffer] = field(default_factory=set)
     aligned: list[int] = field(default_factory=list)
@@ -111,7 +111,7 @@ class _Assembly:
     numbers: dict[Buffer, int] = field(default_factory=dict)
     """The inputs, by number."""
     is_cut: bool = False
-    """Whether a call may end behind a step that writes an input."""
+    """True if a call may end behind a step that writes an input."""
     elapsed: int = 0
     """Nanoseconds of the steps that the open call has."""
     pending: set[int] = field(default_factory=set)
@@ -171,7 +171,7 @@ class _Assembly:
                 self._item(item)
 
     def _is_single(self, item: ScheduleItem) -> bool:
-        """Whether an item is a kernel of one task that the driver can run."""
+        """True if an item is a kernel of one task that the driver can run."""
         program = self._program(item)
         return program is not None and program.task is not None and program.tasks == 1
 
@@ -244,7 +244,7 @@ class _Assembly:
         return offset
 
     def _is_whole(self, base: int, offset: int) -> bool:
-        """Whether a word is an address of whole cache lines in every run: own memory is."""
+        """True if a word is an address of whole cache lines in every run: own memory is."""
         inputs = range(INPUTS, INPUTS + self.inputs)
         return base not in inputs and offset % LINE == 0
 

@@ -34,7 +34,7 @@ class Bindings:
 
     @property
     def is_bound(self) -> bool:
-        """Whether every variable has a value."""
+        """True if every variable has a value."""
         return all(name in self.bound for name in self.variables)
 
     def of_run(self, given: Values | None = None) -> dict[str, int]:

@@ -232,7 +232,7 @@ class ExecutionPlan:
 
 
 def _is(array: object, usual: Usual) -> TypeGuard[Array]:
-    """Whether `array` can be taken as it is: that is so most times, and quickly seen."""
+    """True if `array` can be taken as it is: that is so most times, and quickly seen."""
     if type(array) is not np.ndarray or (array.shape, array.dtype) != usual:
         return False
     flags = array.flags

@@ -164,7 +164,7 @@ class NativePlan:
 
     @cached_property
     def _is_kept(self) -> bool:
-        """Whether a run leaves its memory to the next: it is small, and nobody else saw it."""
+        """True if a run leaves its memory to the next: it is small, and nobody else saw it."""
         nbytes = self.stride * self.threads + (self.memory.arena if self.memory else 0)
         return nbytes <= KEPT_ARENA and all(isinstance(part, StepRun) for part in self.parts)
 

@@ -48,7 +48,7 @@ class Met:
 
     @property
     def is_often(self) -> bool:
-        """Whether the next one is to take its numbers when it runs."""
+        """True if the next one is to take its numbers when it runs."""
         return len(self.others) >= APART
 
 

@@ -71,7 +71,7 @@ class Structure:
 
     @cached_property
     def is_for_cluster(self) -> bool:
-        """Whether workers of a cluster have a part in it."""
+        """True if workers of a cluster have a part in it."""
         used = (name for item in self.items for name in item.operation.devices)
         return any(map(is_remote, (*used, *self.devices)))
 

@@ -57,7 +57,7 @@ def _read(node: TensorNode) -> Buffer | None:
 
 
 def _is_here(buffer: Buffer) -> bool:
-    """Whether the data are in memory, and no engine that checks every access has them."""
+    """True if the data are in memory, and no engine that checks every access has them."""
     if buffer.unique == PLACEHOLDER or not device.get(buffer.device).is_executor:
         return False
     return device.get(buffer.device).base_key == device.CPU.base_key

@@ -61,7 +61,7 @@ def decisions(
 
 
 def is_sharded(node: TensorNode) -> bool:
-    """Whether a value is on several devices."""
+    """True if a value is on several devices."""
     return len(node.devices) > 1
 
 

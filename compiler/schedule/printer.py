@@ -104,7 +104,7 @@ class Schedule(Stage):
         ]
         path = path_of(self.critical_path)
         total = microseconds(self.estimated_ns, 1)
-        ties = beside(self.critical_path, self.critical_items)
+        ties = critical_items_of(self.critical_path, self.critical_items)
         totals = [f"critical path {path}{ties}   {total}   peak {self.peak_bytes:,} bytes"]
         missed = [n for n, each in enumerate(self.opportunities) if not each.taken]
         fusions = [self._fusion(number) for number in missed[:SHOWN]]
@@ -207,7 +207,7 @@ def path_of(items: tuple[int, ...]) -> str:
     return " → ".join(words)
 
 
-def beside(path: tuple[int, ...], critical: tuple[int, ...]) -> str:
+def critical_items_of(path: tuple[int, ...], critical: tuple[int, ...]) -> str:
     """` (as long through 3, 4)`: critical items that are not on the path, if there are any."""
     others = sorted(set(critical) - set(path))
     if not others:

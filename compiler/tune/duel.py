@@ -38,11 +38,11 @@ class Duel:
     needed: float
     rounds: int
     is_steady: bool = True
-    """Whether each half of the rounds says the same."""
+    """True if each half of the rounds says the same."""
 
     @property
     def is_won(self) -> bool:
-        """Whether the second is faster by more than the noise."""
+        """True if the second is faster by more than the noise."""
         is_known = self.rounds >= LEAST_ROUNDS and self.is_steady
         return is_known and self.difference > self.needed
 

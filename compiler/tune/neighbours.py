@@ -247,7 +247,7 @@ def _vectors(rows: Rows, known: Space) -> Made:
 
 
 def _concerns(row: Choice, axis: str) -> bool:
-    """Whether a choice names an axis or a part of it."""
+    """True if a choice names an axis or a part of it."""
     names = row.axes if isinstance(row, Reorder) else (getattr(row, "axis", ""),)
     return any(_root(name) == axis for name in names)
 

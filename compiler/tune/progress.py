@@ -47,5 +47,5 @@ class Progress:
 
 
 def is_interactive(stream: TextIO) -> bool:
-    """Whether somebody looks at a stream: a terminal, or the output of a notebook's cell."""
+    """True if somebody looks at a stream: a terminal, or the output of a notebook's cell."""
     return stream.isatty() or type(stream).__module__.startswith("ipykernel")

@@ -32,7 +32,7 @@ class Trial:
 
     @property
     def is_measured(self) -> bool:
-        """Whether it ran."""
+        """True if it ran."""
         return self.seconds is not None
 
     @property

@@ -63,7 +63,7 @@ class Tuning(Stage):
 
     @property
     def is_faster(self) -> bool:
-        """Whether something better than the default was found."""
+        """True if something better than the default was found."""
         return self.found.best > 0
 
     @property

@@ -175,5 +175,5 @@ def test_options_take_passes_and_nothing_else() -> None:
 
 def test_passes_in_print() -> None:
     text = str(PASSES.after("simplify", nothing))
-    assert "graph.nothing        exp(x) = exp(x)" in text
+    assert "graph.nothing          exp(x) = exp(x)" in text
     assert repr(PASSES.without("simplify")).startswith("Passes(graph.differentiate, graph.cse,")

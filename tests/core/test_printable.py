@@ -99,7 +99,7 @@ def test_nothing_that_is_asked_acts(hostile: Any) -> None:
     assert not found.is_right
     node = hostile.passes[0].entity(hostile.passes[0].before)
     why = [compiler.why_not(hostile, it, node) for it in ("add_zero", f"turned{NAME}")]
-    lines = [line.text for it in hostile.graph.lines for line in hostile.biography(it.entity)]
+    lines = [line.text for it in hostile.graph.lines for line in hostile.lineage(it.entity)]
     said = [*faces(found), *faces(why), *faces(hostile.check()), *lines]
     said += faces(PASSES.after("simplify", hostile_rule()))
     assert acting("".join(said)) == set()

@@ -10,7 +10,7 @@ import compiler
 from compiler import Compilation, Options, Tensor
 from compiler.core.text import duration
 from compiler.findings.finding import Finding, Findings
-from compiler.findings.rules import RULES, TOLD_FROM, findings
+from compiler.findings.rules import REPORTED_FROM, RULES, findings
 from compiler.findings.subject import LEAST, WORTH
 from compiler.run.recompiled import MANY
 from tests.findings.corpus import block, data, training
@@ -119,8 +119,8 @@ def test_nobody_is_told_to_take_back_what_was_advised() -> None:
     assert not compiler.compile(padded.unfold(1, 64).max(2)).findings.rows
 
 
-def test_a_column_alone_is_read_crosswise() -> None:
-    made, row = found(data("table", 65536, 64)[:, 3].sum(), "crosswise")
+def test_a_column_alone_is_read_with_a_stride() -> None:
+    made, row = found(data("table", 65536, 64)[:, 3].sum(), "strided")
     apart, lost = row.numbers
     assert (apart.value, apart.limit) == (256, 64)
     assert lost.limit is not None and lost.value <= lost.limit <= total(made)
@@ -129,11 +129,11 @@ def test_a_column_alone_is_read_crosswise() -> None:
 
 
 def test_blocks_of_a_sum_and_their_rest_are_one_reduction() -> None:
-    found(data("table", 200_003, 64)[:, 3].sum(), "crosswise", Options(threads=2, loops="plain"))
+    found(data("table", 200_003, 64)[:, 3].sum(), "strided", Options(threads=2, loops="plain"))
 
 
 def test_loops_as_they_are_asked_for_are_told_as_such() -> None:
-    _, row = found(data("a", 256, 256) @ data("b", 256, 256), "crosswise", Options(loops="plain"))
+    _, row = found(data("a", 256, 256) @ data("b", 256, 256), "strided", Options(loops="plain"))
     assert row.instead.startswith('leave Options(loops="plain") out')
 
 
@@ -224,8 +224,8 @@ def test_findings_stand_in_the_order_of_what_they_would_bring() -> None:
 def test_where_nothing_is_found_it_says_what_was_looked_for() -> None:
     text = str(compiler.compile(data("x", 8) + 1).findings)
     assert text.startswith("no findings. Looked for:")
-    assert all(rule.looks_for in text for rule in RULES) and TOLD_FROM in text
-    assert f"{WORTH:.0%}" in TOLD_FROM and f"{LEAST / 1000:g} µs" in TOLD_FROM
+    assert all(rule.looks_for in text for rule in RULES) and REPORTED_FROM in text
+    assert f"{WORTH:.0%}" in REPORTED_FROM and f"{LEAST / 1000:g} µs" in REPORTED_FROM
 
 
 def test_what_a_program_is_called_cannot_speak_to_a_terminal() -> None:
@@ -241,7 +241,7 @@ RULE_TESTS: dict[str, Callable[[], None]] = {
     "copy": test_a_copy_that_is_no_result_is_told,
     "recompiled": test_a_line_that_compiles_at_every_call_is_told,
     "roofline": test_a_reduction_inside_another_is_far_from_its_roof,
-    "crosswise": test_a_column_alone_is_read_crosswise,
+    "strided": test_a_column_alone_is_read_with_a_stride,
     "one core": test_a_kernel_that_cannot_be_shared_out_is_told,
     "fusion": test_a_value_that_is_asked_for_in_memory_could_be_fused,
 }

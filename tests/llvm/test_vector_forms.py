@@ -50,7 +50,7 @@ def of_operation(op: str, dtype: DType, lanes: int, constant: int | None = None)
 
 
 def is_by_lane(rows: list[str]) -> bool:
-    """Whether something is done for one lane after the other."""
+    """True if something is done for one lane after the other."""
     return any(BY_LANE.match(row) for row in rows)
 
 

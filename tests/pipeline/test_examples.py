@@ -372,7 +372,7 @@ def example(text: str) -> Texts:
 
 
 def is_like(text: str, wanted: str) -> bool:
-    """Whether `text` is `wanted`: `…` stands for anything, remarks in brackets are left out."""
+    """True if `text` is `wanted`: `…` stands for anything, remarks in brackets are left out."""
     wanted = re.sub(r"  \([^)]* [^)]*\)$", "", wanted, flags=re.MULTILINE)
     pieces = [re.escape(" ".join(piece.split())) for piece in wanted.split("…")]
     pattern = " ?.* ?".join(pieces)

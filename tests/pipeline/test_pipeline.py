@@ -152,20 +152,20 @@ def stage_calls(work: Callable[[], object]) -> set[tuple[str, str, str]]:
 
 
 def has_root(made: object) -> bool:
-    """Whether what a function gives is, or holds, the root of a graph or of a kernel."""
+    """True if what a function gives is, or holds, the root of a graph or of a kernel."""
     parts = made if isinstance(made, tuple) else (made,)
     return any(isinstance(part, Sink | KernelSink | Body) for part in parts)
 
 
 def is_of_a_stage(module: str, name: str) -> bool:
-    """Whether a function is one of a stage's that could change a program."""
+    """True if a function is one of a stage's that could change a program."""
     return (
         module.startswith(STAGES) and module not in ASIDE and not name.startswith(("<", "__"))
     )
 
 
 def changes(module: str, name: str) -> bool:
-    """Whether a function changes or checks a program."""
+    """True if a function changes or checks a program."""
     if not is_of_a_stage(module, name):
         return False
     words = sys.modules[module].__doc__ or ""

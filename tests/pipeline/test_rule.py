@@ -31,7 +31,7 @@ def test_a_rule_is_a_pass_of_its_own() -> None:
     assert rewrite.code.startswith('@rule("mul")\ndef twice(node: Any)')
     assert len(list(record.replay())) == 2
     assert made.check().ok
-    assert made.biography(rewrite.after)[0].text.strip().startswith("made = compile(x * 2.0")
+    assert made.lineage(rewrite.after)[0].text.strip().startswith("made = compile(x * 2.0")
 
 
 TARGETS = (

@@ -165,16 +165,16 @@ def test_decisions_carry_reasons(network: Compilation) -> None:
     assert any("10 times" in d.reason or "4 times" in d.reason for d in network.decisions)
 
 
-def test_the_biography_of_a_node_reaches_source_and_assembly(network: Compilation) -> None:
+def test_the_lineage_of_a_node_reaches_source_and_assembly(network: Compilation) -> None:
     below = ("loops", "lowered", "llvm", "optimized", "asm")
     stages = ("source", "graph", "kernels", "schedule", *below)
     exponential = next(line for line in network.optimized_graph.lines if " exp " in line.text)
-    story = network.biography(exponential.entity or "")
+    story = network.lineage(exponential.entity or "")
     found = {(line.entity or "").partition(":")[0] for line in story}
     assert found >= {"source", "graph", *below} and found <= set(stages)
     assert len({line.entity for line in story}) == len(story)
     assert any("softmax" in line.text for line in story)
-    down = network.biography(story[0].entity or "")
+    down = network.lineage(story[0].entity or "")
     assert exponential.entity in {line.entity for line in down}
 
 

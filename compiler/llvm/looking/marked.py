@@ -44,7 +44,7 @@ class Marked:
 
 
 def is_counted() -> bool:
-    """Whether blocks can count how often they are run on this host."""
+    """True if blocks can count how often they are run on this host."""
     return is_x86()
 
 

@@ -55,7 +55,7 @@ class Change(ShownAsText):
 
     @property
     def is_first(self) -> bool:
-        """Whether the text is of another kind than all before: instructions for the machine."""
+        """True if the text is of another kind than all before: instructions for the machine."""
         return not self.before.rows
 
     @cached_property

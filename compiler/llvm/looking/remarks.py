@@ -42,7 +42,7 @@ class Remark:
 
 
 def is_remark(line: str) -> bool:
-    """Whether a line that LLVM printed is a remark."""
+    """True if a line that LLVM printed is a remark."""
     return line.startswith("remark: ")
 
 

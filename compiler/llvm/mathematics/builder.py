@@ -300,7 +300,7 @@ class Code:
         return Value(self, f"%{fresh}", value.element)
 
     def any(self, condition: Value) -> Value:
-        """Whether the condition holds in some lane, as one scalar bit."""
+        """True if the condition holds in some lane, as one scalar bit."""
         if self.lanes == 1:
             return condition
         scalar = f"i{self.lanes}"

@@ -57,7 +57,7 @@ def acos(x: Value) -> Value:
 
 
 def _arc(x: Value) -> tuple[Value, Value, Value]:
-    """Whether |x| is at most 1/2; and two numbers whose sum is asin |x|, or else
+    """True if |x| is at most 1/2; and two numbers whose sum is asin |x|, or else
     asin sqrt((1 - |x|) / 2)."""
     code = x.code
     m = code.let("m", x.magnitude())

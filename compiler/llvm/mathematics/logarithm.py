@@ -34,7 +34,7 @@ def of_all_numbers(x: Value, of_parts: Callable[[Value, Value], Value]) -> Value
 
 
 def is_no_normal(x: Value) -> Value:
-    """Whether x is zero, subnormal, negative, infinity or nan: a range of bits."""
+    """True if x is zero, subnormal, negative, infinity or nan: a range of bits."""
     layout = x.format
     first = layout.bits(layout.smallest_normal)
     x.code.note("all but positive normal numbers are rare")

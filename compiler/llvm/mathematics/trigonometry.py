@@ -54,7 +54,7 @@ def sign_of(x: Value) -> Value:
 
 
 def is_odd(n: Value) -> Value:
-    """Whether the number of quarter turns is odd."""
+    """True if the number of quarter turns is odd."""
     return n.code.let("odd", (n & 1).compare("ne", 0))
 
 
@@ -122,7 +122,7 @@ def nearest_quarter(x: Value) -> tuple[Value, Value, Value]:
 
 
 def is_far(magnitude: Value) -> Value:
-    """Whether pi/2 in three parts is not enough."""
+    """True if pi/2 in three parts is not enough."""
     magnitude.code.note("numbers too large for this are rare")
     return magnitude.code.let("far", magnitude >= NEAR_END[magnitude.format.name])
 

@@ -59,7 +59,7 @@ export function keyTable(store, views) {
     [["O"], "select the first user", neighbour("users")],
     [["P"], "paths from here to what is selected next; again: no more of them",
       () => store.set({ path: store.state.path ? "" : store.state.selected })],
-    [["h"], "biography of the selection", () => views.showBiography()],
+    [["h"], "lineage of the selection", () => views.showLineage()],
     [["c"], "critical path only", () => views.toggleCritical()],
     ...(store.revisions ? [[["Ctrl Z", "Ctrl Y"], "the revision before, the next one",
       (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),

@@ -320,9 +320,9 @@ class Explorer {
     this.views.columns.columns.forEach(({ editing }) => editing.close());
   }
 
-  showBiography() {
+  showLineage() {
     this.panels.open("inspector", true);
-    this.inspector.body.querySelector(".biography")?.scrollIntoView({ block: "nearest" });
+    this.inspector.body.querySelector(".lineage")?.scrollIntoView({ block: "nearest" });
   }
 }
 

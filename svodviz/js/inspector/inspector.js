@@ -1,4 +1,4 @@
-// Everything known about the selection: facts, value, decisions, its rule, and its biography.
+// Everything known about the selection: facts, value, decisions, its rule, and its lineage.
 
 import { wordList } from "../glossary/words.js";
 import { button, counted, duration, h, nanoseconds } from "../kit/dom.js";
@@ -143,7 +143,7 @@ export class Inspector {
   rest(entity) {
     const kernel = kernelSections(this, kernelOf(this.store.model, entity));
     return [decisionSection(this, entity, LISTED), this.rule(entity), whyNotSection(this, entity),
-      this.biography(entity), ...kernel];
+      this.lineage(entity), ...kernel];
   }
 
   /** Where the entity is drawn, in the stage on screen if it is there. */
@@ -242,7 +242,7 @@ export class Inspector {
   }
 
   /** The same thing at every stage, one click each. */
-  biography(entity) {
+  lineage(entity) {
     const { model } = this.store;
     const related = [...model.related(entity)];
     const rows = model.stages.flatMap((stage) => {
@@ -250,10 +250,10 @@ export class Inspector {
         .sort((a, b) => model.lineOf.get(a).index - model.lineOf.get(b).index);
       return found.length ? [this.chapter(stage, found, entity)] : [];
     });
-    return this.section("Biography", h("div", { class: "biography" }, ...rows), this.awaited());
+    return this.section("Lineage", h("div", { class: "lineage" }, ...rows), this.awaited());
   }
 
-  /** Which stages a biography lacks because they have not arrived, with their values. */
+  /** Which stages a lineage lacks because they have not arrived, with their values. */
   awaited() {
     const { isComing, stages } = this.store.model;
     const names = stages.filter((it) => it.later).map((it) => it.label);

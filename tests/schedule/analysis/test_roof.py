@@ -14,7 +14,7 @@ def work_of(y: Tensor, options: Options) -> Work:
     return work
 
 
-def test_crosswise_reads_and_plain_loops_are_below_their_roof() -> None:
+def test_strided_reads_and_plain_loops_are_below_the_roofline() -> None:
     x = Tensor(np.ones((512, 512), np.float32))
     options = Options(loops="plain")
     work = work_of(x.T.exp(), options)

@@ -60,12 +60,12 @@ def test_the_inspector_tells_what_is_known(page: Any) -> None:
     set_state(page, selected="graph:13")
     text = page.locator(".inspector").inner_text()
     for words in ("add", "graph:13", "elementwise", "[64,32]", "min", "mean", "fused into k0",
-                  "Biography", "hidden = (x @ w1 + b1).relu()"):  # fmt: skip
+                  "Lineage", "hidden = (x @ w1 + b1).relu()"):  # fmt: skip
         assert words in text
     assert page.locator(".value-picture").count() == 1
 
 
-def test_the_biography_is_one_click_to_each_stage(page: Any) -> None:
+def test_the_lineage_is_one_click_to_each_stage(page: Any) -> None:
     set_state(page, selected="graph:13")
     chapter = page.locator(".chapter", has_text="Assembly")
     if chapter.get_attribute("open") is None:

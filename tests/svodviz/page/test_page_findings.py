@@ -88,7 +88,7 @@ def test_a_program_without_findings_says_what_was_looked_for(
     assert section.locator("h4").inner_text() == "No findings"
     section.locator("summary").click()
     words = section.inner_text()
-    assert "reductions that read memory crosswise" in words and "5%" in words
+    assert "reductions whose reads are strided" in words and "5%" in words
     assert page.locator(CARD).count() == 0
 
 

@@ -143,13 +143,13 @@ def test_s_shows_only_the_selection(page: Any) -> None:
     assert page.locator(".node").count() == 33
 
 
-def test_h_opens_the_biography(open_page: Open, sample_page: Path) -> None:
+def test_h_opens_the_lineage(open_page: Open, sample_page: Path) -> None:
     page = open_page(sample_page, width=700)
     set_state(page, selected="graph:13")
     page.locator(".inspector-toggle").click()
-    assert not page.locator(".biography").is_visible()
+    assert not page.locator(".lineage").is_visible()
     press(page, "h")
-    box = page.locator(".biography").bounding_box()
+    box = page.locator(".lineage").bounding_box()
     sheet = page.locator(".inspector-body").bounding_box()
     assert sheet["y"] <= box["y"] + 1 < sheet["y"] + sheet["height"]
 

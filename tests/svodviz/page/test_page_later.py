@@ -97,14 +97,14 @@ def test_what_arrives_is_linked_both_ways(page: Any, explorer: Explorer) -> None
     pane = page.locator(".column:nth-child(2) .text-pane")
     scrolled = pane.evaluate("(it) => it.scrollTop")
     assert column.nth(2).locator(".line").count() == 0
-    before = texts(page, ".biography summary")
+    before = texts(page, ".lineage summary")
     arrive(page, explorer)
     assert state(page)["selected"] == chosen
     assert state(page)["columns"] == ["source", "loops", "asm"]
     assert pane.evaluate("(it) => it.scrollTop") == scrolled
     found = column.nth(2).locator(".line.related")
     assert found.count() >= 1
-    made = [it for it in texts(page, ".biography summary") if it not in before]
+    made = [it for it in texts(page, ".lineage summary") if it not in before]
     assert [it.rstrip("0123456789") for it in made] == LABELS
     found.first.click()
     assert state(page)["selected"].startswith("asm:")

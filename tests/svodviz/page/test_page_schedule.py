@@ -108,7 +108,7 @@ def test_the_inspector_lists_an_item(page: Any) -> None:
     text = page.locator(".inspector").inner_text()
     for words in ("kernel step", "CPU:1", "1, bound by the loop", "i = 0, 1, 2", "315,000",
                   "earliest start", "7.5 µs", "buffer state", "in out", "Waits for",
-                  "data: state (64 KiB) · critical", "output: state", "Biography"):  # fmt: skip
+                  "data: state (64 KiB) · critical", "output: state", "Lineage"):  # fmt: skip
         assert words in text, words
 
 

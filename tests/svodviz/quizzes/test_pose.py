@@ -12,7 +12,7 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor, compile
-from compiler.core.biography import biography
+from compiler.core.lineage import lineage
 from svodviz.quizzes.drafts import Draft, is_given_away
 from svodviz.quizzes.pose import KINDS, pose
 from svodviz.quizzes.questions import Choice, Question
@@ -332,7 +332,7 @@ def test_a_tiled_loop_is_what_the_pass_makes() -> None:
 
 def told(made: Any, question: Question, prefix: str) -> list[str]:
     """The lines of a stage that the entity of a question comes from or leads to."""
-    rows = biography(question.entity, made.stages)
+    rows = lineage(question.entity, made.stages)
     return [it.text.strip() for it in rows if (it.entity or "").startswith(prefix)]
 
 

@@ -1,4 +1,4 @@
-"""biography: everything one value is, in every stage, found along the recorded links.
+"""lineage: everything one value is, in every stage, found along the recorded links.
 
 `coverage` says how many lines have links at all: those that have none say why themselves.
 """
@@ -11,7 +11,7 @@ from compiler.core.stage import Stage
 from compiler.core.trace import Line
 
 
-def biography(entity: str, stages: Iterable[Stage]) -> tuple[Line, ...]:
+def lineage(entity: str, stages: Iterable[Stage]) -> tuple[Line, ...]:
     """The lines that `entity` comes from or leads to, in order of stage, each once."""
     known = list(stages)
     parents = {name: above for stage in known for name, above in stage.links.items()}

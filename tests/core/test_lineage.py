@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compiler import Options, Tensor, compile
-from compiler.core.biography import biography, coverage
+from compiler.core.lineage import coverage, lineage
 from compiler.core.stage import Stage
 from compiler.core.trace import Line
 from compiler.program.compilation import Compilation
@@ -52,7 +52,7 @@ def test_index_arithmetic_leads_to_each_movement_that_took_part() -> None:
     made = compile(x.permute(1, 0).reshape(3, 8).flip(1), Options(trace=True, loops="plain"))
     (loops,) = made.loops
     index = next(node for node in loops.nodes if node.bounds and "mod" in repr(node))
-    found = {line.text.split()[2] for line in biography(loops.entity(index), made.stages)
+    found = {line.text.split()[2] for line in lineage(loops.entity(index), made.stages)
              if (line.entity or "").startswith("graph:")}  # fmt: skip
     assert {"reshape", "flip"} <= found  # permute only renames the indices
 
@@ -61,7 +61,7 @@ def test_arithmetic_without_a_line_of_its_own_is_on_the_way() -> None:
     """An address is computed by instructions whose scalars are printed where they are used."""
     made = compile(data(6, 4).permute(1, 0).contiguous(), Options(trace=True, loops="plain"))
     multiply = next(it for it in made.lowered[0].lines if " mul " in it.text)
-    story = made.biography(multiply.entity or "")
+    story = made.lineage(multiply.entity or "")
     found = {(line.entity or "").partition(":")[0] for line in story}
     assert {"source", "graph", "lowered", "llvm"} <= found
 

@@ -1,9 +1,9 @@
-"""crosswise: reductions that read memory crosswise: each element is in another line of the cache.
+"""strided: reductions whose reads are strided: each element is in another cache line.
 
-Told of a kernel with one reduction, none of whose loops moves to a neighbour in memory, where these
-reads take so long beyond what they would take one after the other that it is worth it. These are
-the loops as chosen: where tiles or lanes beside each other share the lines, nothing is told, and a
-reduction inside another is slow for another cause (`far_from_roof.py`).
+Reported for a kernel with one reduction, none of whose loops moves to a neighbour in memory, if
+sequential reads would be faster by enough. The loops are those chosen: where neighbouring tiles or
+lanes share the cache lines, nothing is reported. A reduction inside another is slow for another
+reason (`below_roofline.py`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from compiler.schedule.analysis.traffic import LINE
 from compiler.schedule.analysis.work import Access, Stretch
 
 
-def crosswise(subject: Subject) -> Iterator[Finding]:
+def strided(subject: Subject) -> Iterator[Finding]:
     """Kernels that fold along an axis whose neighbours are far apart in memory."""
     for loops in subject.program.loops:
         part, work = subject.parts.get(loops.name), subject.works.get(loops.name)
@@ -42,12 +42,12 @@ def crosswise(subject: Subject) -> Iterator[Finding]:
 
 
 def crossed(body: Body) -> frozenset[int]:
-    """The arguments that the only reduction of a body reads crosswise."""
+    """The slots of the arguments that the only reduction of a body reads with a stride."""
     has_scratch = any(isinstance(node, Local) for node in toposort([body]))
     found = None if has_scratch else accesses(body)
     if found is None or not _is_one(found.reductions):
         return frozenset()
-    return frozenset(it.argument.slot for it in found.loads if _is_crosswise(it, found))
+    return frozenset(it.argument.slot for it in found.loads if _is_strided(it, found))
 
 
 def _is_one(reductions: Sequence[nodes.Reduce]) -> bool:
@@ -59,14 +59,14 @@ def _is_one(reductions: Sequence[nodes.Reduce]) -> bool:
     return len(axes) == 1 and len(set(ranges)) == len(ranges)
 
 
-def _is_crosswise(load: seen.Access, found: Accesses) -> bool:
-    """Whether no loop of the reduction, nor what runs beside it, meets a neighbour of the last."""
+def _is_strided(load: seen.Access, found: Accesses) -> bool:
+    """True if neither a loop of the reduction nor a loop with it reads a neighbour of the last."""
     apart = {it: abs(step) * load.argument.element.itemsize for it, step in load.steps.items()}
     ranges = (each for it in found.reductions for each in it.ranges)
     folded = [apart[it] for it in ranges if apart.get(it)]
-    beside = [it for axis, it in apart.items() if not is_loop(axis)]
+    other = [it for axis, it in apart.items() if not is_loop(axis)]
     is_apart = bool(folded) and all(it >= LINE for it in folded)
-    return load.is_affine and is_apart and all(it >= LINE for it in beside)
+    return load.is_affine and is_apart and all(it >= LINE for it in other)
 
 
 def _lost(subject: Subject, stretch: Stretch, access: Access) -> float:
@@ -83,15 +83,15 @@ def _finding(subject: Subject, part: Part, worst: Access, lost: float) -> Findin
     folded = [it for it in subject.nodes_of(part.items[0]) if isinstance(it, Reduce)]
     kind = subject.call_of(folded[0], folded[0].op) if folded else "reduction"
     return Finding(
-        "crosswise",
-        f"{subject.takes(part)}. Its {kind} reads {name} crosswise: from one element to the next "
-        f"are {apart:,} bytes, so each comes from a line of the cache of its own.",
+        "strided",
+        f"{subject.takes(part)}. Its {kind} reads {name} with a stride of {apart:,} bytes, so "
+        f"each element comes from another cache line.",
         subject.or_plain(
-            part.name, f"keep {name} transposed, made so once before the program "
+            part.name, f"store {name} transposed, once, before the program "
             "(.T.contiguous()): the elements of one result are then neighbours in memory.",
         ),
         lost, part.first, "schedule", "timeline",
-        (Number("bytes from one read to the next", apart, "bytes", "a line of the cache", LINE),
+        (Number("stride of the reads", apart, "bytes", "a cache line", LINE),
          Number("lost by it (estimated)", lost, "ns", f"the kernel ({subject.how})", part.ns)),
         *subject.line_of(folded or subject.nodes_of(part.items[0])), subject.brings(lost),
     )  # fmt: skip

@@ -1,10 +1,10 @@
-"""far_from_roof: kernels far below their roofline, and why.
+"""below_roofline: kernels far below their roofline bound, and why.
 
-The roof is what the same operations and the same bytes would take on as many cores, all of it in
-vectors and every access one after the other; what data decide, as where a gather reads, stays as
-it is. Told of kernels that take `FAR` times as long, measured where they are, where that is worth
-it and the model sees a cause. Reads that cross memory in a reduction have a rule of their own, and
-updates and the steps of a scan come one after the other by what they mean.
+The roofline bound is the time of the same operations and bytes on as many cores, with all
+operations in vectors and all accesses sequential. Accesses that depend on data, as those of a
+gather, stay as they are. Reported are kernels that take `FAR` times the bound (measured, if there
+is a measurement), if the gain is large enough and the model finds a cause. Strided reads of a
+reduction have a rule of their own; updates and the steps of a scan are sequential by definition.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from compiler.core.node import toposort
 from compiler.core.reason import Number
-from compiler.findings.crosswise import crossed
 from compiler.findings.finding import Finding
+from compiler.findings.strided import crossed
 from compiler.findings.subject import Part, Subject
 from compiler.graph.nodes import Reduce as TensorReduce
 from compiler.loops.nodes import Load, Reduce, Scan, Update
@@ -24,14 +24,14 @@ from compiler.schedule.analysis.roof import roof_ns
 from compiler.schedule.analysis.work import Access, Stretch, Work
 
 FAR = 4.0
-"""How many times as long as its roof a kernel takes that is told: a quarter of what is there is
-more than the model is off. A choice."""
+"""The ratio of time to roofline bound from which a kernel is reported: more than the error of the
+model. A choice."""
 
 VECTORS = 0.9
 """The share of operations in vectors above which the rest is no cause. A choice."""
 
 
-def far_from_roof(subject: Subject) -> Iterator[Finding]:
+def below_roofline(subject: Subject) -> Iterator[Finding]:
     """Kernels that take much longer than their operations and bytes have to."""
     for name, part in subject.parts.items():
         work, loops = subject.works.get(name), subject.loops.get(name)
@@ -58,7 +58,7 @@ def _finding(
         f"{subject.takes(part)}: {times_as_long(took, roof)} what its operations and bytes need at "
         f"this machine's best. The cause: {why}.",
         subject.or_plain(part.name, instead), gain, part.first, "schedule", "timeline",
-        (Number(f"each run ({subject.how})", took, "ns", "at its roof", roof),
+        (Number(f"each run ({subject.how})", took, "ns", "at the roofline", roof),
          Number("of it in vectors", round(100 * work.occupancy), "%", "all", 100)),
         *subject.line_of_item(part.items[0]), subject.brings(gain),
     )  # fmt: skip
@@ -71,12 +71,12 @@ def times_as_long(took: float, roof: float) -> str:
 
 
 def _is_in_order(loops: Loops) -> bool:
-    """Whether iterations follow one another by what they mean."""
+    """True if iterations are sequential by definition."""
     return any(isinstance(node, Update | Scan) for node in loops.nodes)
 
 
 def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str] | None:
-    """What most of the time goes to, and what to write instead; None where the model sees none."""
+    """The main cause and the code to write instead; None where the model finds no cause."""
     alone = sorted({o.name for s in work.stretches for o in s.operations} & NEVER_VECTOR)
     if alone:
         words = f"there are no vector instructions for {' and '.join(alone)}"
@@ -106,7 +106,8 @@ def _why(subject: Subject, part: Part, work: Work) -> tuple[str, str] | None:
 
 
 def _reductions(subject: Subject, part: Part) -> tuple[str, str]:
-    """What the user calls a reduction of a kernel, and the one whose loop it is computed in."""
+    """The user's call for a reduction of a kernel, and the reduction in whose loop it is
+    computed."""
     folds = [it for it in subject.nodes_of(part.items[0]) if isinstance(it, TensorReduce)]
     for outer in folds:
         below = set(toposort([outer])) - {outer}
@@ -117,7 +118,7 @@ def _reductions(subject: Subject, part: Part) -> tuple[str, str]:
 
 
 def _is_nested(loops: Loops) -> bool:
-    """Whether a fold is evaluated inside the loops of another one."""
+    """True if a fold is evaluated inside the loops of another one."""
     needs = dependencies(loops.body)
     folds = [node for node in loops.nodes if isinstance(node, Reduce)]
     return any(needs[one] & set(other.ranges) for one in folds for other in folds)
