@@ -10,8 +10,8 @@ from compiler.device import device
 from compiler.device.allocator import Maker, address_of
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis import footprint
+from compiler.schedule.analysis.levels import levels
 from compiler.schedule.analysis.share import MemoryPlan, share
-from compiler.schedule.analysis.waves import levels
 from compiler.schedule.items import ScheduleItem
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
@@ -23,11 +23,11 @@ def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> Mem
     Lives are in levels, so items have to run level by level: where their order is another one,
     each item counts as a level of its own.
     """
-    waves = levels(items)
+    by_level = levels(items)
     order = tuple(item.item_id for item in items)
-    if tuple(i for wave in waves for i in wave) != order:
-        waves = tuple((i,) for i in order)
-    plan = share(items, results, waves)
+    if tuple(i for level in by_level for i in level) != order:
+        by_level = tuple((i,) for i in order)
+    plan = share(items, results, by_level)
     return plan if plan.peak < plan.unshared else None
 
 

@@ -1,7 +1,7 @@
 """Which items of a level run at once, and running them so.
 
 Items of one level may overlap unless they touch the same storage and one writes it
-(`schedule/analysis/waves.py`). An item that uses several threads never overlaps with another such
+(`schedule/analysis/levels.py`). An item that uses several threads never overlaps with another such
 item. Handing work to a thread costs some microseconds: only items that are estimated to take
 longer get one (`assemble.py`).
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from compiler.device.program import Program
 from compiler.graph.nodes import Sink
-from compiler.schedule.analysis.waves import groups, waves_to_run
+from compiler.schedule.analysis.levels import groups, levels_to_run
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 
 WORTH_A_THREAD_NS = 10_000
@@ -56,9 +56,9 @@ def plan_levels(
     cost = {row.item_id: row.cost for row in analysis}
     threaded = {body for (body, _), p in programs.items() if p.tasks > 1}
     result = []
-    for number, wave in enumerate(waves_to_run(items)):
+    for number, level in enumerate(levels_to_run(items)):
         cut: list[tuple[ScheduleItem, ...]] = []
-        for group in groups(known, wave):
+        for group in groups(known, level):
             cut += _without_two_threaded([known[i] for i in group], threaded)
         parallel = tuple(_worth_a_thread(group, cost) for group in cut)
         result.append(Level(number, tuple(cut), parallel))

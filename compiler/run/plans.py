@@ -38,8 +38,8 @@ from compiler.run.assemble import assemble
 from compiler.run.native import NativePlan
 from compiler.run.overlap import Level
 from compiler.schedule.analysis import costs
+from compiler.schedule.analysis.levels import levels_to_run
 from compiler.schedule.analysis.share import MemoryPlan, share
-from compiler.schedule.analysis.waves import waves_to_run
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.operations import device_of
@@ -191,7 +191,7 @@ def _made(root: Sink, count: int, options: Options, meanwhile: ExitStack) -> Str
     build = cache(partial(_build, root, options, meanwhile))
     made = known or build().scheduled
     items, results = made.items, made.results
-    planned = share(items, results, waves_to_run(items)) if options.plan_memory else None
+    planned = share(items, results, levels_to_run(items)) if options.plan_memory else None
     budget.refuse_too_large(items, options.memory_limit, planned)
     numbered = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
     inputs = tuple(numbered[FIRST + n] for n in range(count))

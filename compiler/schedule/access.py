@@ -1,6 +1,6 @@
-"""Which parameters a kernel body reads and which it writes: it writes what a Store names.
+"""The parameters that a kernel body reads, and those that it writes: the targets of its Stores.
 
-A value stored may read the very parameter it is written to: then the kernel works in place.
+A stored value may read the parameter that it is written to: then the kernel works in place.
 """
 
 from typing import Literal, TypeAlias

@@ -51,11 +51,11 @@ KINDS: dict[type[Node], str] = {
     MSelect: "memory", Bind: "const", DefineVar: "const", Range: "control", End: "control",
     KernelSink: "control",
 }  # fmt: skip
-"""The class of node that pictures colour alike."""
+"""The category of each kind of node, which determines its colour in pictures."""
 
 
 def calls_of(root: KernelSink) -> list[Call]:
-    """All calls of kernels, producers first; bodies are not entered."""
+    """All kernel calls, producers first; kernel bodies are not entered."""
     return [node for node in toposort([root]) if isinstance(node, Call)]
 
 
@@ -70,7 +70,7 @@ class KernelGraph(Stage):
     numbers: Numbering
     parents: dict[Node, tuple[str, ...]]
     titles: Mapping[Node, KernelTitle] = field(default_factory=dict)
-    """What the kernels are called that calls run."""
+    """The readable names of kernels, by call."""
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -100,7 +100,7 @@ class KernelGraph(Stage):
         return ", ".join(f"%{self.numbers[s]}" for s in sources)
 
     def _words(self, node: Node) -> str:
-        """The words of a node's line between its number and its type."""
+        """The printed node without its number and type."""
         match node:
             case Call() | CustomCall():
                 word = "call" if isinstance(node, Call) else "custom"
@@ -149,7 +149,7 @@ class KernelGraph(Stage):
 
 
 def _fixed(node: Call | CustomCall) -> str:
-    """`; at0 = 3`: the values of variables that a call says itself."""
+    """`; at0 = 3`: the values of variables that are fixed by a call."""
     values = node.fixed if isinstance(node, Call) else ()
     return "; " * bool(values) + ", ".join(f"{name} = {value}" for name, value in values)
 
@@ -181,7 +181,7 @@ def _argument(node: Node) -> str:
 
 
 def _region(node: Transfer) -> str:
-    """`  3×4 strides (8,1) from 2 …`: which elements are copied, where it is not all of them."""
+    """`  3×4 strides (8,1) from 2 …`: the region that is copied; "" for the whole buffer."""
     if node.region is None:
         return ""
     region, parts = node.region, ["×".join(map(str, node.region.dims)) or "1"]
@@ -196,7 +196,7 @@ def _region(node: Transfer) -> str:
 
 
 def _only_orders(node: Node) -> bool:
-    """Whether the edges into a node carry no value."""
+    """True if the edges into a node only order it and carry no value."""
     return isinstance(node, Synchronize)
 
 
@@ -208,7 +208,7 @@ def _value(node: Node) -> TensorNode | DefineLocal | None:
 
 
 def _note(node: Node) -> str:
-    """The words behind a node: type and shape, and a buffer's device."""
+    """The type and shape printed after a node, and the device of a buffer."""
     value = _value(node)
     if value is None:
         return ""

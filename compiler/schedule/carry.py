@@ -1,4 +1,4 @@
-"""carry: of a loop's state that gets one row in each iteration, only the row is carried over.
+"""carry: a loop state of which each iteration replaces one row is updated in place.
 
     Before:  %0 = iota                 i64[4]
              %1 = variable i 0 … 3     i64[]
@@ -17,14 +17,15 @@
              %8 = exp %7               f32[1,2]
              sink %8                   (copied to row i of the state)
 
-Each iteration keeps all of the state but the elements whose index along one axis is the place that
-the counter says. So a scan that collects its results writes each of them once, and not all of them
-in every iteration. All calls of an iteration have read the state before the row is written. A
-program has no states: nothing is carried over in it.
+The pass matches states that change only where the index along one axis equals a function of the
+loop counter. Then the iteration computes the new row only, and the row is copied into the state. So
+a scan that collects its results writes each of them once, instead of the whole stack in every
+iteration. The row is written after all calls of the iteration have read the state. Programs outside
+of loops have no states and do not change.
 
-Relies on: a parameter of a root is a state of a loop, the one whose number is its slot.
-Ensures: the place is inside the axis in every iteration; the row has no reshape on top, its
-elements are those of the state's part in the same order.
+Relies on: a parameter that a root reads is a loop state: the one whose number is its slot.
+Ensures: the row is inside the axis in every iteration; it has no reshape on top, and its elements
+are in the order of the part of the state that they replace.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,9 +52,9 @@ from compiler.schedule.kinds import Region
 from compiler.schedule.partition import Choice
 from compiler.schedule.regions import contiguous_strides
 
-ONE_ROW = "one row becomes new in each iteration; the rest of the state stays where it is"
-OUTSIDE = "its row is past the ends of the axis in some iteration: all of the state is copied"
-NO_LINE = "where its row goes is no line over the counter: all of the state is copied"
+ONE_ROW = "each iteration replaces one row; the rest of the state stays in place"
+OUTSIDE = "its row is out of the axis's bounds in some iteration: the whole state is copied"
+NO_LINE = "its row is no linear function of the counter: the whole state is copied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Row:
     step: int
 
     def region(self, shape: Shape) -> Region:
-        """The part of a state of that shape which the row is copied to."""
+        """The region of a state with this shape that the row is copied to."""
         strides = contiguous_strides(shape)
         dims = tuple(1 if axis == self.axis else n for axis, n in enumerate(shape))
         is_dense = all(n == 1 for n in dims[: self.axis])
@@ -76,17 +77,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """An iteration with rows in the place of the states that keep the rest of what they were."""
+    """An iteration in which states that are updated in place are replaced by their new rows."""
 
     root: Sink
     rows: Mapping[int, Row] = field(default_factory=dict)
-    """Where they go, by the number of the state."""
+    """The position of each new row, by the number of the state."""
     choices: Sequence[Choice] = ()
-    """Why a row is all that is carried over; why not, where a state gets a row all the same."""
+    """The decisions for states that get a row: why it is copied alone, or why not."""
 
 
 def carry(root: Sink, provenance: Provenance[Origin]) -> Carried:
-    """`root`, a program or an iteration of a loop, with what is carried over for its states."""
+    """`root`, a program or an iteration of a loop, with rows for states that allow it."""
     rows: dict[int, Row] = {}
     choices: list[Choice] = []
     roots = list(root.sources)
@@ -111,14 +112,14 @@ def carry(root: Sink, provenance: Provenance[Origin]) -> Carried:
 
 
 def _choice(node: TensorNode, state: TensorNode, is_row: bool, why: str) -> Choice:
-    """What is carried over of a state, and how much that is."""
+    """The decision for a state, with the bytes that are copied per iteration."""
     carried = Number("carried over", node.nbytes, "bytes", "the whole state", state.nbytes)
     return Choice(node, is_row, Reason(why, carried))
 
 
 def _placed(new: TensorNode, index: int) -> tuple[TensorNode, int, Elementwise] | None:
-    """If `new`, the next state of that number, is the old one but for rows along an axis: the row,
-    the axis, and the comparison that says where it goes."""
+    """The row that `new`, the next state number `index`, replaces, its axis, and the comparison
+    that selects its position. None if more than a row changes."""
     if not isinstance(new, Elementwise) or new.op != "where":
         return None
     is_there, value, old = new.sources
@@ -131,7 +132,7 @@ def _placed(new: TensorNode, index: int) -> tuple[TensorNode, int, Elementwise] 
 
 
 def _part(row: TensorNode, new: TensorNode, axis: int) -> TensorNode:
-    """The row in the shape of the part of the state, or what has its elements in their order."""
+    """The row in the shape of the replaced part, or a value with its elements in that order."""
     part = tuple(1 if a == axis else n for a, n in enumerate(new.shape))
     if isinstance(row, Const):
         return const(row.value, row.dtype, part)
@@ -142,7 +143,7 @@ def _part(row: TensorNode, new: TensorNode, axis: int) -> TensorNode:
 
 
 def _axis_of(is_there: TensorNode) -> tuple[int, Elementwise | None]:
-    """The one axis along which the condition changes, and its comparison; None if there is none."""
+    """The only axis along which the condition varies, and its comparison or None."""
     node = is_there.sources[0] if isinstance(is_there, Expand) else is_there
     axes = [axis for axis, n in enumerate(node.shape) if n != 1]
     while isinstance(node, Reshape):
@@ -152,8 +153,7 @@ def _axis_of(is_there: TensorNode) -> tuple[int, Elementwise | None]:
 
 
 def _place(equal: Elementwise) -> tuple[int, int] | str:
-    """First index and step where indices along the axis equal a function of the counter; in words
-    why no row of the axis is what becomes new in every iteration."""
+    """First index and step of the row, if its index is linear in the counter; else the reason."""
     for indices, counted in (equal.sources, equal.sources[::-1]):
         bare, place = _bare(indices), _affine(_scalar(counted))
         if not isinstance(bare, Iota) or place is None or bare.extent != equal.size:
@@ -165,7 +165,7 @@ def _place(equal: Elementwise) -> tuple[int, int] | str:
 
 
 def _bare(indices: TensorNode) -> TensorNode:
-    """What is under reshapes, and casts to types that hold all indices."""
+    """The value below reshapes, and below casts to types that can represent all indices."""
     node = indices
     while isinstance(node, Reshape) or (isinstance(node, Cast) and _holds(node, node.size - 1)):
         node = node.sources[0]
@@ -179,7 +179,7 @@ def _scalar(node: TensorNode) -> TensorNode:
 
 
 def _affine(node: TensorNode) -> tuple[int, int, int] | None:
-    """First value, step and last value of the counter, if `node` is a line over the counter."""
+    """First value, step and last value of `node`, if it is linear in the counter."""
     if node.size != 1 and not isinstance(node, Const):
         return None
     match node:
@@ -198,7 +198,7 @@ def _affine(node: TensorNode) -> tuple[int, int, int] | None:
 def _combined(
     node: Cast | Elementwise, parts: list[tuple[int, int, int]]
 ) -> tuple[int, int, int] | None:
-    """The line that an operation on lines makes."""
+    """The result of an operation on linear functions, as first value, step and last value."""
     match "cast" if isinstance(node, Cast) else node.op, parts:
         case "cast", [only]:
             return only
@@ -216,7 +216,7 @@ def _combined(
 
 
 def _is_exact(node: TensorNode, line: tuple[int, int, int]) -> bool:
-    """Whether the type holds all values of a line."""
+    """True if the type can represent all values of a linear function."""
     begin, step, last = line
     return _holds(node, begin) and _holds(node, begin + step * last)
 

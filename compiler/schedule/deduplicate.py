@@ -1,4 +1,4 @@
-"""deduplicate: bodies that differ only in the part that they read become one.
+"""deduplicate: kernel bodies that differ only in the offsets of their reads become one.
 
     Before:  …
              %1 = buffer x             f32[4,2]  CPU
@@ -13,12 +13,13 @@
              %5 = call k0(%4, %1; at0 = 0) f32[4,1]
              …
 
-A program that is written as a Python loop over heads, over time steps, or over halves of halves,
-has a kernel for each iteration, all alike: one is compiled, and each call says where it reads.
+A program written as a Python loop over heads, time steps, or recursive halves has a similar kernel
+for each iteration. One of them is compiled, with the offset as a variable, and each call passes its
+offset.
 
-Relies on: `outline` made equal bodies one object; a body begins parts of operands by `Shrink`.
-Ensures: a call says the value of each variable of its body that no loop counts; the calls, their
-order, and their arguments are as they were. A user's own kernels stay as they are.
+Relies on: `outline` made equal bodies one object; a body slices operands by `Shrink`.
+Ensures: a call fixes the value of each variable of its body that is no loop counter; the calls,
+their order and their arguments do not change. Kernels written by the user do not change.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,9 +37,9 @@ def deduplicate(
     iterations: Mapping[Sink, Iteration] | None = None,
     originals: Mapping[TensorNode, TensorNode] | None = None,
 ) -> Outlined:
-    """`outlined` with one body where several differ only in where they read.
+    """`outlined`, with bodies that differ only in the offsets of their reads merged.
 
-    The rest is what `outline` made it of; where bodies are joined it is outlined again with them.
+    The other arguments are those of `outline`, which runs again if bodies were merged.
     """
     general = general_bodies(body for body in outlined.bodies if body not in outlined.given)
     return outline(root, realized, iterations, originals, general) if general else outlined

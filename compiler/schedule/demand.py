@@ -1,9 +1,9 @@
-"""Demands: who reads a value, in which kernel, under which index.
+"""Demands: the readers of a value, each with its kernel and its index.
 
-A kernel's loops are its output axes, outermost first, and inside them the axes of each
-reduction; an extent that is a variable counts as its maximum. An expression is computed in the
-outermost loop that has all axes it depends on, so the loops around that place, divided by those
-it depends on, tell how often it is repeated.
+The loops of a kernel are its output axes, outermost first, and inside them the axes of each
+reduction; a dynamic extent counts as its maximum. Loop-invariant code motion computes an expression
+in the outermost loop that has all axes it depends on. So the iterations of the loops around that
+place, divided by those of the axes it depends on, are the number of repetitions.
 """
 
 import math
@@ -23,7 +23,7 @@ class KernelPlan:
     extents: list[int] = field(default_factory=list)
     outputs: int = 0
     paths: dict[int, int] = field(default_factory=dict)
-    """For each reduction axis the bit set of the axes of the loops around it."""
+    """For each reduction axis, the bit set of the axes of its enclosing loops."""
     inner: dict[tuple[TensorNode, Dependence], Dependence] = field(default_factory=dict)
 
     updates: dict[Scatter, Dependence] = field(default_factory=dict)
@@ -34,21 +34,21 @@ class KernelPlan:
 
     @property
     def written(self) -> TensorNode:
-        """The node that the kernel writes: for an assign its value, maybe a part of the root."""
+        """The node that the kernel writes: for an assign its value, perhaps a part of the root."""
         return self.root.sources[1] if isinstance(self.root, Assign) else self.root
 
     @property
     def size(self) -> int:
-        """Elements the kernel writes."""
+        """The number of elements that the kernel writes."""
         return self.written.size
 
     @property
     def dependence(self) -> Dependence:
-        """The root's own: each axis depends on itself."""
+        """The dependence of the root: each axis depends on itself."""
         return tuple(loop_index(axis, n) for axis, n in enumerate(self.written.shape))
 
     def path(self, axes: int) -> int:
-        """The axes of all loops around the place where an expression over `axes` is computed."""
+        """The axes of all loops around the point where an expression over `axes` is computed."""
         outputs = axes & ((1 << self.outputs) - 1)
         result = (1 << outputs.bit_length()) - 1
         for axis in range(self.outputs, len(self.extents)):
@@ -78,7 +78,7 @@ class KernelPlan:
         return tuple(result)
 
     def update_axes(self, node: Scatter) -> Dependence:
-        """The dependence of the updates of a scatter: loops of their own, after the others."""
+        """The dependence of the updates of a scatter: its own loops, after the others."""
         known = self.updates.get(node)
         if known is not None:
             return known
@@ -95,7 +95,7 @@ class KernelPlan:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A value is read in kernel `plan` under this index. Equal demands read equal elements."""
+    """A read of a value in kernel `plan` at an index. Equal demands read the same elements."""
 
     plan: KernelPlan
     dependence: Dependence
@@ -122,26 +122,26 @@ class Demand:
 
     @property
     def is_in_reduction(self) -> bool:
-        """Whether the value is read inside a reduction's loops."""
+        """True if the value is read inside the loops of a reduction."""
         return self.axes >> self.plan.outputs != 0
 
     @property
     def evaluations(self) -> int:
-        """How often the value is computed if it is fused here."""
+        """The number of times that the value is computed if it is fused here."""
         return self.plan.iterations(self.plan.path(self.axes))
 
     @property
     def repeats(self) -> int:
-        """How often each element is computed if the value is fused here."""
+        """The number of times that each element is computed if the value is fused here."""
         return self.evaluations // max(self.plan.iterations(self.axes), 1)
 
     def blocking_axes(self) -> str:
-        """In words: the loops around the value that its index does not depend on."""
+        """The enclosing loops that the index does not depend on, as text."""
         around = self.plan.path(self.axes) & ~self.axes
         extents = [n for a, n in enumerate(self.plan.extents) if around >> a & 1 and n != 1]
         return "its index does not use the loop of " + " × ".join(map(str, extents)) + " around it"
 
     def describe(self) -> str:
-        """In words: the loops the value depends on."""
+        """The loops that the value depends on, as text."""
         extents = [n for a, n in enumerate(self.plan.extents) if self.axes >> a & 1]
         return " × ".join(map(str, extents))

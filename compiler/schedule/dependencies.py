@@ -1,9 +1,9 @@
-"""The runs that each run of a call waits for: through the memory it touches, and by order alone.
+"""Dependencies between the runs of calls: through memory, and for their order alone.
 
-    data      it reads what the other wrote last
-    anti      it writes what the other read since
-    output    it writes what the other wrote last, without reading it
-    control   the kernel graph says so, or it is a later iteration of the same custom call
+    data      read after write (RAW): it reads what the other wrote last
+    anti      write after read (WAR): it writes what the other read since the last write
+    output    write after write (WAW): it overwrites what the other wrote last, without reading it
+    control   the kernel graph orders them, or it is a later iteration of the same custom call
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -18,10 +18,10 @@ Reasons: TypeAlias = dict[DependencyKind, list[M]]
 
 
 def conflicts(accesses: Iterable[tuple[Iterable[M], Iterable[M]]]) -> list[dict[int, Reasons[M]]]:
-    """For each run the runs before it that it conflicts with, by kind, with the memory.
+    """For each run the earlier runs that it depends on, by kind (RAW, WAR, WAW), with the memory.
 
-    `accesses` are the memories read and written, run by run. Conflicts that others imply are
-    left out: those with a write before the last one, or with a read before it.
+    `accesses` has the memory read and written by each run. Dependencies implied by others are left
+    out: those on accesses before the last write.
     """
     last_write: dict[M, int] = {}
     readers: dict[M, list[int]] = {}
@@ -52,7 +52,7 @@ def _add(
 
 
 def waits_in_iteration(pre: PreSchedule) -> list[set[int]]:
-    """For each run those that the kernel graph makes it wait for, in its iteration of the loops."""
+    """For each run the runs that the kernel graph orders before it, in the same iteration."""
     place_of = {item.kernel_id: i for i, item in enumerate(pre.items)}
     producers = [[place_of[d] for d in item.dependencies] for item in pre.items]
     earlier: list[list[int]] = [[] for _ in pre.items]
@@ -71,7 +71,7 @@ def waits_in_iteration(pre: PreSchedule) -> list[set[int]]:
 def _same_iteration(
     place: int, candidates: Sequence[int], invocations: Sequence[KernelInvocation]
 ) -> Sequence[int]:
-    """The candidates in the same iteration of the loops they share with the run at `place`."""
+    """The candidates in the same iteration of the loops that they share with the run at `place`."""
     own = invocations[place].counters
     if candidates and invocations[candidates[-1]].counters.keys() <= own.keys():
         candidates = candidates[-1:]  # it shares all its loops: only its last run can be meant

@@ -1,4 +1,4 @@
-"""fission: a fused kernel whose loops take longer than those of its parts is split.
+"""fission: kernel fission. A fused kernel that is slower than its parts is split.
 
     Before:  %0 = buffer x                   f32[64,96]
              …
@@ -10,17 +10,21 @@
     After:   %10 = exp %9                    f32[64,64]
              %11 = reduce sum %10 axes (1)   f32[64,1]
 
-`partition` sees what is computed and moved, not the loops that come of it. So each kernel is
-taken through the loop passes, and the time estimated for its loops compared with that of the same
-work in vectors, one element after the other. Where it is far from it; where a sum of products,
-which has tiles of its own, is beside or inside another sum; and where zeros are put around a sum,
-which is then computed for them as well, the kernel is cut. Tried is each value in it that is folded
-or moved: a value with strided, predicated or divided indices is fast to read from memory only.
-The best cut is made where it is better than none, by the times estimated for the loops of both
-parts, and these are judged in turn.
+`partition` decides about fusion without knowledge of the resulting loops. This pass runs each fused
+kernel through the loop passes and compares its estimated time with that of the same work fully
+vectorised with contiguous accesses. Three kinds of kernels are candidates for a split: kernels far
+slower than that; kernels in which a matrix product, which needs its own tiles, is next to or inside
+another reduction; and kernels that pad the result of a reduction, because the reduction is then
+evaluated for the padding as well.
 
-Relies on: `partition` left each value in memory or to its readers.
-Ensures: what was in memory still is; values that `fuse` names and users' kernels are left alone.
+Each reduced or moved value of a candidate is tried as the boundary between a producer and a
+consumer kernel: values with strided, predicated or divided indices are fast only if loaded from
+memory. The split with the shortest estimated time of both kernels is made, if it is faster than
+the fused kernel. Then both kernels are candidates themselves.
+
+Relies on: `partition` decided for each value if it is stored or fused into its consumers.
+Ensures: stored values stay stored; values requested by `fuse` and kernels of the user are not
+split.
 """
 
 import itertools
@@ -55,53 +59,54 @@ from compiler.schedule.partition import Choice, Partition, is_called
 from compiler.settings.options import Options
 
 GAIN = 1.3
-"""How much longer one kernel must take than its parts to be cut. Not measured: estimates of loops
-alike err alike, and those that cuts are for are 3 to 100 times apart."""
+"""The least ratio of the fused kernel's time to that of its parts for a split. Not measured:
+estimates of similar loops have similar errors, and kernels worth a split differ by 3 to 100 times.
+"""
 FAR = 1.4
-"""How much longer than the same work in vectors a kernel must take for cuts of it to be tried: what
-is nearer has little to gain. Not measured."""
+"""The least ratio of a kernel's time to that of the same work fully vectorised for splits to be
+tried: below it there is little to gain. Not measured."""
 COPIES = 6
-"""How often elements of a value may be in memory at most where it is written as it is moved: four
-times is each pixel as four, with zeros around; windows of 3×3 are nine. Not measured."""
+"""The most copies of each element if a value is stored after movement: nearest-neighbour upsampling
+by two, padded, has four; windows of 3×3 have nine. Not measured."""
 LEAST_NS = 5000.0
-"""Nanoseconds below which cuts of a kernel are not tried: little beside a call of the program."""
+"""Nanoseconds below which splits of a kernel are not tried: short compared with a program call."""
 TRIED = 8
-"""Cuts of one kernel that are tried at most: each takes two kernels through the passes on loops,
-some ten milliseconds."""
+"""The most splits that are tried for one kernel: each runs two kernels through the loop passes,
+about ten milliseconds."""
 CLEAR = 4
-"""How much longer one kernel must take than two for no other cut to be tried."""
+"""The ratio of the fused kernel's time to that of its parts from which no other split is tried."""
 WHOLE = (Kernel, Repeat, Copy, Scatter, Assign, Later)
-"""Kinds of node whose kernels are left whole."""
+"""Kinds of nodes whose kernels are never split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """How long a kernel takes with the loops chosen for it, nanoseconds, by the machine model.
+    """The estimated time of a kernel with its chosen loops, in nanoseconds.
 
-    `ideal` is the time of the same work in vectors, with all data one after the other.
+    `ideal` is the time of the same work fully vectorised with contiguous accesses.
     """
 
     ns: float
     ideal: float
     is_plain: bool
-    """Whether its loops have no vectors but those that LLVM finds."""
+    """True if its loops are vectorised by LLVM only."""
 
     @property
     def is_far(self) -> bool:
-        """Whether other loops could be much faster."""
+        """True if other loops could be much faster."""
         return self.ns > FAR * self.ideal
 
 
 class Estimate(Protocol):
-    """What a kernel body is estimated to take; one that is only tried need not be kept."""
+    """A function that estimates a kernel body; with `is_tried`, the result need not be cached."""
 
     def __call__(self, body: Sink, *, is_tried: bool = False) -> Estimated: ...
 
 
 def fission(root: Sink, parts: Partition, options: Options, estimate: Estimate) -> Partition:
-    """`parts`, with more values in memory where that is faster, as `estimate` says."""
+    """`parts`, with more values stored where `estimate` finds that faster."""
     if options.loops == "plain":
-        return parts  # all loops are as they come: none are worse than others
+        return parts  # loops are not optimised: no kernel is worse than its parts
     order: list[TensorNode] = toposort([root])
     fused = [node.value for node in order if isinstance(node, Fuse)]
     judged = _Judged(parts, estimate, {each for value in fused for each in _movement(value)})
@@ -113,22 +118,22 @@ def fission(root: Sink, parts: Partition, options: Options, estimate: Estimate) 
 
 @dataclass(slots=True)
 class _Judged:
-    """What is in memory so far, and why that is more than `partition` said."""
+    """The values stored so far, and the reasons for those that this pass added."""
 
     parts: Partition
     estimate: Estimate
     asked: Collection[TensorNode]
-    """Values that are to be computed where they are read."""
+    """Values that the user requested to be fused."""
     realized: dict[TensorNode, None] = field(init=False)
     reasons: dict[TensorNode, Reason] = field(default_factory=dict)
     known: dict[Sink, Estimated] = field(default_factory=dict)
-    """What kernels take: on many workers most of them are alike."""
+    """Estimates by body: with many workers most kernels are equal."""
 
     def __post_init__(self) -> None:
         self.realized = dict.fromkeys(self.parts.realized)
 
     def partition(self, order: Sequence[TensorNode]) -> Partition:
-        """The parts with what was cut; `order` has all nodes, sources first."""
+        """The partition with the added values; `order` has all nodes in topological order."""
         if not self.reasons:
             return self.parts
         realized = [node for node in order if node in self.realized]
@@ -138,7 +143,7 @@ class _Judged:
         return Partition(realized, [*choices, *made], plain)
 
     def cut(self, root: TensorNode) -> None:
-        """Cut the kernel of `root`, and its parts, for as long as that is faster."""
+        """Split the kernel of `root`, and its parts, as long as that is faster."""
         waiting = [root]
         while waiting:
             node = waiting.pop()
@@ -147,14 +152,14 @@ class _Judged:
                 waiting += (node, best)
 
     def _whole(self, body: Sink) -> Estimated:
-        """What a kernel takes that is not only tried."""
+        """The estimate of a kernel of the program, cached."""
         found = self.known.get(body)
         if found is None:
             found = self.known[body] = self.estimate(body)
         return found
 
     def _best(self, root: TensorNode) -> TensorNode | None:
-        """The value in whose writing to memory most is gained; None where nothing is."""
+        """The value whose storing gains most, added to the stored ones; None if none gains."""
         inside = [*_inside(root, self.realized), root]
         if len(inside) == 1:
             return None
@@ -166,14 +171,14 @@ class _Judged:
         if whole.ns < LEAST_NS or not (whole.is_far or is_mixed):
             return None
         apart: dict[TensorNode, tuple[float, float]] = {}
-        bound = whole.ns / GAIN  # of both parts: what takes longer is not cut
+        bound = whole.ns / GAIN  # for both parts together: a slower split does not pay
         is_moved = whole.is_plain or whole.is_far
         found = (c for c in candidates(inside, is_moved) if c not in self.asked)
         for each in itertools.islice(found, TRIED):
             held = ChainMap({each: None}, self.realized)
             own = self.estimate(body_of(each, held), is_tried=True).ns
             if own >= bound:
-                continue  # whatever its reader takes
+                continue  # whatever time its consumer takes
             reader = self.estimate(body_of(root, held), is_tried=True).ns
             apart[each] = own, reader
             bound = min(bound, own + reader)
@@ -190,24 +195,24 @@ class _Judged:
 def _reason(whole: float, own: float, reader: float) -> Reason:
     """The times of one kernel and of two."""
     return Reason(
-        f"the loops of one kernel that computes it where it is read are estimated at "
-        f"{microseconds(whole)}; apart they take {microseconds(own)} and {microseconds(reader)}",
+        f"the loops of the fused kernel are estimated at {microseconds(whole)}; "
+        f"split into two kernels they take {microseconds(own)} and {microseconds(reader)}",
         Number("loops of one kernel", whole, "ns", "loops of two", own + reader),
     )
 
 
 def _inside(root: TensorNode, realized: Collection[TensorNode]) -> Iterator[TensorNode]:
-    """What the kernel of `root` computes but does not write, sources before users."""
+    """The values fused into the kernel of `root`, in topological order."""
     below: list[TensorNode] = toposort(root.sources, leaves=realized)
     return (n for n in below if n not in realized and not isinstance(n, WITHOUT_SOURCES))
 
 
 def candidates(order: Sequence[TensorNode], is_moved: bool) -> list[TensorNode]:
-    """The values inside a kernel that its loops may be better without; its root is the last.
+    """The values inside a kernel at which it may be split, in the order to try them.
 
-    First what is computed, from the root on: of equal ones, what is behind a sum is then done on
-    its results in registers. Then, where `is_moved`, what is only moved: tiles that are good find
-    their elements themselves.
+    `order` has the nodes of the kernel with its root last. Computed values come first, from the
+    root on: for equal times, operations on the result of a reduction then stay in its kernel, in
+    registers. If `is_moved`, values after movement follow: good tiles pack their elements anyway.
     """
     found: set[TensorNode] = set()
     ends = _Ends(order)
@@ -224,9 +229,9 @@ def candidates(order: Sequence[TensorNode], is_moved: bool) -> list[TensorNode]:
 
 
 def _places(top: TensorNode) -> Iterator[TensorNode]:
-    """Where a value that is moved may be written to memory: as it is computed, and moved in part.
+    """The points at which a moved value may be stored: as computed, or after some of its movement.
 
-    That is wherever there are fewest elements of it. Another shape is the same in memory.
+    These are the points with the fewest elements. A reshape is the same in memory, so it is none.
     """
     *moved, value = _movement(top)
     if any(isinstance(node, Fuse) for node in moved):
@@ -242,13 +247,13 @@ def _places(top: TensorNode) -> Iterator[TensorNode]:
 
 
 def _has_several_sums(order: Sequence[TensorNode]) -> bool:
-    """Whether a sum of products is one of several reductions of a kernel."""
+    """True if a kernel has several reductions and one of them is a matrix product."""
     folds = [node for node in order if isinstance(node, Reduce)]
     return len(folds) > 1 and any(map(_is_product, folds))
 
 
 def _is_under_predicate(order: Sequence[TensorNode]) -> bool:
-    """Whether the result of a reduction is padded: it is folded for zeros as well."""
+    """True if the result of a reduction is padded: it is evaluated for the padding as well."""
     predicated: set[TensorNode] = set()
     for node in reversed(order):
         if node in predicated or isinstance(node, Pad):
@@ -257,14 +262,14 @@ def _is_under_predicate(order: Sequence[TensorNode]) -> bool:
 
 
 def _is_product(node: TensorNode) -> bool:
-    """Whether `node` is a sum of products of which an operand is read again along some axis."""
+    """True if `node` is a sum of products with reuse: an operand is broadcast along some axis."""
     return any(
         isinstance(each, Expand) for operand in _operands(node) for each in _movement(operand)
     )
 
 
 def _operands(node: TensorNode) -> tuple[TensorNode, ...]:
-    """The operands of the products that `node` adds; none where it is no sum of such."""
+    """The factors of the products that `node` sums; () if it is no sum of products."""
     if not isinstance(node, Reduce) or node.op != "sum":
         return ()
     value = node.sources[0]
@@ -274,7 +279,7 @@ def _operands(node: TensorNode) -> tuple[TensorNode, ...]:
 
 
 def _movement(node: TensorNode) -> Iterator[TensorNode]:
-    """`node` and what is under it, up to the first value that is not moved elements of another."""
+    """`node` and the nodes below it, through movement to the first other node."""
     while isinstance(node, (*MOVEMENT, Fuse)):
         yield node
         node = node.sources[0]
@@ -282,7 +287,7 @@ def _movement(node: TensorNode) -> Iterator[TensorNode]:
 
 
 class _Ends:
-    """Where what is computed from a reduction, element by element, meets another, or ends."""
+    """Finds the end of the elementwise chain after a reduction, before it meets another one."""
 
     def __init__(self, order: Sequence[TensorNode]) -> None:
         self.root = order[-1]
@@ -293,7 +298,7 @@ class _Ends:
                 self.folded.add(node)
 
     def of(self, fold: Reduce) -> TensorNode:
-        """The last value that is computed from `fold` alone; itself where there is none."""
+        """The last value that is computed from `fold` alone; `fold` itself if there is none."""
         node: TensorNode = fold
         last = node
         while len(found := dict.fromkeys(self.readers[node])) == 1:

@@ -1,9 +1,9 @@
-"""general_body: one body for several that differ only in where the parts begin that they read.
+"""general_body: one kernel body for several that differ only in the offsets of their reads.
 
     relu(%1[:, 0:1])  and  relu(%1[:, 1:2])     relu(%1[:, at0 : at0 + 1]), at0 = 0 and at0 = 1
 
-Parts that begin at the same places in all bodies share a variable. Each body is compared once, by
-its structure, in time linear in its nodes.
+Slices with the same offsets in all bodies share a variable. Bodies are grouped by their structure,
+in time linear in their nodes.
 """
 
 import itertools
@@ -17,22 +17,22 @@ from compiler.schedule.access import slots_of
 
 Order: TypeAlias = list[TensorNode]
 Begins: TypeAlias = tuple[int, ...]
-"""Where a part begins in each of several bodies."""
+"""The offset of a slice in each of several bodies."""
 
 
 @dataclass(frozen=True, slots=True)
 class General:
-    """A body that serves several calls, with what it takes to stand for one of them."""
+    """A body that serves several calls, with the values for one of them."""
 
     body: Sink
     values: tuple[tuple[Variable, int], ...]
-    """Where its parts begin for this call."""
+    """The offsets of the slices of this call."""
     made: Mapping[TensorNode, tuple[TensorNode, ...]]
-    """For each node of the call's own body those in its place here."""
+    """For each node of the call's original body, the nodes that replace it."""
 
 
 def general_bodies(bodies: Iterable[Sink]) -> dict[Sink, General]:
-    """What stands for each of the bodies that are equal to another but for where they read."""
+    """The general body for each body that differs from another one only in offsets of reads."""
     groups: dict[tuple[object, ...], list[Order]] = {}
     for body in bodies:
         order: Order = toposort([body])
@@ -46,14 +46,14 @@ def general_bodies(bodies: Iterable[Sink]) -> dict[Sink, General]:
 
 
 def _is_in_place(body: Sink) -> bool:
-    """Whether a body writes parts of what it is given, or reads what it writes."""
+    """True if a body writes slices of its parameter, or reads the parameter it writes."""
     read, written = slots_of(body)
     stores = (store for store in body.sources if isinstance(store, Store))
     return bool(written & read) or any(store.parts for store in stores)
 
 
 def _structure(order: Order) -> tuple[object, ...]:
-    """A body without the places where its parts begin."""
+    """The structure of a body, without the offsets of its slices."""
     number = {node: place for place, node in enumerate(order)}
     return tuple(
         (type(node), *(number[source] for source in node.sources), *_arguments(node))
@@ -62,14 +62,14 @@ def _structure(order: Order) -> tuple[object, ...]:
 
 
 def _arguments(node: TensorNode) -> Iterable[object]:
-    """What else tells two nodes of a kind apart: of a shrink how much it leaves of each axis."""
+    """The arguments that distinguish nodes of one kind: of a shrink only the extents it leaves."""
     if isinstance(node, Shrink):
         return (node.shape,)
     return node.arguments.values()
 
 
 def _one_of(orders: list[Order]) -> dict[Sink, General]:
-    """One body for all of these, which differ only in their shrinks."""
+    """One general body for bodies that differ only in the offsets of their shrinks."""
     making = _Making({node.name for node in orders[0] if isinstance(node, Variable)})
     made = [making.add(same) for same in zip(*orders, strict=True)]
     body = made[-1][-1]
@@ -85,17 +85,17 @@ def _one_of(orders: list[Order]) -> dict[Sink, General]:
 
 @dataclass(slots=True)
 class _Making:
-    """A body in the making, from several that differ only in their shrinks."""
+    """A general body while it is built, from several that differ only in their shrinks."""
 
     taken: set[str]
-    """Names that variables of the bodies have."""
+    """The names of variables in the bodies."""
     variables: dict[Begins, Variable] = field(default_factory=dict)
-    """By where the part begins in each of the bodies."""
+    """The variables by their offsets in the bodies."""
     done: dict[TensorNode, TensorNode] = field(default_factory=dict)
-    """The last node that stands for each of the first body."""
+    """The replacement of each node of the first body."""
 
     def add(self, same: tuple[TensorNode, ...]) -> tuple[TensorNode, ...]:
-        """The nodes in the place of these, one of each body."""
+        """The nodes that replace `same`, which has the corresponding node of each body."""
         first = same[0]
         sources = tuple(self.done[source] for source in first.sources)
         made: tuple[TensorNode, ...] = (first.with_sources(sources),)
@@ -105,7 +105,8 @@ class _Making:
         return made
 
     def _part(self, source: TensorNode, same: list[Shrink]) -> tuple[TensorNode, ...]:
-        """The part of `source` that each of these takes: cut where they agree, and narrowed."""
+        """The slice of `source` for these shrinks: common bounds by Shrink, the others by Narrow.
+        """
         begins = list(zip(*([begin for begin, _ in node.bounds] for node in same), strict=True))
         moving = [axis for axis, each in enumerate(begins) if len(set(each)) > 1]
         bounds = tuple(
@@ -120,7 +121,7 @@ class _Making:
         return tuple(made)
 
     def _variable(self, begins: Begins) -> Variable:
-        """The variable of the parts that begin there."""
+        """The variable of the slices with these offsets."""
         if begins not in self.variables:
             name = next(n for n in map("at{}".format, itertools.count()) if n not in self.taken)
             self.taken.add(name)

@@ -1,4 +1,4 @@
-"""hazards: what reads a buffer that the program writes reads the value it had before.
+"""hazards: inserts copies, so that readers of an overwritten buffer see its old value (WAR).
 
     Before:  %0 = buffer x             f32[4]
              %1 = flip %0 (0)          f32[4]
@@ -11,15 +11,15 @@
              sink %3
 
 An assign writes to the memory of its target. Kernels that read the target run before it
-(`outline.py`); that is possible unless one kernel could need both the old value and the new, or
-the value assigned reads elements of the target other than the one it is written to
-(`in_place.py`). Then what is read is copied first, and the choice is recorded with its reason.
-So is a state of a loop that becomes what another was: each goes through memory of its own.
-Elsewhere called "write after read".
+(`outline.py`). That fails in two cases: a kernel needs both the old value and the new one, or the
+assigned value reads other elements of the target than the one it is written to (`in_place.py`).
+Then the value that is read is copied first, and the decision is recorded with its reason. The same
+holds for loop states that swap values: each goes through its own memory. The field calls this a
+write-after-read (WAR) hazard.
 
 Relies on: invariant 19 of `graph/verify.py`; equal nodes are one.
-Ensures: no assign is computed from its target but through memory, or each element from itself;
-nothing else that reads the target of an assign, but through memory, depends on the assign; no
+Ensures: the value of an assign reads its target through a copy, or reads only the element that it
+overwrites; other readers of the target do not depend on the assign, except through a copy; no
 result is the target of an assign.
 """
 
@@ -40,15 +40,17 @@ from compiler.settings.options import Options
 Users: TypeAlias = dict[TensorNode, list[TensorNode]]
 OVERWRITTEN = (
     "it reads other elements of the buffer it is assigned to than the one it is written to; "
-    "its kernel would overwrite them meanwhile"
+    "its kernel would overwrite them too early"
 )
 OUTLIVED = "its old value is needed together with the one that is assigned, or as a result"
 
 
 @dataclass(frozen=True, slots=True)
 class Separated:
-    """A program with the copies that its assigns need, why each is made, and for each node that
-    was not there before the one it stands for: the one it copies, or that read something else."""
+    """A program with the copies that its assigns need, and the reason for each copy.
+
+    `originals` has, for each new node, the node that it copies or replaces.
+    """
 
     root: Sink
     choices: list[Choice] = field(default_factory=list)
@@ -56,7 +58,7 @@ class Separated:
 
 
 def separate(root: Sink, options: Options) -> Separated:
-    """`root`, a program or an iteration of a loop, with the copies that what it writes needs."""
+    """`root`, a program or an iteration of a loop, with the copies that its assigns need."""
     root = _with_states_apart(root)
     order: list[TensorNode] = toposort([root])
     assigns = [node for node in order if isinstance(node, Assign)]
@@ -70,7 +72,7 @@ def separate(root: Sink, options: Options) -> Separated:
     readers = {each: _readers(each, reading, in_memory) for each in assigns}
     circular = _circular(order, readers)
     if any(each in circular and _is_outlived(each, reading, readers) for each in assigns):
-        # what goes to memory anyway ends the kernels that read an old value
+        # a value that is stored anyway ends the kernels that read an old value
         written = _written(root, options) - in_memory
         in_memory |= written
         readers = {each: _readers(each, reading, in_memory) for each in assigns}
@@ -86,7 +88,7 @@ def separate(root: Sink, options: Options) -> Separated:
             copied.add(each)
     done: dict[TensorNode, TensorNode] = {}
     seen: dict[TensorNode, TensorNode] = {}
-    """What users of a node read."""
+    """The replacement of each node that its users read."""
     for node in order:
         made = done[node] = node.with_sources(_sources(node, seen, kept, copied))
         seen[node] = Contiguous((made,)) if node in written else made
@@ -98,16 +100,16 @@ def separate(root: Sink, options: Options) -> Separated:
 
 
 def _written(root: Sink, options: Options) -> set[TensorNode]:
-    """What `partition` writes to memory of a program that is taken as it is."""
+    """The values that `partition` would write to memory without any copies."""
     results = set(root.sources)
     realized = partition(root, options).realized
     return {n for n in realized if n not in results and not isinstance(n, Later)}
 
 
 def _with_states_apart(root: Sink) -> Sink:
-    """An iteration in which no state is just what another was.
+    """An iteration in which no next state is just another state: such ones are copied.
 
-    The other may be written before it is read. The results of a program are no states.
+    The other state may be written before it is read. The results of a program are no states.
     """
     states = tuple(
         Contiguous((new,)) if isinstance(new, Param) and new.slot != index else new
@@ -119,7 +121,7 @@ def _with_states_apart(root: Sink) -> Sink:
 def _originals(
     done: Mapping[TensorNode, TensorNode], seen: Mapping[TensorNode, TensorNode]
 ) -> dict[TensorNode, TensorNode]:
-    """For each node that was not there before the one it stands for."""
+    """For each new node the node that it replaces."""
     found = {made: node for node, made in [*done.items(), *seen.items()] if made not in done}
     for node, made in done.items():
         pairs = zip(made.sources, node.sources, strict=True)
@@ -128,7 +130,7 @@ def _originals(
 
 
 def _choice(node: TensorNode, why: str) -> Choice:
-    """That a value is copied, and how much that is."""
+    """The decision that a value is copied, with its bytes."""
     return Choice(node, False, Reason(why, Number("copied", node.nbytes, "bytes")))
 
 
@@ -149,7 +151,7 @@ def _sources(
 
 
 def _is_in_place(assign: Assign, in_memory: set[TensorNode]) -> bool:
-    """Whether the value is in memory anyway, or may be written over what it reads."""
+    """True if the value is in memory anyway, or may overwrite its inputs element by element."""
     target, value = assign.sources
     return value in in_memory - {target} or reads_what_it_writes(
         value, target, assign.parts, in_memory - {target}
@@ -157,7 +159,7 @@ def _is_in_place(assign: Assign, in_memory: set[TensorNode]) -> bool:
 
 
 def _readers(assign: Assign, reading: Users, in_memory: set[TensorNode]) -> set[TensorNode]:
-    """The nodes whose kernel may read the target's memory, the assign itself aside."""
+    """The nodes whose kernel may read the target's memory, except the assign itself."""
     reads: set[TensorNode] = set()
     stack = [assign.sources[0]]
     while stack:
@@ -171,9 +173,9 @@ def _readers(assign: Assign, reading: Users, in_memory: set[TensorNode]) -> set[
 
 
 def _circular(order: list[TensorNode], readers: dict[Assign, set[TensorNode]]) -> set[TensorNode]:
-    """Nodes that wait for themselves if each assign waits for what reads its target, or need one.
+    """Nodes on a cycle, or after one, if each assign waits for the readers of its target.
 
-    Only an assign among these can be outlived.
+    Only for assigns among these can an old value be needed too late.
     """
     places = {node: place for place, node in enumerate(order)}
     edges = [(places[s], place) for node, place in places.items() for s in node.sources]
@@ -182,9 +184,10 @@ def _circular(order: list[TensorNode], readers: dict[Assign, set[TensorNode]]) -
 
 
 def _is_outlived(assign: Assign, reading: Users, readers: dict[Assign, set[TensorNode]]) -> bool:
-    """Whether something that reads the target can only be computed after the assign.
+    """True if a reader of the target can only be computed after the assign.
 
-    What comes after it are its users, theirs, and each assign to what one of these reads.
+    After the assign come its users, transitively, and each assign to a buffer that one of them
+    reads.
     """
     overwriting: dict[TensorNode, list[Assign]] = {}
     for each, reads in readers.items():

@@ -1,7 +1,7 @@
-"""The host's own work between kernels: copies, synchronisations, registered functions.
+"""Work of the host between kernels: copies, synchronisations, registered functions.
 
-Items run one after the other, so that what a barrier, a fence or an awaited event promises holds
-already; an event that is waited for before it was signalled would never come, and is refused.
+Items run one after the other, so that barriers, fences and events need no action. Waiting for an
+event that was not signalled would never end, and is an error.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,12 +17,13 @@ from compiler.schedule.regions import copy
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
-"""Functions that custom calls call, by name: of flat arrays, which they may write."""
+"""The functions of custom calls, by name. They take flat arrays, which they may write."""
 
 
 @dataclass(slots=True)
 class Host:
-    """The host during one run: its functions, the events signalled, what ran."""
+    """The state of the host during one run: functions, signalled events, finished synchronisations.
+    """
 
     functions: Functions = field(default_factory=dict)
     signalled: set[int] = field(default_factory=set)
@@ -33,10 +34,10 @@ class Host:
     def run(
         self, operation: MemoryTransfer | Synchronization | HostCallback, arrays: Sequence[Array]
     ) -> None:
-        """Do one operation on the flat arrays of its arguments.
+        """Run one operation on the flat arrays of its arguments.
 
-        Raises `ScheduleError` for an unknown function and for an event nobody signalled, and
-        `CompileError` where a function fails, both with its name.
+        Raises `ScheduleError` for an unknown function and for an event that was not signalled, and
+        `CompileError` if a function fails; both name it.
         """
         match operation:
             case MemoryTransfer():
@@ -50,7 +51,7 @@ class Host:
                 assert_never(operation)
 
     def synchronize(self, operation: Synchronization) -> None:
-        """Signal an event, or see that one was; note that the operation ran."""
+        """Signal an event, or check that one was signalled; record the operation."""
         if operation.kind == "event" and operation.event is not None:
             if operation.is_wait and operation.event not in self.signalled:
                 known = ", ".join(map(str, sorted(self.signalled))) or "none"

@@ -1,11 +1,11 @@
-"""Whether a value may be written over what it reads, element by element.
+"""In-place analysis: decides if a value may overwrite its own inputs, element by element.
 
     x[2:5] = x[2:5] * 2 + y     reads each element that it writes, and no other: in place
     x[1:] = x[:-1]              reads what an earlier element has overwritten: not in place
 
-From the value down, each path to the target is a chain of movement with elementwise operations
-between; the chain, applied to the target, gives elements at strides of their own. They have to be
-those that are written, in the same order.
+Each path from the value to the target is a chain of movement and elementwise operations. The
+movement of the chain determines the offset and strides at which the target is read. These have to
+equal those of the elements that are written.
 """
 
 from collections.abc import Collection
@@ -28,16 +28,16 @@ from compiler.schedule.regions import contiguous_strides
 
 Chain = tuple[TensorNode, ...]
 LIMIT = 4096
-"""Paths followed: a program with more is taken to read anything. A bound on the work, chosen and
-not measured."""
+"""The most paths that are followed: with more, the answer is False. A bound on the work, chosen
+and not measured."""
 
 
 def reads_what_it_writes(
     value: TensorNode, target: TensorNode, parts: Parts, in_memory: Collection[TensorNode] = ()
 ) -> bool:
-    """Whether `value`, written to `parts` of `target`, reads no element of it but its own.
+    """True if `value`, written to `parts` of `target`, reads only the element it overwrites.
 
-    `parts` is empty for the whole target. What is `in_memory` is read there, not computed.
+    `parts` is empty for the whole target. Values `in_memory` are loaded, not computed.
     """
     reading = _readers(value, target, in_memory)
     wanted = _written(value.shape, target.shape, parts)
@@ -62,7 +62,7 @@ def reads_what_it_writes(
 def _readers(
     value: TensorNode, target: TensorNode, in_memory: Collection[TensorNode]
 ) -> set[TensorNode]:
-    """The target, and what is computed from it for `value`, in its kernel."""
+    """The target, and the values computed from it in the kernel of `value`."""
     found = {target}
     for node in toposort([value], leaves={target, *in_memory}):
         if node not in in_memory and any(source in found for source in node.sources):
@@ -71,7 +71,7 @@ def _readers(
 
 
 def _below(node: TensorNode, chain: Chain) -> Chain | None:
-    """The movement above the sources of `node`; None where an element needs more than one."""
+    """The movement above the sources of `node`; None if an element needs several of theirs."""
     if isinstance(node, (*CHOOSING, Pad)):
         return (*chain, node)
     if isinstance(node, Elementwise | Cast | Bitcast):
@@ -82,7 +82,7 @@ def _below(node: TensorNode, chain: Chain) -> Chain | None:
 
 
 def _written(shape: Shape, target: Shape, parts: Parts) -> tuple[Shape, int]:
-    """Strides and offset of the elements written."""
+    """Strides and offset of the elements that are written."""
     strides = contiguous_strides(target)
     if not parts:
         return _plain(shape, strides, 0)
@@ -92,7 +92,7 @@ def _written(shape: Shape, target: Shape, parts: Parts) -> tuple[Shape, int]:
 
 
 def _elements(shape: Shape, chain: Chain) -> tuple[Shape, int] | None:
-    """Strides and offset of the target's elements under `chain`, its outermost node first."""
+    """Strides and offset of the target's elements under `chain`, outermost movement first."""
     strides, offset = contiguous_strides(shape), 0
     rest = list(chain)
     while rest:
@@ -116,7 +116,7 @@ def _elements(shape: Shape, chain: Chain) -> tuple[Shape, int] | None:
 
 
 def _is_thinned(pad: Pad, columns: TensorNode, kept: TensorNode) -> bool:
-    """Whether every step-th element is kept of what was padded, and none of the zeros."""
+    """True if every step-th element of the padded axis is taken, and none of the zeros."""
     if not isinstance(columns, Reshape) or not isinstance(kept, Shrink) or 0 in pad.shape:
         return False
     if len(columns.shape) != 2 * len(pad.shape) or any(before for before, _ in pad.widths):
@@ -131,5 +131,5 @@ def _is_thinned(pad: Pad, columns: TensorNode, kept: TensorNode) -> bool:
 
 
 def _plain(shape: Shape, strides: Shape, offset: int) -> tuple[Shape, int]:
-    """Strides with 0 where an axis has one element: there they say nothing."""
+    """Strides with 0 for axes of one element, where they have no effect."""
     return tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True)), offset

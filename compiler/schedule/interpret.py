@@ -29,9 +29,9 @@ def interpret_kernels(
     values: Mapping[str, int] | None = None,
     functions: Functions | None = None,
 ) -> list[Array]:
-    """The results of a kernel graph as flat arrays: every call in turn, loops unrolled.
+    """The results of a kernel graph as flat arrays: runs call after call, with loops unrolled.
 
-    `values` are those of the variables.
+    `values` has the values of variables.
     """
     held, host = dict(inputs), Host(functions or {})
 
@@ -59,7 +59,7 @@ def interpret(
 
 
 def _run(operation: Operation, arrays: list[Array], run: RunKernel, host: Host) -> None:
-    """Run one operation: a kernel by `run`, anything else on the host."""
+    """Run one operation: a kernel with `run`, all others on the host."""
     if isinstance(operation, Kernel):
         run(operation, arrays)
     else:
@@ -67,7 +67,7 @@ def _run(operation: Operation, arrays: list[Array], run: RunKernel, host: Host) 
 
 
 def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]:
-    """The arrays of the arguments; what is not there yet is made, full of ones' bits."""
+    """The arrays of the arguments; new ones are filled with 1 bits, so that reading them shows."""
     for buffer in arguments:
         if buffer not in held:
             made = np.empty(buffer.size, buffer.dtype.numpy)
@@ -79,12 +79,12 @@ def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]
 def run_kernel(
     kernel: Kernel, arguments: Sequence[Array], values: Mapping[str, int] | None = None
 ) -> None:
-    """Run a kernel's body on NumPy; what it stores is written in place."""
+    """Run a kernel's body on NumPy; it writes its stores to the arguments."""
     run_body(kernel.body, arguments, {**(values or {}), **dict(kernel.fixed)})
 
 
 def run_schedule(schedule: ScheduleResult, functions: Functions | None = None) -> list[Array]:
-    """Run every item of a strict schedule in order; the results as flat arrays.
+    """The results of a strict schedule as flat arrays: runs every item in order.
 
     Raises `ScheduleError` for a variable without a value, and for an unknown function.
     """
@@ -114,7 +114,7 @@ def run_body(
 ) -> None:
     """Evaluate the stored values of `body` and write them to its parameters.
 
-    All values are found before the first is written; `variables` are those of the body, by name.
+    All values are computed before the first is written; `variables` has those of the body by name.
     """
     parameters = inputs_of(toposort([body]), arguments, variables or {})
     values = interpret_graph([store.sources[1] for store in body.sources], parameters)
@@ -142,7 +142,7 @@ def inputs_of(
 
 
 def _shaped(argument: Array, node: Param) -> Array:
-    """A flat argument with the axes of its Param; it may hold fewer rows."""
+    """A flat argument reshaped to its Param; it may have fewer rows."""
     is_whole = argument.size == node.size
     return argument.reshape(node.shape if is_whole else (-1, *node.shape[1:]))
 

@@ -1,4 +1,4 @@
-"""The schedule: items in an order, with dependencies, analysis, critical path and slack.
+"""The schedule: ordered items, with dependencies, analysis, critical path and slack.
 
     schedule   = items  dependencies  analysis  critical path  slack
     item       = id  operation  depends_on  dependents
@@ -29,8 +29,8 @@ DependencyKind = Literal["data", "anti", "output", "control"]
 class Kernel:
     """Run the compiled `body` on `arguments`, one per Param.
 
-    `fixed` are the values of loop counters, and of where it reads, by name; other variables are
-    given by the user.
+    `fixed` are the values of loop counters and offsets, by name; the user provides those of other
+    variables.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Kernel:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables that the body reads and no loop counts in, by name."""
+        """The names of variables that the body reads and that are not fixed."""
         read: list[TensorNode] = toposort([self.body])
         names = {node.name for node in read if isinstance(node, Variable)}
         return tuple(sorted(names - dict(self.fixed).keys()))
 
     @property
     def reads(self) -> tuple[Buffer, ...]:
-        """The buffers read, each once: all but those that the body only writes."""
+        """The buffers that are read, each once: all except those that the body only writes."""
         read, written = slots_of(self.body)
         only_written = written - read
         found = (b for slot, b in enumerate(self.arguments) if slot not in only_written)
@@ -63,7 +63,7 @@ class Kernel:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """Where it runs."""
+        """The device it runs on."""
         return (self.device,)
 
 
@@ -71,7 +71,7 @@ class Kernel:
 class MemoryTransfer:
     """Copy `dims` elements; strides and offsets count elements, None is row-major.
 
-    On one host it has happened when the next item starts, whatever `is_async` and `stream` say.
+    On one host it is finished when the next item starts, whatever `is_async` and `stream` are.
     """
 
     name: str
@@ -83,7 +83,7 @@ class MemoryTransfer:
     source_strides: Shape | None = None
     destination_strides: Shape | None = None
     nbytes: int = 0
-    """Bytes copied."""
+    """The number of copied bytes."""
     is_async: bool = False
     stream: int | None = None
     source_offset: int = 0
@@ -106,17 +106,17 @@ class MemoryTransfer:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """From which device, to which."""
+        """The source device and the destination device."""
         return tuple(dict.fromkeys((self.source_device, self.destination_device)))
 
     @property
     def is_pitched(self) -> bool:
-        """Whether either side has strides of its own."""
+        """True if either side has strides other than row-major."""
         return self.source_strides is not None or self.destination_strides is not None
 
     @property
     def region(self) -> Region:
-        """Which elements are copied."""
+        """The elements that are copied."""
         return Region(
             self.dims, self.source_strides, self.destination_strides,
             self.source_offset, self.destination_offset,
@@ -127,8 +127,8 @@ class MemoryTransfer:
 class Synchronization:
     """Order the work of `devices`.
 
-    A barrier lets nothing pass, a fence makes writes visible, an event with number `event` is
-    signalled by one item and waited for (`is_wait`) by others.
+    No work is moved across a barrier; a fence makes writes visible; an event with number `event`
+    is signalled by one item and waited for (`is_wait`) by others.
     """
 
     name: str
@@ -141,7 +141,7 @@ class Synchronization:
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:
-        """None: it moves no data."""
+        """No buffers: it moves no data."""
         return ()
 
     reads = writes = arguments
@@ -160,7 +160,7 @@ class HostCallback:
 
     @property
     def inputs(self) -> tuple[Buffer, ...]:
-        """The buffers read, each once."""
+        """The buffers that it reads, each once."""
         return tuple(dict.fromkeys(self.arguments[slot] for slot in self.read))
 
     @property
@@ -172,7 +172,7 @@ class HostCallback:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The host runs it: the devices of its arguments."""
+        """The devices of its arguments; the host runs it."""
         return tuple(dict.fromkeys(b.device for b in self.arguments)) or ("CPU",)
 
 
@@ -180,15 +180,15 @@ Operation: TypeAlias = Kernel | MemoryTransfer | Synchronization | HostCallback
 WORDS: dict[type[Operation], str] = {
     Kernel: "kernel", MemoryTransfer: "transfer", Synchronization: "sync", HostCallback: "callback",
 }  # fmt: skip
-"""The words of printed schedules for the operations."""
+"""The printed names of the operations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
     """Item `producer` must finish before `consumer` starts, because of `buffers`.
 
-    data: read after write; anti: write after read; output: write after write; control: nothing
-    but the order.
+    data: read after write (RAW); anti: write after read (WAR); output: write after write (WAW);
+    control: order only.
     """
 
     producer: int
@@ -198,7 +198,7 @@ class Dependency:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that flow along the edge (0 for an edge that only orders)."""
+        """The bytes that flow along the edge; 0 for an edge that only orders."""
         return sum(b.nbytes for b in self.buffers) if self.kind == "data" else 0
 
 
@@ -214,10 +214,10 @@ class ScheduleItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemAnalysis:
-    """The costs of an item: operations, bytes, and the time they should take.
+    """The costs of an item: operations, bytes, and estimated time.
 
-    `registers` are the most values alive at once, `occupancy` the share of the work (0 … 1) that
-    runs in vectors; both are 0 where the loops are not known.
+    `registers` is the most values live at once, `occupancy` the vectorised share of the work
+    (0 … 1); both are 0 where the loops are not known.
     """
 
     item_id: int
@@ -228,18 +228,18 @@ class ItemAnalysis:
     registers: int = 0
     occupancy: float = 0.0
     bound: str = ""
-    """Most of the estimate: "launch", "computing" (with data in the first cache), "latency", or
-    moving data: "L2", "L3", "memory". "" of what only orders or is a function of the user's."""
+    """The bottleneck of the estimate: "launch", "computing" (with data in the L1 cache), "latency",
+    or moving data: "L2", "L3", "memory". "" for synchronisations and functions of the user."""
 
     @property
     def cost(self) -> int:
-        """Nanoseconds that the critical path counts: at least 1."""
+        """The nanoseconds that count for the critical path: at least 1."""
         return max(1, self.estimated_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class ItemTiming:
-    """When an item can start and when it must, nanoseconds from the start of the program."""
+    """The earliest and latest start of an item, in nanoseconds from the start of the program."""
 
     item_id: int
     earliest_start: int
@@ -248,15 +248,15 @@ class ItemTiming:
 
     @property
     def slack(self) -> int:
-        """How much later than possible the item may start without delaying the end."""
+        """The time by which the item may be delayed without delaying the end of the program."""
         return self.latest_start - self.earliest_start
 
     @property
     def is_critical(self) -> bool:
-        """Whether a delay of it would delay the end; so are all items of every longest path."""
+        """True if a delay of the item would delay the end: it is on a longest path."""
         return self.slack == 0
 
     @property
     def finish(self) -> int:
-        """The earliest end."""
+        """The earliest end of the item."""
         return self.earliest_start + self.cost

@@ -5,8 +5,8 @@
     N0 ──transfer──▶ S0             in every iteration, once whatever reads the old state has run
 
 Each call of an iteration is closed with an End, so that all belong to the loop, whether they read
-its counter or not. A state that no iteration changes is not carried over; of one that gets a row in
-each iteration (`carry.py`) the row is, to its place.
+its counter or not. A state that does not change is not copied; of a state that gets one new row per
+iteration (`carry.py`), only the row is copied into place.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ Add = Callable[[Outlined, TensorNode], None]
 
 
 def add_loop(result: Outlined, node: Repeat, add: Add) -> None:
-    """Outline the loop of `node`, unless a node of the same loop has been; `add` outlines one."""
+    """Outline the loop of `node`, once for all nodes of the loop; `add` outlines a node."""
     if node.loop not in result.loops:
         result.loops[node.loop] = _loop(result, node, add)
     result.buffers[node] = result.loops[node.loop][node.index]
@@ -55,7 +55,7 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
         own = [ends[run] for run in readers.get(buffer_of(holder), ())]
         result.readers.setdefault(source, []).extend(own)
     last = [_last(state, ends, carried.get(index)) for index, state in enumerate(states)]
-    if ends:  # this state is read: with it whatever runs is there, and told to be in the loop
+    if ends:  # this state is read: whoever reads it waits for all calls of the loop
         last[node.index] = After((states[node.index], *ends.values()))
     for made in (loop, *counter.sources[:1], counter, *inner.runs, *ends.values(), *last):
         result.note(made, frozenset((node,)))
@@ -65,8 +65,10 @@ def _loop(result: Outlined, node: Repeat, add: Add) -> list[Node]:
 def _carries(
     inner: Outlined, node: Repeat, states: Sequence[Node], readers: Mapping[Buffer, Sequence[Node]]
 ) -> dict[int, Node]:
-    """For each state that an iteration changes the transfer that brings the next one in its place,
-    once whatever reads the old one has run: on other devices others need not have."""
+    """For each state that changes, the transfer that copies the next state into its buffer.
+
+    It waits for the readers of the old state, but not for calls on other devices.
+    """
     iteration, counter = inner.iterations[node.body], inner.counter
     assert counter is not None
     changing = {
@@ -90,12 +92,12 @@ def _carries(
 
 
 class _Apart:
-    """Which buffers of an iteration calls bring together: all calls of a loop must be connected."""
+    """The connected components of an iteration's buffers: all calls of a loop must be connected."""
 
     def __init__(self, states: set[Buffer], runs: Sequence[Node]) -> None:
         self.above: dict[Buffer, Buffer] = {}
         self.linked: set[Buffer] = set()
-        """One buffer of each part that is connected with the first."""
+        """One buffer of each component that is connected with the first."""
         arguments = [_arguments(run) for run in runs]
         changed = states.union(each[0] for each in arguments)
         for each in arguments:
@@ -104,7 +106,7 @@ class _Apart:
                     self.join(each[0], buffer)
 
     def of(self, buffer: Buffer) -> Buffer:
-        """The buffer that stands for all that are connected with this one."""
+        """The representative of the component of a buffer."""
         path = []
         while (found := self.above.get(buffer, buffer)) is not buffer:
             path.append(buffer)
@@ -113,11 +115,11 @@ class _Apart:
         return buffer
 
     def join(self, left: Buffer, right: Buffer) -> None:
-        """A call has both as arguments."""
+        """Merge the components of two buffers: a call has both as arguments."""
         self.above[self.of(left)] = self.of(right)
 
     def link(self, state: Buffer, carried: Mapping[int, Node]) -> list[Node]:
-        """The carry that the one to `state` has to wait for: none, unless nothing else does."""
+        """The transfers that the one to `state` waits for only to connect two components."""
         found = self.of(state)
         is_first = not self.linked
         is_linked = found in self.linked
@@ -126,13 +128,13 @@ class _Apart:
 
 
 def _arguments(run: Node) -> list[Buffer]:
-    """The buffers that a run of an iteration has, in loops in it too; it writes the first."""
+    """The buffers of a run of an iteration, inner loops included; it writes the first."""
     call = run.call if isinstance(run, End) else run
     return [buffer_of(each) for each in call.sources if not isinstance(each, Bind)]
 
 
 def _readers(runs: Sequence[Node]) -> dict[Buffer, list[Node]]:
-    """The runs of an iteration, loops in it too, that have each buffer as an argument."""
+    """For each buffer the runs of an iteration, inner loops included, that it is an argument of."""
     found: dict[Buffer, dict[Node, None]] = {}
     for run in runs:
         for buffer in _arguments(run):
@@ -141,12 +143,12 @@ def _readers(runs: Sequence[Node]) -> dict[Buffer, list[Node]]:
 
 
 def _last(state: Node, ends: Mapping[Node, Node], carry: Node | None) -> Node:
-    """The node that holds a state after the loop: itself where no iteration changes it."""
+    """The node that holds a state after the loop: the state itself if it never changes."""
     return state if carry is None else After((state, ends[carry]))
 
 
 def _first(result: Outlined, node: Repeat, source: TensorNode, placed: list[Buffer]) -> Node:
-    """A new buffer with the first value of a state: where it is, else where `placed` are."""
+    """A new buffer with the initial value of a state, on its device, else on that of `placed`."""
     base, region = pitched(source)
     holder = result.holder(base)
     held = buffer_of(holder)

@@ -1,4 +1,7 @@
-"""Kahn's algorithm, first-in first-out, ids ascending; a cycle is refused by its path."""
+"""Topological sorting by Kahn's algorithm, first-in first-out, ids ascending.
+
+An error about a cycle shows its path.
+"""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -7,13 +10,13 @@ from typing import TypeAlias
 from compiler.core.errors import InternalError
 
 Name: TypeAlias = Callable[[int], str]
-"""How messages call an item."""
+"""The name of an item in error messages."""
 
 
 def kahn(count: int, edges: Sequence[tuple[int, int]], name: Name = str) -> list[int]:
-    """0 … count-1 so that `a` stands before `b` for each edge (a, b): first-in first-out.
+    """0 … count-1 in topological order: `a` is before `b` for each edge (a, b).
 
-    Raises `InternalError` with the cycle as a path where there is one, written with `name`.
+    Raises `InternalError` for a cycle, with its path; `name` names the items.
     """
     dependents = _dependents(count, edges)
     result = _freed(dependents)
@@ -25,12 +28,12 @@ def kahn(count: int, edges: Sequence[tuple[int, int]], name: Name = str) -> list
 
 
 def never_free(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    """Which of 0 … count-1 wait for themselves, or for one that does; none without a cycle."""
+    """The items of 0 … count-1 on a cycle, or after one."""
     return set(range(count)).difference(_freed(_dependents(count, edges)))
 
 
 def _dependents(count: int, edges: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """For each item those that wait for it, each once, ascending."""
+    """For each item the items that wait for it, each once, ascending."""
     dependents: list[list[int]] = [[] for _ in range(count)]
     for a, b in sorted(set(edges)):
         dependents[a].append(b)
@@ -56,7 +59,7 @@ def _freed(dependents: list[list[int]]) -> list[int]:
 
 
 def _cycle(count: int, dependents: list[list[int]], done: set[int]) -> list[int]:
-    """One cycle among the items that are not done, as a path that ends where it began."""
+    """One cycle among the items that are not done, as a path that ends at its start."""
     before = {b: a for a in range(count) if a not in done for b in dependents[a] if b not in done}
     item = next(i for i in range(count) if i not in done)
     seen: list[int] = []

@@ -1,4 +1,4 @@
-"""The nodes of the kernel graph: calls, the buffers they run on, what they wait for, loops.
+"""The nodes of the kernel graph: calls, their buffers, their order, loops around them.
 
     node    = storage | Call | CustomCall | Transfer | Synchronize | After | End | MStack | MSelect
             | Range | Bind | DefineVar | KernelSink
@@ -18,9 +18,9 @@
     KernelSink(results…)                       what the program gives back
 
 The body of a call is a tensor graph over `Param`s under `Sink(Store(Param, …), …)`. It is an
-argument of the call, not a source: walking the kernel graph never enters a body. Arguments that
-are no `Bind` are bound to `Param` 0, 1, 2, … in their order; a `Variable` of the body takes the
-value of the `DefineVar` of its name, or that which `fixed` says.
+argument of the call, not a source: traversals of the kernel graph never enter a body. Arguments
+that are no `Bind` are passed as `Param` 0, 1, 2, … in their order; a `Variable` of the body has the
+value of the `DefineVar` of its name, or its value in `fixed`.
 """
 
 import math
@@ -38,9 +38,9 @@ Fixed: TypeAlias = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Call(Node):
-    """Runs `body` on its buffers; those a Store of the body names are written.
+    """Runs kernel `body` on its buffers; the targets of the body's Stores are written.
 
-    `fixed` are values of variables of the body, by name.
+    `fixed` has values of variables of the body, by name.
     """
 
     body: Sink
@@ -70,29 +70,29 @@ class Region:
     source_offset: int = 0
     destination_offset: int = 0
     destination_step: int = 0
-    """How far the destination moves on with each count of the transfer's Bind."""
+    """The distance by which the destination moves with each step of the transfer's counter."""
 
     @property
     def size(self) -> int:
-        """How many elements are copied."""
+        """The number of elements that are copied."""
         return math.prod(self.dims)
 
     @property
     def taken(self) -> "Region":
-        """The same elements of the source, put one after the other."""
+        """The region that packs the elements of the source contiguously."""
         return Region(self.dims, self.source_strides, None, self.source_offset)
 
     @property
     def placed(self) -> "Region":
-        """The same elements, which stand one after the other, put where they belong."""
+        """The region that writes packed elements to the destination."""
         return Region(self.dims, None, self.destination_strides, 0, self.destination_offset)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Transfer(Node):
-    """Copies to the buffer `sources[0]` what `sources[1]` holds: all of it, or a region.
+    """Copies buffer `sources[1]`, or a region of it, to the buffer `sources[0]`.
 
-    In a loop the region may move on: then a Bind follows, of the counter.
+    In a loop the region may move with the counter: then a third source is the Bind of the counter.
     """
 
     name: str = "copy"
@@ -103,9 +103,9 @@ class Transfer(Node):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Synchronize(Node):
-    """Runs once all `sources` have: Calls, Ends of calls, Afters. It has no arguments.
+    """A synchronisation that runs after all `sources`: Calls, Ends and Afters.
 
-    An event is signalled, or, where `is_wait`, waited for.
+    An event is signalled, or, with `is_wait`, waited for.
     """
 
     name: str
@@ -123,7 +123,7 @@ class After(Node):
 
     @property
     def buffer(self) -> Buffer:
-        """The buffer underneath."""
+        """The buffer of the value."""
         return buffer_of(self)
 
 
@@ -134,7 +134,7 @@ class KernelSink(Node):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class DefineLocal(Node):
-    """Scratch memory of `size` elements; `number` tells two apart."""
+    """Scratch memory of `size` elements; `number` distinguishes them."""
 
     number: int
     size: int
@@ -148,7 +148,7 @@ class DefineLocal(Node):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class MStack(Node):
-    """The buffers of one value on several devices, a lane each."""
+    """The buffers of one value on several devices, one lane per device."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -169,9 +169,9 @@ class DefineVar(Node):
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Range(Node):
-    """The counter of a loop around calls: `low` ≤ counter < `high`; `number` tells two apart.
+    """The counter of a loop around calls: `low` ≤ counter < `high`; `number` distinguishes them.
 
-    A bound may be a `DefineVar` here; a loop can be scheduled only if both are integers.
+    A bound may be a `DefineVar`, but a loop can be scheduled only if both bounds are integers.
     """
 
     number: int
@@ -185,7 +185,7 @@ class End(Node):
 
     @property
     def call(self) -> Node:
-        """The node that is repeated, looked for through inner `End`s."""
+        """The node that is repeated, below inner `End`s."""
         node: Node = self
         while isinstance(node, End):
             node = node.sources[0]
@@ -193,19 +193,19 @@ class End(Node):
 
     @property
     def ranges(self) -> tuple[Range, ...]:
-        """The ranges among the other sources: exactly one, or the scheduler refuses."""
+        """The ranges among the other sources; the scheduler requires exactly one."""
         return tuple(s for s in self.sources[1:] if isinstance(s, Range))
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
 class Bind(Node):
-    """`sources[0]`, a DefineVar, has the value `sources[1]`: a Range, or known at run time."""
+    """Binds `sources[0]`, a DefineVar, to `sources[1]`: a Range, or a value known at run time."""
 
 
 Callable: TypeAlias = Call | CustomCall | Transfer | Synchronize
 CALLABLE = (Call, CustomCall, Transfer, Synchronize)
 EFFECTS = (*CALLABLE, End)
-"""Nodes that a sink may hold which are no results, but run."""
+"""Nodes in a sink that are no results but run for their effect."""
 Storage: TypeAlias = Buffer | Param | DefineLocal
 STORAGE = (Buffer, Param, DefineLocal)
 KernelNode: TypeAlias = (
@@ -214,7 +214,7 @@ KernelNode: TypeAlias = (
 
 
 def buffer_of(node: Node) -> Buffer:
-    """The buffer that an argument or result names, looked for through Afters and lanes."""
+    """The buffer of an argument or result, below Afters and lane selections."""
     chosen: list[int] = []
     while isinstance(node, After | MSelect | MStack):
         if isinstance(node, MSelect):
@@ -226,14 +226,14 @@ def buffer_of(node: Node) -> Buffer:
 
 
 def arguments_of(call: Callable) -> tuple[Node, ...]:
-    """The sources of a call that name memory: none that bind a variable, none only waited for."""
+    """The sources of a call that are memory: not Binds, and not nodes that it only waits for."""
     if isinstance(call, Synchronize):
         return ()
     return tuple(source for source in call.sources if not isinstance(source, Bind))
 
 
 def access(call: Callable, count: int) -> Slots:
-    """The positions, among the `count` arguments of a call, of those it reads and writes."""
+    """The positions of the arguments that a call reads, and of those that it writes."""
     everything = frozenset(range(count))
     match call:
         case Call():

@@ -1,12 +1,12 @@
-"""Loops around calls: which calls a range repeats, how ranges nest, and in which order all runs.
+"""Loops around calls: the calls that each range repeats, the nesting of ranges, and their order.
 
 A range repeats the calls that an End closes with it, those that bind it, and those in between:
-that wait for one of them and that one of them waits for. Refused, because no sequence of
-beginnings and ends of loops would mean what the graph says:
+calls that wait for one of them and that one of them waits for. The following graphs are refused,
+because no sequence of loop begins and ends has their meaning:
 
     a call inside a range that waits for an End of that range (begin, A, end, B, end)
     parts of a range that do not wait for each other: A would run n times before B runs once
-    two ranges that cross, or that nest one way here and the other way there
+    two ranges that cross, or that nest in both orders
     an End that closes no range or several; bounds that are not integers
 
 Among ranges around the same calls, the one closed first is the innermost.
@@ -39,7 +39,7 @@ class Loop:
 
     @property
     def values(self) -> range:
-        """The values of the counter, none where the range is empty."""
+        """The values of the counter; an empty range has none."""
         return range(self.low, self.high)
 
 
@@ -54,7 +54,7 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Waits:
-    """Which call waits for which: `edges` by index, `ends` with the End where it is one."""
+    """The waits between calls: `edges` by index; `ends` has the End for waits on one."""
 
     calls: Sequence[Callable]
     names: Names
@@ -62,7 +62,7 @@ class Waits:
     ends: Sequence[tuple[End, int]]
     index: dict[Callable, int] = field(init=False)
     before: dict[int, list[int]] = field(init=False)
-    """For each call those it waits for."""
+    """For each call the calls that it waits for."""
 
     def __post_init__(self) -> None:
         self.index = {call: i for i, call in enumerate(self.calls)}
@@ -71,12 +71,12 @@ class Waits:
             self.before[consumer].append(producer)
 
     def describe(self, call: int) -> str:
-        """The call as messages name it."""
+        """The name of a call in messages."""
         return self.names.describe(self.calls[call])
 
 
 def arrange(waits: Waits) -> tuple[Step, ...]:
-    """The calls and loops in the order they run in: Kahn, first-in first-out, ids ascending.
+    """The calls and loops in execution order: Kahn's algorithm, first-in first-out, ids ascending.
 
     Raises `ScheduleError` for a cycle, with its path, and for loops that do not nest.
     """
@@ -96,7 +96,7 @@ def flatten(steps: Iterable[Step]) -> list[int]:
 
 
 def count(steps: Iterable[Step]) -> int:
-    """How many runs `unroll` gives."""
+    """The number of runs that `unroll` yields."""
     return sum(
         count(step.steps) * max(0, step.loop.high - step.loop.low) if step.loop else 1
         for step in steps
@@ -137,7 +137,7 @@ def _sorted(count: int, edges: Iterable[tuple[int, int]], name: Name) -> list[in
 
 
 def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[Step, ...]:
-    """`calls` in order, where `loops` are those inside, outer before inner."""
+    """`calls` in order; `loops` are the loops among them, outer before inner."""
     outermost = [a for i, a in enumerate(loops) if not any(a.calls <= b.calls for b in loops[:i])]
     block = {call: frozenset((call,)) for call in calls}
     block |= {call: loop.calls for loop in outermost for call in loop.calls}
@@ -163,7 +163,7 @@ def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[
 
 
 def _loops(waits: Waits) -> list[Loop]:
-    """The loops of the graph, outer before inner; refuses what does not nest."""
+    """The loops of the graph, outer before inner; refuses loops that do not nest."""
     ends = [node for node in waits.names.nodes if isinstance(node, End)]
     closed: dict[Range, set[int]] = {}
     for end in ends:
@@ -217,7 +217,7 @@ def _between(calls: set[int], edges: Edges) -> frozenset[int]:
 
 
 def _reached(calls: Iterable[int], edges: Edges) -> set[int]:
-    """The calls that a path of `edges` leads to from `calls`."""
+    """The calls reachable from `calls` along `edges`."""
     following: dict[int, list[int]] = {}
     for a, b in edges:
         following.setdefault(a, []).append(b)
@@ -273,7 +273,7 @@ def _check_nesting(loops: Sequence[Loop], ends: Iterable[End], names: Names) -> 
 
 
 def variables_of(call: Callable, names: Names) -> dict[DefineVar, Node]:
-    """The values that the Binds of a call give; refuses a Bind of what is no DefineVar."""
+    """The variables that a call binds, with their values; a Bind needs a DefineVar."""
     found: dict[DefineVar, Node] = {}
     for argument in call.sources:
         if not isinstance(argument, Bind):

@@ -1,7 +1,7 @@
-"""The operation that each run of a call is: its memory named by buffers, its counters fixed.
+"""The schedule operation for each run of a call, with its buffers and its loop counters fixed.
 
-A `Param` is a buffer given from outside; a `DefineLocal` one that the program makes, on the
-device of the first call that uses it.
+A `Param` becomes a buffer passed from outside; a `DefineLocal` becomes a buffer of the program, on
+the device of the first call that uses it.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ from compiler.schedule.regions import at, whole_or_region
 from compiler.schedule.sources import storage_of
 
 FIRST_LOCAL = 1 << 40
-"""Locals are numbered below minus this, so that no other buffer made has the same number."""
+"""Locals have numbers below its negative, so that they differ from those of all other buffers."""
 
 
 def device_of(buffers: Sequence[Buffer]) -> str:
-    """Where a call runs: on the device of its first buffer that is not on disk, else the CPU."""
+    """The device of a call: that of its first buffer that is not on disk, else the CPU."""
     return next((b.device for b in buffers if not is_disk(b.device)), DEFAULT)
 
 
@@ -48,7 +48,7 @@ def operations(pre: PreSchedule) -> list[Operation]:
 
 
 def _at(template: Operation, item: PreScheduleItem, run: KernelInvocation) -> Operation:
-    """The operation with the counters of one run."""
+    """The operation with the loop counters of one run."""
     if not run.fixed_variables:
         return template
     call = item.kernel
@@ -69,7 +69,7 @@ class _Memory:
     locals: dict[DefineLocal, Buffer] = field(default_factory=dict)
 
     def operation(self, item: PreScheduleItem) -> Operation:
-        """The operation of an item, its counters aside."""
+        """The operation of an item, without its loop counters."""
         call = item.kernel
         buffers = self._buffers([storage_of(a, self.pre.names) for a in arguments_of(call)])
         match call:

@@ -1,4 +1,4 @@
-"""order: the calls of a kernel graph as schedule items, in dependency order, loops unrolled.
+"""order: the calls of a kernel graph become schedule items in dependency order, loops unrolled.
 
     Before:  …
              %3 = call k0(%1, %2)      f32[64,1]
@@ -9,12 +9,12 @@
              1 kernel k1 … reads tmp0 … writes tmp1 …
              0 → 1 data tmp0
 
-`create_pre_schedule` finds the order: Kahn's, first-in first-out, ids ascending. Each of its
-invocations is an item. What an item waits for follows from the buffers it reads and writes, and
-from waits that no buffer explains.
+`create_pre_schedule` sorts the calls by Kahn's algorithm: first-in first-out, ids ascending. Each
+of its invocations is an item. The dependencies of an item follow from the buffers that it reads and
+writes (RAW, WAR, WAW), and from waits of the kernel graph for order alone.
 
 Relies on: every `After` names calls of this graph.
-Ensures: item i is at index i; producers stand before consumers; a cycle is refused by its path.
+Ensures: item i is at index i; producers are before consumers; an error about a cycle shows it.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ KINDS: tuple[DependencyKind, ...] = ("data", "anti", "output", "control")
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Items, why they wait for each other, and the call of the kernel graph behind each item."""
+    """Items, their dependencies, and the kernel-graph call of each item."""
 
     items: tuple[ScheduleItem, ...] = ()
     dependencies: tuple[Dependency, ...] = ()

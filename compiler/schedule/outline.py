@@ -1,4 +1,4 @@
-"""outline: the region of each realized value becomes the body of a call.
+"""outline: the fused region that computes each stored value becomes the body of a kernel call.
 
     Before:  %0 = buffer x             f32[64,10]
              %1 = reduce sum %0 axes (1) f32[64,1]      (to be in memory, with %2)
@@ -11,16 +11,16 @@
              %6 = after %0 [%5]
              sink %6
 
-The call of an assign writes the buffer of its target, once all calls that read the target have
-run: its argument 0 is `After(target, readers…)`. Where the value itself reads the target, the body
-reads Param 0, in place.
+The call of an assign writes the buffer of its target after all calls that read the target (WAR):
+its argument 0 is `After(target, readers…)`. If the value itself reads the target, the body reads
+Param 0, in place.
 
-Relies on: `hazards` separated what reads a target from what writes it; `partition` lists every
-result and cuts every region it must.
+Relies on: `hazards` inserted the copies that readers of overwritten buffers need; `partition` lists
+every result and every kernel boundary.
 Ensures: bodies read only `Param`s, constants and variables; equal bodies are one object with one
-name; argument 0 alone is written, the others are read, in the order in which the body meets them;
-what a body reads of argument 0 are the elements that it writes, each before it is written. A copy
-is a transfer; a call runs, and makes its buffer, on the device of its inputs.
+name; only argument 0 is written, the others are read and are in the order of their first use in the
+body; a body reads an element of argument 0 only to overwrite it. A copy is a transfer; a call runs,
+and allocates its buffer, on the device of its inputs.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -60,11 +60,11 @@ def outline(
     originals: Mapping[TensorNode, TensorNode] | None = None,
     general: Mapping[Sink, General] | None = None,
 ) -> Outlined:
-    """The kernel graph that computes the sources of `root`, given the nodes to realize.
+    """The kernel graph that computes the sources of `root`, given the values to store.
 
-    `iterations` has, for the body of each `Repeat`, one iteration of it; `originals`, for nodes
-    that `hazards` put in the place of others, these: they are what the kernel graph comes from;
-    `general`, for bodies that are equal to another but for where they read, what stands for them.
+    `iterations` has one iteration for the body of each `Repeat`; `originals` maps nodes that
+    `hazards` inserted to those that they replace, for provenance; `general` maps bodies that differ
+    from another one only in offsets of reads to their general body.
     """
     result = Outlined(KernelSink(()), iterations=iterations or {}, general=general or {})
     realized = _in_order(list(realized))
@@ -82,7 +82,7 @@ def outline(
 
 
 def body_of(node: TensorNode, realized: Container[TensorNode]) -> Sink:
-    """The body of the kernel that would compute `node`, with these values in memory."""
+    """The body of the kernel that would compute `node` if the values `realized` were stored."""
     result = Outlined(KernelSink(()))
     below: list[TensorNode] = toposort(node.sources, leaves=realized)
     read = (each for each in below if each in realized or isinstance(each, Param))
@@ -91,7 +91,8 @@ def body_of(node: TensorNode, realized: Container[TensorNode]) -> Sink:
 
 
 def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]) -> None:
-    """Traces what was outlined back to nodes of the program, also where these were copied first."""
+    """Trace the kernel graph to nodes of the program, through the copies that `hazards` inserted.
+    """
     parents = result.origins.parents
     for made, nodes in parents.items():
         parents[made] = frozenset(originals.get(node, node) for node in nodes)
@@ -102,7 +103,7 @@ def _name_originals(result: Outlined, originals: Mapping[TensorNode, TensorNode]
 
 
 def _add(result: Outlined, node: TensorNode) -> None:
-    """Outline what computes `node`: a loop, a transfer, or a kernel."""
+    """Outline the computation of `node`: a loop, a transfer, or a kernel."""
     if isinstance(node, Repeat):
         add_loop(result, node, _add)
     elif isinstance(node, Later):
@@ -112,7 +113,7 @@ def _add(result: Outlined, node: TensorNode) -> None:
 
 
 def _add_later(result: Outlined, node: Later) -> None:
-    """Who reads it reads the memory of its value, and waits for what made its second operand."""
+    """Readers of a Later read the memory of its value, and wait for its second operand."""
     held, waits = result.holder(node.sources[0]), result.holder(node.sources[1])
     calls = waits.sources[1:] if isinstance(waits, After) else ()
     result.buffers[node] = After((held, *calls)) if calls else held
@@ -120,7 +121,7 @@ def _add_later(result: Outlined, node: Later) -> None:
 
 
 def _held(node: TensorNode) -> list[TensorNode]:
-    """A node that is read, and that whose memory it is."""
+    """A node that is read, and the node whose memory it uses."""
     found = [node]
     while isinstance(found[-1], Later):
         found.append(found[-1].sources[0])
@@ -128,7 +129,7 @@ def _held(node: TensorNode) -> list[TensorNode]:
 
 
 def _name_body(result: Outlined, node: Kernel) -> None:
-    """The body of a user's kernel has the name it was given, if no other body has it already."""
+    """Give the body of a user's kernel its name, unless another body has that name already."""
     body = _kernel_body(node)
     if body not in result.bodies and node.name not in result.bodies.values():
         result.bodies[body] = node.name
@@ -153,7 +154,7 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
     for read in (each for node_read in inputs for each in _held(node_read)):
         result.readers.setdefault(read, []).append(call)
     buffer = call.sources[0]
-    while isinstance(buffer, After):  # the call waits for what it waits for
+    while isinstance(buffer, After):  # the call waits for the same calls
         buffer = buffer.sources[0]
     after = After((buffer, call))
     result.buffers[node] = after
@@ -167,7 +168,7 @@ def _add_call(result: Outlined, node: TensorNode) -> None:
 def _call(
     result: Outlined, node: TensorNode, region: list[TensorNode]
 ) -> tuple[Callable, list[TensorNode]]:
-    """The call that computes `node`, and what it reads: of a kernel or on the host."""
+    """The call that computes `node`, of a kernel or on the host, and the nodes that it reads."""
     if isinstance(node, Custom) and is_on_host(node):
         device, holders = _holders(result, node, node.sources)
         arguments = (_new_buffer(result, node, device), *holders)
@@ -187,7 +188,7 @@ def _call(
 
 
 def _general(result: Outlined, node: TensorNode, body: Sink) -> tuple[Sink, Fixed]:
-    """The body that the call of `node` runs, its own or a general one, and where it reads."""
+    """The body that the call of `node` runs, its own or a general one, and the fixed offsets."""
     general = result.general.get(body)
     if general is None:
         return body, ()
@@ -200,7 +201,7 @@ def _general(result: Outlined, node: TensorNode, body: Sink) -> tuple[Sink, Fixe
 
 
 def _target(result: Outlined, node: Assign) -> Node:
-    """The buffer an assign writes, once every call that reads what it holds has run."""
+    """The buffer that an assign writes, after all calls that read its old value."""
     target = node.sources[0]
     held, readers = result.holder(target), result.readers.get(target, [])
     if not readers:
@@ -211,7 +212,7 @@ def _target(result: Outlined, node: Assign) -> Node:
 
 
 def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
-    """`realized`, each assign behind all that read its target."""
+    """`realized`, with each assign after all readers of its target."""
     if not any(isinstance(node, Assign) for node in realized):
         return realized
     places = {node: place for place, node in enumerate(realized)}
@@ -234,27 +235,27 @@ def _in_order(realized: list[TensorNode]) -> list[TensorNode]:
 
 
 def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
-    """The nodes that the kernel of `node` reads: buffers, and the realized nodes it is cut at."""
-    roots = node.sources[isinstance(node, Assign) :]  # of an assign its target only in place
+    """The nodes that the kernel of `node` reads: buffers, and stored values at its boundary."""
+    roots = node.sources[isinstance(node, Assign) :]  # an assign reads its target only in place
     found: list[TensorNode] = toposort(roots, leaves=cut)
     return [n for n in found if n in cut or isinstance(n, Buffer)]
 
 
 def is_on_host(node: Custom) -> bool:
-    """Whether `node` is a Python function, which runs between kernels."""
+    """True if `node` is a Python function, which runs between kernels."""
     found = functions.find(node.name)
     return found is not None and found.kind == "host"
 
 
 def _counter(result: Outlined, region: list[TensorNode]) -> tuple[Node, ...]:
-    """The Bind that a kernel needs which reads the number of its iteration."""
+    """The Bind of the loop counter, if the kernel reads the counter."""
     bind = result.counter
     names = {node.name for node in region if isinstance(node, Variable)}
     return (bind,) if bind is not None and bind.sources[0].name in names else ()
 
 
 def _transfer(result: Outlined, node: Copy) -> tuple[Transfer, list[TensorNode]]:
-    """The transfer that copies to `node`, and what it copies from."""
+    """The transfer that computes the copy `node`, and the node that it reads."""
     base, region = pitched(node.sources[0])
     buffer = result.new_buffer(node, node.device)
     return Transfer((buffer, result.holder(base)), "copy", region), [base]
@@ -263,9 +264,9 @@ def _transfer(result: Outlined, node: Copy) -> tuple[Transfer, list[TensorNode]]
 def _holders(
     result: Outlined, node: TensorNode, inputs: Sequence[TensorNode]
 ) -> tuple[str, list[Node]]:
-    """Where the call of `node` runs, "" where that does not matter, and what it reads there.
+    """The device of the call of `node`, "" for any, and the buffers that it reads there.
 
-    What is in no place, being made of constants, is copied to where it is read.
+    Values computed from constants only are on no device: they are copied to where they are read.
     """
     holders = [result.holder(each) for each in inputs]
     buffers = [buffer_of(holder) for holder in holders]
@@ -295,7 +296,7 @@ def _copied(result: Outlined, node: TensorNode, device: str) -> Node:
 
 
 def _new_buffer(result: Outlined, node: TensorNode, device: str) -> Buffer:
-    """A buffer for what a call computes on `device`; "" is any."""
+    """A buffer for the result of a call on `device`; "" is any."""
     made = result.new_buffer(node, device or DEFAULT)
     if not device:
         result.placeless.add(made)
@@ -303,7 +304,7 @@ def _new_buffer(result: Outlined, node: TensorNode, device: str) -> Buffer:
 
 
 def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
-    """Where a kernel runs: where its inputs are, those on disk aside; "" where there is none."""
+    """The device of a kernel: that of its inputs, except those on disk; "" if there are none."""
     devices = {b.device: None for b in inputs if not is_disk(b.device)}
     if len(devices) > 1:
         raise DeviceError(
@@ -314,7 +315,7 @@ def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
 
 
 def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
-    """The Param that `node` is read from, marked where an axis has the extent of a variable."""
+    """The Param that `node` is read from, with its dynamic extents."""
     made: TensorNode = Param((), slot, node.shape, node.dtype)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
@@ -325,7 +326,7 @@ def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
 
 
 def _called(result: Outlined, node: Kernel) -> tuple[Sink, list[TensorNode]]:
-    """The body of a user's kernel, and its inputs: each Param stands for one."""
+    """The body of a user's kernel, and its inputs, one for each Param."""
     body = _kernel_body(node)
     result.given.add(body)
     for each in toposort([body]):

@@ -1,4 +1,4 @@
-"""A kernel graph in the making: its calls, and which of its nodes hold which values."""
+"""The kernel graph while it is built: its calls, and the nodes that hold each value."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,64 +18,64 @@ from compiler.schedule.partition import Choice, Partition
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """One iteration of a loop: the next states, cut into parts, and how they got so."""
+    """One iteration of a loop: the next states, the partition, and the records of its passes."""
 
     root: Sink
     parts: Partition
     carried: Carried
-    """The states of which only a row is carried over; the root has the row."""
+    """The states that get one new row in each iteration; the root computes the row."""
     records: Sequence[PassRecord] = ()
-    """The graph passes on the iteration: what each did."""
+    """The records of the graph passes on the iteration."""
     lines: Provenance[Origin] = field(default_factory=Provenance)
-    """For the nodes of the iteration the user's lines that they come from."""
+    """The user's lines that each node of the iteration comes from."""
 
     @property
     def kept(self) -> tuple[Choice, ...]:
-        """Why nodes are written to memory that might have been fused."""
+        """The decisions to store values that might have been fused."""
         return tuple(choice for choice in self.parts.choices if not choice.is_fused)
 
 
 @dataclass(slots=True)
 class Outlined:
-    """The kernel graph with, for its nodes and for bodies, the tensor nodes they come from."""
+    """The kernel graph, with the provenance of its nodes and bodies: their tensor nodes."""
 
     root: KernelSink
     bodies: dict[Sink, str] = field(default_factory=dict)
     """Each distinct body with its name, in order of first use; users' kernels first."""
     origins: Provenance[TensorNode] = field(default_factory=Provenance)
-    """For kernel-graph nodes and body nodes: the tensor nodes they stand for."""
+    """For kernel-graph nodes and body nodes, the tensor nodes that they come from."""
     buffers: dict[TensorNode, Node] = field(default_factory=dict)
-    """For each realized node (and input) the kernel-graph node that holds its value."""
+    """For each stored node (and input) the kernel-graph node that holds its value."""
     readers: dict[TensorNode, list[Node]] = field(default_factory=dict)
-    """For each realized node (and input) the calls that read it."""
+    """For each stored node (and input) the calls that read it."""
     iterations: Mapping[Sink, Iteration] = field(default_factory=dict)
-    """For the body of each loop one iteration of it."""
+    """One iteration for the body of each loop."""
     names: Iterator[str] = field(default_factory=lambda: (f"k{n}" for n in itertools.count()))
-    """Names for bodies that have none."""
+    """Names for bodies without a name."""
     numbers: Iterator[int] = field(default_factory=itertools.count)
-    """The numbers of the buffers made."""
+    """Numbers for new buffers."""
     ranges: Iterator[int] = field(default_factory=itertools.count)
-    """The numbers of the loops."""
+    """Numbers for loops."""
     loops: dict[tuple[object, ...], list[Node]] = field(default_factory=dict)
     """For each loop the nodes that hold its states after the last iteration."""
     reasons: dict[Buffer, str] = field(default_factory=dict)
-    """For buffers made in loops why their values were not fused."""
+    """For buffers created in loops, the reason why their values were not fused."""
     inside_iterations: dict[Node, frozenset[TensorNode]] = field(default_factory=dict)
-    """For the nodes made in loops the nodes of the iteration that they stand for."""
+    """For nodes created in loops, the nodes of the iteration that they come from."""
     runs: list[Node] = field(default_factory=list)
-    """Every call, or its End where it is in a loop inside."""
+    """Every call, or its End if it is in an inner loop."""
     placeless: set[Buffer] = field(default_factory=set)
-    """Buffers computed from constants and files alone: any device may read them, from a copy."""
+    """Buffers computed from constants and files alone: other devices read a copy of them."""
     copies: dict[tuple[TensorNode, str], Node] = field(default_factory=dict)
-    """For values that are in no place: what holds their copy on a device."""
+    """For values on no device, the node that holds their copy on a device."""
     general: Mapping[Sink, General] = field(default_factory=dict)
-    """What stands for the bodies that are equal to another but for where they read."""
+    """General bodies, for bodies that differ only in the offsets of their reads."""
     given: set[Sink] = field(default_factory=set)
     """The bodies of users' kernels."""
     owner: TensorNode | None = None
-    """The loop whose iteration this is: what all nodes made come from."""
+    """The loop whose iteration is outlined: the origin of all new nodes."""
     counter: Bind | None = None
-    """The node that gives a call in the loop the number of its iteration."""
+    """The node that passes the iteration number to calls in the loop."""
 
     def inside(self, owner: TensorNode, counter: Bind) -> "Outlined":
         """The same kernel graph, to outline an iteration of the loop `owner`."""
@@ -88,13 +88,13 @@ class Outlined:
         )  # fmt: skip
 
     def note(self, made: Node, nodes: frozenset[TensorNode]) -> None:
-        """`made` comes from these nodes; in an iteration of a loop from the loop."""
+        """Record that `made` comes from these nodes, or, inside an iteration, from the loop."""
         self.origins.add(made, frozenset((self.owner,)) if self.owner else nodes)
         if self.owner:
             self.inside_iterations[made] = self.inside_iterations.get(made, frozenset()) | nodes
 
     def name_of(self, body: Sink) -> str:
-        """The name of a body: the first of k0, k1, … that is free, unless it has one."""
+        """The name of a body; a new body gets the first free one of k0, k1, …"""
         if body not in self.bodies:
             taken = set(self.bodies.values())
             self.bodies[body] = next(k for k in self.names if k not in taken)
@@ -117,9 +117,9 @@ class Outlined:
 
 
 def outside(node: TensorNode) -> DataError:
-    """The error for a state of a loop that is asked for outside the loop's step."""
+    """The error for a loop state that is read outside the step of the loop."""
     return DataError(
         operation(node), "a state of a loop has no value outside of the step",
         got=f"{node.dtype.short}{list(node.shape)}", expected="tensors of the program",
-        hint="give the state back from the step: repeat returns its last value",
+        hint="return the state from the step: repeat returns its last value",
     )  # fmt: skip

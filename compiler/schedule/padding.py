@@ -1,9 +1,9 @@
-"""padding: zeros around an image that slides past weights, written once or asked for by each load.
+"""padding: decides if the padding of a convolution is stored once or predicated in each load.
 
     out[y,x] = Σ c,k,l  image[c, y + k - 1, x + l - 1] * weights[o,c,k,l]
 
-Fused, each load has a predicate, `0 <= y + k - 1 < 32 & …`, and there is one load for each tap of
-each output channel. Once the image is written to memory with its zeros, loads need no predicate.
+If the padding is fused, each load has a predicate, `0 <= y + k - 1 < 32 & …`, and there is one load
+for each tap of each output channel. If the padded image is stored first, loads need no predicate.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from compiler.graph.nodes import MOVEMENT, Cast, Elementwise, Expand, Pad, Reduc
 from compiler.schedule.demand import Demand
 
 PREDICATE_NS = 0.1
-"""Cost of one comparison of a predicate at one load, nanoseconds: the operation, and the register
-tiles that it prevents, which cannot be predicated. With their zeros in memory 3×3 convolutions
-took less by 0.11 ns a comparison (4 channels of 8×8), 0.16 (8 of 16×16) and 0.21 (16 of 32×32) on
-one core of an EPYC (AVX2, 2026-11-23). Every second window of 672 channels of 14², 5×5 each, takes
-366 µs with 0.02, which asks, and 137 with 0.1, 240 of 28², 3×3, 180 and 54, 64 of 112² 336 and 227,
-16 of 28² 14.0 and 5.9; with 0.2 all take as long as with 0.1 (EPYC, Zen 4, AVX-512, 2026-11-24)."""
+"""The cost of one comparison of a predicate for one load, in nanoseconds: the operation itself, and
+the register tiles that it prevents. With stored padding, 3×3 convolutions were faster by 0.11 ns
+per comparison (4 channels of 8×8), 0.16 (8 of 16×16) and 0.21 (16 of 32×32) on one core of an EPYC
+(AVX2, 2026-11-23). Strided by 2, 672 channels of 14², 5×5, take 366 µs with 0.02, which chooses
+predicates, and 137 with 0.1; 240 of 28², 3×3, 180 and 54; 64 of 112², 336 and 227; 16 of 28², 14.0
+and 5.9; with 0.2 all take as long as with 0.1 (EPYC, Zen 4, AVX-512, 2026-11-24)."""
 
 
 def slid(order: list[TensorNode]) -> set[TensorNode]:
-    """The paddings in front of sums of products, below whatever repeats elements."""
+    """The Pads that sums of products read through movement that repeats elements (windows)."""
     found: set[TensorNode] = set()
     for node in order:
         if isinstance(node, Reduce) and node.op == "sum":
@@ -35,8 +35,10 @@ def slid(order: list[TensorNode]) -> set[TensorNode]:
 
 
 def _paddings(node: TensorNode) -> list[TensorNode]:
-    """The outermost padding of an operand that has no repetition below it; none or one. It may be
-    converted behind it."""
+    """The outermost Pad of an operand without repetition below it, as a list of one or none.
+
+    A cast after the Pad is allowed.
+    """
     found: list[TensorNode] = []
     while isinstance(node, (*MOVEMENT, Cast)):
         if isinstance(node, Expand):
@@ -68,10 +70,10 @@ class Predicates:
     def reason(self) -> Reason:
         """Both costs, in words and as numbers."""
         return Reason(
-            f"{self.loads:,} loads in sums would ask whether they are inside, {self.sides} "
-            f"comparisons each, {microseconds(self.asked, 1)}; {self.nbytes:,} bytes written with "
-            f"their zeros, then read without asking, cost {microseconds(self.memory, 1)}",
-            Number("asked by each load", self.asked, "ns", "zeros in memory", self.memory),
+            f"{self.loads:,} predicated loads in sums, {self.sides} comparisons each, cost "
+            f"{microseconds(self.asked, 1)}; {self.nbytes:,} bytes stored with their padding, then "
+            f"read without predicates, cost {microseconds(self.memory, 1)}",
+            Number("predicated loads", self.asked, "ns", "padding in memory", self.memory),
             Number("loads in sums", self.loads),
             Number("comparisons of each", self.sides),
             Number("written with zeros", self.nbytes, "bytes"),
@@ -81,7 +83,7 @@ class Predicates:
 def predicates(
     node: TensorNode, demands: list[Demand], fixed_ns: float, byte_ns: float
 ) -> Predicates:
-    """The costs of asking at each load, and of writing the padding once."""
+    """The costs of predicated loads, and of storing the padding once."""
     assert isinstance(node, Pad)
     loads = sum(demand.evaluations for demand in demands if demand.is_in_reduction)
     sides = sum(width != 0 for pair in node.widths for width in pair)
@@ -90,7 +92,7 @@ def predicates(
 
 
 def below(node: TensorNode) -> TensorNode:
-    """The value that is padded: the first under movement."""
+    """The value that is padded: the first one below movement."""
     while isinstance(node, MOVEMENT):
         node = node.sources[0]
     return node

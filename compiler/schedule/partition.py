@@ -1,4 +1,4 @@
-"""partition: decides which values are written to memory; the rest is fused into their users.
+"""partition: fusion. Decides which values are written to memory; others are fused into their users.
 
     Before:  %0 = buffer x             f32[64,10]
              %1 = reduce sum %0 axes (1) f32[64,1]
@@ -10,22 +10,23 @@
              %3 = neg %2               f32[64,1]
              %4 = sqrt %2              f32[64,1]
 
-One walk from the results towards the inputs. When a node is reached, all its users have been,
-and each has left a *demand*: the kernel it is in and the loop axes the node's index depends on.
-A node is written to memory if it must be (a result, a `Contiguous`, a `Scan`, a `Scatter`, an
-`Assign`, a `Copy` or a `Repeat` and what it reads, what a function from outside reads or writes),
-or if computing it inside its users costs more than memory would; each such choice is recorded with
-its reason. `Fuse` asks for the contrary, whatever it costs; a `Kernel` and its inputs are in
-memory, and its body is left whole: what another kernel would cut in two is computed again inside.
+The pass walks once from the results to the inputs. A node is visited after all its users (its
+consumers). Each of them has left a *demand*: its kernel, and the loop axes on which the index of
+the node depends. A node is stored if it has to be: a result, a `Contiguous`, a `Scan`, a `Scatter`,
+an `Assign`, a `Copy` or a `Repeat` with the values they read, operands and results of external
+functions. Otherwise it is stored if recomputing it in its users costs more than memory traffic.
+Each such decision is recorded with its reason. `Fuse` overrides the decision. A user's `Kernel` and
+its inputs are in memory, and the kernel is never split: its body recomputes values that would
+otherwise be stored.
 
-Attention stays three kernels. Taken in blocks of 96 queries, so that the scores of a block stay in
-a near cache, it was measured 15 % slower for 512 queries of 64 (0.80 against 0.69 ms), 26 % for 12
-heads of these and 22 % for 2048 queries: each block packs all keys and values again, while all
-scores fit in the last cache. Only past it, at 12 heads of 2048, blocks were faster (251 ms, 387).
+Attention stays three kernels. In blocks of 96 queries, whose scores stay in the L2 cache, it was
+15 % slower for 512 queries of 64 (0.80 instead of 0.69 ms), 26 % for 12 heads of these, and 22 %
+for 2048 queries: each block packs all keys and values again, while all scores fit in the last-level
+cache. Only beyond that, at 12 heads of 2048, blocks were faster (251 ms, 387).
 
 Relies on: invariants 1-11 of `graph/verify.py`.
-Ensures: no reduction is computed twice; a kernel stays under `Options.kernel_operations`;
-unless `Fuse` or `Kernel` asks for it. What else is repeated has both costs (`repeating.py`).
+Ensures: no reduction is computed twice, and a kernel stays under `Options.kernel_operations`,
+unless `Fuse` or `Kernel` requests it. Other recomputation is decided by cost (`repeating.py`).
 """
 
 from collections.abc import Iterator
@@ -60,32 +61,32 @@ from compiler.schedule.pitch import pitched
 from compiler.settings.options import Options
 
 BYTE_NS = 0.05
-"""Cost of one byte of memory traffic, nanoseconds: 20 GB/s on one core, where 18 to 20 were read
-from arrays past the caches (Xeon, AVX-512, November 2026)."""
+"""The cost of one byte of memory traffic, in nanoseconds: 20 GB/s on one core; measured were 18 to
+20 from arrays larger than the caches (Xeon, AVX-512, November 2026)."""
 LAUNCH_NS = 1000.0
-"""Cost of one kernel more, nanoseconds: a round figure. x / x.sum() of 1,024 to 8,192 floats took
-1.2 to 1.5 µs longer in two kernels than in one (EPYC, AVX2, two busy cores, 2026-11-23)."""
+"""The cost of one more kernel, in nanoseconds: a round figure. x / x.sum() of 1,024 to 8,192 floats
+took 1.2 to 1.5 µs longer in two kernels than in one (EPYC, AVX2, two busy cores, 2026-11-23)."""
 SERIAL_REDUCTION = 4096
-"""Elements of a full reduction that may stand in front of another loop in one kernel. x / x.sum()
-took 12.6 µs in one and 14.1 in two at 4,096 floats, 16.1 and 17.1 at 16,384, the same at 65,536
-(EPYC, AVX2, two busy cores, 2026-11-23)."""
+"""The most elements of a full reduction that is fused into another loop. x / x.sum() took 12.6 µs
+in one kernel and 14.1 in two at 4,096 floats, 16.1 and 17.1 at 16,384, the same at 65,536 (EPYC,
+AVX2, two busy cores, 2026-11-23)."""
 LOOKAHEAD = 64
-"""Nodes searched below a value, for each demand, for reductions that its users would repeat. 40
+"""The most nodes searched below a value, per demand, for reductions that its users would repeat. 40
 layers of attention and normalisation compiled in 0.85 s to 237 items; with 16 in 0.69 s to 239,
 with 256 in 2.5 s to 231, with 1,024 in 9.8 s to 236 (EPYC, AVX2, 2026-11-23)."""
 
 SCANNED_NS = 0.05
-"""Nanoseconds of an operation in vectors from which a scan along rows, which has none, leaves it to
-a kernel of its own."""
+"""The vectorised time of an operation, in nanoseconds, from which it is not fused into a scan along
+rows, which is not vectorised."""
 LONG_NS = 0.3
-"""The same for all that one element is computed from, reading it included."""
+"""The same limit for all operations that compute one element, with its loads."""
 
 _PADDED = "zeros are put around it: the loads of its reduction would need predicates"
-_SCANNED = "a scan reads it, one element after the other: cores and vectors compute it before"
-_SCATTERED = "its updates are written one after the other to an array that is there already"
+_SCANNED = "a scan reads it sequentially: it is computed before, vectorised and on all cores"
+_SCATTERED = "its updates are written one after the other to an existing array"
 _LATER = (
-    "checkpoint() asks for it: it is kept, and what is computed from it is computed again once the "
-    "gradients have come so far"
+    "requested by checkpoint(): it is stored, and values computed from it are recomputed in the "
+    "backward pass"
 )
 MOVED = Reason("movement of elements: a part of the index of what reads them, never computed")
 ONCE = Reason(
@@ -96,40 +97,40 @@ ONCE = Reason(
 EMPTY = Reason("it has no elements")
 
 ENDS = (Contiguous, Copy, Repeat, Kernel, Scan, Scatter, Assign, Later)
-"""Kinds of node that are always in memory."""
+"""Kinds of nodes that are always in memory."""
 
 
 def is_called(node: TensorNode) -> bool:
-    """Whether `node` is a function from outside that works on memory: a call of its own."""
+    """True if `node` is an external function on arrays in memory: a call of its own."""
     found = functions.find(node.name) if isinstance(node, Custom) else None
     return found is not None and found.kind != "inline"
 
 
 def is_in_memory(node: TensorNode) -> bool:
-    """Whether `node` is written to memory whoever reads it."""
+    """True if `node` is written to memory whatever its users are."""
     return isinstance(node, ENDS) or is_called(node)
 
 
 def _operands_in_memory(order: list[TensorNode]) -> list[TensorNode]:
-    """The nodes that functions which work on memory read."""
+    """The nodes that external functions read in memory."""
     return [source for node in order if is_called(node) for source in node.sources]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One decision about one node; `is_fused` tells which way it went."""
+    """A decision about a node: it `is_fused` into its users, or else stored."""
 
     node: TensorNode
     is_fused: bool
     reason: str
-    """With the numbers that were looked at, where there are some (`reason.py`)."""
+    """The reason, with the numbers that were compared (`reason.py`)."""
 
 
 @dataclass(slots=True)
 class Partition:
-    """The result: nodes written to memory in dependency order, and the choices made.
+    """The result: the nodes written to memory, in dependency order, and the decisions.
 
-    `plain` has the nodes that left no choice, with what became of them.
+    `plain` has the nodes for which there was no alternative, each with its reason.
     """
 
     realized: list[TensorNode] = field(default_factory=list)
@@ -143,7 +144,7 @@ def partition(root: Sink, options: Options) -> Partition:
 
 
 class _Walk:
-    """State of one walk: the demands met so far and the nodes to be realized."""
+    """The state of the walk: the demands found so far, and the nodes to store."""
 
     def __init__(self, root: Sink, options: Options) -> None:
         self.order: list[TensorNode] = toposort([root])
@@ -151,26 +152,25 @@ class _Walk:
         self.demands: dict[TensorNode, dict[Demand, None]] = {}
         self.model = options.model
         self.in_words = repeating.in_words(self.order) if self.model.dots else set()
-        """What instructions for sums of products of small types do themselves."""
+        """Conversions that dot-product instructions for small types perform themselves."""
         self.evaluation_ns = repeating.evaluation_ns(self.order, self.model, self.in_words)
         self.ends = {n for n in self.order if isinstance(n, WITHOUT_SOURCES) or is_in_memory(n)}
-        """Nodes that no reader looks below: leaves, and what is in memory whoever reads it."""
+        """Kernel boundaries: leaves, and nodes that are always in memory."""
         self.above_reductions = _above_reductions(self.order, self.ends)
         self.ways_down: dict[TensorNode, list[tuple[int, TensorNode, bool, bool]]] = {}
         self.results = set(root.sources)
         self.copied = {source for node in self.order for source in _in_memory(node)}
         self.copied.update(_operands_in_memory(self.order))
-        """Nodes that copies, loops and functions from outside read in memory."""
+        """Nodes that copies, loops and external functions read in memory."""
         self.inputs = {s: n for n in self.order if isinstance(n, Kernel) for s in n.sources}
-        """Nodes that the user's own kernels read, with one that does."""
+        """Nodes that the user's kernels read, each with one of these kernels."""
         self.fused = {n.value for n in self.order if isinstance(n, Fuse)}
         self.padded = padding.slid(self.order)
-        """Images with zeros around them that slide past weights."""
+        """Padded images of convolutions."""
         self.bare: set[TensorNode] = set()
         """Images that are padded in a kernel of their own."""
         self.folded: dict[TensorNode, bool] = {}
-        """Values that fused reductions fold, as they are or moved: whether nothing else reads them.
-        """
+        """Operands of fused reductions, perhaps moved: true if nothing else reads them."""
         self.realized: dict[TensorNode, None] = {}
         self.choices: list[Choice] = []
         self.plain: list[Choice] = []
@@ -190,7 +190,7 @@ class _Walk:
                 self.folded |= dict.fromkeys(node.sources, False)
             else:
                 self._note_folded(node)
-                # what transfers and loops read through movement is demanded by no kernel
+                # values that transfers and loops read through movement have no demand
                 self._pass_on(node, list(self.demands.get(node, ())))
         found = Partition(list(self.realized), self.choices, self.plain)
         for each in (found.realized, found.choices, found.plain):
@@ -198,19 +198,20 @@ class _Walk:
         return found
 
     def _is_made(self, node: TensorNode) -> bool:
-        """Whether `node` needs no data, yet a kernel must write it: a result, or read there."""
+        """True if `node` reads no data but a kernel has to store it: a result, or read in memory.
+        """
         is_read = any(node in each for each in (self.results, self.copied, self.inputs))
         return is_read and isinstance(node, (Const, Iota, Variable))
 
     def _note_folded(self, node: TensorNode) -> None:
-        """Say of what a fused node reads whether reductions alone do."""
+        """Update `folded` for the sources of a fused node."""
         is_folded = isinstance(node, Reduce) and node.size < node.sources[0].size
         is_folded |= isinstance(node, MOVEMENT) and self.folded.get(node, False)
         for source in node.sources:
             self.folded[source] = is_folded and self.folded.get(source, True)
 
     def _pass_on(self, node: TensorNode, demands: list[Demand]) -> None:
-        """Leave demands at the sources of a node that is computed where it is demanded."""
+        """Add the demands of a fused node to its sources."""
         for demand in demands:
             demand.plan.operations += 1
             read = node.sources[:1] if isinstance(node, Copy) else node.sources
@@ -218,13 +219,13 @@ class _Walk:
                 self.demands.setdefault(source, {})[demand.below(node, operand)] = None
 
     def _is_realized(self, node: TensorNode) -> bool:
-        """Whether `node` goes to memory; records the choice where there was one."""
+        """True if `node` is stored; records the decision."""
         required = self._required(node)
         if required:
-            asked = "asked for by fuse(), but " if node in self.fused else ""
-            is_told = bool(asked) or self._is_told(node)
+            asked = "requested by fuse(), but " if node in self.fused else ""
+            is_recorded = bool(asked) or self._is_choice(node)
             found = Choice(node, False, f"{asked}{required}")
-            (self.choices if is_told else self.plain).append(found)
+            (self.choices if is_recorded else self.plain).append(found)
             return True
         if node in self.padded and self._is_padded_once(node):
             return True
@@ -233,7 +234,7 @@ class _Walk:
                 self.plain.append(Choice(node, True, MOVED))
             return False
         if node in self.fused:
-            self.choices.append(Choice(node, True, "asked for by fuse()"))
+            self.choices.append(Choice(node, True, "requested by fuse()"))
             return False
         demands = list(self.demands[node])
         reason = self._against_fusion(node, demands)
@@ -247,7 +248,7 @@ class _Walk:
         return bool(reason)
 
     def _is_padded_once(self, node: TensorNode) -> bool:
-        """Whether the zeros around `node` are written; what is padded may then be in memory."""
+        """True if the padding `node` is stored; then the padded value may be stored as well."""
         demands = list(self.demands.get(node, ()))
         predicates = padding.predicates(node, demands, LAUNCH_NS, BYTE_NS)
         if predicates.is_written:
@@ -258,11 +259,11 @@ class _Walk:
         return predicates.is_written
 
     def _required(self, node: TensorNode) -> str:
-        """Why `node` must be in memory; "" if it need not."""
+        """The reason why `node` has to be in memory; "" if it does not have to."""
         if isinstance(node, Kernel):
             return (
-                f"kernel {node.name} was asked for: one call, nothing fused into it, and "
-                "nothing cut out of it; a reduction read under several indices is repeated inside"
+                f"kernel {node.name} was requested: one call, nothing fused into it, and never "
+                "split; a reduction read under several indices is recomputed inside"
             )
         if node in self.inputs:
             return f"it is an input of kernel {self.inputs[node].name}, which reads memory"
@@ -276,14 +277,14 @@ class _Walk:
             return _LATER
         return f"{operation(node)}() asks for memory" if is_in_memory(node) else ""
 
-    def _is_told(self, node: TensorNode) -> bool:
-        """Whether what must be in memory is no matter of course."""
+    def _is_choice(self, node: TensorNode) -> bool:
+        """True if it is worth recording as a decision that `node` has to be in memory."""
         if isinstance(node, Kernel | Later) or node in self.inputs:
             return True
         return isinstance(node, Scatter) and node not in self.results | self.copied
 
     def _against_fusion(self, node: TensorNode, demands: list[Demand]) -> str:
-        """Why `node` must not be computed inside its users; "" if it may."""
+        """The reason against fusing `node` into its users; "" if there is none."""
         limit = self.options.kernel_operations
         most = max(d.plan.operations for d in demands)
         if most >= limit:
@@ -300,9 +301,9 @@ class _Walk:
         if not is_repeated:
             return ""
         if node in self.in_words and node.sources[0].dtype.itemsize < node.dtype.itemsize:
-            return ""  # what is narrower is written to memory, if anything is
+            return ""  # if anything is stored, it is the narrower operand
         if self.folded.get(node) and node.size:
-            return ""  # as often as the reduction: its results are fewer, if any are to be written
+            return ""  # computed as often as the reduction, whose results are cheaper to store
         repeated = self._repeated_reduction(node, demands)
         if repeated:
             return repeated
@@ -310,8 +311,8 @@ class _Walk:
         return "" if costs.is_fused else costs.reason
 
     def _holds_up(self, node: TensorNode, root: TensorNode) -> bool:
-        """Whether a scan, which goes along its loop one element after the other, would compute what
-        cores or vectors can: a reduction, or, along rows, what is dear."""
+        """True if fusion into a scan, which is sequential, would prevent parallel or vectorised
+        computation of a reduction or, for a scan along rows, of an expensive value."""
         if not isinstance(root, Scan):
             return False
         if isinstance(node, Reduce):
@@ -322,7 +323,7 @@ class _Walk:
         return own >= SCANNED_NS or self.evaluation_ns[node] >= LONG_NS
 
     def _against_fold(self, node: Reduce, demands: list[Demand]) -> str:
-        """Why a reduction must not be computed inside its users, with the costs of either."""
+        """The reason against fusing a reduction into its users, with both costs; "" if none."""
         reason = _against_reduction(node, demands)
         if not reason or len(demands) < 2:
             return reason
@@ -330,11 +331,11 @@ class _Walk:
         return Reason(f"{reason}: {costs}", *numbers_of(reason), *costs.numbers)
 
     def _costs(self, node: TensorNode, demands: list[Demand]) -> repeating.Costs:
-        """The costs of computing `node` where it is read, and of writing it to memory."""
+        """The costs of recomputing `node` at each use, and of storing it."""
         return repeating.costs(node, demands, self.evaluation_ns, self.model)
 
     def _in_favour(self, node: TensorNode, demands: list[Demand]) -> str:
-        """Why a node is computed inside its users."""
+        """The reason why a node is fused into its users."""
         saved = f"saves {node.nbytes:,} bytes"
         kept = Number("never written", node.nbytes, "bytes")
         if isinstance(node, Reduce):
@@ -346,7 +347,8 @@ class _Walk:
         return Reason(f"{costs}; {saved}", *costs.numbers, kept)
 
     def _repeated_reduction(self, node: TensorNode, demands: list[Demand]) -> str:
-        """Why a reduction below `node` could be fused only if `node` is not; "" if none."""
+        """The reason to store `node` because a reduction below it could then be fused; "" if none.
+        """
         if node not in self.above_reductions:
             return ""
         refused: dict[TensorNode, str] = {}
@@ -366,8 +368,8 @@ class _Walk:
         return ""
 
     def _ways_down(self, node: TensorNode) -> list[tuple[int, TensorNode, bool, bool]]:
-        """The sources of a node that lead to reductions, by their numbers: whether each is one, and
-        whether others are below it."""
+        """The sources of a node that lead to reductions: position, source, true if it is a
+        reduction, and true if other reductions are below it."""
         known = self.ways_down.get(node)
         if known is None:
             sources = ((n, s, isinstance(s, Reduce), s in self.above_reductions)
@@ -378,7 +380,7 @@ class _Walk:
     def _reductions_below(
         self, node: TensorNode, demands: list[Demand]
     ) -> dict[TensorNode, dict[Demand, None]]:
-        """The reductions below `node`, with the demands they would meet."""
+        """The reductions below `node`, with the demands that they would get."""
         reached: dict[TensorNode, dict[Demand, None]] = {}
         stack = [(node, demand) for demand in demands]
         seen = set(stack)
@@ -395,7 +397,7 @@ class _Walk:
 
 
 def _above_reductions(order: list[TensorNode], ends: set[TensorNode]) -> set[TensorNode]:
-    """The nodes that are no ends and have a reduction below them, before any end."""
+    """The nodes with a reduction below them before any kernel boundary (`ends`)."""
     found: set[TensorNode] = set()
     for node in order:
         is_above = any(isinstance(s, Reduce) or s in found for s in node.sources)
@@ -405,7 +407,7 @@ def _above_reductions(order: list[TensorNode], ends: set[TensorNode]) -> set[Ten
 
 
 def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
-    """The sources that a node reads in memory, whatever it costs."""
+    """The sources that a node always reads in memory."""
     if isinstance(node, Copy) and not is_computed(node):
         yield pitched(node.sources[0])[0]
     elif isinstance(node, Repeat):
@@ -416,7 +418,7 @@ def _in_memory(node: TensorNode) -> Iterator[TensorNode]:
 
 
 def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:
-    """Why a reduction must not be computed inside its users; "" if it may."""
+    """The reason against fusing a reduction into its users; "" if there is none."""
     if not demands:
         return ""
     kernels = len({id(d.plan) for d in demands})
@@ -438,15 +440,15 @@ def _against_reduction(node: TensorNode, demands: list[Demand]) -> str:
     folded = node.sources[0].size
     if is_full and folded > SERIAL_REDUCTION:
         words = (
-            f"a reduction of all {folded:,} elements would hold up "
-            f"every element of the {demand.plan.size:,} that read it"
+            f"a reduction of all {folded:,} elements would delay "
+            f"all {demand.plan.size:,} elements that read it"
         )
         return Reason(words, Number("elements folded", folded, "", "at most", SERIAL_REDUCTION))
     return ""
 
 
 def _readers(demands: list[Demand]) -> tuple[Number, Number]:
-    """In how many kernels, and under how many indices, a value is read."""
+    """The numbers of kernels and of indices that read a value."""
     kernels = len({id(d.plan) for d in demands})
     return (
         Number("kernels that read it", kernels, "", "at most", 1),
@@ -455,5 +457,5 @@ def _readers(demands: list[Demand]) -> tuple[Number, Number]:
 
 
 def _repeats(demand: Demand) -> Number:
-    """How often each element would be computed where it is read."""
+    """The number of times that each element would be computed if fused."""
     return Number("times each element is computed", demand.repeats, "", "at most", 1)

@@ -1,8 +1,8 @@
-"""The source of a copy: the value in memory under its movement, and which elements of it.
+"""The source of a copy: the value in memory below its movement, and the region of it.
 
     copy(shrink(permute x))   reads x, where rows and columns have strides of their own
 
-Movement that only chooses elements of a value in memory is a pitched transfer and needs no
+Movement that only selects elements of a value in memory becomes a pitched transfer and needs no
 kernel. A pad adds elements, and some reshapes need a copy: such values are computed first.
 """
 
@@ -34,7 +34,7 @@ def pitched(node: TensorNode) -> tuple[TensorNode, Region | None]:
 
 
 def moved(node: TensorNode, strides: Shape, offset: int) -> tuple[Shape, int] | None:
-    """Strides and offset of a movement node's elements; None where they have no strides."""
+    """Strides and offset of a movement node's elements; None if it is no strided view."""
     shape = node.sources[0].shape
     match node:
         case Permute(order=order):
@@ -55,9 +55,9 @@ def moved(node: TensorNode, strides: Shape, offset: int) -> tuple[Shape, int] | 
 
 
 def _reshaped(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
-    """The strides of elements under another shape; None where they would have to be copied.
+    """The strides of elements after a reshape; None if they would have to be copied.
 
-    Axes that split or join must lie in memory like one axis.
+    Axes that are split or joined have to be contiguous like one axis.
     """
     if 0 in shape:
         return contiguous_strides(new)

@@ -1,4 +1,4 @@
-"""prepare: a kernel graph with loops as a flat list of invocations, before there are any data.
+"""prepare: a kernel graph with loops becomes a flat list of invocations, independent of data.
 
     Before:  %1 = range 0 … 3
              %2 = definevar i 0 … 2
@@ -8,10 +8,10 @@
     After:   item 0        call step, its arguments, what it waits for, i bound to %1
              invocations   item 0 i = 0;  item 0 i = 1;  item 0 i = 2
 
-Items stand in the order of their first invocation: dependency order, loops in one piece.
-A PreSchedule knows no data and no user's variables; `instantiate.py` adds them at each run.
+Items are in the order of their first invocation: dependency order, loops contiguous. A PreSchedule
+has no data and no values of the user's variables; `instantiate.py` adds them for each run.
 
-Ensures: producers before consumers; every refusal is a `ScheduleError` that names the node.
+Ensures: producers are before consumers; every error is a `ScheduleError` that names the node.
 """
 
 from collections.abc import Mapping
@@ -44,12 +44,12 @@ from compiler.schedule.nesting import (
 from compiler.schedule.sources import Names, callable_of, ordering, producers, storage_of
 
 LARGEST_UNROLLING = 1_000_000
-"""Invocations one schedule may have: each is held in memory."""
+"""The most invocations of a schedule, as each is held in memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PreScheduleItem:
-    """One call: what it runs, on what, after what.
+    """One call with its kernel, its arguments and its dependencies.
 
     `kernel_id` and `dependencies` are ids of calls: their numbers in the printed kernel graph.
     """
@@ -60,11 +60,11 @@ class PreScheduleItem:
     sources: tuple[Node, ...]
     dependencies: tuple[int, ...]
     bound_ranges: Mapping[str, Range]
-    """Variables that count in a loop."""
+    """Variables that are loop counters."""
     runtime_variables: Mapping[str, Node]
-    """Variables whose value is known at run time only, with what the Bind says of it."""
+    """Variables whose value is known at run time only, with the value in their Bind."""
     bounds: Mapping[str, tuple[int, int]]
-    """The least and the greatest value of each variable bound."""
+    """The least and the greatest value of each bound variable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class KernelInvocation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreSchedule:
-    """Items and invocations in one order, and the storages of the results as the sink has them."""
+    """Items and invocations in order, and the storages of the results in the sink's order."""
 
     items: tuple[PreScheduleItem, ...]
     invocations: tuple[KernelInvocation, ...]
@@ -96,7 +96,7 @@ def create_pre_schedule(root: KernelSink) -> PreSchedule:
 
 
 def pre_schedule(root: KernelSink, names: Names) -> PreSchedule:
-    """`create_pre_schedule` of a graph whose nodes have been named."""
+    """`create_pre_schedule` with given names of the graph's nodes."""
     if not names.calls:
         names.refuse(root, "there are no calls to schedule")
     waits = waits_between(names.calls, names)
@@ -111,7 +111,7 @@ def pre_schedule(root: KernelSink, names: Names) -> PreSchedule:
 
 
 def waits_between(calls: list[Callable], names: Names) -> Waits:
-    """All waits between calls: through arguments, and those that only order."""
+    """All waits between calls: through arguments, and for order alone."""
     index = {call: i for i, call in enumerate(calls)}
     pairs = [(wait, call) for call in calls for wait in producers(call, names)]
     pairs += ordering(names)

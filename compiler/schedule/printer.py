@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 QUANTITIES = range(4, 7)
 """The columns that hold numbers: flops, bytes and time."""
 LONGEST_PATH = 20
-"""Items of the critical path that are printed."""
+"""The most items of the critical path that are printed."""
 TOTAL = "a sum over the whole program"
 SHOWN = 5
-"""Fusions not taken that are printed; all are in `Schedule.opportunities`, those taken too."""
+"""The most missed fusions that are printed; `Schedule.opportunities` has all, and those taken."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Schedule(Stage):
-    """Stage 4: items in order, what they cost, and which decide how long the program takes.
+    """Stage 4: items in order, with their costs, the critical path, and the memory plan.
 
     Times are estimated nanoseconds, sizes bytes.
     """
@@ -65,20 +65,20 @@ class Schedule(Stage):
     results: tuple[Buffer, ...]
     parents: tuple[tuple[str, ...], ...]
     memory_plan: MemoryPlan | None = None
-    """Where the buffers that the program makes are, and what sharing saves."""
+    """The places of the program's buffers in memory, and the bytes that sharing saves."""
     opportunities: tuple[FusionOpportunity, ...] = ()
-    """Pairs of kernels that could be one, and why they are two; the best first. Then the fusions
-    that were taken."""
+    """Pairs of kernels that could be fused, with the reason why they are not, the best first; then
+    the fusions that were made."""
     spaces: tuple[KernelSpace | None, ...] = ()
-    """For each item its loops and where they run; None for what is no kernel."""
+    """For each item its iteration space; None for items that are no kernels."""
     works: tuple[Work | None, ...] = ()
-    """For each item what running it takes, whatever the machine; None where no loops are known."""
+    """For each item its machine-independent work; None if its loops are not known."""
     buffers: tuple[BufferInfo, ...] = ()
-    """Layout and lifetime of every buffer."""
+    """Layout and live range of every buffer."""
     shares: tuple[tuple[tuple[str, OwnWork], ...], ...] = ()
-    """For each item the tensor nodes that do its work, as entities, with their weights."""
+    """For each item the tensor nodes that it computes, as entities, with their weights."""
     titles: Mapping[int, KernelTitle] = field(default_factory=dict)
-    """What the kernels are called that items run, by position."""
+    """The readable names of kernels, by position of the item."""
 
     @property
     def estimated_ns(self) -> int:
@@ -87,7 +87,7 @@ class Schedule(Stage):
 
     @property
     def critical_items(self) -> tuple[int, ...]:
-        """The items without slack: those of every path that is as long as the critical path."""
+        """The items without slack: those on any path as long as the critical path."""
         return critical_items(self.times)
 
     def entity(self, item_id: int) -> str:
@@ -96,7 +96,7 @@ class Schedule(Stage):
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """One line per item, then totals, then the best opportunities of fusion."""
+        """One line per item, then totals, then the best fusion opportunities."""
         texts = aligned(map(self._columns, self.items), QUANTITIES)
         rows = [
             Line(text, self.entity(item.item_id), self.parents[item.item_id])
@@ -116,7 +116,7 @@ class Schedule(Stage):
         return (*rows, *fusions, *(Line(text, alone=TOTAL) for text in counts))
 
     def _fusion(self, number: int) -> Line:
-        """The line of an opportunity; it comes from what the two items come from."""
+        """The line of an opportunity; its parents are those of both items."""
         found = self.opportunities[number]
         ends = dict.fromkeys((*self.parents[found.first], *self.parents[found.second]))
         return Line(f"fusion {found}", f"schedule:fusion {number}", tuple(ends))
@@ -136,7 +136,7 @@ class Schedule(Stage):
         return tuple(aligned(rows))
 
     def _columns(self, item: ScheduleItem) -> tuple[str, ...]:
-        """The columns that are printed of an item."""
+        """The printed columns of an item."""
         operation, cost = item.operation, self.analysis[item.item_id]
         time = self.times[item.item_id]
         return (
@@ -153,7 +153,7 @@ class Schedule(Stage):
         )
 
     def network(self) -> "nx.DiGraph[Any]":
-        """Items and their dependencies, with times, slack and what is critical."""
+        """Items and their dependencies as a graph, with times, slack and critical items."""
         graph: nx.DiGraph[Any] = empty_graph()
         for item in self.items:
             graph.add_node(self.entity(item.item_id), **self._facts(item))
@@ -200,7 +200,7 @@ class Schedule(Stage):
 
 
 def path_of(items: tuple[int, ...]) -> str:
-    """`0 → 1 → 4`; of a long path the ends."""
+    """`0 → 1 → 4`; the middle of a long path is left out."""
     words = list(map(str, items))
     if len(words) > LONGEST_PATH:
         words[LONGEST_PATH // 2 : -LONGEST_PATH // 2] = [f"… {len(words) - LONGEST_PATH} more …"]
@@ -224,7 +224,7 @@ def _variables(operation: Operation) -> str:
 
 
 def _title(operation: Operation) -> str:
-    """The words of an operation behind its kind: the name, what it is for, its counters."""
+    """The printed operation after its kind: name, devices or event, loop counters."""
     parts = [operation.name]
     match operation:
         case MemoryTransfer(source_device=source, destination_device=destination):

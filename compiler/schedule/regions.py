@@ -1,7 +1,7 @@
-"""Regions of transfers: which elements are copied, checked to be inside their buffers.
+"""Regions of transfers: the elements that are copied, checked to be inside their buffers.
 
 A region of dims (rows, columns) with strides (pitch, 1) is a part of a matrix; elements outside
-it are left alone.
+it do not change.
 """
 
 import math
@@ -36,7 +36,7 @@ class Problem:
 
 
 def whole_or_region(call: Transfer, destination: Storage, source: Storage, names: Names) -> Region:
-    """The region of a transfer; `ScheduleError` where it does not fit its buffers."""
+    """The region of a transfer; raises `ScheduleError` if it does not fit its buffers."""
     if call.region is None and destination.size != source.size:
         what = "it copies between buffers of different sizes"
         names.refuse(call, what, got=str(source.size), expected=str(destination.size))
@@ -48,7 +48,7 @@ def whole_or_region(call: Transfer, destination: Storage, source: Storage, names
 
 
 def problem_of(region: Region, destination: Storage, source: Storage) -> Problem | None:
-    """Why a region cannot be copied between two buffers; None if it can."""
+    """The reason why a region cannot be copied between two buffers; None if it can."""
     if destination.dtype != source.dtype:
         what = "it copies between buffers of different types"
         return Problem(what, source.dtype.name, destination.dtype.name)
@@ -72,7 +72,7 @@ def problem_of(region: Region, destination: Storage, source: Storage) -> Problem
 def _outside(
     side: str, dims: Shape, strides: Shape | None, offset: int, size: int
 ) -> Problem | None:
-    """How a region reaches outside one of its buffers."""
+    """The problem of a region that exceeds one of its buffers; None if it does not."""
     if strides is not None and len(strides) != len(dims):
         what = f"its {side} has not one stride for each axis"
         return Problem(what, str(strides), f"{len(dims)} strides")
@@ -88,7 +88,7 @@ def _outside(
 
 
 def _may_overlap(dims: Shape, strides: Shape) -> bool:
-    """Whether two elements may have one place: an axis is not wider than all finer ones."""
+    """True if two elements may have one address: an axis is no wider than all finer ones."""
     axes = sorted((abs(s), n) for n, s in zip(dims, strides, strict=True) if n > 1)
     reach = 0
     for stride, extent in axes:
@@ -99,19 +99,19 @@ def _may_overlap(dims: Shape, strides: Shape) -> bool:
 
 
 def is_dense(region: Region) -> bool:
-    """Whether the elements stand one after the other on both sides."""
+    """True if the elements are contiguous on both sides."""
     row_major = contiguous_strides(region.dims)
     strides = region.source_strides, region.destination_strides
     return all(each is None or _differ_nowhere(region.dims, each, row_major) for each in strides)
 
 
 def _differ_nowhere(dims: Shape, some: Shape, others: Shape) -> bool:
-    """Whether strides are the same along all axes with more than one element."""
+    """True if strides are equal along all axes with more than one element."""
     return all(a == b for n, a, b in zip(dims, some, others, strict=True) if n > 1)
 
 
 def at(region: Region, counters: Mapping[str, int]) -> Region:
-    """The region where it is in one run: it moves on with the counter, the only one given."""
+    """The region in one run: its destination moves with the only counter in `counters`."""
     moved = region.destination_step * sum(counters.values())
     return replace(
         region, destination_offset=region.destination_offset + moved, destination_step=0
@@ -119,7 +119,7 @@ def at(region: Region, counters: Mapping[str, int]) -> Region:
 
 
 def copy(region: Region, destination: Array, source: Array) -> None:
-    """Copy the elements of a region between two flat arrays, as if all were read first."""
+    """Copy a region between two flat arrays, as if all elements were read first."""
     if not region.size:
         return
     strides, offset = region.destination_strides, region.destination_offset
@@ -128,7 +128,7 @@ def copy(region: Region, destination: Array, source: Array) -> None:
 
 
 def packed(region: Region, source: Array) -> Array:
-    """A copy of the elements of the source, flat, one after the other."""
+    """A contiguous, flat copy of the region's elements in the source."""
     made = np.empty(region.size, source.dtype)
     copy(region.taken, made, source)
     return made

@@ -1,10 +1,11 @@
-"""repeating: what a value costs that is computed wherever it is read, and what it costs in memory.
+"""repeating: the costs of recomputing a value at each use (fusion), and of storing it.
 
     where it is read    each evaluation: its operations, and the reads of what they are done on
     in memory           each element once, written; then one read for each evaluation saved
 
-Both in nanoseconds of the machine model. A row that one kernel goes over several times, as softmax
-does, counts once if it is near: what is dear about it is kept (`loops/transforms/cache_row.py`).
+Both are nanoseconds of the machine model. A row that one kernel reads several times, as in
+softmax, counts once if it fits in a cache: its expensive values are stored there
+(`loops/transforms/cache_row.py`).
 """
 
 from collections.abc import Collection, Mapping
@@ -22,15 +23,15 @@ from compiler.ops.words import are_small
 from compiler.schedule.demand import Demand
 
 MOST_NS = 1e6
-"""Nanoseconds beyond which it does not matter how long one evaluation takes. A cap that keeps costs
-of deep graphs finite, far above what one element takes: not tuned."""
+"""The cap on the time of one evaluation, in nanoseconds. It keeps costs of deep graphs finite and
+is far above the time of one element; not tuned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The two ways to have a value of so many `elements`, nanoseconds each.
+    """The costs, in nanoseconds, of recomputing a value of `elements` elements and of storing it.
 
-    `evaluations` are those where it is read.
+    `evaluations` is the number of evaluations if it is recomputed at each use.
     """
 
     elements: int
@@ -40,7 +41,7 @@ class Costs:
 
     @property
     def is_fused(self) -> bool:
-        """Whether it is computed where it is read."""
+        """True if it is cheaper to recompute the value at each use."""
         return self.again <= self.memory
 
     @property
@@ -66,7 +67,7 @@ class Costs:
 def costs(
     node: TensorNode, demands: list[Demand], each: Mapping[TensorNode, float], model: MachineModel
 ) -> Costs:
-    """The costs of `node`, one evaluation of a node taking as long as `each` says."""
+    """The costs of `node`; `each` has the time of one evaluation of each node."""
     evaluations = _evaluations(node, demands, model)
     level, itemsize = model.level(node.nbytes), node.dtype.itemsize
     read, write = itemsize / model.read[level], itemsize / model.write[level]
@@ -78,14 +79,14 @@ def costs(
 def fold_costs(
     node: Reduce, demands: list[Demand], each: Mapping[TensorNode, float], model: MachineModel
 ) -> Costs:
-    """The same for a reduction: one evaluation of it folds all that belongs to one result."""
+    """The costs of a reduction, of which one evaluation reduces all elements of one result."""
     source = node.sources[0]
     fold = source.size // max(node.size, 1) * (each[source] + model.vector_ns)
     return costs(node, demands, {node: fold}, model)
 
 
 def _evaluations(node: TensorNode, demands: list[Demand], model: MachineModel) -> int:
-    """How often the value is computed where it is read; a row that is kept counts once."""
+    """The number of evaluations if the value is recomputed; a cached row counts once."""
     rows: dict[object, int] = {}
     row = node.shape[-1] * node.dtype.itemsize if node.shape else 0
     is_near = row <= model.cache_bytes[1] // 2
@@ -99,8 +100,10 @@ def _evaluations(node: TensorNode, demands: list[Demand], model: MachineModel) -
 def evaluation_ns(
     order: list[TensorNode], model: MachineModel, free: Collection[TensorNode]
 ) -> dict[TensorNode, float]:
-    """How long one evaluation of each node takes from the nearest leaves and reductions; what is
-    `free` takes nothing itself."""
+    """The time of one evaluation of each node, from the nearest leaves and reductions.
+
+    Nodes in `free` take no time themselves.
+    """
     result: dict[TensorNode, float] = {}
     for node in order:
         if isinstance(node, Const) and node in free:
@@ -117,8 +120,8 @@ def evaluation_ns(
 
 
 def in_words(order: list[TensorNode]) -> set[TensorNode]:
-    """The conversions that instructions for sums of products of small types do themselves, and the
-    zero points that are taken from their sums (`loops/transforms/dot.py`)."""
+    """Conversions that dot-product instructions for small types perform themselves, and zero
+    points that can be subtracted from their sums (`loops/transforms/dot.py`)."""
     found: set[TensorNode] = set()
     for fold in order:
         if not isinstance(fold, Reduce) or fold.op != "sum":
@@ -136,7 +139,7 @@ def in_words(order: list[TensorNode]) -> set[TensorNode]:
 
 
 def _converted(node: TensorNode) -> list[TensorNode]:
-    """The conversion of a factor, behind what is taken from it; nothing where there is none."""
+    """The conversion of a factor, below a subtraction of its zero point, as a list; else []."""
     node, found = _unmoved(node), list[TensorNode]()
     if isinstance(node, Elementwise) and node.op in ("add", "sub"):
         found += [node, _unmoved(node.sources[1])]
@@ -145,14 +148,14 @@ def _converted(node: TensorNode) -> list[TensorNode]:
 
 
 def _unmoved(node: TensorNode) -> TensorNode:
-    """What is moved."""
+    """The node below movement."""
     while isinstance(node, MOVEMENT):
         node = node.sources[0]
     return node
 
 
 def _own(node: TensorNode, model: MachineModel) -> float:
-    """The operation of a node itself."""
+    """The time of a node's own operation."""
     if isinstance(node, (*MOVEMENT, Fuse)):
         return 0.0
     op = node.op if isinstance(node, Elementwise) else ""

@@ -1,4 +1,4 @@
-"""The meaning of sources of kernel-graph nodes: a storage, and the calls to wait for.
+"""The meaning of the sources of kernel-graph nodes: a storage, and the calls to wait for.
 
     storage of  After(x, …)               that of x
                 MSelect(MStack(…), lane)  that of the lane; a bad lane index is refused
@@ -23,7 +23,7 @@ VALUES = (*STORAGE, kinds.After, kinds.MStack, kinds.MSelect)
 
 
 class Names:
-    """How the nodes of one kernel graph are called in messages and as ids."""
+    """The names of the nodes of a kernel graph in messages, and their ids."""
 
     def __init__(self, root: Node) -> None:
         self.nodes: list[Node] = toposort([root])
@@ -31,7 +31,7 @@ class Names:
         self._numbers = {node: number for number, node in enumerate(self.nodes)}
 
     def __getitem__(self, node: Node) -> int:
-        """The id of a node: its place in the printed kernel graph."""
+        """The id of a node: its number in the printed kernel graph."""
         return self._numbers[node]
 
     def describe(self, node: Node) -> str:
@@ -52,7 +52,7 @@ class Names:
 
 
 def storage_of(node: Node, names: Names) -> kinds.Storage:
-    """The storage that a value names; refuses what names none, and bad lane indices."""
+    """The storage of a value; raises an error for other nodes, and for bad lane indices."""
     chosen: list[int] = []
     while not isinstance(node, STORAGE):
         match node:
@@ -84,7 +84,7 @@ def _check_lane(select: kinds.MSelect, names: Names) -> None:
 
 
 def wrappers_of(node: Node) -> list[Node]:
-    """The nodes between a value and its storage, outermost first: other names of the storage."""
+    """The nodes between a value and its storage, outermost first: aliases of the storage."""
     found: list[Node] = []
     chosen: list[int] = []
     while not isinstance(node, STORAGE):
@@ -99,8 +99,7 @@ def wrappers_of(node: Node) -> list[Node]:
 def waits_of(value: Node, names: Names) -> list[Node]:
     """The Calls and Ends of calls that a value waits for, each once.
 
-    What a buffer's other Afters wait for is not among them: two Afters on one buffer are two
-    values of it.
+    Waits of other Afters on the same buffer do not count: two Afters are two values of a buffer.
     """
     found: dict[Node, None] = {}
     seen: set[Node] = set()
@@ -123,7 +122,7 @@ def waits_of(value: Node, names: Names) -> list[Node]:
 
 
 def calls_waited_for(after: kinds.After | kinds.Synchronize, names: Names) -> Iterator[Node]:
-    """The Calls and Ends among the waits of a node; refuses what cannot be waited for."""
+    """The Calls and Ends among the waits of a node; raises an error for other kinds of nodes."""
     for wait in _waits(after):
         if isinstance(wait, CALLABLE) or (isinstance(wait, kinds.End) and _ends_a_call(wait)):
             yield wait
@@ -166,10 +165,10 @@ def producers(call: kinds.Callable, names: Names) -> list[Node]:
 
 
 def ordering(names: Names) -> Iterator[tuple[Node, kinds.Callable]]:
-    """Pairs (wait, call) where the call waits without an argument of its own that says so.
+    """Pairs (wait, call) where the call waits for order alone, not through its arguments.
 
-    `After(x, call, After(y, wait))` runs `call` after `wait`: the way to order a call that
-    writes nothing.
+    `After(x, call, After(y, wait))` runs `call` after `wait`: so a call that writes nothing can be
+    ordered.
     """
     for node in names.nodes:
         if isinstance(node, kinds.After):

@@ -1,9 +1,9 @@
-"""What kernels are called, for readers.
+"""Readable titles of kernels.
 
     y = (x @ w).relu()      the kernel of both is "k7 matmul+relu 64×32, line 12"
 
-Titles are for tables, pictures and traces. The code of a kernel, and what is kept of it, know it by
-what it does: kernels that do the same share both, whatever they are called.
+Titles are for tables, pictures and traces. The code of a kernel and its cached results are
+identified by its body: equal kernels share them, whatever their titles.
 """
 
 import re
@@ -15,14 +15,14 @@ from compiler.core.text import lines as in_lines
 from compiler.graph.nodes import LEAVES, MOVEMENT, Cast, Shape, Sink, TensorNode
 
 MOST_OPERATORS = 4
-"""Operators that stand in a title; of more the first, the second and the last."""
+"""The most operators in a title; of more, it has the first, the second and the last."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelTitle:
-    """The kernel's own name, the user's operators in it, the shape of its result, and the lines.
+    """The kernel's name, the user's operators in it, the shape of its result, and the source lines.
 
-    A cast or a movement counts only where nothing else is done.
+    Casts and movement are listed only if the kernel does nothing else.
     """
 
     name: str
@@ -41,12 +41,12 @@ class KernelTitle:
 
     @property
     def short(self) -> str:
-        """`k7 matmul+relu`: in sentences, and where there is little room."""
+        """`k7 matmul+relu`: the short title, for sentences and narrow columns."""
         return f"{self.name} {self.work}".rstrip()
 
     @property
     def symbol(self) -> str:
-        """`k7_matmul_relu`: the title as far as a symbol of assembly can hold it."""
+        """`k7_matmul_relu`: the title as an assembly symbol."""
         words = (re.sub(r"\W+", "_", it, flags=re.ASCII) for it in self.operators[:MOST_OPERATORS])
         return "_".join((self.name, *filter(None, words)))
 
@@ -57,7 +57,7 @@ class KernelTitle:
 
     @property
     def where(self) -> str:
-        """`64×32, line 12`: what tells it from others that do the same."""
+        """`64×32, line 12`: the part that distinguishes it from kernels with the same operators."""
         extents = "×".join(str(it) for it in self.shape if it != 1) or "1"
         return ", ".join(filter(None, (extents, self.place)))
 

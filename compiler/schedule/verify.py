@@ -1,4 +1,4 @@
-"""The invariants of the kernel graph and of the schedule. A broken one is our error.
+"""The invariants of the kernel graph and of the schedule. A violation is a bug in this compiler.
 
 Of the kernel graph:
  1. Every node stands where it may: a value is a Buffer, After, MStack or MSelect; calls take
@@ -30,7 +30,7 @@ Of the schedule:
     it comes before, directly or through others.
 17. A kernel has the device of its buffers, those on disk aside.
 
-Not checked: that a body computes what the tensor graph says (the interpreters do).
+Not checked here: that a body computes the values of the tensor graph (the interpreters check it).
 """
 
 from collections import Counter
@@ -73,9 +73,9 @@ def verify(
     dependencies: Sequence[Dependency],
     analysis: Sequence[ItemAnalysis] | None = None,
 ) -> None:
-    """Check the kernel graph under `root` and its schedule; the analysis where it is given.
+    """Check the kernel graph under `root` and its schedule, and the analysis if given.
 
-    Raises `InternalError` with the number of the first invariant broken, and the call or item.
+    Raises `InternalError` with the number of the first violated invariant, and the call or item.
     """
     verify_kernels(root)
     verify_items(items, dependencies)
@@ -138,7 +138,7 @@ def _structure(node: Node) -> None:
 
 
 def _moves_on(node: Node) -> bool:
-    """Whether it is a transfer to another place in each iteration."""
+    """True if it is a transfer whose destination moves with the iteration."""
     return isinstance(node, Transfer) and bool(node.region and node.region.destination_step)
 
 
@@ -212,7 +212,7 @@ def _order(root: KernelSink) -> None:
 def _unordered(uses: dict[int, bool], before: list[int]) -> Iterator[tuple[int, int]]:
     """Pairs of a writer and another user of one buffer, neither of which waits for the other.
 
-    `uses` says which calls write, `before` has for each call the bit set of those it waits for.
+    `uses` has true for calls that write, `before` the bit set of calls that each call waits for.
     """
     users = written = 0
     for call in sorted(uses, key=lambda call: before[call].bit_count()):

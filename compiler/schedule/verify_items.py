@@ -1,6 +1,6 @@
-"""The invariants of the schedule: items, and why they wait for each other.
+"""The invariants of the schedule: items and their dependencies.
 
-The numbers go on from those of the kernel graph in `verify.py`, which lists them all.
+Their numbers continue those of the kernel graph in `verify.py`, which lists them all.
 """
 
 from collections.abc import Container, Sequence
@@ -109,7 +109,7 @@ def _reason(items: Sequence[ScheduleItem], dependency: Dependency) -> None:
 
 
 def _conflicts(items: Sequence[ScheduleItem]) -> None:
-    """Invariant 13: it suffices to look at the last write, and the reads since."""
+    """Invariant 13: it suffices to check the last write, and the reads since."""
     accesses = [(item.operation.reads, item.operation.writes) for item in items]
     ancestors = _Ancestors(items)
     for second, edges in enumerate(conflicts(accesses)):
@@ -121,14 +121,14 @@ def _conflicts(items: Sequence[ScheduleItem]) -> None:
 
 
 class _Ancestors:
-    """The items that an item depends on through others, found when first asked for."""
+    """The transitive dependencies of items, computed on demand."""
 
     def __init__(self, items: Sequence[ScheduleItem]) -> None:
         self._items = items
         self._bits: list[int] = []
 
     def of(self, item: int) -> Container[int]:
-        """All items that come before an item, directly or through others."""
+        """All items that an item depends on, directly or through others."""
         while len(self._bits) <= item:
             own = 0
             for d in self._items[len(self._bits)].depends_on:

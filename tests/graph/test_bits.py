@@ -1,4 +1,4 @@
-"""Constants are printed as people write them, and mean the bits that they were printed from."""
+"""Constants print as the shortest decimal literal, which rounds to the same bits."""
 
 import numpy as np
 import pytest

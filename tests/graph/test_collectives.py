@@ -1,4 +1,4 @@
-"""What workers exchange: the same values, in the fewest bytes, by every algorithm and number."""
+"""Exchanges between workers: right values in the fewest bytes, by every algorithm and number."""
 
 import random
 from collections.abc import Callable
@@ -80,7 +80,7 @@ GATHERED: Program = lambda x: x - x.cumsum(0)  # noqa: E731
 
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in a test goes the way of what is large."""
+    """The small values of a test use the algorithms for large ones."""
     monkeypatch.setattr(collectives, "SMALL", 0)
 
 

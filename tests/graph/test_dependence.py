@@ -1,4 +1,4 @@
-"""Under which index a node is read, held against what NumPy says about single elements."""
+"""The index under which a node is read, checked against NumPy for single elements."""
 
 import itertools
 import math

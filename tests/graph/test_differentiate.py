@@ -1,4 +1,4 @@
-"""Sweeps: shared values, several inputs, steps that can be replayed, and what is refused."""
+"""Reverse sweeps: shared values, several inputs, the replay of steps, and errors."""
 
 from dataclasses import replace
 

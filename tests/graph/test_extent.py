@@ -1,4 +1,4 @@
-"""Sums and products of variables: every rule against whole numbers."""
+"""Sums and products of symbolic extents: every rule against integers."""
 
 import pytest
 from hypothesis import given

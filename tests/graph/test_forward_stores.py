@@ -1,4 +1,4 @@
-"""What is written in place is read where it was written: no copy of a state, the same values."""
+"""Forwarded stores: the same values, without a copy of an optimiser's state."""
 
 import itertools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The tree of modules: of models, of functions, and how one is found by its name."""
+"""The tree of modules: of models, of functions, and the lookup by name."""
 
 import numpy as np
 import pytest

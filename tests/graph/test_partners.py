@@ -1,4 +1,4 @@
-"""Which nodes are the way back of which: by call, also in loops of Python, and of models."""
+"""Links between forward-pass and backward-pass nodes by call, in Python loops and in models."""
 
 import numpy as np
 

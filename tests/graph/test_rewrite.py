@@ -1,4 +1,4 @@
-"""The rewrite engine: where rules look, what is shared, what is reported, when it gives up."""
+"""The rewrite engine: targets of rules, shared nodes, reported matches, and its limit."""
 
 import inspect
 from pathlib import Path

@@ -197,7 +197,7 @@ def test_shards_that_nothing_reads_are_results() -> None:
 
 
 def modules(x: Tensor, count: int) -> Tensor:
-    """A model whose layers are modules, each with a line of its own beside them."""
+    """A model whose layers are modules, each with its own line, next to other code."""
     with in_module("Net", kinds=["Net"]):
         for number in range(count):
             with in_module("encoder", f"layer.{number}", kinds=["Encoder", "Layer"]):

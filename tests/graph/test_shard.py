@@ -1,4 +1,4 @@
-"""Every rule of `shard`: the same values, on the devices that it should be on, with what moves."""
+"""Every rule of `shard`: the same values, on the right devices, with the expected copies."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Loops over values in shards: the same values, each state where it began, few bytes moved."""
+"""Loops over sharded values: the same values, states keep their layout, few bytes are moved."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Every rule of the graph, alone, on values that would betray it; and what must not match."""
+"""Every simplification rule alone, on values that would expose an error, and near misses."""
 
 from collections.abc import Sequence
 

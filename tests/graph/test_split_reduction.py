@@ -130,7 +130,7 @@ def test_a_product_of_matrices_is_cut_where_its_sum_is_long_beside_its_results()
 
 
 def numbers(node: TensorNode) -> tuple[Number, ...]:
-    """What was compared where the only reduction was cut, or was not."""
+    """The numbers in the reason for the only reduction, split or not."""
     (found,) = reasons(nodes.Sink((node,))).values()
     assert isinstance(found.reason, Reason)
     return found.reason.numbers

@@ -1,4 +1,4 @@
-"""Types of storage: every value and every rounding, as ml_dtypes has them, on every engine."""
+"""Storage types: every value and every rounding against ml_dtypes, on every engine."""
 
 import functools
 from pathlib import Path

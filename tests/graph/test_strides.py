@@ -1,4 +1,4 @@
-"""Strides of views are those NumPy gives the same movements; what is computed is row by row."""
+"""Strides of views equal those of NumPy's views; computed values are row-major."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Each invariant of the tensor graph, broken once; and no false alarm on right programs."""
+"""Each invariant of the tensor graph, violated once; no false alarms on valid programs."""
 
 import pytest
 

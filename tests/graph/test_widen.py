@@ -1,4 +1,4 @@
-"""What no machine computes in: computed in float32 and rounded, to the bit, on every engine."""
+"""Types without machine arithmetic: computed in float32, rounded exactly, on every engine."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from tests.evaluate import assert_same, evaluate, every_engine
 Array = np.ndarray[Any, Any]
 BF16 = ml_dtypes.bfloat16
 EVERY = np.arange(2**16, dtype=np.uint16).view(BF16)
-"""Every bfloat16: numbers, subnormal numbers, infinities, NaN."""
+"""Every bfloat16: normal and subnormal numbers, infinities, NaN."""
 
 
 def _decomposed(node: TensorNode) -> list[TensorNode]:

@@ -1,4 +1,4 @@
-"""What may stand in a graph has a written form: every kind, every field, every rule."""
+"""Every part of a graph can be serialised: every kind, every field, every rule."""
 
 import contextlib
 import importlib
@@ -32,7 +32,7 @@ PLAIN = (int, str, bool, float, NoneType, DType)
 WITHOUT = {
     (ScheduleItem, "operation"): "a function of the user's, which one process alone knows",
 }
-"""Fields that may hold what has no written form, and why no program is kept with it."""
+"""Fields that may hold values that cannot be serialised, and why no stored program has them."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,7 +52,7 @@ def every_kind(base: type) -> Iterator[type]:
 
 
 def is_writable(hint: Any) -> bool:
-    """Whether all values of a type have a written form."""
+    """True if all values of a type can be serialised."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         return all(map(is_writable, inner))
@@ -111,7 +111,7 @@ def calls() -> dict[str, Callable[[], Any]]:
 
 
 STATES = ("numpy", "realize", "tolist", "item", "manual_seed", "to_dask", "save", "load")
-"""Methods that are no programs."""
+"""Methods that do not build programs."""
 
 
 def tensors_of(made: Any) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""Pieces of kernel graphs made by hand, for the tests of the strict scheduler."""
+"""Parts of kernel graphs written by hand, for the tests of the strict scheduler."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Schedules made by hand: items with given dependencies and costs."""
+"""Schedules written by hand: items with given dependencies and costs."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""States of loops that get a row in each iteration: as in NumPy, and only the row is copied."""
+"""Loop states that get one new row per iteration: values as in NumPy, only the row is copied."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Bodies that differ only in the part that they read are one kernel; the others stay apart."""
+"""Bodies that differ only in the offsets of reads share a kernel; others stay separate."""
 
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +40,7 @@ def body(bounds: tuple[tuple[int, int], ...], op: str = "exp") -> Sink:
 
 
 def value(shared: Sink, variables: dict[str, int]) -> Any:
-    """What a body stores."""
+    """The value that a body stores."""
     (store,) = shared.sources
     order: list[TensorNode] = toposort([store.sources[1]])
     given: dict[TensorNode, Any] = {n: X for n in order if isinstance(n, Param)}
@@ -132,7 +132,7 @@ def halves() -> list[Tensor]:
 PROGRAMS: dict[str, tuple[Callable[[], list[Tensor]], int]] = {
     "heads": (heads, 3), "steps": (steps, 2), "halves": (halves, 2),
 }  # fmt: skip
-"""Programs, and how many distinct kernels each has at most."""
+"""Programs, each with its maximal number of distinct kernels."""
 
 
 def kernels(made: Compilation) -> list[Kernel]:

@@ -1,4 +1,4 @@
-"""Which kernels are cut since the loops of their parts are faster, and which are left whole."""
+"""Kernel fission: kernels that are split because their parts are faster, and others that stay."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def averaged(x: Tensor, w: Tensor, v: Tensor) -> Tensor:
 CUT: dict[str, tuple[Program, int]] = {
     "padded": (pooled, 2), "of two sums": (residual, 1), "folded": (averaged, 1),
 }  # fmt: skip
-"""Programs that `partition` leaves too large a kernel of, and how many cuts they get."""
+"""Programs that `partition` fuses too much, each with its number of splits."""
 
 
 def inputs(channels: int = 16, side: int = 24) -> tuple[Tensor, Tensor, Tensor]:
@@ -183,8 +183,8 @@ def test_the_reader_of_a_part_that_takes_too_long_is_not_estimated() -> None:
 
 
 def test_sums_that_are_spread_are_cut_from_what_spreads_them() -> None:
-    """As on the way back of a convolution behind a max pool: the loops of both would be plain,
-    which are estimated as not far from vectors."""
+    """As in the backward pass of a convolution after a max pool: LLVM would vectorise the fused
+    loops, and the estimate is not far from fully vectorised code."""
     random = np.random.default_rng(0)
     shapes = (64, 32, 4, 4), (64, 32, 3, 3), (64, 64, 4, 4)
     x, w, g = (Tensor(random.standard_normal(shape).astype(np.float32)) for shape in shapes)

@@ -1,4 +1,4 @@
-"""Copies before assigns: what the rest of the program is told to descend from."""
+"""Copies before assigns (WAR hazards), and the provenance of the nodes that read them."""
 
 import numpy as np
 

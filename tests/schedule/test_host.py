@@ -1,4 +1,4 @@
-"""Items that are no kernels: transfers, synchronisations, callbacks, scheduled and run in order."""
+"""Items other than kernels: transfers, synchronisations, callbacks, scheduled and run in order."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bodies and calls: equal bodies share a name; arguments in the order in which they are met."""
+"""Bodies and calls: equal bodies share a name; arguments are in the order of first use."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Zeros around an image: written once where many loads would ask for them, and nowhere else."""
+"""The padding of convolutions: stored once if many loads would need predicates, else fused."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ def test_an_image_that_slides_past_weights_is_written_with_its_zeros() -> None:
     assert realized(result)[0] == "pad 1,8,18,18"
     # 8 × 8 × 256 × 9 loads of 4 comparisons at 0.1 ns; 2 × 10,368 bytes at 0.05 ns, 1 µs to start
     why = (
-        "147,456 loads in sums would ask whether they are inside, 4 comparisons each, 59.0 µs; "
-        "10,368 bytes written with their zeros, then read without asking, cost 2.0 µs"
+        "147,456 predicated loads in sums, 4 comparisons each, cost 59.0 µs; "
+        "10,368 bytes stored with their padding, then read without predicates, cost 2.0 µs"
     )
     assert reasons(result)[0] == ("pad", False, why)
 

@@ -1,4 +1,4 @@
-"""Which values go to memory and which are fused, and the reasons given, with their figures."""
+"""Fusion: stored and fused values, with the reasons and their numbers."""
 
 from collections.abc import Sequence
 
@@ -90,8 +90,8 @@ def test_a_large_total_is_a_kernel_of_its_own() -> None:
         (
             "reduce sum",
             False,
-            "a reduction of all 1,048,576 elements would hold up every element "
-            "of the 1,048,576 that read it",
+            "a reduction of all 1,048,576 elements would delay "
+            "all 1,048,576 elements that read it",
         )
     ]
 

@@ -1,4 +1,4 @@
-"""Values computed where they are read, or written: the decision follows from both costs."""
+"""Values recomputed at each use, or stored: the decision follows from both costs."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from tests.schedule.test_partition import parts, realized, reasons
 
 
 def decision(name: str, *roots: TensorNode, options: Options | None = None) -> tuple[bool, str]:
-    """Whether the operation is fused, and why."""
+    """The decision about an operation: true if it is fused, and the reason."""
     found = reasons(parts(*roots, options=options))
     return next((is_fused, why) for op_name, is_fused, why in found if op_name == name)
 
@@ -64,7 +64,7 @@ def test_what_is_chosen_for_each_of_nine_windows_is_chosen_once() -> None:
     """Without the choice in its loop, the maximum of a window is twice as fast."""
     pooled = compiler.compile(Tensor(np.ones((4, 8, 32, 32), np.float32)).max_pool2d(3, 1, 1))
     assert len(pooled.schedule.items) == 2
-    assert any("loops of one kernel" in d.reason for d in pooled.decisions if not d.taken)
+    assert any("the loops of the fused kernel" in d.reason for d in pooled.decisions if not d.taken)
 
 
 def test_what_a_fused_sum_folds_is_not_written_for_it() -> None:

@@ -1,4 +1,4 @@
-"""What kernels are called, and that their code does not know it."""
+"""The titles of kernels, and that code does not depend on them."""
 
 import re
 

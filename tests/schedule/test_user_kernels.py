@@ -35,8 +35,8 @@ def test_a_kernel_is_one_call_and_its_input_is_in_memory() -> None:
     assert made.check().ok
     assert reasons(made)[:2] == [
         (False, "it is an input of kernel doubled, which reads memory"),
-        (False, "kernel doubled was asked for: one call, nothing fused into it, and nothing cut "
-                "out of it; a reduction read under several indices is repeated inside"),
+        (False, "kernel doubled was requested: one call, nothing fused into it, and never split; "
+                "a reduction read under several indices is recomputed inside"),
     ]  # fmt: skip
     np.testing.assert_array_equal(made.run()[0], (X.numpy().T + 1) * 6)
 
@@ -121,7 +121,7 @@ def test_fuse_computes_a_value_inside_all_its_users() -> None:
     plain = compile(shared(X.sum(1, keepdim=True)))
     fused = compile(shared(X.sum(1, keepdim=True).fuse()))
     assert len(plain.schedule.items) == 2 and len(fused.schedule.items) == 1
-    assert (True, "asked for by fuse()") in reasons(fused)
+    assert (True, "requested by fuse()") in reasons(fused)
     assert fused.check().ok
     assert "fuse" not in {operation(n) for n in toposort(list(fused._scheduled.outlined.bodies))}
 
@@ -130,20 +130,20 @@ def test_fuse_looks_through_movement_and_reads_at_data() -> None:
     sums = X.sum(1).reshape(2, 2).T.fuse()
     made = compile(sums[Tensor([1, 0, 1]) + 0] * 2)
     assert len(made.schedule.items) == 1 and made.check().ok
-    assert reasons(made) == [(True, "asked for by fuse()")]
+    assert reasons(made) == [(True, "requested by fuse()")]
 
 
 def test_what_must_be_in_memory_is_not_fused_and_says_why() -> None:
     sums = X.sum(1, keepdim=True)
     result = compile([sums, sums.fuse() + X])
-    said = (False, "asked for by fuse(), but it is a result: it has to be in memory")
-    assert said in reasons(result) and result.check().ok
+    expected = (False, "requested by fuse(), but it is a result: it has to be in memory")
+    assert expected in reasons(result) and result.check().ok
     held = compile((sums * 2).contiguous().fuse() + X)
-    assert (False, "asked for by fuse(), but contiguous() asks for memory") in reasons(held)
+    assert (False, "requested by fuse(), but contiguous() asks for memory") in reasons(held)
     assert len(held.schedule.items) == 2 and held.check().ok
     kernel = compile(Tensor.kernel("rows", lambda p: p.sum(1), X).fuse() + 1)
     assert kernel.check().ok
-    assert reasons(kernel)[0][1].startswith("asked for by fuse(), but kernel rows was asked for")
+    assert reasons(kernel)[0][1].startswith("requested by fuse(), but kernel rows was requested")
 
 
 def test_a_value_nobody_reads_but_fuse_is_a_result() -> None:

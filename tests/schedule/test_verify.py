@@ -1,4 +1,4 @@
-"""Each invariant of the kernel graph and of the schedule, broken once."""
+"""Each invariant of the kernel graph and of the schedule, violated once."""
 
 from collections.abc import Callable
 from dataclasses import replace

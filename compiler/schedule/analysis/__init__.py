@@ -1,20 +1,20 @@
-"""The costs of a schedule: work, bytes, critical path, places in memory.
+"""The costs of a schedule: work, memory traffic, critical path, and the memory plan.
 
 In order: each imports only what stands before it.
 
-    places.py           places in an arena
-    alive_together.py   for each buffer the largest whose memory it cannot use
-    footprint.py        how many bytes a schedule needs, item by item and by liveness
-    waves.py            the waves of a schedule: items of one wait for earlier ones only
-    share.py            places for the buffers a program makes, in one arena
-    reuse.py            how many bytes are touched between two touches of the same memory
-    buffer_layout.py    how the elements of a buffer lie in memory, and when it is needed
-    traffic.py          what a kernel's loops move from and to the levels of memory
-    work.py             what running one kernel takes, whatever the machine, and `estimate`
-    roof.py             what a kernel would take at the machine's best
-    costs.py            what each item costs, and the critical path
-    own_work.py         what each tensor node does of a kernel's work
-    iteration_space.py  the iteration space of a kernel, and what surrounds it
-    fused_work.py       the work of one kernel in place of two
-    opportunities.py    pairs of kernels that could be one, what that would save
+    places.py           an arena: free gaps, best-fit allocation, the reason for each place
+    alive_together.py   for each buffer the largest buffers with overlapping live ranges
+    footprint.py        the bytes that a schedule needs, by item and by live ranges
+    levels.py           the topological levels of a schedule
+    share.py            the memory plan: buffers with disjoint live ranges share an arena
+    reuse.py            reuse distances: bytes touched between two uses of the same memory
+    buffer_layout.py    memory layouts and live ranges of buffers
+    traffic.py          the traffic of a kernel between the levels of the memory hierarchy
+    work.py             the machine-independent work of a kernel, and the time `estimate`
+    roof.py             the roofline bound of a kernel
+    costs.py            the costs of each item, and the critical path
+    own_work.py         the share of each tensor node in the work of its kernel
+    iteration_space.py  the iteration space of a kernel, its hints and its context
+    fused_work.py       the work of a fused kernel, from that of two kernels
+    opportunities.py    pairs of kernels that could be fused, and what that would save
 """

@@ -1,13 +1,13 @@
-"""alive_together: for each buffer the largest whose memory it cannot use, because both are needed.
+"""alive_together: for each buffer the largest buffers whose live ranges overlap with its own.
 
     tmp1  levels 1 … 2      not with tmp0: both are needed in level 1
     tmp2  levels 2 … 3      not with tmp1: both are needed in level 2
 
-Only the largest are told, of those needed when a buffer begins or ends to be: with these it would
-have paid to share.
+These are the reasons why a buffer cannot share their memory. Only the largest are reported, of
+those live in the first or last level of the buffer: sharing with them would save most.
 
-Relies on: the lives of places are those that the plan was made of.
-Ensures: of each pair that is told, the lives meet.
+Relies on: the live ranges of places are those that the plan was computed from.
+Ensures: the live ranges of each reported pair overlap.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,11 +17,11 @@ from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.places import Place, name_of
 
 MOST_TOLD = 3
-"""Others that are told for each buffer: as many as fit a line."""
+"""The most buffers reported for each buffer: as many as fit on a line."""
 
 
 def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...]]:
-    """Why each buffer does not share with the largest that are needed with it."""
+    """For each buffer, the reasons why it does not share memory with the largest live ones."""
     inside = [p for p in places if p.offset is not None and p.size]
     found = {p.buffer: tuple[Reason, ...]() for p in places}
     largest = _largest(inside)
@@ -34,7 +34,7 @@ def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...
 
 
 def _largest(places: list[Place]) -> dict[int, list[Place]]:
-    """The largest places needed in each level in which one begins or ends to be."""
+    """The largest live places in each level in which a live range begins or ends."""
     levels = sorted({level for p in places for level in (p.first, p.last)})
     waiting = sorted(places, key=lambda p: p.first, reverse=True)
     alive: list[Place] = []

@@ -1,4 +1,4 @@
-"""Layouts and allocations: how the elements of a buffer lie in memory, and when it is needed.
+"""Layouts and allocations: the strides of buffers in memory, and their live ranges.
 
     layout      = shape  strides  alignment  vector width  contiguous axes
     allocation  = scope ∈ {global, shared, register}  bytes  lifetime  alias group
@@ -29,9 +29,9 @@ def contiguous_strides(shape: Shape) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class BufferLayout:
-    """Where element (i, j, …) is: at i·strides[0] + j·strides[1] + …, counted in elements.
+    """A strided layout: element (i, j, …) is at i·strides[0] + j·strides[1] + …, in elements.
 
-    `contiguous_axes` are the axes that lie next to each other, the fastest first.
+    `contiguous_axes` are the axes without gaps, fastest first.
     """
 
     shape: Shape
@@ -54,19 +54,20 @@ class BufferLayout:
             raise _refused("contiguous axes are axes of the layout", str(axes), expected)
 
     def nbytes(self, dtype: DType) -> int:
-        """The bytes of all elements; 0 where an extent is 0."""
+        """The bytes of all elements; 0 if an extent is 0."""
         return math.prod(self.shape) * dtype.itemsize
 
 
 def row_major(shape: Shape, vector_width: int = 1, alignment: int = ALIGNMENT) -> BufferLayout:
-    """The layout of a buffer: row-major, every axis contiguous, the last one the fastest."""
+    """The row-major layout: every axis is contiguous, and the last one is the fastest."""
     axes = tuple(reversed(range(len(shape))))
     return BufferLayout(shape, contiguous_strides(shape), alignment, vector_width, axes)
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Memory of a buffer: `lifetime` is its first and last level; an alias group shares places."""
+    """The memory of a buffer: `lifetime` is its first and last level; an alias group shares places.
+    """
 
     scope: Scope
     nbytes: int
@@ -83,7 +84,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class BufferInfo:
-    """One buffer of a schedule: how its elements lie in memory, and when it is needed."""
+    """A buffer of a schedule with its layout and allocation."""
 
     buffer: Buffer
     layout: BufferLayout
@@ -100,9 +101,9 @@ class BufferInfo:
 def buffer_infos(
     inputs: Collection[Buffer], results: Collection[Buffer], plan: MemoryPlan
 ) -> tuple[BufferInfo, ...]:
-    """Every buffer of a schedule: its inputs, then what it makes as planned.
+    """Every buffer of a schedule: the inputs, then the planned buffers.
 
-    Buffers whose places overlap are of one alias group, which is the lowest offset of theirs.
+    Buffers whose places overlap are in one alias group, numbered by its lowest offset.
     """
     end = max(plan.level_count - 1, 0)
     found = [
@@ -122,7 +123,7 @@ def buffer_infos(
 
 
 def _alias_groups(plan: MemoryPlan) -> dict[Buffer, int]:
-    """The buffers that share bytes with another, by the number of their group."""
+    """The number of the alias group of each buffer that shares bytes with another."""
     placed = [(p.offset, p) for p in plan.places if p.offset is not None and p.size]
     placed.sort(key=lambda pair: pair[0])
     groups: list[list[Buffer]] = []

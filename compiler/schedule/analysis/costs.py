@@ -1,11 +1,10 @@
-"""analysis: what each item costs, and which items decide how long the program takes.
+"""analysis: the costs of each item, and the critical path of the program.
 
-Where a kernel's loops are known (`loops/count.py`), the estimate is the greatest of computing and
-of moving data at each level of the caches, on a machine model (`work.py`, `machine.py`), by as many
-threads as the kernel has tasks and the model cores. Where they are not, it is a roofline of one
-thread: the greater of arithmetic time and memory time, plus the launch.
-The roofline orders kernels by cost and is far from a measurement. Extents that are variables
-count as their maxima.
+If a kernel's loops are known (`loops/count.py`), the estimate is the maximum of the time for
+computing and those for moving data at each cache level, on a machine model (`work.py`,
+`machine.py`), with as many threads as the kernel has tasks and the model has cores. If not, it is
+the roofline of one thread: the greater of arithmetic time and memory time, plus the launch. The
+roofline ranks kernels by cost but is no prediction. Dynamic extents count as their maxima.
 """
 
 import math
@@ -37,16 +36,16 @@ from compiler.schedule.items import (
 )
 
 OPERATIONS_PER_NS = 20.0
-"""Of one core, where loops are not known: an elementwise chain in the first cache did 20.6 in
-512-bit vectors (Xeon, AVX-512, November 2026)."""
+"""The peak of one core if loops are not known: an elementwise chain in the L1 cache reached 20.6
+with 512-bit vectors (Xeon, AVX-512, November 2026)."""
 BYTES_PER_NS = 20.0
-"""Of one core: 18 to 20 were read from arrays past the caches (same machine)."""
+"""The bandwidth of one core: 18 to 20 from arrays larger than the caches (same machine)."""
 LAUNCH_NS = 500
-"""A foreign call: 460 ns by ctypes (same machine)."""
+"""The overhead of a foreign call: 460 ns with ctypes (same machine)."""
 TOLERANCE = 1e-9
-"""The share of the program's time that counts as no slack. Times are whole nanoseconds, whose sums
-are exact; of schedules by hand they may be fractions, whose sums along two paths as long as each
-other differ in their last bits: by 1e-13 for a thousand items."""
+"""The share of the program's time up to which slack counts as none. Times are usually integers,
+whose sums are exact. In schedules written by hand they may be fractions, and sums along paths of
+equal length then differ in their last bits: by 1e-13 for a thousand items."""
 
 
 def analyse(
@@ -57,8 +56,7 @@ def analyse(
 ) -> tuple[ItemAnalysis, ...]:
     """Operations, bytes and estimated time of each item, in the order of the items.
 
-    `works` has, for the bodies whose loops are known, what running them takes; `plan` which
-    buffers share memory.
+    `works` has the work of bodies whose loops are known; `plan` states which buffers share memory.
     """
     by_body: dict[Sink, int] = {}
     result, since = [], last_touched(items, plan)
@@ -80,7 +78,7 @@ def analyse(
 
 
 def _bound(operation: Operation, count: int, nbytes: int) -> str:
-    """The name of what takes most of the time, by the roofline alone."""
+    """The bottleneck by the roofline alone."""
     if isinstance(operation, Synchronization | HostCallback):
         return ""
     times = {
@@ -92,7 +90,7 @@ def _bound(operation: Operation, count: int, nbytes: int) -> str:
 
 
 def _refined(row: ItemAnalysis, work: Work, model: MachineModel, since: Since) -> ItemAnalysis:
-    """The row with what the loops tell."""
+    """The row, refined by the known loops of the kernel."""
     time = round(estimate(work, model, since))
     return replace(
         row, estimated_ns=time, registers=work.registers, occupancy=round(work.occupancy, 3),
@@ -101,7 +99,7 @@ def _refined(row: ItemAnalysis, work: Work, model: MachineModel, since: Since) -
 
 
 def bytes_of(operation: Operation) -> tuple[int, int]:
-    """Bytes read and written: of whole buffers, or of the part that is copied or written."""
+    """Bytes read and written: of whole buffers, or of the region that is copied or written."""
     if isinstance(operation, MemoryTransfer):
         return operation.nbytes, operation.nbytes
     sides = operation.reads, operation.writes
@@ -111,7 +109,7 @@ def bytes_of(operation: Operation) -> tuple[int, int]:
 
 
 def _parts_of(kernel: Kernel) -> dict[Buffer, int]:
-    """The bytes of each buffer of which the kernel writes only a part."""
+    """The bytes written to each buffer of which the kernel writes only a part."""
     stores = [s for s in kernel.body.sources if isinstance(s, Store) and s.parts]
     slots = [(s.sources[0], s.sources[1].nbytes) for s in stores]
     return {kernel.arguments[p.slot]: n for p, n in slots if isinstance(p, Param)}
@@ -123,7 +121,7 @@ def operations(body: Sink) -> int:
 
 
 def operations_of(node: TensorNode) -> int:
-    """Elementary operations of one node, weighted by `Op.cost`; 0 of what only moves."""
+    """Elementary operations of one node, weighted by `Op.cost`; 0 for movement."""
     if isinstance(node, Elementwise):
         return node.size * OPS[node.op].cost
     if isinstance(node, Reduce):
@@ -139,10 +137,10 @@ def operations_of(node: TensorNode) -> int:
 def timings(
     items: Sequence[ScheduleItem], analysis: Sequence[ItemAnalysis]
 ) -> tuple[ItemTiming, ...]:
-    """Earliest and latest start of each item if any number could run at once.
+    """Earliest and latest start of each item with unlimited parallelism.
 
-    An item without analysis costs 1 ns. Slack of up to `TOLERANCE` is none. Two rows for one item
-    are refused (`InternalError`).
+    An item without analysis costs 1 ns. Slack of up to `TOLERANCE` counts as none. Raises
+    `InternalError` for two rows of one item.
     """
     costs = {a.item_id: a.cost for a in analysis}
     if len(costs) != len(analysis):
@@ -163,9 +161,9 @@ def timings(
 
 
 def critical_path(items: Sequence[ScheduleItem], times: Sequence[ItemTiming]) -> tuple[int, ...]:
-    """Item ids of the longest chain; among equal ones the lexicographically smallest.
+    """The item ids of the critical path; of equal paths, the lexicographically smallest.
 
-    Items of the others are critical too: `critical_items` has all.
+    Items of the other paths are critical, too: `critical_items` has all of them.
     """
     if not items:
         return ()
@@ -179,11 +177,11 @@ def critical_path(items: Sequence[ScheduleItem], times: Sequence[ItemTiming]) ->
 
 
 def critical_items(times: Sequence[ItemTiming]) -> tuple[int, ...]:
-    """The ids of all items without slack: of every path that is as long as the longest."""
+    """The ids of all items without slack: those on any path of maximal length."""
     return tuple(time.item_id for time in times if time.is_critical)
 
 
 def is_critical(producer: ItemTiming, consumer: ItemTiming) -> bool:
-    """Whether an edge is critical: both ends are, and the one starts when the other ends."""
+    """True if an edge is critical: both items are, and one starts when the other ends."""
     both = producer.is_critical and consumer.is_critical
     return both and math.isclose(producer.finish, consumer.earliest_start, rel_tol=TOLERANCE)

@@ -1,6 +1,6 @@
-"""memory: how many bytes a schedule needs, item by item and by liveness.
+"""memory: the bytes that a schedule needs, by item and by live ranges.
 
-A buffer counts whole, whatever the values of variables: it is allocated for the greatest.
+A buffer counts with its maximal size, for which it is allocated, whatever the values of variables.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from compiler.schedule.items import ScheduleItem
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """A buffer is needed from item `first` to item `last`, both included."""
+    """The live range of a buffer: from item `first` to item `last`, both included."""
 
     buffer: Buffer
     first: int
@@ -21,13 +21,13 @@ class Lifetime:
 
 
 def made_buffers(items: Sequence[ScheduleItem]) -> tuple[Buffer, ...]:
-    """The buffers that the program itself makes, each once, in order of first use."""
+    """The buffers that the program computes, each once, in order of first use."""
     touched = (b for i in items for b in (*i.operation.reads, *i.operation.writes))
     return tuple(dict.fromkeys(b for b in touched if b.unique < 0))
 
 
 def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple[Lifetime, ...]:
-    """First and last item that touches each buffer; inputs live throughout, results to the end."""
+    """The live range of each buffer: inputs are live throughout, results to the end."""
     first: dict[Buffer, int] = {}
     last: dict[Buffer, int] = {}
     end = max(len(items) - 1, 0)
@@ -42,12 +42,12 @@ def lifetimes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> tuple
 
 
 def peak_bytes(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> int:
-    """The most bytes alive while any one item runs; with no item, those of all buffers."""
+    """The most bytes live while an item runs; without items, those of all buffers."""
     return peak_of(lifetimes(items, results), len(items))
 
 
 def peak_of(lives: Iterable[Lifetime], count: int) -> int:
-    """The most bytes of these alive while any one of `count` items runs; with no item, of all."""
+    """The most bytes of `lives` at any of `count` items; without items, the bytes of all."""
     change = [0] * (max(count, 1) + 1)
     for life in lives:
         change[life.first] += life.buffer.nbytes
@@ -56,6 +56,6 @@ def peak_of(lives: Iterable[Lifetime], count: int) -> int:
 
 
 def itemwise_bytes(items: Sequence[ScheduleItem]) -> int:
-    """The seeds' bound: the most bytes that one item reads and writes; each buffer once."""
+    """A lower bound: the most bytes that one item reads and writes, each buffer counted once."""
     touched = ({*item.operation.reads, *item.operation.writes} for item in items)
     return max((sum(b.nbytes for b in buffers) for buffers in touched), default=0)

@@ -1,15 +1,16 @@
-"""fused_work: the work of one kernel in place of two, from the work of both.
+"""fused_work: the work of a fused kernel, from the work of a producer and a consumer kernel.
 
     first     trips 1,000  exp   in0 +1  out +1          second    trips 1,000  add   in0 +1  out +1
     fused     trips 1,000  exp   in0 +1                            trips 1,000  add          out +1
 
-What the first writes and the second reads is not in memory any more. Where the second reads each
-value several times, the first's work is done as often. The loops of both are taken to run one
-after the other in the one kernel, which is the least that fusion does.
+The value passed from the first kernel to the second needs no memory traffic after fusion. If the
+second reads each value several times, the first kernel's work is repeated as often. The estimate
+assumes that both loop nests run one after the other in one kernel, which is the least that fusion
+achieves.
 
 Relies on: both were counted by `loops/count.py`.
-Ensures: without repetition, the operations are those of both, and the accesses those of both but
-the ones left out.
+Ensures: without recomputation, the operations and accesses are those of both kernels, except the
+accesses left out.
 """
 
 from collections.abc import Collection
@@ -27,10 +28,10 @@ def fused_work(
     unwritten: Collection[int] = (),
     unread: Collection[int] = (),
 ) -> tuple[Work, Work]:
-    """Both parts of one kernel that does the first's work `times` times, and the second's.
+    """Both parts of the fused kernel: the first's work `times` times, and the second's.
 
-    `unwritten` are arguments of the first that are not written any more, `unread` those of the
-    second that are not read.
+    `unwritten` are arguments of the first that are no longer written, `unread` those of the second
+    that are no longer read.
     """
     return _without(first, unwritten, times), _without(second, unread)
 
@@ -38,13 +39,13 @@ def fused_work(
 def fused_ns(
     parts: tuple[Work, Work], model: MachineModel, since: tuple[Since, Since] = (0, 0)
 ) -> float:
-    """Nanoseconds of the one kernel: of both parts, begun once."""
+    """The time of the fused kernel in nanoseconds: both parts, with one launch."""
     both = (estimate(work, model, ago) for work, ago in zip(parts, since, strict=True))
     return sum(both) - begin_ns(model)
 
 
 def _without(work: Work, slots: Collection[int], times: float = 1.0) -> Work:
-    """The work without accesses to some arguments, done so many times."""
+    """The work without accesses to the arguments `slots`, repeated `times` times."""
     stretches = tuple(
         replace(
             it, trips=round(it.trips * times), begun=round(it.begun * times),

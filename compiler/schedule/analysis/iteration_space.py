@@ -1,8 +1,8 @@
-"""The iteration space of a kernel, and what surrounds it: how its loops lie on the machine.
+"""The iteration space of a kernel: its loops, their mapping to the machine, hints and context.
 
     space      = axes  mapping  tiles  masked
     axis       = name  size  variable  role ∈ {normal, reduction, serial}
-    mapping    = block  thread  vec  serial             which axes run at which level
+    mapping    = block  thread  vec  serial             the axes at each level
     tiles      = for each axis its parts, outer to inner
     hint       = VectorizeHint(axis, width) | UnrollHint(axis, factor)
                | PrefetchHint(name, scope, distance) | PipelineHint(axis, stages, overlap)
@@ -10,7 +10,7 @@
                  between threads ∈ {none, shared tree, atomic, grid}
     context    = global dims  local dims  upcasted  device  stream
 
-Everything is checked when it is made; each check is a sentence of `ScheduleError`:
+Everything is checked when it is created; each check raises a `ScheduleError`:
 
  1. An axis that is mapped exists.
  2. There is one list of tiles per axis.
@@ -38,7 +38,7 @@ Between = Literal["none", "shared tree", "atomic", "grid"]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One loop: `size` iterations, or at most so many where a `variable` bounds it."""
+    """One loop of `size` iterations; with a `variable` as its bound, of at most `size`."""
 
     name: str
     size: int
@@ -52,7 +52,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """The axes at each level of the machine, by their place in the space's `axes`.
+    """The axes at each level of the machine, by their position in the space's `axes`.
 
     On a CPU a block is a core and a thread one of its hardware threads.
     """
@@ -64,13 +64,13 @@ class Mapping:
 
     @property
     def all(self) -> tuple[int, ...]:
-        """Every axis at every level."""
+        """The axes of all levels."""
         return (*self.block, *self.thread, *self.vec, *self.serial)
 
 
 @dataclass(frozen=True, slots=True)
 class IterationSpace:
-    """The loops of a kernel; an axis in `masked` runs further than it is long, under a mask."""
+    """The loops of a kernel; the tiles of an axis in `masked` exceed it, under a mask."""
 
     axes: tuple[Axis, ...]
     mapping: Mapping
@@ -130,7 +130,7 @@ class UnrollHint:
 
 @dataclass(frozen=True, slots=True)
 class PrefetchHint:
-    """Buffer `name` is brought into `into`, `distance` iterations ahead."""
+    """Buffer `name` is prefetched into `into`, `distance` iterations ahead."""
 
     name: str
     into: Scope
@@ -139,7 +139,7 @@ class PrefetchHint:
 
 @dataclass(frozen=True, slots=True)
 class PipelineHint:
-    """Iterations of `axis` are `stages` deep in flight."""
+    """Software pipelining: `stages` iterations of `axis` are in flight."""
 
     axis: int
     stages: int
@@ -151,7 +151,7 @@ LoopHint: TypeAlias = VectorizeHint | UnrollHint | PrefetchHint | PipelineHint
 
 @dataclass(frozen=True, slots=True)
 class ReductionPlan:
-    """How the reduction axes are folded."""
+    """The reduction axes, and how they are reduced within and between threads."""
 
     axes: tuple[int, ...]
     within: Within = "none"
@@ -160,7 +160,7 @@ class ReductionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleContext:
-    """Where a kernel runs, in how many groups and members along three axes."""
+    """The launch context of a kernel: device, stream, and numbers of groups and members."""
 
     global_dims: tuple[int, ...] = (1, 1, 1)
     local_dims: tuple[int, ...] = (1, 1, 1)
@@ -205,7 +205,7 @@ class KernelSpace:
 
 
 def check_hints(space: IterationSpace, hints: Sequence[LoopHint]) -> None:
-    """Refuse a hint for an axis that does not exist, and one that would change nothing."""
+    """Refuse a hint for an axis that does not exist, or a hint without effect."""
     for hint in hints:
         if not isinstance(hint, PrefetchHint):
             _axis_exists(hint.axis, len(space.axes), 6)

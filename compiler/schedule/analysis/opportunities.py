@@ -1,22 +1,22 @@
-"""opportunities: pairs of kernels that could be one, what that would save, and why they are two.
+"""opportunities: kernel pairs that could be fused, what that would save, and why they are not.
 
     0 + 2  mixed        +41.27 µs  +412.7 %   32,768 bytes less   it would be computed 128 times: …
     1 + 2  elementwise   −0.31 µs    −3.1 %    8,192 bytes less   tmp1 is a result of the program, …
     1      reduction     −0.10 µs    −1.0 %      512 bytes less   ✓ reduce sum: computed once per 64
 
-A pair is a kernel and one that reads what it wrote, or two independent kernels that read the same
-buffer. What it would change is the cost model's time of the one kernel (`fused_work.py`: the work
-of both, the first's as often as its values would be computed, without what passes through memory)
-minus that of the kernels as they are. Where the partition compared both ways it is the difference
-that it found. Where loops are not known it is a launch and the time of the
-bytes, less the first kernel's work where that would be done again.
+A pair is a producer and a consumer kernel (vertical fusion), or two independent kernels that read
+the same buffer (horizontal fusion). The change is the estimated time of the fused kernel
+(`fused_work.py`: the work of both, with recomputation of the first, without the memory traffic
+between them) minus that of the two kernels. If the partition compared both costs, the change is its
+difference. If loops are not known, the saving is one launch and the time of the memory traffic,
+less the time for recomputation of the first kernel's work.
 
-The fusions that were taken are listed like those that were not: values which the partition had a
-choice about, computed inside the kernel that reads them. What these changed is the costs of both
-ways as the partition compared them, else a launch and the time of the bytes.
+Fusions that were made are listed in the same way: values for which the partition had an
+alternative, computed inside their consumer. Their change is the difference of both costs in the
+partition, else one launch and the time of the memory traffic.
 
-Relies on: items are in order; `reasons` says why a buffer's value was not fused into its readers.
-Ensures: each pair once, the greatest score first; among equal ones in order of items.
+Relies on: items are in order; `reasons` has the reason why a buffer's value was not fused.
+Ensures: each pair occurs once, the greatest score first; equal ones are in order of items.
 """
 
 import math
@@ -41,21 +41,20 @@ from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 from compiler.schedule.partition import Choice
 
-COMPARED = ("computed where it is read", "asked by each load", "loops of one kernel")
-"""The names of what is compared with a value in memory, see `schedule/repeating.py`,
-`schedule/padding.py` and `schedule/fission.py`."""
+COMPARED = ("computed where it is read", "predicated loads", "loops of one kernel")
+"""The names of the costs that are compared with those of a stored value, see
+`schedule/repeating.py`, `schedule/padding.py` and `schedule/fission.py`."""
 FusionType = Literal["elementwise", "reduction", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
 class FusionOpportunity:
-    """Items `first` and `second` could be one kernel; `reason` says why they are not.
+    """Items `first` and `second` could be fused; `reason` states why they are not.
 
-    `change` is what fusion would change in the program's estimated nanoseconds: the one kernel
-    less the two, negative where it saves. `score` is what is saved as a share of the program's
-    time, at most 1; negative where fusion costs. If it was `taken` the items are one, in which
-    `value` is computed, `reason` says why, `change` is what that changed, and the share is of the
-    time that the program would take without.
+    `change` is the change of the program's estimated time by fusion, in nanoseconds: negative if it
+    saves time. `score` is the saved share of the program's time, at most 1; negative if fusion
+    costs time. If the fusion was `taken`, both items are the kernel that computes `value`, `reason`
+    states why it was fused, and `score` is the share of the time without this fusion.
     """
 
     first: int
@@ -82,7 +81,7 @@ def signed(nanoseconds: float) -> str:
 
 
 def signed_percent(share: float) -> str:
-    """`−3.1 %`, `+412.7 %`: a change as a share."""
+    """`−3.1 %`, `+412.7 %`: a relative change with its sign."""
     return f"{_sign(round(share, 3))}{100 * abs(share):,.1f} %"
 
 
@@ -101,8 +100,7 @@ def opportunities(
 ) -> tuple[FusionOpportunity, ...]:
     """Every pair of kernels that shares a buffer and could be fused.
 
-    `works` has, for the bodies whose loops are known, what running them takes; `plan` which
-    buffers share memory.
+    `works` has the work of bodies whose loops are known; `plan` states which buffers share memory.
     """
     total = max(sum(row.cost for row in analysis), 1)
     results = frozenset(results)
@@ -118,7 +116,7 @@ def opportunities(
         separate = second if pair.is_first_kept else first + second
         fused = _as_compared(why, separate, readers[shared])
         if fused is None and (fused := estimates.ns(pair, why)) is not None:
-            # what just fits a cache without the value is no reason to fuse it
+            # that the rest then just fits a cache is no reason to fuse the value
             most = begin_ns(model) + model.moving_ns(LEVELS.index("memory"), saved, saved)
             fused = max(fused, separate - most)
         if fused is None:
@@ -142,8 +140,8 @@ def opportunities(
 class _Pair:
     """Two kernels and the buffer that they share.
 
-    `is_dropped`: the buffer would be in memory no more. `is_first_kept`: the first kernel stays,
-    since others read what it writes; the second does its work as well.
+    `is_dropped`: the buffer would no longer be in memory. `is_first_kept`: the first kernel stays,
+    because others read its result; the second one recomputes it.
     """
 
     first: ScheduleItem
@@ -159,7 +157,7 @@ class _Pair:
 
 
 def _as_compared(why: str, separate: float, readers: int) -> float | None:
-    """The time of the one kernel where the partition compared both ways; None where it did not."""
+    """The time of the fused kernel if the partition compared both costs; None if not."""
     for number in numbers_of(why):
         if number.name in COMPARED and number.limit is not None:
             return max(separate + (number.value - number.limit) / max(readers, 1), 0.0)
@@ -168,16 +166,16 @@ def _as_compared(why: str, separate: float, readers: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Fused:
-    """The times of two kernels as one. Calls of the same two are estimated once."""
+    """Estimates of fused kernels. Each pair of bodies is estimated once."""
 
     works: Mapping[Sink, Work]
     model: MachineModel
     since: Sequence[Since]
-    """For each item how long ago what it reads and writes was touched."""
+    """For each item the reuse distances of its arguments."""
     known: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     def ns(self, pair: _Pair, why: str) -> float | None:
-        """The estimate of the one kernel; None where the loops of one of the two are not known."""
+        """The estimate of the fused kernel; None if the loops of either kernel are not known."""
         kernels = [pair.first.operation, pair.second.operation]
         bodies = [it.body for it in kernels if isinstance(it, Kernel)]
         first, second = (self.works.get(it) for it in bodies)
@@ -209,10 +207,10 @@ def taken(
     analysis: Sequence[ItemAnalysis],
     model: MachineModel = DEFAULT,
 ) -> tuple[FusionOpportunity, ...]:
-    """The fusions that were made, one for each kernel a value is computed in, the best first.
+    """The fusions that were made, one for each kernel that computes a fused value, best first.
 
-    `computed` has for each item the values it computes. Each saves writing the value once, shared
-    by the kernels, and reading it once in each of them.
+    `computed` has the values that each item computes. A fusion saves one store of the value,
+    shared between its kernels, and one load in each of them.
     """
     total = max(sum(row.cost for row in analysis), 1)
     found = []
@@ -234,7 +232,7 @@ def taken(
 
 
 def _compared(nbytes: int, fused: float, separate: float) -> tuple[Number, Number]:
-    """What is not moved, and the time of one kernel beside that of what it is in place of."""
+    """The saved bytes, and the time of the fused kernel compared with that of separate ones."""
     return (
         Number("bytes not moved", nbytes, "bytes"),
         Number("as one kernel", fused, "ns", "as they are", separate),
@@ -242,7 +240,7 @@ def _compared(nbytes: int, fused: float, separate: float) -> tuple[Number, Numbe
 
 
 def _change(choice: Choice, inside: int, saved: int, model: MachineModel) -> float:
-    """What fusing a value into one of its kernels changed, nanoseconds."""
+    """The change of time by fusing a value into one of its kernels, in nanoseconds."""
     for number in numbers_of(choice.reason):
         if number.name in COMPARED and number.limit is not None:
             return (number.value - number.limit) / inside
@@ -250,7 +248,7 @@ def _change(choice: Choice, inside: int, saved: int, model: MachineModel) -> flo
 
 
 def _times(reason: str) -> float:
-    """How many times one kernel would do the work of the first, as the reason says."""
+    """The number of times that the fused kernel would do the first's work, from the reason."""
     found = {number.name: number for number in numbers_of(reason)}
     for name in ("times each element is computed", "evaluations", "reads"):
         if name in found:
@@ -259,14 +257,14 @@ def _times(reason: str) -> float:
     if "indices under which it is read" not in found:
         return 1.0
     indices, kernels = found["indices under which it is read"], found["kernels that read it"]
-    # Where others read it too, each of them does its part of these.
+    # If several kernels read it, each does its part of these.
     return max(indices.value / max(kernels.value, 1), 1.0)
 
 
 def _pairs(
     items: Sequence[ScheduleItem],
 ) -> Iterator[tuple[ScheduleItem, ScheduleItem, Buffer, bool]]:
-    """Kernels that share a buffer: writer and reader, then neighbours among the readers."""
+    """Pairs of kernels that share a buffer: writer and reader, then neighbouring readers."""
     writer: dict[Buffer, ScheduleItem] = {}
     readers: dict[Buffer, list[ScheduleItem]] = {}
     before = _before(items)
@@ -285,7 +283,7 @@ def _pairs(
 
 
 def _before(items: Sequence[ScheduleItem]) -> dict[int, int]:
-    """For each item, as a bit set, all items that must have run before it."""
+    """For each item the bit set of all items that have to run before it."""
     result: dict[int, int] = {}
     for item in items:
         bits = 0
@@ -298,7 +296,8 @@ def _before(items: Sequence[ScheduleItem]) -> dict[int, int]:
 def _bytes_saved(
     shared: Buffer, readers: Mapping[Buffer, int], results: Collection[Buffer], is_sibling: bool
 ) -> int:
-    """Reading it once less; not writing it either where nobody else needs it."""
+    """The bytes that fusion saves: one load of the buffer, and its store if nothing else reads it.
+    """
     if is_sibling or shared in results:
         return shared.nbytes
     return shared.nbytes * (2 if readers[shared] == 1 else 1)
@@ -310,7 +309,7 @@ def _fusion_type(a: ScheduleItem, b: ScheduleItem) -> FusionType:
 
 
 def _reduces(item: ScheduleItem) -> bool:
-    """Whether a kernel folds anything."""
+    """True if a kernel contains a reduction."""
     kernel = item.operation
     assert isinstance(kernel, Kernel)
     return any(isinstance(node, Reduce) for node in toposort([kernel.body]))
@@ -323,7 +322,7 @@ def _reason(
     results: Collection[Buffer],
     reasons: Mapping[Buffer, str] | None,
 ) -> str:
-    """Why a value goes through memory to its reader."""
+    """The reason why a value is passed to its reader through memory."""
     if shared in b.operation.writes:
         return f"{_name(shared)} is written in place: the reader needs it whole before it changes"
     known = (reasons or {}).get(shared)
@@ -335,12 +334,12 @@ def _reason(
 
 
 def _sibling_reason(a: ScheduleItem, b: ScheduleItem) -> str:
-    """Why two kernels read the same buffer one after the other."""
+    """The reason why two kernels that read the same buffer are not one."""
     return _spaces(a, b) or "a kernel writes one value, and here are two of one shape"
 
 
 def _spaces(a: ScheduleItem, b: ScheduleItem) -> str:
-    """That the two have different loops, in words; "" if they have the same."""
+    """The reason that their iteration spaces differ; "" if they are equal."""
     shapes = [item.operation.writes[0].shape for item in (a, b) if item.operation.writes]
     words = [" × ".join(str(n) for n in shape if n != 1) or "1" for shape in shapes]
     if len(set(words)) < 2:

@@ -1,4 +1,4 @@
-"""own_work: what each tensor node does of a kernel's work: shares of its time, operations, bytes.
+"""own_work: the share of each tensor node in its kernel's work: time, operations and bytes.
 
     Before:  k0 computes   %2 = expand %0        %4 = exp %3          %0, %1 in memory
                            %3 = add %1 %2        %5 = reduce sum %4
@@ -7,13 +7,13 @@
              %4  time 12000  operations 12000  read    0  written  0
              %5  time  1000  operations  1000  read    0  written  4
 
-These are weights within the kernel: a node's part of a cost is the kernel's cost times the node's
-weight, divided by the sum of the weights, so that the parts are the kernel's cost again. Constants,
-inputs and movement have none. Where nothing in a kernel does any work, as where it only copies,
-what it writes has all.
+These are weights within the kernel: a node's share of a cost is the kernel's cost times the node's
+weight, divided by the sum of the weights, so that the shares sum to the kernel's cost. Constants,
+inputs and movement have no weight. If no node of a kernel does any work, for example in a copy, its
+results have all of it.
 
-Relies on: `computed` are the nodes of one kernel; what a loop repeats stands for its iteration.
-Ensures: the weights of each kind sum to more than 0 wherever a kernel computes anything.
+Relies on: `computed` are the nodes of one kernel; for a loop, those of one iteration.
+Ensures: the weights of each kind sum to more than 0 if a kernel computes anything.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,17 +26,17 @@ from compiler.ops.table import OPS
 from compiler.schedule.analysis.costs import operations_of
 
 AT_REST = frozenset(("const", "buffer", "control"))
-"""Kinds that take no time by themselves: there before anything runs, or a place in memory."""
+"""Kinds that take no time: they exist before anything runs, or are a place in memory."""
 MOVEMENT = "movement"
-"""The kind that only says where elements are found: what reads through it has its bytes."""
+"""The kind that only changes indices: its bytes count for the nodes that read through it."""
 RANDOM = 115
-"""Operations of a random word, `ops/random_bits.py`: 20 rounds of an addition, a rotation (three)
-and an exclusive or; five times three additions of keys."""
+"""The operations of a random word, `ops/random_bits.py`: 20 rounds of an addition, a rotation
+(three) and an exclusive or; five times three additions of keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnWork:
-    """The weights of one node within its kernel: of the time, of what is counted, of the bytes."""
+    """The weights of one node within its kernel: of time, operations, bytes read and written."""
 
     time: int = 0
     operations: int = 0
@@ -45,18 +45,18 @@ class OwnWork:
 
     @property
     def is_any(self) -> bool:
-        """Whether the node does anything."""
+        """True if the node does any work."""
         return bool(self.time or self.operations or self.read or self.written)
 
 
 WHOLE = OwnWork(1, 1, 1, 1)
-"""Of a node that stands for all that a kernel does."""
+"""The weights of a node that does all the work of a kernel."""
 
 
 def own_work(
     computed: Iterable[TensorNode], held: Collection[TensorNode]
 ) -> dict[TensorNode, OwnWork]:
-    """The weights of the nodes that a kernel computes; `held` are those that are in memory."""
+    """The weights of the nodes that a kernel computes; `held` are the stored ones."""
     computed = _in_order(dict.fromkeys(computed))
     if all(kind(node) in AT_REST for node in computed):
         return dict.fromkeys(computed, WHOLE)
@@ -75,13 +75,13 @@ def own_work(
 
 
 def _in_order(nodes: Mapping[TensorNode, None]) -> list[TensorNode]:
-    """Sources first."""
+    """The nodes in topological order."""
     inside = {node: [s for s in node.sources if s in nodes] for node in nodes}
     return list(TopologicalSorter(inside).static_order())
 
 
 def _ends(rows: Mapping[TensorNode, OwnWork], held: Collection[TensorNode]) -> list[TensorNode]:
-    """What a kernel writes; else what nothing in it reads."""
+    """The nodes that a kernel stores; if none, those that nothing in it reads."""
     written = [node for node in rows if node in held]
     if written:
         return written
@@ -90,7 +90,7 @@ def _ends(rows: Mapping[TensorNode, OwnWork], held: Collection[TensorNode]) -> l
 
 
 def _time(node: TensorNode) -> int:
-    """Elementary operations, those included that are no arithmetic: conversions, random bits."""
+    """Elementary operations of a node, including conversions and random bits."""
     match node:
         case Bitcast():
             return 0
@@ -104,7 +104,7 @@ def _time(node: TensorNode) -> int:
 def _read(
     computed: Sequence[TensorNode], held: Collection[TensorNode]
 ) -> dict[TensorNode, int]:
-    """The bytes that each node takes from memory, through movement too."""
+    """The bytes that each node loads from memory, directly or through movement."""
     known = frozenset(computed)
     users: dict[TensorNode, list[TensorNode]] = {}
     for node in computed:
@@ -122,7 +122,7 @@ def _read(
 
 
 def _pass_on(node: TensorNode, users: list[TensorNode], found: dict[TensorNode, int]) -> None:
-    """Gives the bytes of a movement to those that read through it, in whole bytes."""
+    """Distribute the bytes of a movement node to the nodes that read through it."""
     nbytes = found.pop(node)
     each, rest = divmod(nbytes, len(users))
     for place, user in enumerate(users):

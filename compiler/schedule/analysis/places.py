@@ -1,8 +1,8 @@
-"""Places in an arena: what is free in it, and why a place is where it is.
+"""Places in an arena: free gaps, best-fit allocation, and the reason for each place.
 
     arena   free [64, 128) [512, 640), all from 1,024 on
-    take 64 → 64        the smallest gap that holds it
-    free [128, 512)     joins the gap behind it: [128, 640)
+    take 64 → 64        the smallest gap that fits
+    free [128, 512)     is merged with the next gap: [128, 640)
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -19,7 +19,7 @@ Span: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a buffer is and when it is needed; `offset` is None outside the arena. Bytes."""
+    """The place of a buffer, in bytes, and its live range; `offset` is None outside the arena."""
 
     buffer: Buffer
     offset: int | None
@@ -29,18 +29,18 @@ class Place:
     reason: str
 
     def meets(self, other: "Place") -> bool:
-        """Whether both are needed in some level."""
+        """True if both are live in some topological level."""
         return self.first <= other.last and other.first <= self.last
 
 
 def span(place: Place) -> tuple[int, int]:
-    """Where the bytes of a place begin and end."""
+    """The begin and end of the bytes of a place."""
     offset = place.offset or 0
     return offset, offset + place.size
 
 
 def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
-    """The gaps between spans in order of offset; the last one has no end."""
+    """The gaps between spans, in order of offset; the last one has no end."""
     found: list[tuple[int, int | None]] = []
     end = 0
     for begin, stop in busy:
@@ -54,7 +54,7 @@ def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
 class Arena:
     """The free bytes of an arena: gaps, and everything from `end` on.
 
-    Taking and freeing look at the gaps they change alone, however much is taken.
+    Allocating and freeing visit only the gaps that they change, however many there are.
     """
 
     end: int = 0
@@ -66,7 +66,7 @@ class Arena:
     """The begin of each gap by its end."""
 
     def take(self, size: int) -> int:
-        """The begin of `size` bytes: of the smallest gap that holds them, else of the end."""
+        """Allocate `size` bytes in the smallest gap that fits, else at the end; their begin."""
         if not size:
             return 0
         at = bisect_left(self.gaps, (size, 0))
@@ -80,7 +80,7 @@ class Arena:
         return begin
 
     def free(self, begin: int, stop: int) -> None:
-        """Gives back what was taken, which becomes one with the gaps beside it."""
+        """Free allocated bytes and merge them with the adjacent gaps."""
         if begin == stop:
             return
         if stop in self.stops:
@@ -98,7 +98,7 @@ class Arena:
         self.stops[begin], self.begins[stop] = stop, begin
 
     def _forget(self, begin: int) -> int:
-        """Take a gap out; where it ended."""
+        """Remove a gap; its end."""
         stop = self.stops.pop(begin)
         del self.begins[stop]
         del self.gaps[bisect_left(self.gaps, (stop - begin, begin))]
@@ -106,7 +106,7 @@ class Arena:
 
 
 def explained(placed: Mapping[Buffer, Place]) -> dict[Buffer, Place]:
-    """The same places with their reasons."""
+    """The places with their reasons."""
     tenants, lives = _tenants(placed.values()), Lives(placed.values())
     beside = _overlapping(tenants)
     result: dict[Buffer, Place] = {}
@@ -117,11 +117,12 @@ def explained(placed: Mapping[Buffer, Place]) -> dict[Buffer, Place]:
 
 
 Tenants: TypeAlias = list[tuple[int, int, int, Place]]
-"""The places with one span by last level, size, and order, the earliest of equal ones last."""
+"""The places with one span, sorted by last level, size and order; the earliest of equal ones last.
+"""
 
 
 def _tenants(places: Iterable[Place]) -> dict[Span, Tenants]:
-    """All places that take memory, by their spans."""
+    """All places with memory in the arena, by their spans."""
     result: dict[Span, Tenants] = {}
     for number, place in enumerate(places):
         if place.size:
@@ -132,7 +133,7 @@ def _tenants(places: Iterable[Place]) -> dict[Span, Tenants]:
 
 
 def _overlapping(spans: Iterable[Span]) -> dict[Span, list[Span]]:
-    """For each span all that have bytes in common with it, itself too."""
+    """For each span all spans that overlap with it, including itself."""
     result: dict[Span, list[Span]] = {}
     reached: list[Span] = []
     for each in sorted(spans):
@@ -145,12 +146,12 @@ def _overlapping(spans: Iterable[Span]) -> dict[Span, list[Span]]:
 
 
 def shares(place: Place) -> bool:
-    """Whether a buffer uses memory that another one uses before or after it."""
+    """True if a buffer uses memory that another one uses before or after it."""
     return place.reason.startswith(SHARES)
 
 
 def _reason(place: Place, below: list[Tenants], lives: "Lives") -> str:
-    """`shares 65,536 bytes with tmp3: dead since level 1`"""
+    """`shares 65,536 bytes with tmp3: its live range ends in level 1`"""
     if not place.size:
         return "empty"
     earlier = [bisect_left(found, (place.first,)) for found in below]
@@ -165,7 +166,7 @@ def _reason(place: Place, below: list[Tenants], lives: "Lives") -> str:
     other = max(rows, key=lambda row: row[:3])[3]
     name = name_of(other)
     common = min(span(place)[1], span(other)[1]) - max(span(place)[0], span(other)[0])
-    when = f"dead since level {other.last}" if before else f"not needed before level {other.first}"
+    when = f"ends in level {other.last}" if before else f"begins in level {other.first}"
     more = f", and {others - 1} more" if others > 1 else ""
     first, second, names = (
         (other.last, place.first, (f"last level of {name}", "its own first"))
@@ -173,19 +174,19 @@ def _reason(place: Place, below: list[Tenants], lives: "Lives") -> str:
         else (place.last, other.first, ("its own last level", f"first of {name}"))
     )
     return Reason(
-        f"{SHARES}{common:,} bytes with {name}: {when}{more}",
+        f"{SHARES}{common:,} bytes with {name}: its live range {when}{more}",
         Number(names[0], first, "", names[1], second),
         Number("bytes in common", common, "bytes", "its size", place.size),
     )
 
 
 def name_of(place: Place) -> str:
-    """The name of a buffer: its shape where it has none."""
+    """The name of a buffer, or its shape if it has none."""
     return place.buffer.name or str(place.buffer.shape)
 
 
 class Lives:
-    """All places of an arena: which of them are needed together."""
+    """The live ranges of all places in an arena."""
 
     def __init__(self, places: Iterable[Place]) -> None:
         self.places = sorted((p for p in places if p.size), key=lambda p: -p.size)
@@ -193,12 +194,12 @@ class Lives:
         self.lasts = sorted(p.last for p in self.places)
 
     def meeting(self, place: Place) -> int:
-        """How many others are needed in some level in which `place` is."""
+        """The number of other places whose live range overlaps with that of `place`."""
         later = len(self.firsts) - bisect_right(self.firsts, place.last)
         return len(self.places) - 1 - later - bisect_left(self.lasts, place.first)
 
     def why_alone(self, place: Place) -> Reason:
-        """Why nobody uses the memory of `place` at another time."""
+        """The reason why no other buffer uses the memory of `place` at another time."""
         meeting, others = self.meeting(place), len(self.places) - 1
         count = Number("buffers needed while it is", meeting, "", "other buffers", others)
         if not others:
@@ -215,7 +216,7 @@ class Lives:
         there = (p for p in self.places if p is not place and p.meets(place))
         third = next((p for p in there if span(p)[0] < end and begin < span(p)[1]), None)
         if third is None:
-            return Reason(f"{words}; to stand there would not make the arena smaller", count, size)
+            return Reason(f"{words}; sharing would not make the arena smaller", count, size)
         tenant = name_of(third)
         lives = Number(f"first level of {tenant}", third.first, "", "its own last", place.last)
-        return Reason(f"{words}, and {tenant} is there meanwhile", count, size, lives)
+        return Reason(f"{words}, but {tenant} is live in that place", count, size, lives)

@@ -1,7 +1,8 @@
-"""roof: the time that a kernel's operations and bytes need at this machine's best.
+"""roof: the roofline bound of a kernel, the least time for its operations and bytes on a machine.
 
-All of it in vectors and every access one after the other, on as many cores; what data decide, as
-where a gather reads, stays as it is. A kernel's share of the roofline is its roof by its time.
+The bound assumes that all work is vectorised and all accesses are contiguous, on the same number of
+cores. Accesses that depend on data, such as those of a gather, do not change. A kernel's share of
+peak is the bound divided by its time.
 """
 
 from dataclasses import replace
@@ -11,7 +12,7 @@ from compiler.schedule.analysis.work import Work, begin_ns, estimate
 
 
 def at_best(work: Work) -> Work:
-    """The same work in vectors, one element after the other, no loop begun."""
+    """The same work fully vectorised, with contiguous accesses and no loop overhead."""
     best = work.in_vectors
     stretches = zip(best.stretches, work.stretches, strict=True)
     return replace(best, stretches=tuple(
@@ -20,6 +21,8 @@ def at_best(work: Work) -> Work:
 
 
 def roof_ns(work: Work, model: MachineModel, resident: int) -> float:
-    """Nanoseconds at best, without the call; `resident` are the bytes of all buffers of the
-    program, which runs again and again."""
+    """The roofline bound in nanoseconds, without the call overhead.
+
+    `resident` is the size of all buffers of the program, which runs repeatedly.
+    """
     return estimate(at_best(work), model, resident) - begin_ns(model)

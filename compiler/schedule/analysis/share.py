@@ -1,18 +1,18 @@
-"""share: places for the buffers a program makes, in one arena, so that they use memory in turn.
+"""share: the memory plan. Buffers with disjoint live ranges share memory in one arena.
 
     Before:  tmp0  64 KiB  levels 0 … 1      After:  tmp0  at 0
              tmp1  64 KiB  levels 1 … 2              tmp1  at 65,536
-             tmp2  64 KiB  levels 2 … 3              tmp2  at 0        dead since level 1: tmp0
+             tmp2  64 KiB  levels 2 … 3              tmp2  at 0        shares with tmp0
 
-A buffer lives from the first to the last level (`levels.py`) that touches it: items of one level
-may run at once, so two buffers of one level never share, nor do two whose lives touch. Large
-buffers are placed first, each into the smallest gap that holds it (best fit; among equal gaps
-the lowest). Where that takes more than is alive at once, other orders are tried and the smallest
-arena is taken; all of it is deterministic. Results, inputs, and buffers that the caller keeps are
-not in the arena.
+A buffer is live from the first to the last topological level (`levels.py`) that touches it. Items
+of one level may run at once, so buffers that are live in one level never share memory. Large
+buffers are placed first, each into the smallest gap that fits (best fit; the lowest of equal gaps).
+If that needs more than the most bytes live at once, other orders are tried and the smallest arena
+is used; the result is deterministic. Results, inputs, and buffers that the caller keeps are not in
+the arena.
 
 Relies on: `depends_on` orders every two items that touch one buffer and of which one writes it.
-Ensures: two buffers whose places overlap have strictly disjoint lives; offsets are multiples
+Ensures: two buffers whose places overlap have strictly disjoint live ranges; offsets are multiples
 of 64 bytes.
 """
 
@@ -29,12 +29,12 @@ from compiler.core.text import aligned
 from compiler.graph.devices import is_disk
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.footprint import made_buffers
+from compiler.schedule.analysis.levels import level_of, levels
 from compiler.schedule.analysis.places import Arena, Place, explained, gaps, span
-from compiler.schedule.analysis.waves import level_of, levels
 from compiler.schedule.items import ScheduleItem
 
 ALIGNMENT = 64
-"""Bytes: one cache line, and one 512-bit vector."""
+"""The alignment in bytes: one cache line, or one 512-bit vector."""
 Life: TypeAlias = tuple[int, int]
 
 
@@ -42,9 +42,9 @@ Life: TypeAlias = tuple[int, int]
 class MemoryPlan(ShownAsText):
     """The places of a schedule's buffers, and what sharing saves. Sizes are bytes.
 
-    `unshared` is what the program makes without sharing, `arena` what the shared part takes,
-    `kept` what is not shared (results), `live` the most bytes alive in one level: no plan
-    needs less.
+    `unshared` is the size of all buffers without sharing, `arena` that of the shared memory, `kept`
+    that of buffers that are not shared (results), `live` the most bytes live in one level: the
+    lower bound for every plan.
     """
 
     places: tuple[Place, ...]
@@ -56,7 +56,7 @@ class MemoryPlan(ShownAsText):
 
     @property
     def peak(self) -> int:
-        """The bytes that the program takes with this plan."""
+        """The bytes that the program needs with this plan."""
         return self.arena + self.kept
 
     def __str__(self) -> str:
@@ -80,22 +80,22 @@ class MemoryPlan(ShownAsText):
 def share(
     items: Sequence[ScheduleItem],
     results: Iterable[Buffer],
-    waves: Sequence[Sequence[int]] | None = None,
+    by_level: Sequence[Sequence[int]] | None = None,
     kept: Collection[Buffer] = (),
 ) -> MemoryPlan:
-    """Places for the buffers the program makes; results and `kept` stay outside the arena.
+    """Places for the buffers that the program computes; results and `kept` are not in the arena.
 
-    `waves` are the ids of items that may run at once, in the order of running; `levels(items)`
-    unless given.
+    `by_level` has the ids of items that may run at once, in execution order; `levels(items)` unless
+    given.
     """
-    waves = levels(items) if waves is None else waves
-    lives = _lives(items, level_of(waves))
+    by_level = levels(items) if by_level is None else by_level
+    lives = _lives(items, level_of(by_level))
     results = set(results)
     outside = {*results, *kept}
     made = made_buffers(items)
     wanted = [b for b in made if _may_share(b, outside)]
     placed = explained(_smallest(wanted, lives))
-    end = max(len(waves) - 1, 0)
+    end = max(len(by_level) - 1, 0)
     for buffer in made:
         if buffer not in placed:
             why = "a result" if buffer in results else "the caller keeps it"
@@ -103,13 +103,13 @@ def share(
             size, first = _rounded(buffer.nbytes), lives[buffer][0]
             placed[buffer] = Place(buffer, None, size, first, end, why)
     places = tuple(placed[b] for b in made)
-    plan = _plan(places, len(waves))
+    plan = _plan(places, len(by_level))
     _verify(plan)
     return plan
 
 
 def _may_share(buffer: Buffer, outside: Collection[Buffer]) -> bool:
-    """Whether a buffer the program makes is its alone, in the host's memory."""
+    """True if a buffer is internal to the program and in the host's memory."""
     return buffer not in outside and not is_disk(buffer.device)
 
 
@@ -118,7 +118,7 @@ def _rounded(nbytes: int) -> int:
 
 
 def _lives(items: Sequence[ScheduleItem], level: dict[int, int]) -> dict[Buffer, Life]:
-    """The first and last level that touches each buffer."""
+    """The live range of each buffer: the first and the last level that touches it."""
     result: dict[Buffer, Life] = {}
     for item in items:
         at = level[item.item_id]
@@ -129,7 +129,7 @@ def _lives(items: Sequence[ScheduleItem], level: dict[int, int]) -> dict[Buffer,
 
 
 def _smallest(wanted: Sequence[Buffer], lives: dict[Buffer, Life]) -> dict[Buffer, Place]:
-    """The places of the arrangement that needs the smallest arena; the first of equal ones."""
+    """The places with the smallest arena of all arrangements; the first of equal ones."""
     unplaced = [Place(b, 0, _rounded(b.nbytes), *lives[b], "") for b in wanted]
     if len(unplaced) > MANY:
         return _swept(unplaced)
@@ -148,7 +148,7 @@ def _smallest(wanted: Sequence[Buffer], lives: dict[Buffer, Life]) -> dict[Buffe
 
 
 def _swept(unplaced: Iterable[Place]) -> dict[Buffer, Place]:
-    """Level by level with the best fit: what the others compare, found from what is free alone."""
+    """Places by one sweep over the levels with best fit, in time linear in the buffers."""
     arena = Arena()
     alive: list[tuple[int, int, int]] = []
     made: dict[Buffer, Place] = {}
@@ -163,7 +163,7 @@ def _swept(unplaced: Iterable[Place]) -> dict[Buffer, Place]:
 
 
 def most_alive(places: Iterable[Place]) -> int:
-    """The most bytes needed in one level."""
+    """The most bytes live in one level."""
     change: dict[int, int] = {}
     for place in places:
         change[place.first] = change.get(place.first, 0) + place.size
@@ -176,18 +176,18 @@ def _end(places: Iterable[Place]) -> int:
 
 
 def best_fit(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
-    """The smallest gap that holds the buffer; else behind everything."""
+    """The offset of the smallest gap that fits the buffer; else the end of the arena."""
     free = [(begin, end) for begin, end in gaps(busy) if end is None or end - begin >= place.size]
     return min(free, key=lambda gap: (gap[1] is None, (gap[1] or 0) - gap[0], gap[0]))[0]
 
 
 def lowest(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
-    """The first gap that holds the buffer."""
+    """The offset of the first gap that fits the buffer."""
     return next(b for b, end in gaps(busy) if end is None or end - b >= place.size)
 
 
 def either_end(place: Place, busy: Sequence[tuple[int, int]], least: int) -> int:
-    """From below for even levels, from above for odd ones: a chain takes turns at the two ends."""
+    """The lowest gap for even levels, the highest for odd ones: a chain alternates between both."""
     inside = [(b, least if end is None else end) for b, end in gaps(busy)]
     high = [end - place.size for b, end in inside if end - b >= place.size]
     return high[-1] if place.first % 2 and high else lowest(place, busy, least)
@@ -209,23 +209,23 @@ ARRANGEMENTS = (
     (_by_size, best_fit), (_by_size, lowest), (_by_level, either_end), (_by_level, best_fit),
     (_by_area, best_fit), (_by_level, lowest),
 )  # fmt: skip
-"""In which order buffers are placed, and where."""
+"""The arrangements: the order in which buffers are placed, and the choice of gaps."""
 MANY = 512
-"""Buffers of a program from which on one sweep places them: comparing all pairs takes too long. 512
-took 19 ms by pairs and 4 swept, 1,024 340 and 9, 2,048 243 and 19; the sweep's arenas were larger
-by 5 to 17 % (random sizes and lifetimes; EPYC, AVX2, one core, 2026-11-23)."""
+"""The number of buffers from which they are placed by one sweep, because comparing all pairs takes
+too long. 512 took 19 ms by pairs and 4 in a sweep, 1,024 340 and 9, 2,048 243 and 19; the arenas of
+the sweep were 5 to 17 % larger (random sizes and live ranges; EPYC, AVX2, one core, 2026-11-23)."""
 
 
 def _plan(places: tuple[Place, ...], level_count: int) -> MemoryPlan:
     arena = max((p.offset + p.size for p in places if p.offset is not None), default=0)
     kept = sum(p.size for p in places if p.offset is None)
-    # what the caller gets is made before the first level, so it counts throughout
+    # buffers for the caller are allocated before the first level, so they count throughout
     live = kept + most_alive(p for p in places if p.offset is not None)
     return MemoryPlan(places, level_count, sum(p.size for p in places), arena, kept, live)
 
 
 def _verify(plan: MemoryPlan) -> None:
-    """Refuse two buffers that would hold different values at one place and time."""
+    """Raise `InternalError` if two buffers overlap in memory and in time."""
     inside = [p for p in plan.places if p.offset is not None and p.size]
     alive: list[tuple[int, int]] = []
     begins: list[int] = []
@@ -236,7 +236,7 @@ def _verify(plan: MemoryPlan) -> None:
             del begins[gone], held[gone]
         begin, end = span(place)
         at = bisect_left(begins, begin)
-        # what is alive is disjoint so far, so only the neighbours can overlap
+        # live places are disjoint so far, so only the neighbours can overlap
         for other in held[max(at - 1, 0) : at + 1]:
             if span(other)[0] < end and begin < span(other)[1]:
                 got = f"{place.buffer.name} and {other.buffer.name} at {other.offset}"

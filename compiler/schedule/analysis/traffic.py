@@ -1,17 +1,17 @@
-"""traffic: what a kernel's loops move from and to the levels of memory, in whole lines.
+"""traffic: the traffic of a kernel between the levels of the memory hierarchy, in cache lines.
 
     for i0 in 32                   all of it      1.0 MB     in1 once, in2 32 times from level 3,
-      for i1 in 16                 inside of i0   0.8 MB     where 0.8 MB are too much for level 2
+      for i1 in 16                 inside of i0   0.8 MB     if 0.8 MB do not fit into level 2
         for r2 in 1024             inside of i1   0.1 MB
           … in1[i0*1024 + r2] … in2[r2*256 + i1]
 
-A level holds what one iteration of some loop touches; the outermost such loop decides. What an
-argument has there is moved once for each iteration of the loops outside, and once for all of them
-where they do not move it; what neighbouring iterations share is not moved twice. Lines that
-follow one another are fetched ahead of their use, those that a loop meets far apart are waited for.
+The model finds the outermost loop whose footprint in one iteration fits into a cache level. That
+footprint is loaded once per iteration of the enclosing loops; once in total for accesses that are
+invariant in them; and lines shared by neighbouring iterations are not loaded twice. Sequential
+lines are prefetched; lines that a loop accesses far apart have a latency that is not hidden.
 
-Relies on: nothing but the numbers in a `Footprint`.
-Ensures: nothing is moved less often than once, unless the level holds the whole program.
+Relies on: only the numbers in a `Footprint`.
+Ensures: everything is moved at least once, unless the level holds the whole program.
 """
 
 import math
@@ -20,20 +20,20 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Since: TypeAlias = "float | Mapping[int, float]"
-"""Bytes that the program touched since it touched an argument, by its slot, or of all of them: what
-was touched longer ago than a level is large is not there any more."""
+"""The reuse distance in bytes of each argument, by slot, or one for all of them: an argument is no
+longer in a level smaller than its distance."""
 LINE = 64
-"""Bytes: what moves between caches at once."""
+"""The size of a cache line in bytes."""
 FETCHED = 2048
-"""Bytes from one read to the next up to which processors fetch ahead: half a page of 4096."""
+"""The largest stride in bytes that hardware prefetchers follow: half a page of 4096."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
     """One loop around an access; `place` is the same for accesses in the same loop.
 
-    `step`: elements that an iteration moves the access by; None where data decide. `is_wide`: all
-    iterations are lanes, or stand side by side.
+    `step`: the stride of the access in elements; None if it depends on data. `is_wide`: the
+    iterations are vector lanes, or unrolled.
     """
 
     place: int
@@ -44,8 +44,11 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What one access to an argument touches, by the loops around it, outermost first, wide ones
-    last. `size` is that of the whole argument, in bytes; `times` how often all of it is done."""
+    """The memory touched by one access to an argument.
+
+    It is described by the loops around the access, outermost first, wide ones last. `size` is the
+    size of the whole argument in bytes; `times` is the number of times that all of it is repeated.
+    """
 
     slot: int
     is_write: bool
@@ -54,7 +57,7 @@ class Footprint:
     loops: tuple[Loop, ...]
     times: float = 1.0
     around: tuple[Loop, ...] = field(init=False, compare=False)
-    """The loops whose iterations follow one another."""
+    """The sequential loops."""
     _known: dict[tuple[int, int], int] = field(
         init=False, compare=False, repr=False, default_factory=dict
     )
@@ -64,8 +67,7 @@ class Footprint:
         object.__setattr__(self, "around", around)
 
     def touched(self, depth: int, unit: int = LINE) -> int:
-        """Bytes of the lines, or other units, that the loops inside the outermost `depth` ones
-        touch."""
+        """The bytes touched by one iteration of the outermost `depth` loops, in whole units."""
         found = self._known.get((depth, unit))
         if found is None:
             most = -(-self.size // unit) * unit
@@ -74,8 +76,10 @@ class Footprint:
         return found
 
     def crowded(self, depth: int, sets: int) -> int:
-        """The bytes of a cache of so many sets that they take: all ways of a few sets, where they
-        are a power of two apart."""
+        """The bytes of a cache with `sets` sets that one iteration occupies.
+
+        Lines a power of two apart map to few sets and occupy all ways of these: conflict misses.
+        """
         found = self.touched(depth)
         inside = [it for it in self.loops[depth:] if it.step] if sets > 1 else []
         for loop in inside:
@@ -89,10 +93,10 @@ class Footprint:
         return found
 
     def moved(self, fitting: int, unit: int = LINE) -> float:
-        """The bytes moved in all, if the level holds what the loops inside `fitting` ones touch.
+        """The total bytes moved, if the footprint inside the outermost `fitting` loops fits.
 
-        That is there for the next iteration: the same of it in loops that do not move the access,
-        what both touch in one that does.
+        The next iteration reuses it: all of it in loops that the access is invariant in, the
+        overlap of both iterations in the others.
         """
         loops, outside = self.around, fitting
         if outside and loops[outside - 1].step != 0:
@@ -105,13 +109,13 @@ class Footprint:
 
     @property
     def _near(self) -> list[Loop]:
-        """What is next to each other of what is touched side by side."""
+        """The wide loops that access adjacent elements."""
         wide = (loop for loop in self.loops if loop.is_wide and loop.step is not None)
         return [loop for loop in wide if abs(loop.step or 0) * self.itemsize < LINE]
 
     @property
     def apart(self) -> float:
-        """Of how many lines one has to be waited for, as a share: those met far apart."""
+        """The share of lines that are not prefetched, because they are accessed far apart."""
         inner = next((loop for loop in reversed(self.around) if loop.step != 0), None)
         if inner is None:
             return 0.0
@@ -123,7 +127,7 @@ class Footprint:
 
     @property
     def in_order(self) -> "Footprint":
-        """The same elements, all one after the other, each moved once."""
+        """The same number of elements, accessed contiguously and once each."""
         elements = min(
             _distinct(self.loops, self.itemsize, LINE)[0], -(-self.size // max(self.itemsize, 1))
         )
@@ -134,7 +138,7 @@ class Footprint:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Bytes that come from, and go to, beyond a level; and lines among them that are waited for."""
+    """The bytes moved from and to beyond a level, and the lines among them with exposed latency."""
 
     read: float = 0.0
     written: float = 0.0
@@ -144,10 +148,9 @@ class Traffic:
 def traffic(
     footprints: Sequence[Footprint], capacity: float, since: Since, sets: int = 1, unit: int = LINE
 ) -> Traffic:
-    """What a level of so many bytes does not hold, of one run of the kernel.
+    """The misses of a cache level with `capacity` bytes during one run of the kernel.
 
-    An address belongs to one of `sets`: 1 where addresses are spread by a hash. `unit`: the bytes
-    that are held or not, as a whole.
+    `sets` is the number of cache sets: 1 if addresses are hashed. `unit` is the line size.
     """
     held = _held(footprints, sets, unit)
     fits = held[()] <= capacity
@@ -170,16 +173,16 @@ def traffic(
 def nearness(
     footprints: Sequence[Footprint], since: Since, capacities: Sequence[float]
 ) -> tuple[object, ...]:
-    """All that `traffic` is told by `since`: of each argument, how many levels may still have it.
-    """
+    """The information in `since` that `traffic` depends on: for each argument, the number of levels
+    that may still hold it."""
     slots = sorted({each.slot for each in footprints})
     return tuple((s, sum(_ago(since, s) <= size for size in capacities)) for s in slots)
 
 
 def lookups(footprints: Sequence[Footprint], pages: int, page: int) -> float:
-    """Pages whose addresses are looked up again and again: met far apart, and too many.
+    """The number of TLB misses: for accesses far apart, on more pages than the TLB holds.
 
-    A core keeps the addresses of so many `pages`, of `page` bytes each.
+    The TLB of a core has `pages` entries, for pages of `page` bytes.
     """
     if not any(each.apart for each in footprints):
         return 0.0
@@ -187,7 +190,7 @@ def lookups(footprints: Sequence[Footprint], pages: int, page: int) -> float:
 
 
 def _ago(since: Since, slot: int) -> float:
-    """Bytes touched since an argument was; scratch memory is always near."""
+    """The reuse distance of an argument; scratch memory is always in cache."""
     if slot < 0:
         return 0.0
     return since.get(slot, 0.0) if isinstance(since, Mapping) else since
@@ -196,8 +199,12 @@ def _ago(since: Since, slot: int) -> float:
 def _held(
     footprints: Iterable[Footprint], sets: int, unit: int
 ) -> dict[tuple[int, ...], int]:
-    """Bytes of a cache that one iteration of each loop takes, by the places of it and those around
-    it: of several accesses to one argument the most, or all that crowd the same sets."""
+    """The bytes of a cache that one iteration of each loop occupies, by the places of the loop and
+    its enclosing loops.
+
+    Several accesses to one argument count as the largest, or, if they map to the same sets, as
+    their sum.
+    """
     most: dict[tuple[int, ...], dict[int, int]] = {(): {}}
     crowded: dict[tuple[int, ...], int] = {}
     for each in footprints:
@@ -212,9 +219,9 @@ def _held(
 
 
 def _distinct(loops: Iterable[Loop], itemsize: int, unit: int) -> tuple[int, int]:
-    """The elements that an access meets in these loops, and the lines or pages that they are on.
+    """The distinct elements that an access touches in these loops, and their lines or pages.
 
-    Steps are taken from the shortest on: what reaches further than the next one overlaps with it.
+    Loops are combined in order of stride: a range longer than the next stride overlaps.
     """
     steps: list[tuple[int, int]] = []
     unknown = 1
@@ -223,7 +230,7 @@ def _distinct(loops: Iterable[Loop], itemsize: int, unit: int) -> tuple[int, int
             unknown *= max(loop.trips, 1)
         elif loop.step and loop.trips > 1:
             steps.append((abs(loop.step), loop.trips))
-    levels: list[tuple[int, int]] = []  # a step, and how many of it
+    levels: list[tuple[int, int]] = []  # a stride and its count
     for step, trips in sorted(steps):
         at = next((n for n, (near, count) in enumerate(levels) if step < near * count), None)
         if at is None and levels and step == levels[-1][0] * levels[-1][1]:

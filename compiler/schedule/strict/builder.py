@@ -1,6 +1,6 @@
-"""builder: kernel graphs written by hand, to learn how scheduling works and to test it.
+"""builder: builds kernel graphs by hand, to learn how scheduling works and to test it.
 
-A loop of three iterations that adds 0, then 1, then 2 to each element of `x`, in place:
+Example: a loop of three iterations that adds 0, then 1, then 2 to each element of `x`, in place:
 
     b = KernelGraphBuilder()
     x = b.input("x", np.zeros(4))
@@ -13,8 +13,8 @@ A loop of three iterations that adds 0, then 1, then 2 to each element of `x`, i
     print(b.graph(root))
     run_schedule(create_schedule(root, b.inputs))
 
-Every method gives a node of `kinds.py`; nothing is checked before `create_pre_schedule`, so that
-wrong graphs can be built too. The nodes are immutable: a node can wait only for earlier ones.
+Every method returns a node of `kinds.py`. Nothing is checked before `create_pre_schedule`, so that
+invalid graphs can be built, too. Nodes are immutable: a node can only wait for earlier ones.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ from compiler.schedule.strict.instantiate import Array, DeviceBuffer
 
 
 class KernelGraphBuilder:
-    """Makes the nodes of one kernel graph; numbers buffers and ranges as they are asked for.
+    """Builds the nodes of one kernel graph, and numbers its buffers and ranges.
 
-    `inputs` holds the memory of the inputs, as `instantiate_schedule` takes it.
+    `inputs` holds the memory of the inputs, in the form that `instantiate_schedule` takes.
     """
 
     def __init__(self) -> None:
@@ -45,14 +45,15 @@ class KernelGraphBuilder:
         return self._made
 
     def input(self, name: str, array: Array, device: str = "CPU") -> Buffer:
-        """A buffer with data: a row-major `array` is not copied, a call may write it in place."""
+        """A buffer with data. A row-major `array` is not copied, and calls may write it in place.
+        """
         dtype = parse(array.dtype)
         node = Buffer((), self._next(), array.shape, dtype, name, device)
         self.inputs[node] = DeviceBuffer(device, dtype, array.size, array.reshape(-1))
         return node
 
     def buffer(self, name: str, shape: Shape, dtype: DType) -> Buffer:
-        """A buffer without data: a call has to write it before another reads it."""
+        """A buffer without data: a call has to write it before another one reads it."""
         return Buffer((), -self._next(), shape, dtype, name)
 
     def local(self, size: int, dtype: DType) -> kinds.DefineLocal:
@@ -60,23 +61,23 @@ class KernelGraphBuilder:
         return kinds.DefineLocal((), self._next(), size, dtype)
 
     def parameter(self, slot: int, shape: Shape, dtype: DType) -> Param:
-        """Parameter number `slot`: of a body, or as an argument a buffer given from outside."""
+        """Parameter number `slot` of a body; as an argument, a buffer passed from outside."""
         return Param((), slot, shape, dtype)
 
     def body(self, *stores: tuple[Param, TensorNode]) -> Sink:
-        """A kernel body: each value is written to its parameter."""
+        """A kernel body that stores each value to its parameter."""
         return Sink(tuple(Store(store) for store in stores))
 
     def call(self, name: str, body: Sink, *arguments: Node) -> kinds.Call:
-        """A call of `body`; the arguments that are no Bind are its parameters 0, 1, 2, …"""
+        """A call of `body`; arguments that are no Bind are passed as parameters 0, 1, 2, …"""
         return kinds.Call(arguments, body, name)
 
     def custom(
         self, name: str, *arguments: Node, outputs: tuple[int, ...] | None = None
     ) -> kinds.CustomCall:
-        """A call of the function registered as `name`; without arguments only its effect counts.
+        """A call of the function registered as `name`; without arguments, for its effect only.
 
-        It writes the arguments at the positions `outputs`, or any where these are None.
+        It writes the arguments at the positions `outputs`; None means that it may write any.
         """
         return kinds.CustomCall(arguments, name, outputs)
 
@@ -95,7 +96,7 @@ class KernelGraphBuilder:
         return kinds.Synchronize(waits, name, "barrier", scope=scope)
 
     def fence(self, name: str, *waits: Node, scope: Scope = "system") -> kinds.Synchronize:
-        """A fence: its readers see what `waits` wrote."""
+        """A fence: its readers see all writes of `waits`."""
         return kinds.Synchronize(waits, name, "fence", scope=scope)
 
     def signal(self, name: str, event: int, *waits: Node) -> kinds.Synchronize:
@@ -111,7 +112,7 @@ class KernelGraphBuilder:
         return kinds.After((value, *waits))
 
     def stack(self, *lanes: Node) -> kinds.MStack:
-        """One buffer per device."""
+        """A stack of buffers, one per device."""
         return kinds.MStack(lanes)
 
     def select(self, stack: Node, lane: int) -> kinds.MSelect:
@@ -123,7 +124,7 @@ class KernelGraphBuilder:
         return kinds.Range((), self._next(), low, high)
 
     def end(self, call: Node, *ranges: Node) -> kinds.End:
-        """`call` repeated for each value of its range, of which there must be one."""
+        """`call` repeated for each value of its range; exactly one range is required."""
         return kinds.End((call, *ranges))
 
     def variable(self, name: str, low: int, high: int) -> kinds.DefineVar:
@@ -135,7 +136,7 @@ class KernelGraphBuilder:
         return Variable((), variable.name, variable.low, variable.high)
 
     def bind(self, variable: Node, value: Node) -> kinds.Bind:
-        """A call argument: the variable counts in a Range, or is what a constant says."""
+        """A call argument that binds a variable to a Range (a loop counter) or to a constant."""
         return kinds.Bind((variable, value))
 
     def sink(self, *results: Node) -> kinds.KernelSink:
@@ -143,12 +144,12 @@ class KernelGraphBuilder:
         return kinds.KernelSink(results)
 
     def graph(self, root: kinds.KernelSink) -> KernelGraph:
-        """The kernel graph as a stage: printed, or drawn. Its numbers are those in messages."""
+        """The kernel graph as a stage, to print or draw; error messages use its numbers."""
         numbers = Numbering()
         numbers.all(Names(root).nodes)
         return KernelGraph(title="Kernel graph", root=root, numbers=numbers, parents={})
 
     def describe(self, root: kinds.KernelSink, ids: Sequence[int]) -> list[str]:
-        """The nodes with these ids in words: `call step (%6)`."""
+        """Descriptions of the nodes with these ids: `call step (%6)`."""
         names = Names(root)
         return [names.describe(names.nodes[number]) for number in ids]

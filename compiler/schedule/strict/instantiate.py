@@ -1,14 +1,14 @@
-"""instantiate: a PreSchedule with memory and values, ready to run.
+"""instantiate: gives a PreSchedule memory and values of variables, so that it can run.
 
     Before:  item 0 step;  item 0 i = 0, i = 1, i = 2
     After:   0  step  buffers (x, t)  i = 0  after –
              1  step  buffers (x, t)  i = 1  after 0
              2  step  buffers (x, t)  i = 2  after 1
 
-Where a buffer is looked for: an After or a lane in what was allocated, then in the inputs; a
-plain buffer in the inputs, then in what was allocated. What is found nowhere and is only written
-is allocated: on the device of the call's first argument that is not on disk, else on the CPU. A
-DefineLocal is always allocated. One item has one set of buffers, whatever its loops.
+The memory of an After or a lane is looked up in the allocated buffers, then in the inputs; that of
+a plain buffer in the inputs, then in the allocated buffers. A buffer that is not found and is only
+written is allocated, on the device of the call's first argument that is not on disk, else on the
+CPU. A DefineLocal is always allocated. An item has one set of buffers for all its iterations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @dataclass(slots=True, eq=False)
 class DeviceBuffer:
-    """`size` elements of memory on a device; made when first used."""
+    """`size` elements of memory on a device; allocated at its first use."""
 
     device: str
     dtype: DType
@@ -57,12 +57,12 @@ class DeviceBuffer:
 
     @property
     def is_disk(self) -> bool:
-        """Whether nothing can be computed where the buffer is."""
+        """True if the buffer is on a device without computation."""
         return is_disk(self.device)
 
     @property
     def array(self) -> Array:
-        """The elements, flat. New memory is full of ones' bits, so that reading it is seen."""
+        """The elements, flat. New memory is filled with 1 bits, so that reading it shows."""
         if self._array is None:
             self._array = np.empty(self.size, self.dtype.numpy)
             self._array.view(np.uint8)[...] = 0 if self.dtype.kind == "bool" else 0xFF
@@ -90,12 +90,12 @@ class ScheduledCall:
     alias_ids: tuple[int, ...]
     fixed_variables: Mapping[str, int]
     loop_variables: Mapping[str, str]
-    """The variables that are locked, with the loop that counts in each."""
+    """The variables that are loop counters, with their loops; the user cannot set them."""
     dependencies: tuple[int, ...]
     instance_dependencies: tuple[int, ...] = ()
 
     def with_variables(self, values: Mapping[str, int]) -> "ScheduledCall":
-        """The same run with other values; `ScheduleError` for a variable that a loop counts in."""
+        """The same run with other values; `ScheduleError` for a variable that is a loop counter."""
         for name in values:
             if name in self.loop_variables:
                 _refuse_locked(name, self.loop_variables[name])
@@ -104,7 +104,7 @@ class ScheduledCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScheduleResult:
-    """The runs in order, and the memory of each result as the sink has them."""
+    """The runs in order, and the memory of each result, in the sink's order."""
 
     items: tuple[ScheduledCall, ...]
     output_ids: tuple[int, ...]
@@ -121,10 +121,10 @@ def create_schedule(
 def instantiate_schedule(
     pre: PreSchedule, input_buffers: InputBuffers, variables: Mapping[str, int]
 ) -> ScheduleResult:
-    """Give every invocation its memory, its values and the runs it comes after.
+    """Give every invocation its memory, its values of variables and its dependencies.
 
-    Raises `ScheduleError`: an unknown buffer, by its id; memory that does not fit its node; a
-    value for a variable that only loops count in, or outside its bounds; an unknown item.
+    Raises `ScheduleError` for an unknown buffer, by its id; memory that does not fit its node; a
+    value of a loop counter, or out of the variable's bounds; an unknown item.
     """
     allocated: dict[StorageNode, DeviceBuffer] = {}
     templates = [_template(item, pre.names, input_buffers, allocated) for item in pre.items]
@@ -177,7 +177,7 @@ def _template(
 
 
 def _check_parameters(item: PreScheduleItem, nodes: Sequence[StorageNode], names: Names) -> None:
-    """Refuse a call that does not have an argument of its size and type for each parameter."""
+    """Refuse a call whose arguments do not match its parameters in number, size and type."""
     body: list[TensorNode] = toposort([item.body]) if item.body is not None else []
     for param in (node for node in body if isinstance(node, Param)):
         expected = f"{param.dtype.short}[{param.size}]"
@@ -193,7 +193,7 @@ def _check_parameters(item: PreScheduleItem, nodes: Sequence[StorageNode], names
 def _device(
     call: Callable, nodes: Sequence[StorageNode], inputs: InputBuffers, allocated: InputBuffers
 ) -> str:
-    """Where a call makes new memory: a transfer where its destination says."""
+    """The device on which a call allocates memory: for a transfer, that of its destination."""
     if isinstance(call, Transfer) and isinstance(nodes[0], Buffer):
         return nodes[0].device
     known = (allocated.get(node) or inputs.get(node) for node in nodes)
@@ -209,7 +209,7 @@ def _find(
     device: str,
     is_made_here: bool,
 ) -> DeviceBuffer:
-    """The memory of one argument, by the order of look-up at the top of this file."""
+    """The memory of one argument, looked up in the order of the module docstring."""
     known = inputs.get(node) or allocated.get(node)
     is_new = known is None and (is_made_here or isinstance(node, DefineLocal))
     if not is_new and not isinstance(value, STORAGE):
@@ -222,7 +222,7 @@ def _find(
 
 
 def _existing(node: StorageNode, names: Names, places: Sequence[InputBuffers]) -> DeviceBuffer:
-    """The memory of a node in the first of `places` that has it, and it fits."""
+    """The memory of a node in the first of `places` that has it; it has to fit the node."""
     found = next((place[node] for place in places if node in place), None)
     if found is None:
         names.refuse(node, "unknown buffer: it is no input, and no call before makes it")
@@ -241,7 +241,7 @@ def _refuse_locked(name: str, loop: str) -> None:
 
 
 def _free(item: PreScheduleItem) -> dict[str, tuple[int, int]]:
-    """The variables that an item takes from the user, with their bounds."""
+    """The variables that the user sets for an item, with their bounds."""
     free = {name: item.bounds[name] for name in item.runtime_variables}
     body: list[TensorNode] = toposort([item.body]) if item.body is not None else []
     for node in body:
@@ -252,7 +252,7 @@ def _free(item: PreScheduleItem) -> dict[str, tuple[int, int]]:
 
 
 def _check_locked(pre: PreSchedule, variables: Mapping[str, int]) -> None:
-    """Refuse values for variables that only loops count in, naming the loop."""
+    """Refuse values of variables that are loop counters; the error names the loop."""
     free = {name for item in pre.items for name in _free(item)}
     for item in pre.items:
         for name, counter in item.bound_ranges.items():
@@ -265,7 +265,7 @@ def _run(
     templates: Sequence[ScheduledCall],
     given: Sequence[Mapping[str, int]],
 ) -> ScheduledCall:
-    """One run: the user's values, then over them those of the loops."""
+    """One run, with the user's values, overridden by loop counters."""
     if not 0 <= invocation.item < len(templates):
         what = f"an invocation names item {invocation.item}, which does not exist"
         raise ScheduleError("schedule", what, expected=f"0 … {len(templates) - 1}")
@@ -276,7 +276,7 @@ def _run(
 def _user_values(
     item: PreScheduleItem, variables: Mapping[str, int], names: Names
 ) -> dict[str, int]:
-    """The values of the variables an item takes from the user; a bound constant is the default."""
+    """The values of the variables that the user sets for an item; bound constants are defaults."""
     found: dict[str, int] = {}
     for name, (low, high) in _free(item).items():
         bound = item.runtime_variables.get(name)
@@ -294,7 +294,8 @@ def _user_values(
 
 
 def _instance_dependencies(pre: PreSchedule, runs: Sequence[ScheduledCall]) -> list[set[int]]:
-    """For each run those it comes after: over memory, by its waits, custom calls one by one."""
+    """For each run the runs that it depends on: through memory, by waits, and earlier custom calls.
+    """
     over_memory = conflicts([_access(run) for run in runs])
     both = zip(over_memory, waits_in_iteration(pre), strict=True)
     return [{*edges, *before} for edges, before in both]

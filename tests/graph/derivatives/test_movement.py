@@ -1,4 +1,4 @@
-"""Derivatives of movement and of values joined, against central differences."""
+"""Derivatives of movement and concatenation, against central differences."""
 
 from collections.abc import Callable
 

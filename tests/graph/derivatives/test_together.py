@@ -1,4 +1,4 @@
-"""Softmax and its logarithm: one rule for all their operations, and what is not just like them."""
+"""Softmax and its logarithm: one rule for all their operations, and graphs that do not match."""
 
 from collections.abc import Callable
 

@@ -39,7 +39,7 @@ from tests.evaluate import ENGINES, NUMPYS, assert_same, samples
 
 Array = np.ndarray[Any, Any]
 BY_SWEEPS = (Backward, Gradient)
-"""Kinds that `differentiate` takes out, tested there."""
+"""Kinds that `differentiate` removes, tested there."""
 g = GraphBuilder()
 Case = tuple[Callable[[TensorNode, TensorNode, DType], TensorNode], Callable[[Array, Array], Any]]
 POSITIONS = np.array([[3, 0, -1, 9], [1, 1, 2, 0]])

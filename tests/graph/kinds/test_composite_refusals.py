@@ -1,4 +1,4 @@
-"""Refusals of each composite kind, with what was got and what is expected."""
+"""The errors of each composite kind, with what was passed and what is expected."""
 
 import pytest
 

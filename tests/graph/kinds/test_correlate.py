@@ -25,7 +25,7 @@ RNG = np.random.default_rng(6)
 
 
 def changes(x: Array, w: Array, g: Array, borders: Any, steps: Any, gaps: Any, groups: int) -> Any:
-    """What a convolution's image and weights change by, tap by tap, in float64."""
+    """The gradients of a convolution by its image and weights, tap by tap, in float64."""
     axes = range(x.ndim - 2)
     wide = np.pad(x.astype("f8"), [(0, 0), (0, 0), *borders])
     by_image, by_weights = np.zeros_like(wide), np.zeros(w.shape)

@@ -1,4 +1,4 @@
-"""Many tensors joined: in groups, of which those of equal shapes are one kernel."""
+"""Concatenation of many tensors in groups; groups of equal shapes share a kernel."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Copies, devices, clones and shards as nodes: values, devices, printed form, what is refused."""
+"""Copies, devices, clones and shards as nodes: values, devices, printed form, errors."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Scans: what they mean at their edges, on every engine, and where they are steps."""
+"""Scans: edge cases on every engine, and their expansion into log2(n) steps."""
 
 import numpy as np
 import pytest

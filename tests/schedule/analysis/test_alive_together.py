@@ -1,4 +1,4 @@
-"""Which large buffers are needed together: the largest are told, with the levels of both."""
+"""Large buffers with overlapping live ranges: the largest are reported, with both ranges."""
 
 import random
 
@@ -44,7 +44,7 @@ def test_of_each_pair_that_is_told_the_lives_meet() -> None:
     for place in places:
         assert len(found[place.buffer]) <= MOST_TOLD
         beginning = [p for p in places if p is not place and p.first <= place.first <= p.last]
-        assert not beginning or found[place.buffer], "somebody is told"
+        assert not beginning or found[place.buffer], "a buffer is reported"
         for why in found[place.buffer]:
             begin, end, _ = numbers_of(why)
             assert begin.limit is not None and begin.value <= begin.limit

@@ -1,4 +1,4 @@
-"""Strides, bytes and lifetimes of buffers."""
+"""Strides, bytes and live ranges of buffers."""
 
 import math
 

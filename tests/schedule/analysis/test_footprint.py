@@ -1,4 +1,4 @@
-"""Bytes by liveness and item by item; the sweep against a sum per item."""
+"""Bytes by live ranges and by item; the sweep against a sum per item."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""One kernel in place of two: its work, and what fusion changes by the estimates, sign included."""
+"""A fused kernel in place of two: its work, and the estimated change of time with its sign."""
 
 import numpy as np
 import pytest

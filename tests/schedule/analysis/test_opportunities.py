@@ -1,4 +1,4 @@
-"""Pairs of kernels that could be one: which, what they would save, and the reason."""
+"""Pairs of kernels that could be fused, what fusion would save, and the reasons against it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What each tensor node does of a kernel's work: the sums are the kernel's."""
+"""The share of each tensor node in a kernel's work: the shares sum to the kernel's work."""
 
 import numpy as np
 import pytest

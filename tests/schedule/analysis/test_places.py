@@ -1,4 +1,4 @@
-"""Places in an arena: gaps join, the best fits, and reasons say what was there before."""
+"""Places in an arena: gaps merge, best fit is used, reasons name the buffer that shares a place."""
 
 import random
 
@@ -56,11 +56,11 @@ def test_reasons_name_the_last_that_was_there_or_the_next_that_will_be() -> None
         made[each] = Place(each, begin, 64, first, last, "")
     names = [each.name for each in made]
     assert [place.reason for place in explained(made).values()] == [
-        f"shares 64 bytes with {names[4]}: not needed before level 5, and 2 more",
-        f"shares 64 bytes with {names[0]}: dead since level 1",
-        f"shares 64 bytes with {names[1]}: dead since level 3, and 1 more",
+        f"shares 64 bytes with {names[4]}: its live range begins in level 5, and 2 more",
+        f"shares 64 bytes with {names[0]}: its live range ends in level 1",
+        f"shares 64 bytes with {names[1]}: its live range ends in level 3, and 1 more",
         f"memory of its own: of those needed at other times, {names[4]} is the largest, "
-        f"and {names[0]} is there meanwhile",
-        f"shares 64 bytes with {names[2]}: dead since level 4, and 2 more",
+        f"but {names[0]} is live in that place",
+        f"shares 64 bytes with {names[2]}: its live range ends in level 4, and 2 more",
     ]
     assert {span(place) for place in made.values()} == {(0, 64), (64, 128)}

@@ -1,4 +1,4 @@
-"""How long ago what an item touches was touched, over runs that follow one another."""
+"""Reuse distances of the memory that an item touches, over consecutive runs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The roof of a kernel: what its operations and bytes need at best, never more than it takes."""
+"""The roofline bound of a kernel: the least time for its work, never above its estimate."""
 
 import numpy as np
 

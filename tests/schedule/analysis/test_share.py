@@ -1,4 +1,4 @@
-"""Places in the arena: disjoint where lives meet, and nearly as small as possible."""
+"""The memory plan: places are disjoint where live ranges overlap; the arena is nearly minimal."""
 
 import random
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def test_a_chain_takes_turns_in_two_places() -> None:
     assert [p.offset for p in plan.places] == [0, 640, 0, 640, 0, None]
     assert (plan.unshared, plan.arena, plan.kept) == (5 * 640 + 64, 1280, 64)
     assert plan.peak == plan.live == 1344
-    assert plan.places[2].reason == "shares 640 bytes with b-1: dead since level 1"
+    assert plan.places[2].reason == "shares 640 bytes with b-1: its live range ends in level 1"
     assert plan.places[5].reason == "a result: never shared"
 
 

@@ -1,4 +1,4 @@
-"""Lines that pass between the levels of memory, of loops by hand, counted by hand."""
+"""Cache lines moved between memory levels, for loops written by hand and counted by hand."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from compiler.schedule.analysis.traffic import LINE, Footprint, Loop, Traffic, l
 
 PAGES, PAGE = 1536, 4096
 AGO = 1e9
-"""Nothing that was touched before is near."""
+"""A reuse distance larger than every cache."""
 
 
 def reads(slot: int, size: int, *loops: Loop, write: bool = False) -> Footprint:

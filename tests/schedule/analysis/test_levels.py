@@ -1,4 +1,4 @@
-"""Waves of a schedule: by dependencies alone, and what of a wave may overlap."""
+"""Topological levels of a schedule, and the items of a level that may overlap."""
 
 import random
 from dataclasses import replace
@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from compiler.core.errors import ScheduleError
-from compiler.schedule.analysis.waves import groups, level_of, levels
+from compiler.schedule.analysis.levels import groups, level_of, levels
 from tests.schedule.items import buffer, schedule
 
 
-def test_a_wave_waits_for_earlier_waves_only() -> None:
+def test_a_level_waits_for_earlier_levels_only() -> None:
     items = schedule(((0, 1), (0, 2), (1, 3), (2, 3)), 5)
     assert levels(items) == ((0, 4), (1, 2), (3,))
     assert level_of(levels(items)) == {0: 0, 4: 0, 1: 1, 2: 1, 3: 2}
@@ -62,7 +62,7 @@ def test_what_touches_one_buffer_conflicts_if_one_of_the_two_writes_it() -> None
     assert groups(known, (0, 1, 2)) == ((0, 1), (2,))
 
 
-def test_a_wave_is_cut_where_items_conflict() -> None:
+def test_a_level_is_split_where_items_conflict() -> None:
     a, b, c, x = (buffer(n) for n in (-1, -2, -3, 1))
     items = schedule((), 4, [(a, x), (x, c), (b, x), (c,)])
     # 1 writes what 0 and 2 read, and reads what 3 writes

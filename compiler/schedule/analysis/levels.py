@@ -1,6 +1,6 @@
-"""levels: the waves of a schedule. Items of one level wait for earlier levels only.
+"""levels: the topological levels of a schedule. Items of one level depend on earlier levels only.
 
-    level(i) = 0 where item i waits for nothing, else 1 + the greatest level it waits for
+    level(i) = 0 if item i waits for nothing, else 1 + the greatest level that it waits for
 
 Two items of one level may run at once unless they touch the same storage and one writes it.
 """
@@ -13,10 +13,10 @@ from compiler.schedule.items import ScheduleItem
 
 
 def levels(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
-    """The item ids of each wave, ascending; Kahn's algorithm, one wave at a time.
+    """The item ids of each level, ascending: Kahn's algorithm, one level at a time.
 
-    Dependencies decide, not the order of the items. Raises `ScheduleError` for an id that two
-    items have, for one that no item has, and for items that wait for each other.
+    The order of the items does not matter. Raises `ScheduleError` for a repeated id, for a
+    dependency on an id that does not exist, and for a cycle.
     """
     known = _by_id(items)
     waiting = {i: len(set(item.depends_on)) for i, item in known.items()}
@@ -24,21 +24,23 @@ def levels(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
     for item in items:
         for producer in set(item.depends_on):
             after[producer].append(item.item_id)
-    wave = sorted(i for i, count in waiting.items() if not count)
+    level = sorted(i for i, count in waiting.items() if not count)
     result: list[tuple[int, ...]] = []
-    while wave:
-        result.append(tuple(wave))
-        wave = _freed(wave, after, waiting)
+    while level:
+        result.append(tuple(level))
+        level = _freed(level, after, waiting)
     left = sorted(set(known).difference(*result))
     if left:
         raise ScheduleError("levels", "items wait for each other", got=", ".join(map(str, left)))
     return tuple(result)
 
 
-def _freed(wave: Sequence[int], after: dict[int, list[int]], waiting: dict[int, int]) -> list[int]:
-    """The items that waited for nothing but this wave."""
+def _freed(
+    level: Sequence[int], after: dict[int, list[int]], waiting: dict[int, int]
+) -> list[int]:
+    """The items that become free once this level has run."""
     result: list[int] = []
-    for item in wave:
+    for item in level:
         for other in after[item]:
             waiting[other] -= 1
             if not waiting[other]:
@@ -47,7 +49,7 @@ def _freed(wave: Sequence[int], after: dict[int, list[int]], waiting: dict[int, 
 
 
 def _by_id(items: Sequence[ScheduleItem]) -> dict[int, ScheduleItem]:
-    """The items by id, each id once, and every id that one waits for among them."""
+    """The items by id; checks that ids are unique and dependencies exist."""
     known: dict[int, ScheduleItem] = {}
     for item in items:
         if item.item_id in known:
@@ -62,29 +64,31 @@ def _by_id(items: Sequence[ScheduleItem]) -> dict[int, ScheduleItem]:
     return known
 
 
-def waves_to_run(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
-    """The waves, or each item alone where one orders the others without touching anything."""
+def levels_to_run(items: Sequence[ScheduleItem]) -> tuple[tuple[int, ...], ...]:
+    """The levels; if a synchronisation orders other items, each item is a level of its own."""
     if all(item.operation.arguments for item in items):
         return levels(items)
     levels(items)  # refuses wrong ids
     return tuple((item.item_id,) for item in items)
 
 
-def level_of(waves: Sequence[Sequence[int]]) -> dict[int, int]:
-    """The level of each item."""
-    return {item: level for level, wave in enumerate(waves) for item in wave}
+def level_of(by_level: Sequence[Sequence[int]]) -> dict[int, int]:
+    """The number of the level of each item."""
+    return {item: number for number, level in enumerate(by_level) for item in level}
 
 
-def groups(known: Mapping[int, ScheduleItem], wave: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """The items of a wave, cut so that no two of a group conflict; groups run in order.
+def groups(
+    known: Mapping[int, ScheduleItem], level: Sequence[int]
+) -> tuple[tuple[int, ...], ...]:
+    """The items of a level, split into groups without conflicts; groups run in order.
 
-    Two conflict where they touch the same storage and one of them writes it.
+    Two items conflict if they touch the same storage and one of them writes it.
     """
     result: list[list[int]] = []
     written: dict[Buffer, int] = {}
     touched: dict[Buffer, int] = {}
-    """The last group with an item that writes, or touches, a buffer."""
-    for item in wave:
+    """For each buffer, the last group with an item that writes, or touches, it."""
+    for item in level:
         reads, writes = known[item].operation.reads, known[item].operation.writes
         behind = [written[b] for b in reads if b in written]
         behind += [touched[b] for b in writes if b in touched]
