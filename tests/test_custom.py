@@ -201,7 +201,7 @@ def writing(x: Array) -> Array:
     ("function", "problem", "line"),
     [
         (failing, "the function failed: RuntimeError: no luck with 6 elements", "raise Runtime"),
-        (too_short, "the function gave another result than was declared", "@custom.host"),
+        (too_short, "the result differs from the declared one", "@custom.host"),
         (writing, "the function failed: ValueError: assignment destination is read-only", "x[0] ="),
     ],
 )

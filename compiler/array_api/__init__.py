@@ -1,27 +1,27 @@
-"""The array API standard, version 2024.12, on tensors: what libraries for any array call.
+"""The array API standard, version 2024.12, on tensors: for libraries that support any array.
 
     import compiler.array_api as xp
     xp.sum(xp.exp(xp.asarray([1.0, 2.0])))      a lazy tensor, as `Tensor([1.0, 2.0]).exp().sum()`
     x.__array_namespace__()                     this module: so SciPy, scikit-learn, einops find it
 
-Functions have the standard's names and arguments, and are as lazy as the methods they call. What
-depends on data (`bool(x)`, `nonzero`, `unique_*`, boolean masks) computes it. There are no complex
-numbers, as `__array_namespace_info__()` says, and so there is no extension `fft`.
+Functions have the standard's names and arguments, and are as lazy as the methods they call.
+Operations that depend on data (`bool(x)`, `nonzero`, `unique_*`, boolean masks) compute it. Complex
+numbers are not supported, as `__array_namespace_info__()` reports, nor the extension `fft`.
 
 In order: each imports only what stands before it.
 
-    arguments.py     what is given to a function, as tensors where it is to be
+    arguments.py     conversion of arguments to tensors
     data_types.py    element types and their limits, kinds and conversions
-    inspection.py    what there is: devices, types, capabilities
-    creation.py      tensors out of numbers, arrays and nothing
+    inspection.py    the devices, types and capabilities of this namespace
+    creation.py      new tensors, and tensors from arrays and numbers
     exchange.py      memory shared with other libraries, by DLPack
-    elementwise.py   functions of each element
-    statistical.py   sums, means, extremes, running totals, truth of all or any, differences
-    linear.py        products of matrices
-    manipulation.py  shapes, and tensors joined and repeated
-    searching.py     order, and positions of what is looked for
+    elementwise.py   elementwise functions
+    statistical.py   sums, means, extremes, cumulative sums, all and any, differences
+    linear.py        matrix products
+    manipulation.py  reshaping, joining and repeating
+    searching.py     sorting, searching and selection by index
     sets.py          distinct elements
-    linalg.py        the extension of that name: decompositions, norms
+    linalg.py        the extension `linalg`: decompositions, norms
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What is given to a function of the standard, as tensors where it is to be."""
+"""Conversion of arguments to tensors."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ from compiler.tensors.value import TensorValue, as_node, common_type, operand_of
 
 
 def tensor(operation: str, value: object) -> Tensor:
-    """`value`, a tensor or an array; `DataError` for a Python number, which has no type here."""
+    """`value`, a tensor or an array, as a tensor. Raises `DataError` for a Python number, whose
+    type the standard does not define here."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, np.ndarray | np.generic):
@@ -24,9 +25,9 @@ def tensor(operation: str, value: object) -> Tensor:
 
 
 def pair(operation: str, first: object, second: object) -> tuple[Tensor, Any]:
-    """Two operands, the first as a tensor: a Python number takes the other's type.
+    """Two operands, the first as a tensor; a Python number takes the type of the other.
 
-    `DataError` where both are Python numbers.
+    Raises `DataError` if both are Python numbers.
     """
     if isinstance(first, Scalar) and isinstance(second, Scalar):
         tensor(operation, first)
@@ -37,11 +38,11 @@ def pair(operation: str, first: object, second: object) -> tuple[Tensor, Any]:
 
 
 def placed(made: Tensor, device: object, like: Tensor | None = None) -> Tensor:
-    """`made` on `device`, else where `like` is."""
+    """`made` moved to `device`, by default to that of `like`."""
     wanted = device if device is not None or like is None else like.device
     return made if wanted in (None, made.device) else made.to(wanted)  # type: ignore[arg-type]
 
 
 def is_tensor(value: object) -> bool:
-    """Whether a value is a tensor, of any class."""
+    """True if a value is a tensor, of any class."""
     return isinstance(value, TensorValue)

@@ -1,4 +1,5 @@
-"""Tensors out of numbers, arrays and nothing. Default types are NumPy's: float64, int64, bool."""
+"""New tensors, and tensors from arrays and numbers. Default types are NumPy's: float64, int64,
+bool."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -20,7 +21,7 @@ def arange(
     start: int | float, /, stop: int | float | None = None, step: int | float = 1, *,
     dtype: Type = None, device: object = None,
 ) -> Tensor:  # fmt: skip
-    """start, start + step, … below `stop`; with one argument from 0 up to it."""
+    """start, start + step, … below `stop`. A single argument is `stop`, with `start` 0."""
     return placed(Tensor.arange(start, stop, step, dtype), device)
 
 
@@ -28,11 +29,11 @@ def arange(
 def asarray(
     obj: object, /, *, dtype: Type = None, device: object = None, copy: bool | None = None
 ) -> Tensor:  # fmt: skip
-    """A tensor of a tensor, an array, numbers or nested lists of them, or a buffer.
+    """A tensor from a tensor, an array, a number, a nested list of these, or a buffer.
 
-    A tensor and an array that is row-major, aligned and native are shared unless `copy` is true
-    or they have another type. Raises `DataError`, a ValueError too, where `copy` is false and
-    something must be copied.
+    A tensor, or an array that is row-major, aligned and in native byte order, is shared unless
+    `copy` is true or `dtype` differs. Raises `DataError`, also a ValueError, if `copy` is false but
+    a copy is needed.
     """
     if copy is False and not _is_shared(obj, dtype, device):
         raise CopyNeeded(
@@ -47,11 +48,11 @@ def asarray(
 
 
 class CopyNeeded(DataError, ValueError):
-    """What must be copied and may not be."""
+    """A copy is needed, but forbidden."""
 
 
 def _is_shared(obj: object, dtype: Type, device: object) -> bool:
-    """Whether a tensor of `obj` holds its memory."""
+    """True if a tensor made from `obj` shares its memory."""
     if not isinstance(obj, Tensor | np.ndarray):
         return False
     if dtype is not None and parse(obj.dtype, "asarray") != parse(dtype, "asarray"):
@@ -62,7 +63,7 @@ def _is_shared(obj: object, dtype: Type, device: object) -> bool:
 
 
 def _plain(obj: object) -> object:
-    """`obj` with numbers in place of the tensors in its lists, and a buffer as an array."""
+    """`obj` with the tensors in its lists replaced by numbers, and a buffer by an array."""
     if isinstance(obj, list | tuple):
         return [_plain(each) for each in obj]
     if is_tensor(obj):
@@ -72,13 +73,14 @@ def _plain(obj: object) -> object:
 
 @public
 def empty(shape: Shape, *, dtype: Type = None, device: object = None) -> Tensor:
-    """A tensor whose elements are not to be relied on: 0."""
+    """A tensor with unspecified elements; they are 0."""
     return placed(Tensor.zeros(shape, dtype=dtype), device)
 
 
 @public
 def empty_like(x: Tensor, /, *, dtype: Type = None, device: object = None) -> Tensor:
-    """The same with the shape and, where none is said, the type and the device of `x`."""
+    """A tensor with unspecified elements, and the shape and, by default, the type and device of
+    `x`."""
     return placed(tensor("empty_like", x).zeros_like(dtype), device, x)
 
 
@@ -103,7 +105,7 @@ def full(
 def full_like(
     x: Tensor, /, fill_value: Scalar, *, dtype: Type = None, device: object = None
 ) -> Tensor:  # fmt: skip
-    """`fill_value` everywhere, with the shape and, where none is said, the type of `x`."""
+    """`fill_value` everywhere, with the shape and, by default, the type of `x`."""
     return placed(tensor("full_like", x).full_like(fill_value, dtype), device, x)
 
 
@@ -112,13 +114,13 @@ def linspace(
     start: int | float, stop: int | float, /, num: int, *, dtype: Type = None,
     device: object = None, endpoint: bool = True,
 ) -> Tensor:  # fmt: skip
-    """`num` numbers from `start` to `stop` in even steps, with `stop` if `endpoint`."""
+    """`num` evenly spaced numbers from `start` to `stop`, including `stop` if `endpoint`."""
     return placed(Tensor.linspace(start, stop, num, endpoint, dtype), device)
 
 
 @public
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> list[Tensor]:
-    """Each row repeated along the axes of the others."""
+    """Coordinates of a grid: each vector broadcast along the axes of the others."""
     return list(Tensor.meshgrid(*arrays, indexing=indexing))
 
 
@@ -130,19 +132,19 @@ def ones(shape: Shape, *, dtype: Type = None, device: object = None) -> Tensor:
 
 @public
 def ones_like(x: Tensor, /, *, dtype: Type = None, device: object = None) -> Tensor:
-    """1 everywhere, with the shape and, where none is said, the type and the device of `x`."""
+    """1 everywhere, with the shape and, by default, the type and device of `x`."""
     return placed(tensor("ones_like", x).ones_like(dtype), device, x)
 
 
 @public
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """0 above diagonal `k` of the last two axes."""
+    """The lower triangle: 0 above diagonal `k` of the last two axes."""
     return tensor("tril", x).tril(k)
 
 
 @public
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
-    """0 below diagonal `k` of the last two axes."""
+    """The upper triangle: 0 below diagonal `k` of the last two axes."""
     return tensor("triu", x).triu(k)
 
 
@@ -154,5 +156,5 @@ def zeros(shape: Shape, *, dtype: Type = None, device: object = None) -> Tensor:
 
 @public
 def zeros_like(x: Tensor, /, *, dtype: Type = None, device: object = None) -> Tensor:
-    """0 everywhere, with the shape and, where none is said, the type and the device of `x`."""
+    """0 everywhere, with the shape and, by default, the type and device of `x`."""
     return placed(tensor("zeros_like", x).zeros_like(dtype), device, x)

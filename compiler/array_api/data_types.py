@@ -24,7 +24,7 @@ KINDS: dict[str, frozenset[str]] = {
     "complex floating": frozenset(),
     "numeric": frozenset(("int", "uint", "float")),
 }
-"""The kinds of types by the standard's names."""
+"""Kinds of types, by the standard's names."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class IntegerLimits:
 
 
 def type_of(operation: str, value: object) -> DType:
-    """The type that `value` is or, a tensor or an array, has."""
+    """The type of a tensor or an array; a type is returned unchanged."""
     return value.dtype if isinstance(value, TensorValue) else dtypes.parse(
         value.dtype if isinstance(value, np.ndarray) else value, operation
     )  # fmt: skip
@@ -60,9 +60,9 @@ def type_of(operation: str, value: object) -> DType:
 def astype(
     x: Tensor, dtype: DType, /, *, copy: bool = True, device: object = None
 ) -> Tensor:  # fmt: skip
-    """`x` converted to `dtype`: integers wrap, floats saturate into integers.
+    """`x` converted to `dtype`: integers wrap, floats saturate when converted to integers.
 
-    A tensor of its own, also where nothing is to be converted, unless `copy` is false.
+    Returns a new tensor, even if the type is the same, unless `copy` is false.
     """
     x = tensor("astype", x)
     made = x.cast(dtype) if copy or x.dtype != dtype else x
@@ -71,14 +71,14 @@ def astype(
 
 @public
 def can_cast(from_: "DType | Tensor", to: DType, /) -> bool:
-    """Whether what has type `from_` can become `to` by promotion."""
+    """True if type `from_` can be promoted to `to`."""
     target = dtypes.parse(to, "can_cast")
     return dtypes.promote(type_of("can_cast", from_), target) is target
 
 
 @public
 def finfo(type: "DType | Tensor", /) -> FloatLimits:
-    """Limits of a type of floats; `DTypeError` for others."""
+    """The limits of a float type. Raises `DTypeError` for others."""
     dtype = type_of("finfo", type)
     if not dtype.is_float:
         raise DTypeError("finfo", "no type of floats", got=str(dtype), expected="float32, float64")
@@ -91,7 +91,7 @@ def finfo(type: "DType | Tensor", /) -> FloatLimits:
 
 @public
 def iinfo(type: "DType | Tensor", /) -> IntegerLimits:
-    """Limits of an integer type; `DTypeError` for others."""
+    """The limits of an integer type. Raises `DTypeError` for others."""
     dtype = type_of("iinfo", type)
     if not dtype.is_integer:
         raise DTypeError("iinfo", "no integer type", got=str(dtype), expected="int32, uint8, …")
@@ -100,7 +100,8 @@ def iinfo(type: "DType | Tensor", /) -> IntegerLimits:
 
 @public
 def isdtype(dtype: DType, kind: Kinds) -> bool:
-    """Whether a type is of a kind: a type, the standard's name of a kind, or one of several."""
+    """True if a type is of a kind. `kind` is a type, the standard's name of a kind, or a tuple of
+    these."""
     found = dtypes.parse(dtype, "isdtype")
     return any(_is_of(found, each) for each in (kind if isinstance(kind, tuple) else (kind,)))
 
@@ -115,7 +116,7 @@ def _is_of(dtype: DType, kind: "DType | str") -> bool:
 
 @public
 def result_type(*arrays_and_dtypes: "Tensor | Scalar | DType") -> DType:
-    """The type that these are promoted to: of a Python number only its kind counts."""
+    """The type that the arguments are promoted to. Of a Python number only the kind counts."""
     if all(isinstance(each, Scalar) for each in arrays_and_dtypes):
         raise DataError("result_type", "nothing here has a type", got=str(len(arrays_and_dtypes)),
                         expected="a tensor or a type among them")  # fmt: skip

@@ -1,6 +1,6 @@
-"""Functions of each element: the methods of tensors under the standard's names.
+"""Elementwise functions: tensor methods under the standard's names.
 
-A Python number may stand for one of two operands: it takes the type of the other.
+One of two operands may be a Python number: it takes the type of the other.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,8 @@ Binary: TypeAlias = "Callable[[Tensor | Scalar, Tensor | Scalar], Tensor]"
 
 
 def _one(name: str, method: str = "") -> Unary:
-    """The function `name` that is `method` of a tensor, which has the same name unless said."""
+    """The function `name` that calls `method` of a tensor, by default the method of the same
+    name."""
 
     def function(x: Tensor, /) -> Tensor:
         made: Tensor = getattr(tensor(name, x), method or name)()
@@ -27,8 +28,8 @@ def _one(name: str, method: str = "") -> Unary:
 
 
 def _two(name: str, method: str = "", mirrored: str = "") -> Binary:
-    """The function `name` that is `method` of two operands; with a Python number first that of
-    the two exchanged, if it has a name."""
+    """The function `name` that calls `method` of two operands. If the first is a Python number,
+    `mirrored` is called with swapped operands."""
 
     def function(x1: "Tensor | Scalar", x2: "Tensor | Scalar", /) -> Tensor:
         if mirrored and isinstance(x1, Scalar):
@@ -124,17 +125,17 @@ def clip(
 
 @public
 def conj(x: Tensor, /) -> Tensor:
-    """The conjugate of numbers that are not complex: `x`."""
+    """The complex conjugate; numbers are real, so `x`."""
     return +tensor("conj", x)
 
 
 @public
 def real(x: Tensor, /) -> Tensor:
-    """The real part of numbers that are not complex: `x`."""
+    """The real part; numbers are real, so `x`."""
     return +tensor("real", x)
 
 
 @public
 def imag(x: Tensor, /) -> Tensor:
-    """The imaginary part of numbers that are not complex: 0."""
+    """The imaginary part; numbers are real, so 0."""
     return tensor("imag", x).zeros_like()

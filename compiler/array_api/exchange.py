@@ -1,7 +1,7 @@
 """Memory shared with other libraries, by DLPack: `np.from_dlpack(x)`, `from_dlpack(array)`.
 
-A tensor shares what it is made of, and what is computed for it; nothing is copied. Tensors share
-memory among each other, so they give it away to be read; see `tensors/sharing.py`.
+Memory is shared in both directions without a copy. Tensors share memory with each other, so it is
+exported as read-only; see `tensors/sharing.py`.
 """
 
 from typing import Any
@@ -16,14 +16,14 @@ from compiler.tensors.sharing import array_of
 
 @public
 def from_dlpack(x: Any, /, *, device: object = None, copy: bool | None = None) -> Tensor:
-    """A tensor of the memory of `x`, an array of any library that has `__dlpack__`.
+    """A tensor on the memory of `x`, an array of any library that has `__dlpack__`.
 
-    Later writes to `x` are seen until the tensor has been computed. Copied where `copy` is true,
-    and where the array is not row-major; the latter is refused where `copy` is false
-    (`DataError`, which is a ValueError).
+    Later writes to `x` are visible until the tensor has been computed. The memory is copied if
+    `copy` is true, or if the array is not row-major; the latter raises `DataError` (a ValueError)
+    if `copy` is false.
     """
     if not hasattr(x, "__dlpack__"):
-        what, got = "this does not share its memory by DLPack", type(x).__name__
+        what, got = "the object does not support DLPack", type(x).__name__
         raise DataError("from_dlpack", what, got=got, expected="an array with __dlpack__")
     array = array_of(x)
     if copy is False and not array.flags.c_contiguous:

@@ -1,4 +1,4 @@
-"""What there is: devices, element types, capabilities."""
+"""The devices, element types and capabilities of this namespace."""
 
 from typing import Any
 
@@ -10,30 +10,30 @@ from compiler.graph.devices import DEFAULT
 
 VERSION = "2024.12"
 VERSIONS = ("2021.12", "2022.12", "2023.12", VERSION)
-"""Versions whose functions are all here: each has those of the one before."""
+"""The supported versions of the standard; each includes the one before."""
 
 STANDARD = (
     dtypes.bool_, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8,
     dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.float32, dtypes.float64,
 )  # fmt: skip
-"""The standard's types that there are. float16 and bfloat16 are none of its own."""
+"""The supported types of the standard. float16 and bfloat16 are not part of it."""
 
 
 class NamespaceInfo:
-    """What a library may ask about this namespace."""
+    """Information about this namespace for libraries."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Boolean masks and shapes that depend on data: both, by computing the data."""
+        """Boolean masks and data-dependent shapes are supported: the data are computed."""
         return {
             "boolean indexing": True, "data-dependent shapes": True, "max dimensions": None,
         }  # fmt: skip
 
     def default_device(self) -> str:
-        """Where tensors are unless something is said."""
+        """The default device of new tensors."""
         return DEFAULT
 
     def default_dtypes(self, *, device: object = None) -> dict[str, DType | None]:
-        """The types of what has none of its own; there are no complex numbers."""
+        """The default types; complex numbers are not supported."""
         _check_device(device)
         return {
             "real floating": dtypes.asked(None, "default_dtypes"), "complex floating": None,
@@ -43,13 +43,13 @@ class NamespaceInfo:
     def dtypes(
         self, *, device: object = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, DType]:
-        """The standard's types that there are, by name; of the kinds that are named."""
+        """The supported types of the standard, by name; only those of `kind`, if given."""
         _check_device(device)
         kinds = tuple(KINDS) if kind is None else kind
         return {dtype.name: dtype for dtype in STANDARD if isdtype(dtype, kinds)}
 
     def devices(self) -> list[str]:
-        """Devices that run programs; CPU:1, CPU:2, … are others on the same processor."""
+        """Devices that run programs. CPU:1, CPU:2, … share the same processor."""
         return [DEFAULT, "INTERPRET"]
 
 
@@ -60,5 +60,5 @@ def _check_device(device: object) -> None:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """What a library may ask about this namespace."""
+    """Information about this namespace for libraries."""
     return NamespaceInfo()

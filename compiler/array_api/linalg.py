@@ -1,7 +1,7 @@
-"""The extension `linalg`: products are ours, decompositions NumPy's, which are LAPACK's.
+"""The extension `linalg`: products are ours, decompositions NumPy's, which call LAPACK.
 
-A decomposition is a call on the host between two kernels (`custom.host`), lazy as all else. What it
-gives is packed into one row, so that one call serves all its parts:
+A decomposition is a host call between two kernels (`custom.host`), lazy like all operations. Its
+results are packed into one row, so that one call serves all of them:
 
     x [3, 2]  ── svd ──▶  row [9 + 2 + 4]  ──▶  U [3, 3], S [2], Vh [2, 2]
 """
@@ -35,28 +35,28 @@ Order: TypeAlias = float | Literal["fro", "nuc"] | None
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues in order, and eigenvectors as columns."""
+    """Eigenvalues in ascending order, and eigenvectors as columns."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class QRResult(NamedTuple):
-    """An orthogonal matrix and an upper triangle whose product is the matrix."""
+    """An orthogonal matrix Q and an upper triangular matrix R."""
 
     Q: Tensor
     R: Tensor
 
 
 class SlogdetResult(NamedTuple):
-    """The sign and the logarithm of the size of a determinant."""
+    """The sign of a determinant, and the logarithm of its absolute value."""
 
     sign: Tensor
     logabsdet: Tensor
 
 
 class SVDResult(NamedTuple):
-    """Matrices U and Vh of singular vectors, and the singular values S between them."""
+    """Matrices U and Vh of singular vectors, and the singular values S."""
 
     U: Tensor
     S: Tensor
@@ -64,10 +64,10 @@ class SVDResult(NamedTuple):
 
 
 def _floats(operation: str, value: object, is_square: bool = False) -> Tensor:
-    """A stack of matrices of floats, of as many rows as columns if `is_square`."""
+    """A stack of float matrices, square if `is_square`."""
     x = tensor(operation, value)
     if x.dtype not in (dtypes.float32, dtypes.float64):
-        raise DTypeError(operation, "a decomposition is of floats", got=str(x.dtype),
+        raise DTypeError(operation, "only floats can be decomposed", got=str(x.dtype),
                          expected="float32 or float64", hint="xp.astype converts")  # fmt: skip
     if x.ndim < 2 or (is_square and x.shape[-1] != x.shape[-2]):
         expected = "(…, n, n)" if is_square else "(…, rows, columns)"
@@ -81,7 +81,7 @@ def _row(*parts: Array) -> Array:
 
 
 def _unpacked(row: Tensor, *shapes: Shape) -> list[Tensor]:
-    """The parts, of `shapes`, that lie one behind the other in a row."""
+    """The parts of a packed row, reshaped to `shapes`."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     return [
         row[end - math.prod(shape) : end].reshape(shape)
@@ -89,7 +89,7 @@ def _unpacked(row: Tensor, *shapes: Shape) -> list[Tensor]:
     ]
 
 
-# Calls on the host.
+# Host calls.
 
 
 @custom.host(name="cholesky")
@@ -166,19 +166,19 @@ def _shapes_of_svd(shape: Shape, full: bool) -> tuple[Shape, Shape, Shape]:
 
 @public
 def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
-    """The lower triangle, or the upper one, whose product with its transpose is `x`."""
+    """The Cholesky factor: the lower triangular matrix L with L @ Lᵀ = x, or the upper one."""
     return _cholesky(_floats("cholesky", x, is_square=True), upper=bool(upper))
 
 
 @public
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """The vector at right angles to both, along an axis of extent 3 counted from the last."""
+    """The cross product along an axis of extent 3, counted from the last."""
     return tensor("cross", x1).cross(tensor("cross", x2), axis)
 
 
 @public
 def det(x: Tensor, /) -> Tensor:
-    """Determinants."""
+    """The determinants of a stack of matrices."""
     return _det(_floats("det", x, is_square=True))
 
 
@@ -190,20 +190,20 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
 
 @public
 def eigh(x: Tensor, /) -> EighResult:
-    """Eigenvalues in order and eigenvectors of symmetric matrices."""
+    """Eigenvalues in ascending order, and eigenvectors, of symmetric matrices."""
     x = _floats("eigh", x, is_square=True)
     return EighResult(*_unpacked(_eigh(x), x.shape[:-1], x.shape))
 
 
 @public
 def eigvalsh(x: Tensor, /) -> Tensor:
-    """Eigenvalues, in order, of symmetric matrices."""
+    """Eigenvalues of symmetric matrices in ascending order."""
     return _eigvalsh(_floats("eigvalsh", x, is_square=True))
 
 
 @public
 def inv(x: Tensor, /) -> Tensor:
-    """Inverse matrices."""
+    """The inverse matrices."""
     return _inv(_floats("inv", x, is_square=True))
 
 
@@ -211,7 +211,7 @@ def inv(x: Tensor, /) -> Tensor:
 def matrix_norm(
     x: Tensor, /, *, keepdims: bool = False, ord: Order = "fro"
 ) -> Tensor:  # fmt: skip
-    """Norms of matrices: "fro", "nuc", 1, 2, inf, and their negative forms."""
+    """Matrix norms: "fro", "nuc", 1, 2, inf, and their negative forms."""
     x = _floats("matrix_norm", x)
     rank = x.ndim
     if ord == "fro":
@@ -229,7 +229,7 @@ def matrix_norm(
 
 @public
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """`x` multiplied by itself, `n` factors; of the inverse where `n` is negative."""
+    """The matrix power: the product of `n` factors `x`, or of its inverse for negative `n`."""
     x = tensor("matrix_power", x) if n >= 0 else inv(x)
     result, factor, left = None, x, abs(n)
     while left:
@@ -241,13 +241,13 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
 
 @public
 def matrix_rank(x: Tensor, /, *, rtol: "float | Tensor | None" = None) -> Tensor:
-    """How many singular values are more than `rtol` of the greatest one, int64."""
+    """The number of singular values greater than `rtol` times the largest one, int64."""
     x = _floats("matrix_rank", x)
     return _above(_svdvals(x), rtol, x).cast(dtypes.int64).sum(-1)
 
 
 def _above(values: Tensor, rtol: "float | Tensor | None", x: Tensor) -> Tensor:
-    """Which singular values of `x` are more than `rtol` of the greatest one."""
+    """A mask of the singular values of `x` greater than `rtol` times the largest one."""
     if rtol is None:
         rtol = max(x.shape[-2:]) * float(np.finfo(x.dtype.numpy).eps)
     share = rtol.unsqueeze(-1) if isinstance(rtol, Tensor) and rtol.ndim else rtol
@@ -258,13 +258,13 @@ def _above(values: Tensor, rtol: "float | Tensor | None", x: Tensor) -> Tensor:
 
 @public
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """Every element of one row times every element of the other."""
+    """The outer product of two vectors."""
     return tensor("outer", x1).outer(tensor("outer", x2))
 
 
 @public
 def pinv(x: Tensor, /, *, rtol: "float | Tensor | None" = None) -> Tensor:
-    """The pseudo-inverse; singular values up to `rtol` of the greatest one count as 0."""
+    """The pseudo-inverse; singular values up to `rtol` times the largest one count as 0."""
     x = _floats("pinv", x)
     left, values, right = svd(x, full_matrices=False)
     inverse = _above(values, rtol, x).where(values.reciprocal(), 0)
@@ -273,7 +273,7 @@ def pinv(x: Tensor, /, *, rtol: "float | Tensor | None" = None) -> Tensor:
 
 @public
 def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """An orthogonal matrix and an upper triangle whose product is `x`."""
+    """The QR decomposition: an orthogonal and an upper triangular matrix with product `x`."""
     if mode not in ("reduced", "complete"):
         expected = "'reduced' or 'complete'"
         raise DataError("qr", "no such mode", got=repr(mode), expected=expected)
@@ -283,20 +283,20 @@ def qr(x: Tensor, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRR
 
 @public
 def slogdet(x: Tensor, /) -> SlogdetResult:
-    """The sign and the logarithm of the size of determinants."""
+    """The signs of determinants, and the logarithms of their absolute values."""
     x = _floats("slogdet", x, is_square=True)
     return SlogdetResult(*_unpacked(_slogdet(x), x.shape[:-2], x.shape[:-2]))
 
 
 @public
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """What `x1` has to be multiplied by to give `x2`: a row, or a stack of matrices."""
+    """The solution of `x1 @ solution = x2`, where `x2` is a vector or a stack of matrices."""
     a, b = _floats("solve", x1, is_square=True), tensor("solve", x2)
     dtype = dtypes.promote(a.dtype, b.dtype)
     is_row = b.ndim == 1
     own = b.shape[-1:] if is_row else b.shape[-2:]
     if not own or own[0] != a.shape[-1]:
-        raise ShapeError("solve", "the right side has another number of rows",
+        raise ShapeError("solve", "the right-hand side has another number of rows",
                          got=f"{written(a.shape)} and {written(b.shape)}",
                          expected=f"{a.shape[-1]} rows")  # fmt: skip
     lead = _stack_of(a.shape[:-2], () if is_row else b.shape[:-2])
@@ -305,26 +305,26 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
 
 
 def _stack_of(*shapes: Shape) -> Shape:
-    """The shape to which stacks of matrices broadcast."""
+    """The shape that stacks of matrices broadcast to."""
     return broadcast("solve", *(Tensor.zeros(shape).node for shape in shapes))
 
 
 @public
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
-    """Singular vectors and, in falling order, singular values."""
+    """The singular value decomposition; singular values in descending order."""
     x, full = _floats("svd", x), bool(full_matrices)
     return SVDResult(*_unpacked(_svd(x, full=full), *_shapes_of_svd(x.shape, full)))
 
 
 @public
 def svdvals(x: Tensor, /) -> Tensor:
-    """Singular values in falling order."""
+    """Singular values in descending order."""
     return _svdvals(_floats("svdvals", x))
 
 
 @public
 def trace(x: Tensor, /, *, offset: int = 0, dtype: Type = None) -> Tensor:
-    """Sums of the diagonals of the last two axes."""
+    """The sums of the diagonals of the last two axes."""
     return diagonal(x, offset=offset).sum(-1, dtype=dtype)
 
 
@@ -333,7 +333,7 @@ def vector_norm(
     x: Tensor, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False,
     ord: float = 2,
 ) -> Tensor:  # fmt: skip
-    """Norms of vectors along `axis`, several or all: 2, 1, inf, -inf, 0 or any other power."""
+    """Vector norms along `axis`, one, several or all: 2, 1, inf, -inf, 0 or any other power."""
     x = tensor("vector_norm", x)
     axes = axes_of("vector_norm", axis, x.ndim)
     size = x.abs()

@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Matrix products."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,13 @@ from compiler.tensor import Tensor
 
 @public
 def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
-    """x1 @ x2: rank 1 is a row or a column, leading axes broadcast."""
+    """The matrix product x1 @ x2: rank 1 is a row or a column, leading axes broadcast."""
     return tensor("matmul", x1).matmul(tensor("matmul", x2))
 
 
 @public
 def matrix_transpose(x: Tensor, /) -> Tensor:
-    """The last two axes exchanged."""
+    """The last two axes swapped."""
     return tensor("matrix_transpose", x).mT
 
 
@@ -25,13 +25,14 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 def tensordot(
     x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
 ) -> Tensor:  # fmt: skip
-    """Sums of products over the last `axes` axes of x1 and the first of x2, or over named ones."""
+    """Sums of products over the last `axes` axes of x1 and the first of x2, or over two lists of
+    axes."""
     return tensor("tensordot", x1).tensordot(tensor("tensordot", x2), axes)
 
 
 @public
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    """Sums of products along `axis`, counted from the last, in the type of the two."""
+    """The dot products along `axis`, counted from the last, in the common type."""
     first, second = tensor("vecdot", x1), tensor("vecdot", x2)
     if axis >= 0:
         raise AxisError("vecdot", "the operands broadcast: axes are counted from the last",

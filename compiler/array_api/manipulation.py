@@ -1,4 +1,4 @@
-"""Shapes, and tensors joined and repeated."""
+"""Reshaping, joining and repeating."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from compiler.tensors.shapes import broadcast
 
 @public
 def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
-    """All repeated to the shape to which they broadcast."""
+    """All arrays broadcast to their common shape."""
     given = [tensor("broadcast_arrays", each) for each in arrays]
     shape = broadcast("broadcast_arrays", *(each.node for each in given)) if given else ()
     return [each.broadcast_to(shape) for each in given]
@@ -20,7 +20,7 @@ def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
 
 @public
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
-    """Repeated to `shape`."""
+    """`x` broadcast to `shape`."""
     return tensor("broadcast_to", x).broadcast_to(shape)
 
 
@@ -28,7 +28,7 @@ def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
 def concat(
     arrays: "tuple[Tensor, ...] | list[Tensor]", /, *, axis: int | None = 0
 ) -> Tensor:  # fmt: skip
-    """One after the other along `axis`; the flat tensors where it is None."""
+    """The arrays concatenated along `axis`; flattened first if it is None."""
     given = [tensor("concat", each) for each in arrays]
     if axis is None:
         given, axis = [each.ravel() for each in given], 0
@@ -37,13 +37,13 @@ def concat(
 
 @public
 def expand_dims(x: Tensor, /, axis: int = 0) -> Tensor:
-    """A new axis of extent 1 at place `axis` of the result."""
+    """A new axis of extent 1 at position `axis` of the result."""
     return tensor("expand_dims", x).expand_dims(axis)
 
 
 @public
 def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
-    """The order reversed along `axis`, several or all."""
+    """The elements in reverse order along `axis`: one, several, or by default all axes."""
     x = tensor("flip", x)
     return x.flip() if axis is None else x.flip(axis)
 
@@ -52,19 +52,19 @@ def flip(x: Tensor, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
 def moveaxis(
     x: Tensor, source: int | tuple[int, ...], destination: int | tuple[int, ...], /
 ) -> Tensor:  # fmt: skip
-    """Axes `source` put at the places `destination`."""
+    """Axes `source` moved to positions `destination`."""
     return tensor("moveaxis", x).movedim(source, destination)
 
 
 @public
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
-    """Axes reordered: result axis i is axis `axes[i]`."""
+    """Axes reordered: axis i of the result is axis `axes[i]`."""
     return tensor("permute_dims", x).permute(axes)
 
 
 @public
 def repeat(x: Tensor, repeats: "int | Tensor", /, *, axis: int | None = None) -> Tensor:
-    """Each element `repeats` times, or as often as each says, which is computed now."""
+    """Each element `repeats` times; counts in a tensor are computed now."""
     x = tensor("repeat", x)
     counts = repeats if isinstance(repeats, int) else np.asarray(repeats).tolist()
     if isinstance(counts, list) and len(counts) == 1:
@@ -74,9 +74,9 @@ def repeat(x: Tensor, repeats: "int | Tensor", /, *, axis: int | None = None) ->
 
 @public
 def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
-    """The same elements, row-major, under `shape`; one extent may be -1.
+    """The same elements in row-major order, with `shape`; one extent may be -1.
 
-    Tensors are values: nothing is copied before it is computed, and a copy is never seen.
+    Tensors are values and lazy, so `copy` makes no visible difference.
     """
     made = tensor("reshape", x).reshape(shape)
     return made.clone() if copy else made
@@ -86,7 +86,7 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 def roll(
     x: Tensor, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None
 ) -> Tensor:  # fmt: skip
-    """Elements moved on by `shift`; what leaves at the end comes in at the front."""
+    """Elements shifted by `shift`; elements that leave at the end come in at the front."""
     return tensor("roll", x).roll(shift, axis)
 
 
@@ -98,18 +98,18 @@ def squeeze(x: Tensor, /, axis: int | tuple[int, ...]) -> Tensor:
 
 @public
 def stack(arrays: "tuple[Tensor, ...] | list[Tensor]", /, *, axis: int = 0) -> Tensor:
-    """Tensors of one shape along a new axis."""
+    """Tensors of the same shape along a new axis."""
     first, *others = (tensor("stack", each) for each in arrays)
     return first.stack(*others, dim=axis)
 
 
 @public
 def tile(x: Tensor, repetitions: Sequence[int], /) -> Tensor:
-    """The tensor `repetitions[i]` times along axis i."""
+    """The tensor repeated `repetitions[i]` times along axis i."""
     return tensor("tile", x).tile(repetitions)
 
 
 @public
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    """The slices along `axis`, without it."""
+    """A tuple of the slices along `axis`, each without that axis."""
     return tensor("unstack", x).unbind(axis)

@@ -1,4 +1,4 @@
-"""Order, and positions of what is looked for."""
+"""Sorting, searching and selection by index."""
 
 from typing import Literal, TypeAlias
 
@@ -14,13 +14,13 @@ Axes: TypeAlias = int | tuple[int, ...] | None
 
 @public
 def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the first greatest element; without an axis in the flat tensor."""
+    """The index of the first maximum; without an axis in the flattened tensor."""
     return tensor("argmax", x).argmax(axis, keepdims)
 
 
 @public
 def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the first least element; without an axis in the flat tensor."""
+    """The index of the first minimum; without an axis in the flattened tensor."""
     return tensor("argmin", x).argmin(axis, keepdims)
 
 
@@ -28,7 +28,7 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> 
 def argsort(
     x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Tensor:  # fmt: skip
-    """Positions along `axis` of the elements in order; equal ones keep theirs."""
+    """The indices that sort the elements along `axis`; stable."""
     return tensor("argsort", x).argsort(axis, descending, stable)
 
 
@@ -36,19 +36,19 @@ def argsort(
 def sort(
     x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> Tensor:  # fmt: skip
-    """The elements along `axis` in order."""
+    """The elements sorted along `axis`."""
     return tensor("sort", x).sort(axis, descending, stable)
 
 
 @public
 def count_nonzero(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """How many elements are not 0."""
+    """The number of elements that are not 0."""
     return tensor("count_nonzero", x).count_nonzero(axis, keepdims)
 
 
 @public
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    """Positions of the elements that are not 0, a row per axis; `x` is computed now."""
+    """The indices of the elements that are not 0, one tensor per axis; `x` is computed now."""
     x = tensor("nonzero", x)
     if not x.ndim:
         raise ShapeError("nonzero", "rank 0 has no positions", got="shape ()",
@@ -62,7 +62,8 @@ def searchsorted(
     x1: Tensor, x2: Tensor, /, *, side: Literal["left", "right"] = "left",
     sorter: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Where `x2` go in `x1`, which is sorted, or is after `sorter` put it in order."""
+    """The indices at which `x2` would be inserted into `x1`, which is sorted, or sorted by
+    `sorter`."""
     if side not in ("left", "right"):
         what, expected = "no such side", "'left' or 'right'"
         raise DataError("searchsorted", what, got=repr(side), expected=expected)
@@ -73,10 +74,10 @@ def searchsorted(
 
 @public
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
-    """The slices at positions `indices` along `axis`, which may be left out where there is one."""
+    """The slices at `indices` along `axis`, which is optional for rank 1."""
     x = tensor("take", x)
     if axis is None and x.ndim != 1:
-        raise AxisError("take", "which axis must be said where there is not just one",
+        raise AxisError("take", "the axis is required unless there is exactly one",
                         got=f"rank {x.ndim}", expected="axis=")  # fmt: skip
     return x.take(indices, 0 if axis is None else axis)
 

@@ -1,11 +1,11 @@
-"""Distinct elements. How many there are is data, so tensors are computed here.
+"""Distinct elements. Their number depends on data, so tensors are computed here.
 
-NaN is distinct from every NaN, and -0.0 is not from 0.0, as they compare.
+NaN is distinct from every NaN, and -0.0 equals 0.0, as in comparisons.
 
     x            3 1 3 2      flat
     order        1 3 0 2      stable
     is_new       T T T F      an element of x[order] that differs from the one before it
-    starts       0 1 2        where it is true: there is one program up to here, and one after it
+    starts       0 1 2        where it is true: one program computes up to here, another the rest
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from compiler.tensor import Tensor
 
 
 class UniqueAll(NamedTuple):
-    """Distinct elements, where each is first, which of them each element is, how often."""
+    """Distinct elements, the index of the first of each, the inverse indices, and the counts."""
 
     values: Tensor
     indices: Tensor
@@ -26,14 +26,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """Distinct elements, and how often each occurs."""
+    """Distinct elements and their counts."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """Distinct elements, and which of them each element is."""
+    """Distinct elements and the inverse indices."""
 
     values: Tensor
     inverse_indices: Tensor
@@ -41,28 +41,29 @@ class UniqueInverse(NamedTuple):
 
 @public
 def unique_all(x: Tensor, /) -> UniqueAll:
-    """The distinct elements in order, where each is first in the flat tensor, which of them each
-    element is, and how often each occurs."""
+    """The sorted distinct elements, the index of the first of each in the flattened tensor, the
+    index among them of each element, and the counts."""
     return _unique("unique_all", x)
 
 
 @public
 def unique_counts(x: Tensor, /) -> UniqueCounts:
-    """The distinct elements in order, and how often each occurs."""
+    """The sorted distinct elements, and their counts."""
     found = _unique("unique_counts", x)
     return UniqueCounts(found.values, found.counts)
 
 
 @public
 def unique_inverse(x: Tensor, /) -> UniqueInverse:
-    """The distinct elements in order, and which of them each element is, in the shape of `x`."""
+    """The sorted distinct elements, and the index among them of each element, in the shape of
+    `x`."""
     found = _unique("unique_inverse", x)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
 @public
 def unique_values(x: Tensor, /) -> Tensor:
-    """The distinct elements in order."""
+    """The sorted distinct elements."""
     return _unique("unique_values", x).values
 
 

@@ -1,4 +1,4 @@
-"""Sums, means, extremes, running totals, truth of all or any, differences."""
+"""Sums, means, extremes, cumulative sums, all and any, differences."""
 
 from typing import TypeAlias
 
@@ -14,43 +14,43 @@ Type: TypeAlias = DType | None
 
 @public
 def all(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements are not 0; true over an empty axis."""
+    """True where all elements are not 0; true over an empty axis."""
     return tensor("all", x).all(axis, keepdims)
 
 
 @public
 def any(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Whether an element is not 0; false over an empty axis."""
+    """True where any element is not 0; false over an empty axis."""
     return tensor("any", x).any(axis, keepdims)
 
 
 @public
 def max(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Greatest element; NaN propagates."""
+    """The maximum; NaN propagates."""
     return tensor("max", x).max(axis, keepdims)
 
 
 @public
 def min(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Least element; NaN propagates."""
+    """The minimum; NaN propagates."""
     return tensor("min", x).min(axis, keepdims)
 
 
 @public
 def mean(x: Tensor, /, *, axis: Axes = None, keepdims: bool = False) -> Tensor:
-    """Sum divided by count; NaN over an empty axis."""
+    """The mean, sum divided by count; NaN over an empty axis."""
     return tensor("mean", x).mean(axis, keepdims)
 
 
 @public
 def prod(x: Tensor, /, *, axis: Axes = None, dtype: Type = None, keepdims: bool = False) -> Tensor:
-    """Product of the elements; of small integers in 64 bits unless `dtype` is given."""
+    """The product of the elements; small integers in 64 bits unless `dtype` is given."""
     return tensor("prod", x).prod(axis, keepdims, dtype)
 
 
 @public
 def sum(x: Tensor, /, *, axis: Axes = None, dtype: Type = None, keepdims: bool = False) -> Tensor:
-    """Sum of the elements; of small integers in 64 bits unless `dtype` is given."""
+    """The sum of the elements; small integers in 64 bits unless `dtype` is given."""
     return tensor("sum", x).sum(axis, keepdims, dtype)
 
 
@@ -58,7 +58,7 @@ def sum(x: Tensor, /, *, axis: Axes = None, dtype: Type = None, keepdims: bool =
 def std(
     x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:  # fmt: skip
-    """Square root of `var`."""
+    """The standard deviation, the square root of `var`."""
     return tensor("std", x).std(axis, keepdim=keepdims, correction=correction)
 
 
@@ -66,7 +66,7 @@ def std(
 def var(
     x: Tensor, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:  # fmt: skip
-    """Mean square distance from the mean, divided by count - `correction`."""
+    """The variance: squared distances from the mean, divided by count - `correction`."""
     return tensor("var", x).var(axis, keepdim=keepdims, correction=correction)
 
 
@@ -74,7 +74,7 @@ def var(
 def cumulative_prod(
     x: Tensor, /, *, axis: int | None = None, dtype: Type = None, include_initial: bool = False
 ) -> Tensor:  # fmt: skip
-    """Products of the elements up to each, after a 1 if `include_initial`."""
+    """Cumulative products, with a leading 1 if `include_initial`."""
     x, place = _along("cumulative_prod", tensor("cumulative_prod", x), axis)
     running = (x if dtype is None else x.cast(dtype)).cumprod(place)
     running = running if dtype is None else running.cast(dtype)
@@ -85,7 +85,7 @@ def cumulative_prod(
 def cumulative_sum(
     x: Tensor, /, *, axis: int | None = None, dtype: Type = None, include_initial: bool = False
 ) -> Tensor:  # fmt: skip
-    """Sums of the elements up to each, after a 0 if `include_initial`."""
+    """Cumulative sums, with a leading 0 if `include_initial`."""
     x, place = _along("cumulative_sum", tensor("cumulative_sum", x), axis)
     running = (x if dtype is None else x.cast(dtype)).cumsum(place)
     running = running if dtype is None else running.cast(dtype)
@@ -93,17 +93,17 @@ def cumulative_sum(
 
 
 def _along(operation: str, x: Tensor, axis: int | None) -> tuple[Tensor, int]:
-    """The axis to go along, which may be left out where there is one."""
+    """The axis to work along, which is optional for rank 1."""
     if axis is None and x.ndim != 1:
         raise AxisError(
-            operation, "which axis must be said where there is not just one", got=f"rank {x.ndim}",
+            operation, "the axis is required unless there is exactly one", got=f"rank {x.ndim}",
             expected="axis=", hint="of the flat tensor: xp.reshape(x, (-1,))",
         )  # fmt: skip
     return x, 0 if axis is None else axis
 
 
 def _after(running: Tensor, initial: int, axis: int) -> Tensor:
-    """`running` with a slice of `initial` before it."""
+    """`running` with a slice of `initial` in front."""
     place = axis % running.ndim
     shape = (*running.shape[:place], 1, *running.shape[place + 1 :])
     return Tensor.full(shape, initial, running.dtype).cat(running, dim=place)
@@ -114,7 +114,8 @@ def diff(
     x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Differences of neighbours along `axis`, `n` times, of `prepend`, `x` and `append`."""
+    """Differences of neighbouring elements along `axis`, `n` times, of `prepend`, `x` and
+    `append`."""
     given = [tensor("diff", each) for each in (prepend, x, append) if each is not None]
     joined = given[0].cat(*given[1:], dim=axis) if n else tensor("diff", x)
     return joined.diff(n, axis)

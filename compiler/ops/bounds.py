@@ -1,10 +1,10 @@
-"""bounds: what is known of an integer before it is computed: the least and the greatest value.
+"""bounds: interval arithmetic, the least and the greatest value that an integer can have.
 
     add of 0 … 9 and 0 … 4   is   0 … 13
 
-One function for each operation that says something, of the bounds of two operands (of a choice the
-two that are chosen from). Bounds are exact where each operand takes its values on its own, and
-never too narrow.
+One function for each operation with useful bounds. It takes the bounds of two operands (for a
+choice those of the two alternatives). Bounds are exact if the operands are independent, and never
+too narrow.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def of_product(a: Range, b: Range) -> Bounds:
 
 
 def of_quotient(a: Range, b: Range) -> Bounds:
-    """a / b, by what is positive"""
+    """a / b, for positive b"""
     if b[0] <= 0:
         return None
     corners = [truncate(x, y) for x in a for y in b]
@@ -51,7 +51,7 @@ def of_quotient(a: Range, b: Range) -> Bounds:
 
 
 def of_remainder(a: Range, b: Range) -> Bounds:
-    """The remainder of what is not negative, by what is positive"""
+    """The remainder of a non-negative a by a positive b"""
     if b[0] <= 0 or a[0] < 0:
         return None
     return a if a[1] < b[0] else (0, min(a[1], b[1] - 1))

@@ -1,13 +1,13 @@
-"""C of operations, as entries of their rows: templates in which names stand for
+"""C code of operations, as entries of their rows: templates with these placeholders
 
     {a} {b} {c}     operands: names or literals, so that they need no brackets
     {t}             the type of an element: `float`, `int32_t`
-    {u}             an unsigned type that C computes in as it is, for what wraps
-    {f}             what the names of functions on floats end in: `f`, or nothing for doubles
+    {u}             an unsigned type without integer promotion, for arithmetic that wraps
+    {f}             the suffix of functions on floats: `f`, or nothing for doubles
     {bits} {last}   the width of the type, and one less
     {helper}        the function of the row's helper, whose name is made of row and type
 
-Halves are computed as floats, and converted.
+Floats of 16 bits are computed as `float`, and converted.
 """
 
 
@@ -17,12 +17,12 @@ def infix(sign: str) -> str:
 
 
 def wrapped(sign: str) -> str:
-    """`a + b` that wraps, which C leaves open for signed integers."""
+    """`a + b` that wraps; C leaves the overflow of signed integers undefined."""
     return f"({{t}})(({{u}}){{a}} {sign} ({{u}}){{b}})"
 
 
 def bitwise(sign: str) -> str:
-    """`a | b` in the type of the operands, not in the int that C makes of short ones."""
+    """`a | b` in the type of the operands, not in the `int` that C promotes short types to."""
     return f"({{t}})({{a}} {sign} {{b}})"
 
 
@@ -56,4 +56,4 @@ _SQUARING = """\
 }}"""
 POWER = _BEGIN + _SQUARING
 POWER_SIGNED = _BEGIN + _TO_A_NEGATIVE + _SQUARING
-"""By squaring, wrapping; to a negative power 1, ±1 or 0."""
+"""By repeated squaring, wrapping; a negative power gives 1, ±1 or 0."""

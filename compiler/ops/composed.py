@@ -1,11 +1,10 @@
-"""Derivatives of functions that are made of several rows, as a whole.
+"""Derivatives of functions composed of several rows, each as a whole.
 
     rule(b, g, y, *xs)
 
-as in `derivatives.py`. What the steps of such a function have is no good where a step corrects
-what another one rounded (log1p, expm1), where branches meet that are computed both (lgamma), or
-where the steps' ties are not the function's (clip at its bounds). At kinks the values are
-PyTorch's.
+as in `derivatives.py`. The derivatives of the single steps would be wrong where a step corrects the
+rounding of another (log1p, expm1), where both branches of a choice are computed (lgamma), or where
+ties differ (clip at its bounds). At kinks the values are PyTorch's.
 """
 
 import math
@@ -107,7 +106,7 @@ def of_share(b: Build[T], g: T, y: T, x: T, share: T) -> T:
 
 
 def of_nothing(b: Build[T], g: T, y: T, x: T) -> T:
-    """No derivative: that of the function is its user's own, and not known here."""
+    """An unknown derivative: a user's function defines its own, which cannot be imported."""
     raise GradientError("gradient", "the function has a derivative of its own, which is not known",
                         got="custom_jvp or custom_vjp of JAX", expected="operations of tensors",
                         hint="import the gradient: from_jax(jax.grad(f), …)")  # fmt: skip
@@ -124,7 +123,7 @@ def unchanged(b: Build[T], g: T, y: T, *xs: T) -> T:
     return g
 
 
-# Limits: `x`, then the bounds that there are.
+# Limits: `x`, then the bounds that are given.
 
 
 def of_raised(b: Build[T], g: T, y: T, x: T, low: T) -> T:

@@ -2,13 +2,13 @@
 
     derivative(b, g, y, *operands)
 
-is what the result's change `g` becomes at the operand in reverse, and what the operand's change
-`g` becomes at the result forwards: an operation works on each element alone, so the two are one
-product. `y` is the result, `b` a `Build`. It is linear in `g`, and made of rows that have
-derivatives themselves, so that it can be taken again.
+In reverse mode it maps the cotangent `g` of the result to that of the operand; in forward mode the
+tangent `g` of the operand to that of the result. An operation works on each element separately, so
+both are the same product. `y` is the result, `b` a `Build`. The function is linear in `g`, and
+built from rows that have derivatives themselves, so it can be differentiated again.
 
-At kinks and ties the values are PyTorch's (2.x, `tools/autograd/derivatives.yaml`): 0 for abs at
-0 and relu at 0, infinite for sqrt at 0, half for each of two equal operands of max and min. An
+At kinks and ties the values are PyTorch's (2.x, `tools/autograd/derivatives.yaml`): 0 for abs at 0
+and relu at 0, infinite for sqrt at 0, half for each of two equal operands of max and min. An
 operand that `where` did not choose gets 0, whatever its own derivative is there.
 """
 
@@ -33,7 +33,7 @@ def negated(b: Build[T], g: T, y: T, *xs: T) -> T:
 
 
 def zero(b: Build[T], g: T, y: T, *xs: T) -> T:
-    """d f = 0 dx: f is constant but for jumps"""
+    """d f = 0 dx: f is piecewise constant"""
     return b.const(0, g)
 
 
@@ -216,7 +216,8 @@ def of_exponent(b: Build[T], g: T, y: T, x1: T, x2: T) -> T:
 
 
 def _shared(b: Build[T], g: T, is_other: T, is_tie: T) -> T:
-    """Nothing where it is the other operand, half where it is both; all where one is NaN."""
+    """0 where the other operand is chosen, g / 2 at a tie, g where one operand is NaN or this one
+    is chosen."""
     part = b.op("where", is_tie, _scaled(b, g, 0.5), g)
     return b.op("where", is_other, b.const(0, g), part)
 
@@ -275,8 +276,8 @@ def of_other(b: Build[T], g: T, y: T, condition: T, yes: T, no: T) -> T:
     return b.op("where", condition, b.const(0, g), g)
 
 
-# Reductions and scans: `b` has `fold`, over the axes and given to every element, and `run`, a scan
-# along the axis; `g` and `y` are given to every element of `x`.
+# Reductions and scans: `b` has `fold`, a reduction broadcast to every element, and `run`, a scan
+# along the axis; `g` and `y` are broadcast to every element of `x`.
 
 
 def of_sum(b: Folds[T], g: T, y: T, x: T) -> T:
@@ -302,7 +303,7 @@ def of_extreme(b: Folds[T], g: T, y: T, x: T) -> T:
 
 
 def of_unchosen(b: Build[T], y: T, g: T) -> T:
-    """0 for what is not the extreme y; NaN where y is NaN, which nothing is equal to."""
+    """0 for elements that are not the extreme y; NaN where y is NaN, which equals no element."""
     return b.op("where", b.op("eq", y, y), b.const(0, g), b.const(math.nan, g))
 
 
@@ -314,7 +315,7 @@ def of_running_sum(b: Folds[T], g: T, y: T, x: T) -> T:
 def of_running_product(b: Folds[T], g: T, y: T, x: T) -> T:
     """d cumprod(x)[t] = sum of dx[s] times the others up to t, s <= t
 
-    Behind a 0 only the first one's change counts, with the product that it stands alone against.
+    After the first 0 only its own tangent contributes, times the product of the other factors.
     """
     nothing, one = b.const(0, x), b.const(1, x)
     is_zero = b.op("eq", x, nothing)

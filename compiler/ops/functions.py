@@ -1,11 +1,11 @@
-"""Functions from outside: what users register, and each use of one with its types.
+"""Functions that users register, and each use of one with its types.
 
     host      a Python function on NumPy arrays, run between kernels
     kernel    an LLVM IR function on pointers, the result first: a kernel of its own
     inline    one LLVM IR instruction on scalars, in which `{0}`, `{1}`, … stand for the operands
 
-Every function has a reference on NumPy arrays, which the interpreters run; for a host function it
-is the function. A function depends on its arguments alone: equal uses of one are one call.
+Every function has a reference on NumPy arrays for the interpreters; for a host function it is the
+function itself. A function is pure: equal uses of one are one call.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from compiler.core.origin import Origin
 Array: TypeAlias = "np.ndarray[Any, Any]"
 FunctionKind = Literal["host", "kernel", "inline"]
 Attributes: TypeAlias = tuple[tuple[str, Any], ...]
-"""Keyword arguments that are no tensors, by name."""
+"""Keyword arguments that are not tensors, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ class Type:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Function:
-    """A function as registered; `text` is LLVM IR, `declarations` what its module needs."""
+    """A registered function. `text` is LLVM IR, `declarations` are the declarations its module
+    needs."""
 
     name: str
     kind: FunctionKind
@@ -48,12 +49,13 @@ class Function:
 
 
 DERIVATIVES: "WeakKeyDictionary[Function, Callable[..., Any]]" = WeakKeyDictionary()
-"""For functions that have one the derivative: of the node and its cotangent, for each operand."""
+"""The derivatives of functions that have one: from the node and its cotangent to those of the
+operands."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """A function used on operands of these types; `symbol` is its name in programs."""
+    """A function with the types of its operands; `symbol` is its name in programs."""
 
     symbol: str
     function: Function
@@ -64,13 +66,13 @@ class Instance:
 
     @property
     def kind(self) -> FunctionKind:
-        """Where the function runs."""
+        """Where the function runs: on the host, as a kernel, or inline."""
         return self.function.kind
 
     def evaluate(self, *arrays: Array) -> Array:
         """The result of the reference on arrays of the operands' shapes.
 
-        Raises `CompileError` with the line of the user's function where that fails, or gives
+        Raises `CompileError` with the line of the user's function if it fails, or if the result has
         another shape or type than declared.
         """
         return self._checked(self._called(list(arrays)), self.result.shape)
@@ -81,13 +83,13 @@ class Instance:
         return self._checked(self._called(together), together[0].shape)
 
     def run(self, out: Array, *arrays: Array) -> None:
-        """Write the result to flat `out`, the operands being flat as well."""
+        """Write the result to the flat array `out`; the operands are flat as well."""
         pairs = zip(arrays, self.operands, strict=True)
         shaped = [array.reshape(operand.shape) for array, operand in pairs]
         out[...] = self.evaluate(*shaped).reshape(-1)
 
     def _called(self, arrays: Sequence[Array]) -> Any:
-        """The result of the user's function, which cannot write to its operands."""
+        """The result of the user's function, which gets read-only operands."""
         given = [array.view() for array in arrays]
         for array in given:
             array.flags.writeable = False
@@ -102,7 +104,7 @@ class Instance:
         if result.shape != expected.shape or result.dtype != expected.dtype.numpy:
             raise CompileError(
                 f"custom {self.function.name}",
-                "the function gave another result than was declared",
+                "the result differs from the declared one",
                 got=f"{result.dtype} {result.shape}",
                 expected=f"{expected.dtype} {expected.shape}",
                 origin=_place(self.function),
@@ -122,7 +124,7 @@ def _failed(function: Function, error: Exception) -> NoReturn:
 
 
 def _place(function: Function) -> Origin | None:
-    """Where the function is defined, if it is defined in Python."""
+    """The place of the function's definition, if it is defined in Python."""
     code = getattr(function.reference, "__code__", None)
     return Origin(code.co_filename, code.co_firstlineno, function.name) if code else None
 
@@ -139,9 +141,9 @@ def use(
     result: Type,
     text: str = "",
 ) -> Instance:
-    """The instance of `function` for these types, made when it is first asked for.
+    """The instance of `function` for these types, created on first use.
 
-    Its symbol is the function's name, with a number where that name is taken.
+    Its symbol is the function's name, with a number if that name is taken.
     """
     key = (function, attributes, operands, result, text)
     known = _instances.get(key)
@@ -162,6 +164,6 @@ def find(symbol: str) -> Instance | None:
 
 def registered(symbol: str) -> Callable[..., object] | None:
     """The function that a custom call of this symbol calls: it takes flat arrays and writes the
-    first of them; None where there is none for the host."""
+    first. None if the symbol is not a host function."""
     found = find(symbol)
     return found.run if found is not None and found.kind == "host" else None

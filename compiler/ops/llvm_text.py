@@ -1,8 +1,8 @@
 """LLVM IR of operations, as entries of their rows: functions over a writer of instructions.
 
-Each function here makes an entry, or is one: of the writer and the names of the operands to the
-name of the result. What takes many lines (elementary functions, remainders of floats, powers of
-integers, max and min in vectors) is a routine of `llvm/`, which the row names.
+An entry takes the writer and the names of the operands, and returns the name of the result;
+functions here are entries, or return one. Longer code (elementary functions, remainders of floats,
+powers of integers, vector max and min) is a routine of `llvm/`, named by the row.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from compiler.ops.row import LLVM, Instructions
 
 
 def instruction(opcode: str) -> LLVM:
-    """One instruction of the operands: `add i32 %a, %b`, `fneg float %a`."""
+    """One instruction on the operands: `add i32 %a, %b`, `fneg float %a`."""
 
     def write(to: Instructions, operands: Sequence[str]) -> str:
         return to.result(f"{opcode} {to.t} {', '.join(operands)}")
@@ -20,8 +20,8 @@ def instruction(opcode: str) -> LLVM:
 
 
 def floating(opcode: str) -> LLVM:
-    """One instruction on floats, with the flags of its place; a sum that is no reduction has none
-    (`llvm/operations.py`)."""
+    """One instruction on floats, with the fast-math flags of its context; a sum outside of a
+    reduction has none (`llvm/operations.py`)."""
 
     def write(to: Instructions, operands: Sequence[str]) -> str:
         has_flags = to.is_reduction or opcode == "fmul"
@@ -32,7 +32,7 @@ def floating(opcode: str) -> LLVM:
 
 
 def intrinsic(function: str, *more: tuple[str, str], has_halves: bool = True) -> LLVM:
-    """LLVM's own function; vectors of halves are converted unless it has them."""
+    """An LLVM intrinsic. Vectors of 16-bit floats are converted unless `has_halves`."""
 
     def write(to: Instructions, operands: Sequence[str]) -> str:
         if to.dtype.bits == 16 and to.dtype.is_float and to.lanes > 1 and not has_halves:
@@ -43,7 +43,7 @@ def intrinsic(function: str, *more: tuple[str, str], has_halves: bool = True) ->
 
 
 def routine(name: str, has_halves: bool = True) -> LLVM:
-    """A routine of `llvm/`; halves are converted unless it takes them."""
+    """A routine of `llvm/`. 16-bit floats are converted unless `has_halves`."""
 
     def write(to: Instructions, operands: Sequence[str]) -> str:
         if to.dtype.bits == 16 and to.dtype.is_float and not has_halves:
@@ -54,12 +54,12 @@ def routine(name: str, has_halves: bool = True) -> LLVM:
 
 
 def with_zero(opcode: str) -> LLVM:
-    """One instruction of 0 and the operand."""
+    """One instruction with 0 and the operand."""
     return lambda to, operands: to.result(f"{opcode} {to.t} {to.constant(0)}, {operands[0]}")
 
 
 def and_constant(opcode: str, value: int | bool) -> LLVM:
-    """One instruction of the operand and a constant."""
+    """One instruction with the operand and a constant."""
     return lambda to, operands: to.result(f"{opcode} {to.t} {operands[0]}, {to.constant(value)}")
 
 
@@ -82,8 +82,8 @@ def multiply_add(to: Instructions, operands: Sequence[str]) -> str:
 
 
 def multiply_add_floats(to: Instructions, operands: Sequence[str]) -> str:
-    """a * b + c: one instruction where the machine has it, wherever it is written; of halves, and
-    in a reduction, which may reorder it, two"""
+    """a * b + c: one fused instruction if the machine has it. For 16-bit floats, and in a
+    reduction, which may be reordered, two instructions"""
     a, b, c = operands
     if not to.is_reduction and to.dtype.bits > 16:
         return to.call("fmuladd", operands)
@@ -93,7 +93,7 @@ def multiply_add_floats(to: Instructions, operands: Sequence[str]) -> str:
 
 
 def float_remainder(to: Instructions, operands: Sequence[str]) -> str:
-    """C's fmod; LLVM's own instruction calls it for each lane"""
+    """C's fmod. LLVM's `frem` instruction would call it for each lane"""
     if to.lanes > 1:
         return to.routine("float_remainder", operands)
     return floating("frem")(to, operands)
@@ -110,7 +110,8 @@ def remainder(to: Instructions, operands: Sequence[str]) -> str:
 
 
 def _divided(to: Instructions, operands: Sequence[str], what: str) -> str:
-    """Division that cannot trap: what it would trap for is decided before and after it."""
+    """Division without traps: the operands that would trap are replaced before, and the result
+    after."""
     t, (a, b), is_signed = to.t, operands, to.dtype.kind == "int"
     zero, one, minus = (to.constant(value) for value in (0, 1, -1))
     instruction = f"{'s' if is_signed else 'u'}{what} {t}"
@@ -142,13 +143,13 @@ def shift(opcode: str) -> LLVM:
 
 
 def signed_shift(to: Instructions, operands: Sequence[str]) -> str:
-    """a >> b; by the width or more it gives the sign"""
+    """a >> b; shifts by the width or more give the sign"""
     _, amount = _amount(to, operands[1])
     return to.result(f"ashr {to.t} {operands[0]}, {amount}")
 
 
 def _amount(to: Instructions, operand: str) -> tuple[str, str]:
-    """Whether an amount is less than the width, and the amount, at most the width less one."""
+    """True if an amount is less than the width; and the amount limited to the width minus one."""
     fits = to.value(f"icmp ult {to.t} {operand}, {to.constant(to.dtype.bits)}")
     most = to.constant(to.dtype.bits - 1)
     return fits, to.value(f"select {to.truth} {fits}, {to.t} {operand}, {to.t} {most}")

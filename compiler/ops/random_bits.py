@@ -1,9 +1,9 @@
 """Threefry-2x32 with 20 rounds: random bits as a function of a counter and a key.
 
 Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011). Element i of
-a random tensor depends on counter i and the key alone, so the order of computation, the number of
-threads and the machine make no difference. The rounds are written once, over a `Build`, and serve
-NumPy (the reference) and the tensor graph (what `decompose` makes of a Threefry node).
+a random tensor depends only on counter i and the key, not on the order of computation, the number
+of threads or the machine. The rounds are written once, over a `Build`, for both NumPy (the
+reference) and the tensor graph (the expansion of a Threefry node by `decompose`).
 """
 
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 ROUNDS = 20
 ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 PARITY = 0x1BD11BDA
-"""The third key word is made odd with it (SHA-3 candidate Skein's constant, 32-bit form)."""
+"""XORed into the third key word (Skein's parity constant, 32-bit form)."""
 MASK = 0xFFFFFFFF
 
 
@@ -57,7 +57,7 @@ def _rotated(build: Build[T], word: T, by: int) -> T:
 
 
 class _NumPyBuild:
-    """Builds by computing."""
+    """A `Build` that computes with NumPy."""
 
     def op(self, name: str, *sources: Array) -> Array:
         """The reference of the operation on arrays."""

@@ -1,4 +1,4 @@
-"""The operations where NumPy leaves open what they mean: the rulings, as NumPy functions.
+"""Reference functions on NumPy arrays for operations that NumPy leaves undefined in some cases.
 
 Integer arithmetic wraps; division by zero gives 0 and never traps; shifts by the width or more
 give 0 (or the sign); float → int saturates and NaN becomes 0.

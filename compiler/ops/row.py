@@ -1,14 +1,14 @@
-"""One row of the operation tables: every fact of an operation, and what a row cannot be without.
+"""One row of the operation tables: all properties of an operation, and which of them are required.
 
     names       name, arity, meaning in words, sign between operands in print
-    types       which kinds it takes and gives; what NumPy does to the others first
-    meaning     on NumPy arrays, on Python's integers, on bounds of integers; a domain for tests
+    types       the kinds it accepts and returns; NumPy's conversion of the others
+    meaning     on NumPy arrays, on Python integers, on bounds of integers; a domain for tests
     algebra     the laws that rewrites may use; derivatives
-    code        an expansion into other rows; or LLVM IR, C, and what vectors have of it
-    figures     relative cost, measured time, how far rounding takes the result
+    code        an expansion into other rows; or LLVM IR, C, and support for vectors
+    figures     relative cost, measured time, rounding error
 
-A row is read by every stage, so it knows none of them: code is written through the protocols
-below. A row that lacks what some stage would ask for is refused when it is made, by its name.
+Every stage reads rows, so a row depends on no stage: it emits code through the protocols below. A
+row that lacks a property which some stage needs is refused when it is created, by its name.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ NO_DOMAIN = (0.0, 0.0)
 
 
 class Build(Protocol[T]):
-    """The builder of an expansion: operations by name and constants of an operand's type."""
+    """The builder of an expansion: it applies operations by name and makes constants."""
 
     def op(self, name: str, *sources: T) -> T:
         """The operation `name` applied to `sources`."""
@@ -45,39 +45,39 @@ class Build(Protocol[T]):
 
 
 class Folds(Build[T], Protocol[T]):
-    """The builder of a derivative of a reduction, or of a scan, over certain axes."""
+    """The builder of the derivative of a reduction or scan over certain axes."""
 
     def fold(self, name: str, node: T) -> T:
-        """The reduction `name` over the axes, given to every element."""
+        """The reduction `name` over the axes, broadcast to every element."""
         ...
 
     def shared(self, g: T, is_it: T) -> T:
-        """`g` divided by how many elements are chosen, counted in a type that holds the count."""
+        """`g` divided by the number of chosen elements, counted in a type wide enough."""
         ...
 
     def run(self, name: str, node: T, backwards: bool = False) -> T:
-        """The scan `name` along the axis, or one from its end."""
+        """The scan `name` along the axis, or from its end if `backwards`."""
         ...
 
     def of_runs(self, value: T, g: T) -> T:
-        """`value`, differentiated as the running products of all others, times `g`, summed up."""
+        """`value`, differentiated as the running products of all other elements, times `g`,
+        summed."""
         ...
 
     def of_others(self, value: T) -> T:
-        """`value`, the product of all other elements: as that it is differentiated again."""
+        """`value`, differentiated as the product of all other elements."""
         ...
 
     def number(self) -> T:
-        """The number of each element among those that are folded together, int32."""
+        """The index of each element among those that are reduced together, int32."""
         ...
 
 
 class Instructions(Protocol):
     """The writer of LLVM IR for one operation, on `lanes` elements of `dtype` at once.
 
-    `t` is the type of operands and `truth` that of as many truth values, as LLVM calls them.
-    `flags` are what LLVM may change of floats in a product or a reduction; `divisor` is a known
-    second operand.
+    `t` is LLVM's type of the operands, and `truth` that of as many truth values. `flags` are the
+    fast-math flags for floats in a product or a reduction; `divisor` is a known second operand.
     """
 
     dtype: DType
@@ -89,42 +89,42 @@ class Instructions(Protocol):
     divisor: int | None
 
     def value(self, expression: str) -> str:
-        """The name of an instruction on the way."""
+        """Emit an intermediate instruction; returns its name."""
         ...
 
     def result(self, expression: str) -> str:
-        """The name of the last instruction."""
+        """Emit the last instruction; returns its name."""
         ...
 
     def constant(self, value: Scalar) -> str:
-        """A number of the type, in all lanes."""
+        """A constant of the type, in all lanes."""
         ...
 
     def known(self, operand: str) -> int | None:
-        """The integer that an operand is in all lanes, if it is a constant."""
+        """The integer that an operand has in all lanes, if it is a constant."""
         ...
 
     def call(
         self, function: str, operands: Sequence[str], more: Sequence[tuple[str, str]] = ()
     ) -> str:
-        """The result of LLVM's own `function` of this type; `more` are types and operands."""
+        """The result of an LLVM intrinsic of this type; `more` are further types and operands."""
         ...
 
     def routine(self, name: str, operands: Sequence[str]) -> str:
-        """The result of instructions that take a file of their own."""
+        """The result of a routine that has a file of its own in `llvm/`."""
         ...
 
     def in_single(self, form: "LLVM", operands: Sequence[str]) -> str:
-        """The result of `form` on the operands as float32, for halves, which are converted."""
+        """The result of `form` on operands converted to float32, for 16-bit floats."""
         ...
 
 
 Expansion: TypeAlias = Callable[..., Any]
 LLVM: TypeAlias = Callable[[Instructions, Sequence[str]], str]
 Unit: TypeAlias = Callable[[Any], Any]
-"""One unit in the last place of each element of an array."""
+"""One unit in the last place (ulp) of each element of an array."""
 Rounding: TypeAlias = Callable[[Unit, Any, Sequence[Any]], Any]
-"""How far a result may be off by itself: of a unit, the result and the operands."""
+"""The rounding error of a result in ulps, from the unit, the result and the operands."""
 
 
 def by_kind(
@@ -136,7 +136,8 @@ def by_kind(
     unsigned: T | None = None,
     bools: T | None = None,
 ) -> dict[Kind, T]:
-    """An entry for each kind of element; `every` and `integers` are for those not said apart."""
+    """An entry for each kind of element; `every` and `integers` are defaults for kinds not
+    given."""
     said: tuple[tuple[Kind, T | None], ...] = (
         ("float", floats or every),
         ("int", signed or integers or every),
@@ -154,61 +155,64 @@ class Op:
     arity: int
     meaning: str
     reference: Callable[..., Any]
-    """On NumPy arrays of one shape and type."""
+    """The meaning on NumPy arrays of one shape and type."""
     accepts: frozenset[Kind] = frozenset()
     result: Result = "same"
     has_condition: bool = False
-    """The first operand is a truth value, and the others are of the type."""
+    """True if the first operand is a truth value; the others have the type of the result."""
 
     cost: int = 0
-    """Weight of one element where it is estimated; 1: one simple instruction."""
+    """The estimated cost of one element; 1 is one simple instruction."""
     ns: float | None = None
-    """Nanoseconds per element of what is several instructions, vectorised, in float32; as measured
-    on one core with 512-bit vectors (2026-11-21), which `device/calibration.py` does again."""
+    """Nanoseconds per element for operations of several instructions, vectorised, in float32.
+    Measured on one core with 512-bit vectors (2026-11-21); `device/calibration.py` measures it
+    again."""
     counts_as: int = 1
-    """Operations where they are counted."""
+    """The number of operations it counts as."""
     is_alone: bool = False
-    """It keeps a loop from being vectorised: `ns` is the time of one element."""
+    """True if it prevents vectorisation of a loop: then `ns` is the time of one scalar element."""
 
     rounding: float | Rounding | None = None
-    """Units in the last place that the result may be off by itself, where it is a float; 0.5: the
-    exact result, rounded once. Of a row that expands: from its reference."""
+    """The rounding error of a float result, in units in the last place; 0.5 is an exact result,
+    rounded once. For a row with an expansion: relative to its reference."""
     domain: tuple[float, float] = NO_DOMAIN
-    """Where tests draw operands from, beside telling values."""
+    """The range that tests draw operands from, next to special values."""
     expansion: Expansion | None = None
-    """The row in terms of others, built with a `Build`; its docstring is the algebra."""
+    """The operation in terms of others, built with a `Build`; its docstring is the formula."""
     llvm: Mapping[Kind, LLVM] = field(default_factory=dict)
     c: Mapping[Kind, str] = field(default_factory=dict)
-    """Templates: `ops_c.py` says what stands for what."""
+    """Templates; `c_text.py` lists the placeholders."""
     c_helpers: Mapping[Kind, str] = field(default_factory=dict)
     vectors: Vectors | None = None
-    """For which elements several lanes take few instructions together."""
+    """The element types for which a vector of operands takes few instructions."""
     derivative: tuple[Callable[..., Any], ...] | None = None
-    """For each operand a function as `derivatives.py` has them; one for all; () where a change
-    of the operands changes nothing but for jumps; None: gradients cannot pass."""
+    """For each operand a function as in `derivatives.py`, or one for all; () for a piecewise
+    constant operation; None if gradients cannot pass."""
 
     bounds: BoundsRule | None = None
-    """The bounds that are known of integer results; None: none."""
+    """The rule for bounds of integer results, if any."""
     whole: Callable[..., int] | None = None
-    """The meaning on integers of any size, where it is one."""
+    """The meaning on integers of any size, if there is one."""
     is_size: bool = False
-    """It may stand in a launch size."""
+    """True if it may occur in a launch size."""
     laws: frozenset[Law] = frozenset()
     identity: Callable[[DType], Scalar] | None = None
-    """The operand that leaves the first as it is, to the bit; where it commutes, the second too."""
+    """The operand that leaves the first unchanged, bit for bit; for a commutative row, also the
+    second."""
     takes_numbers: bool = False
-    """Its result gets no better where an operand is known when it is compiled."""
+    """True if a known operand allows no better code."""
     infix: str = ""
-    """The sign between operands in print; with spaces where it binds less than a product."""
+    """The sign between operands in print; with spaces if it binds less than a product."""
 
     unchanged: frozenset[Kind] = frozenset()
-    """Kinds of operands that NumPy's function leaves as they are."""
+    """Kinds of operands that NumPy's function returns unchanged."""
     bools_as_int8: bool = False
-    """NumPy turns truth values into int8 first."""
+    """True if NumPy converts truth values to int8 first."""
     is_double: bool = False
-    """NumPy turns integers of any size into float64 first, not into floats of about their size."""
+    """True if NumPy converts integers of any size to float64 first, not to floats of similar
+    size."""
     bool_hint: str = ""
-    """The words for what to write instead for truth values, which the row does not take."""
+    """A hint for truth values, which the row does not accept."""
 
     def __post_init__(self) -> None:
         missing = next(_missing(self), "")
@@ -220,18 +224,17 @@ class Op:
         return bool_ if self.result == "bool" else operands[-1]
 
     def derivative_of(self, place: int) -> Callable[..., Any] | None:
-        """The derivative by operand number `place`; None where there is none. The condition of
-        a row that has one is no number."""
+        """The derivative by operand number `place`; None if there is none. A condition has none."""
         if not self.derivative:
             return None
         functions = (None, *self.derivative) if self.has_condition else self.derivative
         return functions[place] if len(functions) > 1 else functions[0]
 
     def has_vectors(self, dtype: DType, divisor: int | None = None) -> bool:
-        """Whether several lanes of operands of `dtype` take few instructions together.
+        """True if a vector of operands of `dtype` takes few instructions.
 
-        Integers have no vector division: by a constant it is a product, of 64 bits only by a power
-        of two.
+        Integers have no vector division: by a constant it becomes a product, for 64 bits only by a
+        power of two.
         """
         if self.vectors == "all" or not dtype.is_integer:
             return True
@@ -241,7 +244,7 @@ class Op:
 
 
 def _missing(row: Op) -> Iterator[str]:
-    """The things that a row lacks and some stage asks for, in words."""
+    """The properties that a row lacks and some stage needs, in words."""
     if not row.meaning:
         yield "meaning in words"
     if not callable(row.reference):
@@ -277,7 +280,7 @@ def _missing_code(row: Op) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reduction:
-    """One reduction: `combine` is the elementwise operation that folds two partial results."""
+    """One reduction: `combine` is the elementwise operation that combines two partial results."""
 
     name: str
     combine: str
@@ -287,12 +290,13 @@ class Reduction:
     start: Callable[[DType], Scalar]
     rounding: Literal["none", "each", "sum"]
     derivative: Callable[..., Any]
-    """As `derivatives.py` has them; so is `running`, of a scan, where no element is just kept."""
+    """The derivative, as in `derivatives.py`; likewise `running`, that of a scan, unless elements
+    are only selected."""
     running: Callable[..., Any] | None = None
     """None; half a unit for each element; or as `ask/sums.py` follows sums."""
     has_identity: bool = True
     better: str = ""
-    """The comparison that holds for the value kept, where it is one of the elements."""
+    """The comparison that holds for the selected value, if the result is one of the elements."""
 
     def identity(self, dtype: DType) -> Scalar:
         """The value that leaves every partial result unchanged."""
@@ -302,7 +306,7 @@ class Reduction:
         return bool(value) if dtype.kind == "bool" else value
 
     def check(self, rows: Mapping[str, Op]) -> None:
-        """Refuse what cannot be folded in any order, in parts, or on all of its types."""
+        """Refuse a reduction that cannot be split, reordered, or computed in all of its types."""
         missing = next(self._missing(rows.get(self.combine)), "")
         if missing:
             raise InternalError(f"reduction {self.name}", f"its row has no {missing}")

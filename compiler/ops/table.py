@@ -1,8 +1,8 @@
 """The operation tables. An operation is one row; everything else reads it from here.
 
-`OPS` holds the elementwise operations and `REDUCTIONS` the reductions; what the columns are and
-what a row cannot be without is in `row.py`. To add an operation, write its row here, above it
-its expansion if it is no machine instruction, and a method of `Tensor` that applies it.
+`OPS` holds the elementwise operations and `REDUCTIONS` the reductions; `row.py` defines the columns
+and which of them are required. To add an operation, write its row here, above it its expansion
+unless it is a machine instruction, and a method of `Tensor` that applies it.
 """
 
 import math
@@ -34,17 +34,18 @@ from compiler.ops.row import (
 T = TypeVar("T")
 PLAIN = (-100.0, 100.0)
 AMOUNT = (0.0, 70.0)
-"""Of shifts: beyond the width of every type."""
+"""The range of shift amounts in tests: beyond the width of every type."""
 ONCE = 0.5
-"""The exact result, rounded once."""
+"""The rounding error of an exact result, rounded once."""
 ELEMENTARY = 4.0
-"""Units in the last place that elementary functions may be off; `llvm/mathematics` has less."""
+"""The maximal error of elementary functions, in units in the last place; `llvm/mathematics` is
+better."""
 COMPOSED = 128.0
-"""Units of what expands into several operations: exp magnifies what its operand lost."""
+"""The error of functions composed of several operations: exp magnifies the error of its operand."""
 FREE: frozenset[Law] = frozenset(("associative", "commutative"))
 KEEPING: frozenset[Law] = FREE | {"idempotent"}
 WHOLE_NUMBERS = frozenset(BITS)
-"""The types that roundings to whole numbers leave as they are."""
+"""The types that rounding to integers leaves unchanged."""
 
 
 def _square(b: Build[T], x: T) -> T:
@@ -109,7 +110,7 @@ def _log_of_one_plus(b: Build[T], x: T) -> T:
 def _hypot(b: Build[T], x: T, y: T) -> T:
     """hypot(x, y) = g + l r / (1 + sqrt(1 + r^2)), r = l / g, of |x| and |y| the greater and lesser
 
-    No square overflows, and what is rounded twice is at most 0.42 g. inf is inf beside NaN too.
+    No square overflows, and what is rounded twice is at most 0.42 g. inf with NaN gives inf.
     """
     x, y, one, infinite = b.op("abs", x), b.op("abs", y), b.const(1, x), b.const(math.inf, x)
     greater, lesser = b.op("max", x, y), b.op("min", x, y)
@@ -124,7 +125,7 @@ def _hypot(b: Build[T], x: T, y: T) -> T:
 def _atan2(b: Build[T], y: T, x: T) -> T:
     """atan2(y, x) = atan |y / x|, left of 0 pi less that, with the sign of y
 
-    Equal magnitudes, infinite ones too, have the quotient 1; that of 0 is 0 beside every x.
+    Equal magnitudes, infinite ones too, have the quotient 1; that of 0 is 0 for every x.
     """
     zero, one = b.const(0, x), b.const(1, x)
     up, along = b.op("abs", y), b.op("abs", x)
@@ -154,7 +155,7 @@ def _reference_round(x: Any) -> Any:
 
 
 def _units_of_multiply_add(unit: Callable[[Any], Any], result: Any, operands: Any) -> Any:
-    """Half a unit of the result, and where it is rounded twice half a unit of the product."""
+    """Half a unit of the result, and half a unit of the product, in case it is rounded as well."""
     return (unit(result) + unit(np.multiply(*operands[:2]))) / 2
 
 
@@ -167,7 +168,7 @@ def _elementary(
     derivative: d.Derivative,
     domain: tuple[float, float] = PLAIN,
 ) -> Op:
-    """A function of one float that `llvm/mathematics` and the C library have by this name."""
+    """A function of one float that has this name in `llvm/mathematics` and the C library."""
     return Op(
         name, 1, meaning, reference, FLOAT, cost=cost, ns=ns, rounding=ELEMENTARY, domain=domain,
         llvm=by_kind(floats=llvm.routine(name, has_halves=False)),
@@ -177,7 +178,7 @@ def _elementary(
 
 def _to_whole(name: str, meaning: str, reference: Callable[..., Any], of_llvm: str = "",
               of_c: str = "") -> Op:  # fmt: skip
-    """A rounding to whole numbers."""
+    """A rounding to integers."""
     return Op(
         name, 1, meaning, reference, FLOAT, cost=1, rounding=0, domain=PLAIN, vectors="all",
         llvm=by_kind(floats=llvm.intrinsic(of_llvm or name, has_halves=False)),
@@ -187,7 +188,7 @@ def _to_whole(name: str, meaning: str, reference: Callable[..., Any], of_llvm: s
 
 def _compare(name: str, sign: str, reference: Callable[..., Any], floats: str, integers: str = "",
              of_bounds: bounds.BoundsRule | None = None) -> Op:  # fmt: skip
-    """A comparison: `floats` and `integers` are LLVM's words for it."""
+    """A comparison: `floats` and `integers` are LLVM's predicates for it."""
     signed, unsigned = (f"s{integers}", f"u{integers}") if integers else (name, name)
     return Op(
         name, 2, f"a {sign} b", reference, ANY, "bool", cost=1, domain=PLAIN, vectors="all",
@@ -202,7 +203,7 @@ def _compare(name: str, sign: str, reference: Callable[..., Any], floats: str, i
 
 def _bitwise(name: str, sign: str, reference: Callable[..., Any], of_c: str, laws: frozenset[Law],
              of_bounds: bounds.BoundsRule | None = None) -> Op:  # fmt: skip
-    """An operation on each bit; `of_c` is what C calls it for truth values."""
+    """A bitwise operation; `of_c` is C's operator for truth values."""
     return Op(
         name, 2, f"a {sign} b", reference, BITS, cost=1, domain=PLAIN, vectors="all", laws=laws,
         llvm=by_kind(llvm.instruction(name)), bounds=of_bounds, infix=f" {sign} ",
@@ -322,7 +323,7 @@ _BINARY = (
        c=by_kind(floats=c.LESSER, integers="{a} < {b} ? {a} : {b}", bools=c.infix("&&")),
        vectors="all", bounds=bounds.of_lesser, whole=min, laws=KEEPING, takes_numbers=True,
        derivative=(d.of_greater_second, d.of_greater_first)),
-    Op("hypot", 2, "sqrt(a^2 + b^2); inf beside NaN is inf", np.hypot, FLOAT, cost=26,
+    Op("hypot", 2, "sqrt(a^2 + b^2); inf with NaN is inf", np.hypot, FLOAT, cost=26,
        rounding=1.5, domain=PLAIN, expansion=_hypot,
        derivative=(d.of_hypot_first, d.of_hypot_second)),
     Op("atan2", 2, "angle of the point (b, a), from -pi to pi", np.arctan2, FLOAT, cost=28,
@@ -381,8 +382,8 @@ REDUCTIONS: dict[str, Reduction] = {row.name: row for row in _REDUCTIONS}
 SELECTING: dict[str, float] = {
     row.name: 1.0 if row.better == "gt" else -1.0 for row in REDUCTIONS.values() if row.better
 }
-"""Reductions, and the operations of these names, whose result is one of the elements: 1.0 where it
-is the greatest, -1.0 where it is the least."""
+"""Reductions, and the operations of these names, whose result is one of the elements: 1.0 for the
+greatest, -1.0 for the least."""
 COMPARISONS = frozenset(
     row.name for row in OPS.values()
     if row.result == "bool" and row.arity == 2 and "float" in row.accepts

@@ -1,7 +1,7 @@
-"""Updates of a scatter where it writes: one row each, and how an array is updated in order.
+"""The ways in which a scatter combines old and new elements, and how an array is updated in order.
 
-Updates are applied one after the other, in row-major order: the result is defined also where two
-of them hit one element, and for floats, whose sums depend on the order.
+Updates apply one after the other, in row-major order. So the result is defined also if several hit
+one element, and for floats, whose sums depend on the order.
 """
 
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """`combine` is the row of `ops.OPS` that joins old and new; None: the new one replaces it.
+    """`combine` is the row of `ops.OPS` that combines old and new; None replaces the old one.
 
-    `reduces`: the names of `scatter_reduce` for it. `passes` says whose changes pass on to the
-    result: those of all updates, of the last at a place, of those that are there still as they
-    were, or of each times the others; None: gradients cannot pass.
+    `reduces`: the names in `scatter_reduce`. `passes` states which gradients reach the result:
+    those of all updates, of the last at an index, of the selected elements, or of each times the
+    others; None if gradients cannot pass.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Update:
 
     @property
     def reduction(self) -> Reduction:
-        """The reduction that joins its elements as updates are joined."""
+        """The reduction that combines elements as updates are combined."""
         return next(row for row in REDUCTIONS.values() if row.combine == self.combine)
 
 
@@ -61,7 +61,8 @@ def apply(op: str, memory: Array, index: Array, values: Array) -> None:
 
 
 def scattered(op: str, base: Array, values: Array, positions: list[Array]) -> Array:
-    """A copy of `base` with `values` at `positions`, an array per axis; those outside are left."""
+    """A copy of `base` with `values` at `positions`, an index array per axis; indices out of range
+    are ignored."""
     result = np.array(base, order="C")
     inside = np.ones(values.shape, bool)
     for position, extent in zip(positions, base.shape, strict=True):

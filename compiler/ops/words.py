@@ -1,7 +1,7 @@
-"""Words: which small types are multiplied several at a time and summed in 32 bits.
+"""Small types with packed dot-product instructions, which accumulate in 32 bits.
 
-Two factors of 8 bits are 4 in a word of 32, and are summed in an integer of 32 bits; so are 2 of 16
-bits; two of bfloat16 are summed in float32.
+A 32-bit word holds 4 elements of 8 bits, whose products are summed in an int32; or 2 of 16 bits;
+products of two bfloat16 are summed in float32.
 """
 
 from compiler.core.dtypes import DType, bfloat16, float32, int8, int16, int32, uint8, uint32
@@ -12,7 +12,7 @@ WORD = 4
 
 
 def are_small(a: DType, b: DType, total: DType) -> bool:
-    """Whether there are instructions that sum products of these types in `total`."""
+    """True if there are instructions that sum products of these types in `total`."""
     if total == float32:
         return a == b == bfloat16
     if total not in (int32, uint32):
@@ -21,5 +21,5 @@ def are_small(a: DType, b: DType, total: DType) -> bool:
 
 
 def in_a_word(dtype: DType) -> int:
-    """How many elements a word has."""
+    """The number of elements in a word."""
     return WORD // dtype.itemsize
