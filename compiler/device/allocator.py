@@ -34,11 +34,11 @@ ALIGNMENT = 64
 LARGEST = 2**62
 """Bytes: more than any address space has."""
 KEPT = 2**30
-"""Bytes of free blocks that an allocator keeps unless told otherwise. A choice; that keeping pays
+"""Bytes of free blocks that an allocator keeps by default. A choice; that keeping pays
 was measured on two cores of a Sapphire Rapids class Xeon, at a date not on record: 64 MiB of pages
 that were never used take 19 ms, more than most kernels."""
 SMALL = 2**16
-"""Bytes: blocks of up to so many are taken back without a lock, one size beside another. A larger
+"""Bytes: blocks of up to so many are taken back without a lock, sizes of any mix. A larger
 one may be one of many that have to go."""
 WAITING = 64
 """Blocks of one size that may wait, free, before all are taken back and what is too much is given
@@ -190,7 +190,7 @@ class Allocator:
     def maker(
         self, size: int, dtype: DType, name: str = "", shape: tuple[int, ...] | None = None
     ) -> Maker:
-        """What allocates such memory, again and again, as an array of `shape`, or a flat one.
+        """A function that allocates such memory at each call, as an array of `shape` or a flat one.
 
         Most runs follow one like them: the block that was freed last is looked at first. It counts
         as live still, which a budget must not see; and large blocks that wait to be taken back
@@ -217,8 +217,8 @@ class Allocator:
         return make
 
     def small_maker(self, shape: tuple[int, ...], dtype: DType) -> Maker:
-        """What makes small arrays that need not begin with a line: in NumPy's own memory, which
-        has places for them at hand. They are not counted."""
+        """A function that makes small arrays that need not begin with a cache line: in NumPy's own
+        memory, which has places for them at hand. They are not counted."""
         numpy, empty = dtype.numpy, np.empty
 
         def make() -> tuple[Array, int]:

@@ -110,7 +110,7 @@ def data(node: Buffer) -> Array:
 
 
 def held(node: Buffer) -> Data:
-    """What `node` holds, wherever that is; `InternalError` for a node nobody gave data,
+    """The data of `node`, on any device; `InternalError` for a node nobody gave data,
     `DataError` for a placeholder.
 
     A pass may have made the node again without its line of origin: the number still finds it,

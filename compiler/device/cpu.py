@@ -41,7 +41,7 @@ class CpuProgram(OfSpec):
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
         self.compiled = compiled
-        """What was loaded."""
+        """The loaded binary."""
         self._unstreamed: CpuProgram | None = None
         super().__init__(spec)
         self._parameters = spec.parameters
@@ -114,7 +114,7 @@ class CpuProgram(OfSpec):
         return any(slot in self.aligned and address % LINE for slot, address in pairs)
 
     def of_code(self, binary: bytes) -> "CpuProgram":
-        """The same program with other machine code, which has no thunk: to be run in turn."""
+        """The same program with other machine code, which has no thunk: to be run alternately."""
         return CpuProgram(replace(self.compiled, binary=binary))
 
     def address_of(self, name: str) -> int:
@@ -141,7 +141,7 @@ def scratch_memory(nbytes: int) -> Array:
 
 
 def _is_shared_out(spec: ProgramSpec) -> bool:
-    """True if the runs of a program are told apart by `core_id` alone."""
+    """True if the runs of a program differ in `core_id` alone."""
     has_index = any(isinstance(i, Special) for i in spec.instructions)
     lows = [v.low for v in spec.metadata.vars]
     dims = spec.launch_dims(dict(zip(spec.metadata.var_names, lows, strict=True)))

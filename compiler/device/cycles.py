@@ -25,11 +25,11 @@ from compiler.machines.model import MachineModel
 LINKS, ROUNDS = 64, 4
 """Links of a chain, and how often all chains are joined by one more in an iteration."""
 SHARES, ALIKE = (0.5, 1.0, 2.0, 3.0, 4.0), 0.15
-"""What is issued in a cycle, and how far from it a measured figure may be. In between no figure is
-taken: a processor may slow down for wide vectors."""
+"""Instructions issued per cycle, and how far from it a measured figure may be. Figures in between
+are not used: a processor may slow down for wide vectors."""
 LATENCIES = range(2, 17)
 BYTES = 8192
-"""Of the array that is loaded: every first cache holds it beside much else."""
+"""Of the array that is loaded: every L1 cache holds it and much else."""
 ITERATIONS = 400
 """Of each loop in one call: 5 to 30 µs. A choice: shorter than a slice of a busy core's time."""
 LEVEL = Level(2, "few", "every loop is written by hand")
@@ -153,7 +153,7 @@ class Loops:
         return lambda: run(place, ITERATIONS)
 
     def found(self) -> Cycles:
-        """What the least times say."""
+        """The figures that follow from the least times."""
         ns = self._least["chain"] / (ITERATIONS * LINKS)
         loads = self._least["loads"] / (ITERATIONS * loads_of(self.lanes))
         if not self.has_fma:

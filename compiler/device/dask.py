@@ -25,7 +25,7 @@ HINT = 'with compiler.cluster(): …, or compiler.cluster("tcp://…")'
 
 
 class Timed(Protocol):
-    """What workers did in one run; `str` is a table."""
+    """The activity of workers in one run; `str` is a table."""
 
     @property
     def ns(self) -> int:
@@ -62,7 +62,7 @@ class Engine(Protocol):
         ...
 
     def timelines(self, runs: int) -> Sequence[Timed]:
-        """What workers did in so many of the latest runs, the oldest first."""
+        """The activity of workers in the latest `count` runs, the oldest first."""
         ...
 
 
@@ -109,7 +109,7 @@ class DescribedThere(OfSpec):
     def __init__(self, compiled: CompiledSpec) -> None:
         super().__init__(compiled.spec)
         self.compiled = compiled
-        """What was compiled, as far as LLVM IR."""
+        """The compiled program, up to LLVM IR."""
 
     def unstreamed(self) -> Program:
         """The same program."""

@@ -34,9 +34,9 @@ class SourceText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """What machine code takes besides buffers: `parameters`, the variables and launch indices that
-    follow them, bytes of `scratch` memory for each task, and the slots, `aligned`, whose buffers
-    have to begin at a multiple of 64 bytes."""
+    """The arguments of machine code besides buffers: `parameters`, the variables and launch indices
+    that follow them, bytes of `scratch` memory for each task, and the slots, `aligned`, whose
+    buffers have to begin at a multiple of 64 bytes."""
 
     parameters: tuple[str, ...]
     scratch: int
@@ -58,7 +58,7 @@ class ProgramSpec:
     instructions: tuple[Instruction, ...] = ()
     given: Interface | None = None
     interface: Interface = field(init=False)
-    """What its machine code takes besides buffers, found once: instructions are many."""
+    """The arguments of its machine code besides buffers, computed once: instructions are many."""
 
     def __post_init__(self) -> None:
         of_text = Interface(self.metadata.var_names, 0, ())
@@ -112,7 +112,7 @@ class ProgramSpec:
 
 
 def _interface(instructions: Sequence[Instruction]) -> Interface:
-    """What code of these instructions takes besides buffers."""
+    """The arguments of the code of these instructions besides buffers."""
     with loading():  # not at import: it knows how LLVM IR is written
         from compiler.llvm.scratch import layout
 

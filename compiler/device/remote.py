@@ -15,7 +15,7 @@ from compiler.graph.nodes import Buffer, Shape
 
 
 class Held(Protocol):
-    """What keeps the result of a task in the memory of workers, as long as it lives itself."""
+    """A handle: the result of a task stays in the memory of workers as long as it exists."""
 
     def fetch(self) -> Array:
         """The elements, flat, brought here; computed again where no worker has them any more."""
@@ -44,7 +44,7 @@ class RemoteData:
 
     @staticmethod
     def of(held: Held, buffer: Buffer) -> "RemoteData":
-        """What a buffer's device holds of it, flat."""
+        """The data of a buffer on its device, flat."""
         return RemoteData(Cell(held), (buffer.size,), buffer.dtype.numpy, buffer.device)
 
     @property

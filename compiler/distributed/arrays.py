@@ -43,7 +43,7 @@ from compiler.tensors.variables import array_of
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Key: TypeAlias = Hashable
 NOTHING = TaskPlan((), (), {}, (), {}, ())
-"""What we did for data that others computed."""
+"""Our activity for data that others computed."""
 EVERYBODY = -1
 """Whose a task is that several shards need."""
 
@@ -102,7 +102,7 @@ def _of_file(part: FilePart, shape: Shape, chunks: Any) -> Any:
 
 
 def held_block(shard: TensorNode) -> Data:
-    """What is held of a shard; what is here, to be read only."""
+    """The data of a shard on a worker; a read-only view if they are here."""
     found = held(shard) if isinstance(shard, Buffer) else array_of(shard)
     if not isinstance(found, np.ndarray):
         return found
@@ -120,7 +120,7 @@ def _blocks(keys: Sequence[Key], found: Sequence[Data]) -> dict[Key, Any]:
         result = result_of(data)
         engine = result.engine
         assert isinstance(engine, DaskEngine)
-        engine.at.wait(result.run, [result.key])  # where it was lost it is made again first
+        engine.at.wait(result.run, [result.key])  # where it was lost it is recomputed first
         row = {key: Task(key, shaped_block, TaskRef(result.key), data.shape)}
         note = {"workers": [engine.at.address(data.device)], **MARK}
         layer = MaterializedLayer(row, annotations=note)
@@ -140,7 +140,7 @@ def adopted(engine: DaskEngine, future: Any, shape: Shape, dtype: Any, device: s
 
 def contiguous_block(block: Any, shape: Shape, dtype: Any) -> Array:
     """A block as a tensor reads it: row-major and native; runs on a worker. Raises `DataError`
-    where it is not what the array said."""
+    where it does not match the array."""
     array = np.asarray(block)
     if array.shape != shape or array.dtype != dtype:
         raise DataError("from_dask", "a block is not what the dask array says of it",
@@ -151,7 +151,7 @@ def contiguous_block(block: Any, shape: Shape, dtype: Any) -> Array:
 
 
 def shaped_block(flat: Array, shape: Shape) -> Array:
-    """What a worker holds of a tensor as a block, which nobody may write to; runs there."""
+    """A worker's part of a tensor as a read-only block; runs there."""
     view = flat.reshape(shape).view()
     view.flags.writeable = False
     return view
@@ -236,7 +236,7 @@ def _placed(parts: Sequence[Any], workers: Sequence[str]) -> tuple[Any, list[str
 
 
 def _annotations(parts: Iterable[Any]) -> dict[Key, Mapping[str, Any]]:
-    """What the user wrote with `dask.annotate`, by key."""
+    """The user's annotations with `dask.annotate`, by key."""
     found: dict[Key, Mapping[str, Any]] = {}
     for layer in (row for part in parts for row in part.dask.layers.values() if row.annotations):
         for key in layer:

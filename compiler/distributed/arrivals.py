@@ -23,7 +23,7 @@ NAME = "svodviz-arrivals"
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What was fetched from another worker; nanoseconds of the clock of who received it."""
+    """Data fetched from another worker; nanoseconds of the receiver's clock."""
 
     key: str
     source: str
@@ -65,7 +65,7 @@ class Arrivals(WorkerPlugin):  # type: ignore[misc]  # distributed has no types 
 def done_here(
     runs: Set[str], keys: Set[str], dask_worker: Any
 ) -> tuple[tuple[Span, ...], tuple[Arrival, ...]]:
-    """What a worker did for these runs, and what came to it of their data and of `keys`."""
+    """The activity of a worker for these runs, and the arrivals of their data and of `keys`."""
     plugin = dask_worker.plugins.get(NAME)
     seen = list(plugin.seen) if plugin else []
     spans = tuple(span for run in runs for span in spans_here(run))

@@ -21,13 +21,13 @@ HERE = 0
 """The lane of this process; workers follow."""
 Kind: TypeAlias = Literal["kernel", "move", "compile", "transfer", "send", "submit", "gather"]
 DOING = ("kernel", "move", "compile")
-"""What occupies a worker; data come while it does something else."""
+"""The kinds that occupy a worker; data arrive while it does something else."""
 KINDS: dict[str, Kind] = {"kernel": "kernel", "move": "move", "compile": "compile"}
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a lane did from `begin` to `end`, nanoseconds since the begin of the run.
+    """The activity of a lane from `begin` to `end`, nanoseconds since the begin of the run.
 
     A transfer stands in the lane that received `nbytes` from lane `source`. `needs` are numbers of
     bars. `item` is None of what is of no item: inputs that are sent, the kernels' code.
@@ -67,7 +67,7 @@ _Row: TypeAlias = tuple[Bar, str, tuple[int, ...]]
 
 @dataclass(slots=True)
 class _Data:
-    """What travels under a key: who made it, and who reads it."""
+    """Data sent under a key: their producer and their readers."""
 
     maker: Task | None = None
     readers: list[tuple[Task, int]] = field(default_factory=list)
@@ -146,7 +146,7 @@ class _Run:
         return bar, it.key, ()
 
     def _needs(self, number: int, bar: Bar) -> tuple[int, ...]:
-        """What has to end before a bar begins."""
+        """The bars that have to end before a bar begins."""
         if bar.kind == "compile":
             return tuple(self._came_in(bar.lane, self.noted.library))
         if bar.kind in ("send", "submit"):
@@ -167,7 +167,7 @@ class _Run:
             yield from (n for n in self.by_item[bar.item] if self.made[n].kind in DOING)
 
     def _given(self, bar: Bar) -> Iterable[int]:
-        """What came to this lane for the task that a step is in."""
+        """The arrivals at this lane for the task that a step is in."""
         if bar.item is None or bar.lane == HERE:
             return
         if bar.kind == "kernel":
@@ -179,11 +179,11 @@ class _Run:
                     yield from self._came_in(bar.lane, self.noted.key(source))
 
     def _came_in(self, lane: int, key: str) -> list[int]:
-        """What brought data to a lane: from us, or from another lane."""
+        """The transfers to a lane: from us, or from another lane."""
         return [n for n in self.by_key.get(key, ()) if self.made[n].lane in (HERE, lane)]
 
     def _makers(self, bar: Bar, key: str) -> list[int]:
-        """What made, or sent, the data of a transfer: on the lane that it came from."""
+        """The bars that made, or sent, the data of a transfer, on its source lane."""
         sent = [n for n in self.by_key.get(key, ()) if self.made[n].kind == "send"]
         data = self.data.get(key)
         steps = data.maker.steps if data and data.maker else ()
@@ -195,7 +195,7 @@ class _Run:
 
 
 def _data(noted: Noted) -> Mapping[str, _Data]:
-    """What travels, by key."""
+    """The data that are sent, by key."""
     found: dict[str, _Data] = {}
     for task in noted.plan.tasks:
         for register, source in task.inputs.items():
@@ -232,6 +232,6 @@ def _cut(spans: Sequence[tuple[int, Span]], name: Callable[[int | None], str]) -
 
 
 def _fetched(bar: Bar, whole: Sequence[Bar]) -> Bar:
-    """What is fetched is waited for first: the bar begins when it was there."""
+    """The bar without its wait: it begins when the data that it fetches are there."""
     ready = [whole[n].end for n in bar.needs if whole[n].end <= bar.end]
     return replace(bar, begin=max([bar.begin, *ready]))

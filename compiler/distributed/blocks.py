@@ -189,5 +189,5 @@ def _constants(root: TensorNode) -> Iterator[tuple[int, str]]:
 
 
 def _word(node: TensorNode) -> str:
-    """What a user calls it."""
+    """The user's name of it."""
     return getattr(node, "op", None) or type(node).__name__.lower()

@@ -1,7 +1,7 @@
 """collection: a tensor as one of Dask's collections: `dask.compute(t)`, `persist`, `visualize`.
 
     t on workers    its schedule, as the tasks that a run gives to the cluster, then its shards
-    t that is here  its program in one task, wherever Dask runs it, and the data as tasks beside it
+    t that is here  its program in one task, wherever Dask runs it, and the data as further tasks
     t computed      its data, and the futures of what workers hold
 
 What such a graph cannot say, as where a function of the user's runs here amid the program, is
@@ -145,17 +145,17 @@ def name_of(tensor: Tensor) -> str:
 
 
 def postcompute(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
-    """What makes an array of the blocks, as Dask calls it."""
+    """The function that makes an array of the blocks, as Dask calls it."""
     return joined_blocks, (_blocks(tensor)[1],)
 
 
 def postpersist(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
-    """What makes a tensor of what Dask made of its graph."""
+    """The function that makes a tensor of the graph that Dask computed."""
     return persisted, (type(tensor), name_of(tensor), *_blocks(tensor))
 
 
 def scheduler(tensor: Tensor) -> Any:
-    """What computes it where Dask has no client: the cluster in use, or threads."""
+    """The scheduler that computes it where Dask has no client: the cluster in use, or threads."""
     engine = cluster.used()
     if isinstance(engine, DaskEngine) and _is_for_workers(toposort([tensor.node])):
         return engine.client.get
@@ -163,7 +163,7 @@ def scheduler(tensor: Tensor) -> Any:
 
 
 def optimizer() -> Any:
-    """What Dask optimises a tensor's graph with: nothing, since its kernels are fused already.
+    """Dask's optimisation of a tensor's graph: none, since its kernels are fused already.
 
     Another one each time: of collections that share one Dask computes all before it goes on to the
     next, and gives the results in that order, not in the one that it was asked for.
@@ -215,7 +215,7 @@ def _is_open(node: TensorNode) -> bool:
 
 
 def _settled(tensor: Tensor) -> TensorNode:
-    """What the tensor is; computed first where no graph says how."""
+    """The node of the tensor; computed first where no graph defines it."""
     if not is_realized(tensor.node) and _route(tensor.node) is None:
         tensor.realize()
     return tensor.node
@@ -299,7 +299,7 @@ def _add_data(rows: Rows, data: Data) -> TaskRef:
     """Data that tasks read, in a node of its own."""
     if isinstance(data, RemoteData):
         result = result_of(data)
-        engine_in_use().at.wait(result.run, [result.key])  # where it was lost it is made again
+        engine_in_use().at.wait(result.run, [result.key])  # where it was lost it is recomputed
         rows.data[result.key] = result.future
         return TaskRef(result.key)
     key, part = f"data-{_token(data)}", file_part(data)
@@ -350,7 +350,7 @@ def _input(rows: Rows, data: Data) -> Any:
 
 
 def _token(data: Data) -> str:
-    """What tells data from others: the key of a worker's, of others their contents."""
+    """The identity of data: the key of a worker's, the contents of others."""
     if isinstance(data, RemoteData):
         return str(result_of(data).key)
     return str(tokenize(file_part(data) or data))

@@ -128,7 +128,7 @@ class Connection:
         self._trying(run, lambda: self._done([self._future(run, key) for key in keys]))
 
     def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
-        """The arrays of these keys, brought here; made again where they were lost."""
+        """The arrays of these keys, brought here; recomputed where they were lost."""
 
         def act() -> list[Array]:
             futures = [self._future(run, key) for key in keys]
@@ -163,7 +163,7 @@ class Connection:
                 raise future.exception()
 
     def _trying(self, run: Submitted, act: Callable[[], Any]) -> Any:
-        """What `act` gives; where data are lost, they are made again first."""
+        """The result of `act`; lost data are recomputed first."""
         if self.client.status in ("closed", "closing"):
             raise DataError("cluster", "the cluster that has these data is closed", got=run.name,
                             hint="bring them here before: t.numpy(); or keep it open")  # fmt: skip

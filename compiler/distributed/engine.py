@@ -63,7 +63,7 @@ class DaskEngine:
     close: Callable[[], None] = lambda: None
     """Ends its use; processes that were started for it end too."""
     noted: list[Noted] = field(default_factory=list)
-    """What is known of the last of them, for `timeline`."""
+    """The records of the last of them, for `timeline`."""
     _plans: Kept[Any, TaskPlan] = field(default_factory=lambda: Kept(KEPT))
     _libraries: Kept[Any, Any] = field(default_factory=lambda: Kept(KEPT))
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
@@ -150,7 +150,7 @@ class DaskEngine:
         return map_on(self.client, self.addresses, function, rows, per_host)
 
     def timeline(self, run: str | None = None) -> Timeline:
-        """What the workers did in the latest run, or the one of this name, on our clock.
+        """The activity of the workers in the latest run, or the one of this name, on our clock.
 
         Raises `DataError` where there was none, or it is too long ago.
         """
@@ -162,7 +162,7 @@ class DaskEngine:
         return timelines(self, self.noted[-runs:])
 
     def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
-        """The arrays of these keys of a run, brought here; made again where they were lost."""
+        """The arrays of these keys of a run, brought here; recomputed where they were lost."""
         return self.at.gathered(run, keys)
 
     def _begun(
@@ -172,7 +172,7 @@ class DaskEngine:
         return Submitted(name, plan, {item.item_id: item for item in items}, dict(values), [])
 
     def _noted(self, run: Submitted) -> Noted:
-        """What is kept of a run that begins."""
+        """The record of a run that begins."""
         lost = len(self.at.gone)
         found = Noted(run.name, run.plan, run.items, begin=time.time_ns(), lost_before=lost)
         self.noted = [*self.noted[1 - NOTED :], found]

@@ -81,7 +81,8 @@ class Fold:
         return self._reduction(self.stage.trace(shapes))
 
     def _rest(self, shapes: Shapes) -> TensorNode:
-        """What comes after it, for a part of its result; along what it folds, of all there is."""
+        """The operations after it, for a part of its result; along the reduced axes, for all of
+        it."""
         node = self._reduction(self.stage.whole)
         found = axes([node.sources[0]], self.inputs)
         size = {label: n for axis, (label, n) in

@@ -89,8 +89,8 @@ def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
 
 
 def argument_of(source: Source, run: Submitted) -> tuple[Any, int | None]:
-    """What stands in the graph for something that a task reads, and the place in it, if it is one
-    of several arrays."""
+    """The key in the graph of an operand of a task, and the place in it, if it is one of several
+    arrays."""
     if isinstance(source, FromTask):
         made = run.plan.tasks[source.task]
         if len(made.outputs) == 1 or source.register in made.apart:

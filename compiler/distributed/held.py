@@ -24,7 +24,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 Layers: TypeAlias = dict[str, dict[str, Any]]
 """Nodes of Dask's graph, by device."""
 LOST = ("cancelled", "lost")
-"""What Dask calls futures of which the data are nowhere."""
+"""Dask's states of futures whose data are lost."""
 
 
 class Fetching(Protocol):
@@ -54,15 +54,15 @@ class Submitted:
     library: Any = None
     """The future of its kernels."""
     sent: dict[str, tuple[Array, str]] = field(default_factory=dict)
-    """What was sent from here by key, and to which device: Dask cannot make it again."""
+    """The data sent from here by key, and to which device: Dask cannot recompute them."""
     inline: dict[int, "str | Array"] = field(default_factory=dict)
-    """What is sent: small arrays, and keys of `sent`, by their numbers in the plan."""
+    """The data that are sent: small arrays, and keys of `sent`, by their numbers in the plan."""
     graphs: list[tuple[Layers, list[str]]] = field(default_factory=list)
-    """What was given to Dask, and the keys that were wanted of it."""
+    """The graphs submitted to Dask, and the keys requested of each."""
     results: "WeakSet[Result]" = field(default_factory=WeakSet)
-    """What is still held of it."""
+    """The results that are still held."""
     borrowed: list[Any] = field(default_factory=list)
-    """Futures of what it reads that was made again for it."""
+    """Futures of its operands that were recomputed for it."""
     depth: int = 0
     """How many runs it takes to do it again; 0 of a root."""
     sent_bytes: int = 0
@@ -93,7 +93,7 @@ class Submitted:
 
 @dataclass(eq=False)
 class Result:
-    """What a worker holds for us: the future keeps it there."""
+    """Data that a worker holds for us: the future keeps them there."""
 
     engine: Fetching
     run: Submitted
@@ -120,7 +120,7 @@ class Result:
         self.run.results.add(self)
 
     def fetch(self) -> Array:
-        """The elements, brought here; made again where they are nowhere."""
+        """The elements, brought here; recomputed where they are lost."""
         return self.engine.gathered(self.run, [self.key])[0]
 
 
@@ -143,7 +143,7 @@ class Parent:
 
 
 def result_of(data: RemoteData) -> Result:
-    """What a cluster holds of remote data."""
+    """The cluster's handle of remote data."""
     held = data.cell.held
     assert isinstance(held, Result)
     return held

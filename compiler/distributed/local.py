@@ -29,7 +29,7 @@ def local_cluster(
 ) -> "LocalCluster":
     """A `distributed.LocalCluster` of processes that listen on the loopback interface only.
 
-    `workers` processes, one for each physical core unless said otherwise, of `threads` threads
+    `workers` processes, one for each physical core by default, of `threads` threads
     each: the cores, shared. `security` is dask's: `Security.temporary()` encrypts, with keys that
     live as long as the cluster (it needs the package cryptography); not the dashboard, which is
     empty where bokeh is not installed. `more` goes to `LocalCluster` as it is, and wins. A script

@@ -152,7 +152,7 @@ class _Flow:
             self._changed.notify_all()
         try:
             self.submit()
-        except BaseException as error:  # of a client that is closed: who waits is told
+        except BaseException as error:  # of a client that is closed: waiters get the error
             self._fail(error)
 
     def _lose(self, row: int, sent: int) -> None:

@@ -32,8 +32,8 @@ Kind: TypeAlias = Literal["kernel", "send", "submit", "gather"]
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What this process did from `begin` to `end`, nanoseconds: an item, data sent or fetched, or
-    tasks given to Dask, by their numbers.
+    """The activity of this process from `begin` to `end`, nanoseconds: an item, data sent or
+    fetched, or tasks given to Dask, by their numbers.
 
     `key` is that of data that were sent, by themselves or with a task.
     """
@@ -100,6 +100,6 @@ class Noted:
 
 
 def _bytes(buffer: Buffer, region: Region | None) -> int:
-    """What is taken of a buffer, or brought into it."""
+    """The region that is read from a buffer, or written into it."""
     size = region.size if region else buffer.size
     return size * buffer.dtype.numpy.itemsize

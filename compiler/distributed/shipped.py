@@ -5,7 +5,7 @@
 
 The graph travels, not machine code: where it runs may be another processor, for which loops are
 chosen and compiled; once in a process, whatever comes how often, and once on a disk. Data that the
-program was written with, such as weights, travel beside it, once to each worker.
+program was written with, such as weights, are sent separately, once to each worker.
 """
 
 import hashlib

@@ -44,13 +44,13 @@ from compiler.schedule.regions import is_dense
 
 Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
 JOINED_NS = 5_000_000
-"""Items join a task up to so many estimated nanoseconds: beside them the millisecond that a task
-costs is little. A choice."""
+"""Items join a task up to so many estimated nanoseconds: the millisecond that a task costs is
+little in comparison. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromTask:
-    """What a register of a task holds at its end."""
+    """The content of a register of a task at its end."""
 
     task: int
     register: int
@@ -169,7 +169,7 @@ class TaskPlan:
     tasks: tuple[Task, ...]
     """All tasks, by number."""
     of: object = None
-    """What it was made of, kept as long as it is."""
+    """The objects it was built from, kept as long as it exists."""
     contents: dict[int, bytes] = field(default_factory=dict)
     """Tasks as they travel, by number, once they did: packing one takes 0.1 ms."""
 
@@ -216,7 +216,7 @@ def _registers(step: Step) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Planner:
-    """What is planned so far; `homes` says where the present value of a buffer is."""
+    """The plan so far; `homes` has the place of the current value of each buffer."""
 
     programs: Programs
     joined_ns: int
@@ -230,7 +230,7 @@ class _Planner:
     submitted: int = 0
     homes: dict[Buffer, Source] = field(default_factory=dict)
     pending: dict[Buffer, list[Gather]] = field(default_factory=dict)
-    """What is to be gathered into buffers here, once it is needed."""
+    """The data to gather into buffers here, once they are needed."""
     registers: dict[Buffer, int] = field(default_factory=dict)
     sizes: dict[int, "tuple[int, np.dtype[np.generic]]"] = field(default_factory=dict)
     codes: dict[tuple[Sink, str], int] = field(default_factory=dict)

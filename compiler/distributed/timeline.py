@@ -160,7 +160,7 @@ class Timeline(ShownAsText):
         return f"{VERBS[bar.kind]} {what}{where}"
 
     def because(self, wait: Wait) -> str:
-        """What a lane waited for."""
+        """The cause of a lane's wait."""
         if wait.on is None:
             return "Dask: tasks on their way"
         late = wait.end - wait.ready
@@ -270,7 +270,7 @@ def _aligned(span: Span, offset: int) -> Span:
 def _received(
     found: Sequence[Arrival], noted: Noted, places: Mapping[str, int], at: str, offset: int
 ) -> Iterator[Received]:  # fmt: skip
-    """What came to a worker for a run, while it ran."""
+    """The arrivals at a worker for a run, while it ran."""
     keys = {noted.library, *noted.inputs} - {""}
     for it in found:
         begin, end = it.begin + offset, it.end + offset

@@ -80,8 +80,8 @@ def path(bars: Sequence[Bar], errors: Sequence[int]) -> tuple[int, ...]:
 
 
 def _ended(bars: Sequence[Bar], number: int, errors: Sequence[int]) -> list[int]:
-    """What a bar needed and had, as far as the clocks can tell: a bar that was done again after a
-    loss ended too late for it."""
+    """The inputs of a bar, as far as the clocks show: a bar that was repeated after a loss ended
+    too late for it."""
     bar = bars[number]
     return [
         n for n in bar.needs

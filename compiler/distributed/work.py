@@ -76,7 +76,7 @@ def packed(thing: object) -> bytes:
 
 
 def unpacked(content: bytes) -> Any:
-    """What was `packed`."""
+    """The object that was `packed`."""
     return pickle.loads(zlib.decompress(content))
 
 
@@ -107,7 +107,7 @@ Step: TypeAlias = Launch | Move
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a worker did from `begin` to `end`, in nanoseconds of its clock."""
+    """The activity of a worker from `begin` to `end`, in nanoseconds of its clock."""
 
     run: str
     item: int
@@ -155,7 +155,7 @@ def release_here() -> str:
 
 
 class _Worker:
-    """What this process keeps: machine code by digest, and what it did."""
+    """The state of this process: machine code by digest, and its recorded activity."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -219,7 +219,7 @@ class _State:
     owned: set[int] = field(default_factory=set)
 
     def take(self, inputs: Sequence[Any]) -> None:
-        """What came in."""
+        """Store the inputs in their registers."""
         for (register, place), array in zip(self.work.inputs, inputs, strict=True):
             self.registers[register] = _ready(array if place is None else array[place])
 
@@ -240,7 +240,7 @@ class _State:
             self.owned.discard(register)
 
     def outputs(self) -> Any:
-        """What others need: an array, or a tuple of several."""
+        """The outputs: an array, or a tuple of several."""
         made = tuple(self.registers[register] for register in self.work.outputs)
         return made[0] if len(made) == 1 else made
 
@@ -308,5 +308,5 @@ def compiled_here() -> dict[str, int]:
 
 
 def spans_here(run: str) -> tuple[Span, ...]:
-    """What was done here for a run."""
+    """The activity here for a run."""
     return tuple(span for span in list(_HERE.spans) if span.run == run)

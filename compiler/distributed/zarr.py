@@ -25,7 +25,7 @@ def from_zarr(path: Path) -> TensorNode:
                         hint="pip install svodviz[dask]") from error  # fmt: skip
     try:
         array = zarr.open_array(str(path), mode="r")
-    except Exception as error:  # what is wrong with a folder is said by many kinds of errors
+    except Exception as error:  # a damaged folder raises many kinds of errors
         got = f"{type(error).__name__}: {error}"
         raise DataError("load", f"{path.name} is no array of Zarr's", got=got) from error
     return from_dask(da.from_zarr(array))

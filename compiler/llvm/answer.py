@@ -128,7 +128,7 @@ def main() -> None:
 IDLE = 60.0
 """Seconds without a question after which nobody is waited for any more."""
 TOO_LONG = "too long"
-"""What a child is said to have ended with that took longer than was allowed."""
+"""The exit code reported for a child that took longer than allowed."""
 
 
 def serve() -> None:
@@ -174,7 +174,7 @@ def _answered(question: dict[str, Any], answer: IO[bytes], printed: IO[bytes]) -
 
 
 def _end_of(child: int, seconds: float) -> int | str:
-    """What a child ends with, which is ended where it takes longer."""
+    """The exit code of a child, which is killed if it takes longer."""
     end = time.monotonic() + seconds
     pause = 0.0005
     while True:
@@ -190,6 +190,6 @@ def _end_of(child: int, seconds: float) -> int | str:
 
 
 def _content(file: IO[bytes]) -> str:
-    """What was written to a file by whoever has it open, too."""
+    """The content of a file, with what other processes that have it open wrote."""
     file.seek(0)
     return file.read().decode(errors="replace")

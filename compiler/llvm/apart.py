@@ -158,4 +158,4 @@ def _last_words(printed: str) -> str:
     """The last words of LLVM when it gave up: the line that says so, else the last one."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("LLVM ERROR")]
-    return (errors or lines or ["nothing was said"])[-1]
+    return (errors or lines or ["no output"])[-1]

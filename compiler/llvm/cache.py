@@ -6,9 +6,9 @@ disk every entry is a file of its own:
 
     magic · SHA-256 of all that follows · key · content
 
-It appears whole or not at all (written beside, then renamed), so processes may share a folder. What
-is in it gets executed: a folder or a file that is somebody else's, or that others may write to, is
-refused (`user_cache.py`).
+It appears whole or not at all (written under another name, then renamed), so processes may share a
+folder. What is in it gets executed: a folder or a file that is somebody else's, or that others may
+write to, is refused (`user_cache.py`).
 """
 
 import hashlib

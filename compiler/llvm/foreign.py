@@ -1,7 +1,7 @@
 """LLVM IR that users wrote, held to what it may be: before any program is compiled with it.
 
-LLVM says whether a text is sound; here it is said whether it is what was announced, and whether
-what it calls is there. A call of nothing, and an instruction that this processor does not have,
+LLVM verifies a text; here its signature is compared with the declared one, and its calls are
+resolved. A call of nothing, and an instruction that this processor does not have,
 would end the process.
 """
 

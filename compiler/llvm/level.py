@@ -33,10 +33,10 @@ bytes at each level. On 2026-11-22, on a machine that was not noted, register ti
 slower at level 1."""
 FEW_TRIPS = 64
 """The trip count up to which a loop is not worth LLVM's vectoriser. Measured 2026-11-23 on one core
-of an AMD EPYC (znver3, AVX2), few passes beside the pipeline: at 64 iterations a * b + b takes 39
-ns beside 5 and is made in 5 ms beside 8, a sum of products 50 ns beside 4 and 6 ms beside 13, so
-the pipeline pays after over 100,000 runs; at 1,024 iterations (491 and 1,254 ns beside 63 and 56, 5
-ms beside 14 and 15) after 8,000 to 22,000. Where between them the limit lies is a choice."""
+of an AMD EPYC (znver3, AVX2), few passes against the whole pipeline: at 64 iterations a * b + b
+takes 39 ns (5 ns) and compiles in 5 ms (8 ms), a sum of products 50 ns (4 ns) and 6 ms (13 ms), so
+the pipeline pays after over 100,000 runs; at 1,024 iterations (491 and 1,254 ns against 63 and 56,
+5 ms against 14 and 15) after 8,000 to 22,000. The limit between them is a choice."""
 
 
 @dataclass(frozen=True, slots=True)

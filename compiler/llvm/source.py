@@ -33,7 +33,7 @@ class Source(Stage):
 
     @property
     def symbol(self) -> str:
-        """What its function is called."""
+        """The name of its function."""
         found = re.search(r"define [^@]*@([\w.]+)\(", self.text)
         return found[1] if found else self.name
 

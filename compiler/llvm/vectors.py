@@ -137,7 +137,7 @@ def prefetch(writer: Writer, dtype: DType, address: str, ahead: int) -> None:
 
 
 def _alignment(dtype: DType, lanes: int) -> str:
-    """That of one element; LLVM takes more for granted of a vector unless told."""
+    """That of one element; LLVM assumes more of a vector unless it is stated."""
     return "" if lanes == 1 else f", align {dtype.itemsize}"
 
 

@@ -2,7 +2,7 @@
 
     machine-0123456789abcdef.json    {"key": …, "model": {"cycle_ns": …, …}}
 
-A file that is broken, or of another processor or version, is told of and measured again.
+A file that is broken, or of another processor or version, is reported and measured again.
 """
 
 import hashlib

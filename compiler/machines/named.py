@@ -1,4 +1,4 @@
-"""Named machines: each a row of `MACHINES`, with what LLVM and what the choices of loops are told.
+"""Named machines: each a row of `MACHINES`, with parameters for LLVM and for the choices of loops.
 
     Options(machine="apple-m1")                  loops as they are chosen for an Apple M1
     compilation.assembly_for("arm-neoverse-n1")  its assembly, to be read

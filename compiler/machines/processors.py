@@ -41,7 +41,7 @@ BASELINE = "generic"
 
 @dataclass(frozen=True, slots=True)
 class Processor:
-    """A processor as LLVM is told of it: its name, its features as LLVM's feature string."""
+    """A processor for LLVM: its name, and its features as LLVM's feature string."""
 
     name: str
     features: str

@@ -1,4 +1,4 @@
-"""What differs between operating systems, Linux and macOS: all of it is here.
+"""The differences between operating systems, Linux and macOS: all of them are here.
 
                 Linux                                    macOS
     caches      the files of /sys/devices/system/cpu     sysctl hw.perflevel0.…, else hw.…
@@ -10,10 +10,10 @@
     threads     as they are                              of a quality that gets performance cores
     assembly    .LBB0_1, kernel, comments of // or #     LBB0_1, _kernel, comments of ; or ##
 
-On macOS figures are those of the performance cores. What is not told is None, never a guess. Where
-the user's caches are is in `core/user_cache.py`, which comes before. Pages are 16 KiB on an Apple
-processor: `mmap.PAGESIZE` says so. Object files are loaded by LLVM (MCJIT), which takes memory that
-is written first and executable afterwards, so that no memory has to be both.
+On macOS figures are those of the performance cores. A figure that is not reported is None, never a
+guess. Where the user's caches are is in `core/user_cache.py`, which comes before. Pages are 16 KiB
+on an Apple processor: `mmap.PAGESIZE` says so. Object files are loaded by LLVM (MCJIT), which takes
+memory that is written first and executable afterwards, so that no memory has to be both.
 """
 
 import ctypes
@@ -120,7 +120,7 @@ def sampling_call() -> int | None:
 
 
 def comment_of(is_x86: bool) -> str:
-    """What begins a comment in assembly of this system; # begins a number on ARM."""
+    """The start of a comment in this system's assembly; # starts a number on ARM."""
     return "#" if is_x86 else ";" if IS_MAC else "//"
 
 

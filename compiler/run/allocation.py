@@ -64,7 +64,7 @@ def alone(buffer: Buffer) -> Array:
 
 
 def maker(buffer: Buffer, shape: tuple[int, ...] | None = None) -> Maker:
-    """What makes memory for a buffer, flat or of a shape; an error calls it by its name or, where
+    """A function that makes memory for a buffer, flat or of a shape; an error names it or, where
     it has none, its extents."""
     name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
     where = device.get(buffer.device)

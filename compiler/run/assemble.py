@@ -10,7 +10,7 @@
 Kernels that are worth a thread (`overlap.py`) are the tasks of one step. One that has several
 tasks itself never is among them.
 
-A transfer between dense parts of memory is a step as well, beside kernels that are steps: with
+A transfer between dense parts of memory is a step as well, as kernels are: with
 Python in between it took 10 µs, and the iterations of a loop have one for each state.
 
 A long run of steps is cut into several calls, so that Ctrl-C is answered between two of them:

@@ -97,7 +97,7 @@ def refuse_over_budget(items: Sequence[ScheduleItem], plan: MemoryPlan | None = 
 def _within(
     allocator: Allocator, budget: int, items: Sequence[ScheduleItem], plan: MemoryPlan | None
 ) -> None:
-    """Refuse what does not fit beside what is in use of one memory."""
+    """Refuse buffers that do not fit into the free part of one memory."""
     made = [b for b in footprint.made_buffers(items) if device.get(b.device).memory is allocator]
     shared = {p.buffer for p in plan.places if p.offset is not None} if plan else set()
     total = sum(block_size(b.nbytes) for b in made if b not in shared)

@@ -47,7 +47,7 @@ class Direct:
     needed: frozenset[int]
     """The numbers of inputs without data of their own."""
     makers: Sequence[tuple[int, Maker]]
-    """What is made, the memory of the results among it, by number."""
+    """The buffers that are made, with the memory of the results, by number."""
     results: tuple[int, ...] | None
     """For each result its number there; None where the results are what is made."""
 
@@ -58,7 +58,7 @@ class Direct:
         changed: Changed = {}
         if type(inputs) is list and len(inputs) <= len(self.usual):
             given = inputs.copy()  # what it holds lives on, whatever becomes of it meanwhile
-            # said to be not strict, it takes twice as long
+            # with `strict=False` it takes twice as long
             pairs: Iterable[tuple[Usual, Any]] = zip(self.usual, given)  # noqa: B905
         else:
             found = self.feed.by_place(inputs)
@@ -115,7 +115,7 @@ def direct_of(
 
 
 def maker_of(buffer: Buffer, native: NativePlan, shape: Shape | None = None) -> Maker:
-    """What makes memory for a buffer that a run has to itself, flat or of a shape."""
+    """A function that makes memory for a buffer that only one run uses, flat or of a shape."""
     if buffer.nbytes > SMALL or buffer in native.streamed:
         return maker(buffer, shape)
     return cpu.MEMORY.small_maker((buffer.size,) if shape is None else shape, buffer.dtype)

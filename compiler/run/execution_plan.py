@@ -86,7 +86,7 @@ class ExecutionPlan:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The waves: what runs after what, and what may overlap."""
+        """The topological levels: the order of items, and which may overlap."""
         return self.structure.steps
 
     @property

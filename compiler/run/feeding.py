@@ -133,7 +133,7 @@ class Inputs:
                         hint=hint if is_index else "")  # fmt: skip
 
     def values(self, given: Mapping[int, Any], variables: Values) -> dict[str, int]:
-        """The values of the variables: as said, as new data have rows, as bound.
+        """The values of the variables: as passed, from the shapes of new data, or as bound.
 
         Raises `DataError` where the rows of two inputs say different things, and as bindings do.
         """

@@ -17,13 +17,13 @@ from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 WORTH_A_THREAD_NS = 10_000
 """Two items that take at least this long are run at once. To hand work to a worker took 0.8 µs
 where it was awake and 52 to 58 where it slept (Xeon, AVX-512, November 2026). Two kernels of 9 µs
-by estimate took 59 µs in turn and 55 at once; of 5 µs or less it made no difference, 3 µs at most
-(EPYC, AVX2, two busy cores, 2026-11-23)."""
+by estimate took 59 µs in sequence and 55 at once; of 5 µs or less it made no difference, 3 µs at
+most (EPYC, AVX2, two busy cores, 2026-11-23)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One wave: `groups` run one after the other; the items of a group may overlap.
+    """One topological level: `groups` run one after the other; the items of a group may overlap.
 
     `parallel` holds, for each group, the items that get a thread of their own.
     """
@@ -41,8 +41,8 @@ class Level:
         texts = []
         for group, parallel in zip(self.groups, self.parallel, strict=True):
             ids = " ".join(str(item.item_id) for item in group)
-            beside = " ".join(str(item.item_id) for item in parallel)
-            texts.append(ids + (f" (at once: {beside})" if parallel else ""))
+            others = " ".join(str(item.item_id) for item in parallel)
+            texts.append(ids + (f" (at once: {others})" if parallel else ""))
         return f"level {self.number}: {', then '.join(texts)}"
 
 

@@ -108,7 +108,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
         for each in toposort(nodes):
             node = each.expansion() if isinstance(each, Placeholder) else each
             if isinstance(node, Buffer):
-                # a buffer and one made again without its line of origin are one
+                # a buffer and its copy without a line of origin are one
                 key = node.unique, node.name if node.unique == PLACEHOLDER else ""
                 found.setdefault(key, node)
                 number = FIRST + numbers.setdefault(key, len(numbers))
@@ -122,7 +122,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
 
 @dataclass(slots=True)
 class _Bare:
-    """Nodes made again without their lines of origin, in the steps of loops too."""
+    """Nodes rebuilt without their lines of origin, in the steps of loops too."""
 
     clones: dict[int, int] = field(default_factory=dict)
     assigns: dict[int, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""recompiled: how often each line of the user's had a program compiled, said once where it is many.
+"""recompiled: how often each of the user's lines compiled a program; reported once if it is many.
 
     loop.py:4  total += x[:i].sum().item()        another shape, another program, at each call
 
@@ -19,8 +19,8 @@ from compiler.core.origin import Origin, current
 from compiler.graph.nodes import TensorNode
 
 MANY = 8
-"""Programs of one line that are compiled before it is said: more than a user tries by hand. Chosen,
-not measured."""
+"""Programs of one line that are compiled before it is reported: more than a user tries by hand.
+Chosen, not measured."""
 KEPT = 1024
 """Lines kept, least recently used first out."""
 HINT = (

@@ -166,7 +166,7 @@ def _machine() -> tuple[str, ...]:
 
 @functools.cache
 def _versions() -> tuple[str, ...]:
-    """What the compiler is made of."""
+    """The version of the compiler: its sources and libraries."""
     return str(FORMAT), sys.version, np.__version__, sources(Path(__file__).parent.parent)
 
 
@@ -194,7 +194,8 @@ def _files(package: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def kinds() -> Kinds:
-    """What may stand in an entry: the nodes of graphs but functions of the user's, and records."""
+    """The classes that an entry may contain: nodes of graphs, but no functions of the user's, and
+    records."""
     return {f"record {kind.__name__}": kind for kind in RECORDS} | writable()
 
 
@@ -256,7 +257,7 @@ def _written(
     inputs: Collection[Buffer],
     cache: Cache,
 ) -> bytes:
-    """The entry of a program; its machine code is kept beside it."""
+    """The entry of a program; its machine code is kept with it."""
     items, results = made
     held = {b for item in items for b in item.operation.arguments} | set(results)
     if any(buffer.unique >= 0 and buffer not in inputs for buffer in held):

@@ -40,7 +40,7 @@ PAUSES = {
     X86: ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()"),
     ARM: ("call void @llvm.aarch64.isb(i32 15)", "declare void @llvm.aarch64.isb(i32 immarg)"),
 }
-"""What waits a moment in a loop that looks for work: AArch64's `yield` takes no time on most
+"""The instruction that pauses in a spin loop: AArch64's `yield` takes no time on most
 processors, so that such a loop would only load their memory; an `isb` takes about as long as
 x86's `pause`, by what others have published."""
 

@@ -33,8 +33,8 @@ SPIN_SECONDS = 200e-6
 between two calls of a captured function, 60 to 100 µs where a kernel has put it out of the caches.
 A product of 256² takes 294 to 311 µs a call so, 336 with 50 µs, 299 with 1 ms (EPYC, Zen 3, two
 cores, 2026-11-27). To wake a worker takes about 50 µs: medians of 2,000 runs of a kernel in two
-tasks beside one are 21 µs beside 19 while the worker looks, 94 beside 32 100 µs after it fell
-asleep; with no looking at all 56 beside 31 even one after the other (the same machine, busy with
+tasks take 21 µs (one task: 19) while the worker spins, 94 (32) 100 µs after it fell
+asleep; without spinning 56 (31) even one after the other (the same machine, busy with
 other work, 2026-11-23)."""
 STACK_BYTES = 16 * 2**20
 """Of the thread of a worker. A choice, no measurement."""

@@ -44,7 +44,7 @@ def structure(body: Body) -> str:
 
 
 def machine(options: Options) -> dict[str, str]:
-    """What is measured on, in words: choices are for machines that have the same ones alone."""
+    """The machine that is measured, in words: choices hold for equal machines only."""
     return {
         "processor": jit.host_name(),
         "features of the processor": jit.host_features(),

@@ -69,7 +69,8 @@ def search(
 ) -> Searched:
     """Try the starts, the first of which is the default, then changes of what was tried.
 
-    The default is measured in any case; where it is refused the search ends. `seen` is told each.
+    The default is measured in any case; where it is refused the search ends. `seen` is called with
+    each.
     """
     made = _Search(judge, seen)
     for start in starts:

@@ -27,7 +27,7 @@ from compiler.tune.tuning import Found
 from compiler.tune.workbench import Workbench
 
 LOOPS = "the loops of kernel "
-"""What differs where the same machine would choose other loops."""
+"""The settings with which the same machine would choose other loops."""
 
 
 @dataclass(frozen=True, slots=True)

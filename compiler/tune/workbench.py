@@ -90,7 +90,7 @@ class Workbench:
 
     @property
     def body(self) -> Sink:
-        """What the kernel computes."""
+        """The body of the kernel."""
         return self._body
 
     @property

@@ -36,7 +36,7 @@ def test_the_line_the_operation_and_what_it_met() -> None:
     y = (x + bias).relu()
     assert told(y) == [
         f"float32 becomes float64 at test_widening.py:{line() - 2} in add, "
-        f"beside int64 arange (test_widening.py:{met})"
+        f"with int64 arange (test_widening.py:{met})"
     ]
 
 
@@ -46,7 +46,7 @@ def test_names_of_data() -> None:
     y = narrow() * wide
     assert told(y) == [
         f"float32 becomes float64 at test_widening.py:{line() - 2} in mul, "
-        f"beside float64 w (test_widening.py:{made})"
+        f"with float64 w (test_widening.py:{made})"
     ]
 
 

@@ -37,7 +37,7 @@ class Cluster(ShownAsText):
 
     `cores` of each worker, 0 for as many as `machine` has; `link`: bytes a second in each direction
     of each worker, as a number or as "10 GB/s", "25 Gbit/s"; `latency`: seconds from sending to
-    arriving beside that, as a number or "20 µs"; `task`: seconds from a task's inputs being there
+    arriving in addition, as a number or "20 µs"; `task`: seconds from a task's inputs being there
     to its start, in which the worker can do something else; `scheduler`: seconds of the one
     scheduler for each task, in which no other is scheduled; `start`: seconds of the client, once a
     run; `memory`: bytes of a worker, None
@@ -85,7 +85,7 @@ class Cluster(ShownAsText):
 
     @property
     def bytes_per_ns(self) -> float:
-        """What passes a link."""
+        """The bandwidth of a link, bytes per nanosecond."""
         return quantities.rate(self.link, "link") / 1e9
 
     @property
@@ -110,7 +110,7 @@ class Cluster(ShownAsText):
 
     @property
     def memory_bytes(self) -> float:
-        """Of a worker; infinite where nothing is said."""
+        """Memory of a worker in bytes; infinite if not given."""
         return math.inf if self.memory is None else quantities.nbytes(self.memory, "memory")
 
     @property

@@ -2,7 +2,7 @@
 
     ready       all that a job waits for is done
     scheduled   the one scheduler takes note of a task: one after the other, as they get ready
-    arrived     the lane is told of it
+    arrived     the lane learns of it
     start, end  the lane's cores do it, or two links carry it: what leaves one lane, and arrives at
                 another
     finish      the end; of a transfer, a latency later
@@ -97,7 +97,7 @@ class _Machines:
             return
         if job.kind == "begin":
             ran.arrived = time + job.ns
-        if job.kind == "told":
+        if job.kind == "announced":
             self._schedule(number, time)
         ran.start = ran.end = ran.finish = ran.arrived
         self._push(ran.finish, "done", number)
@@ -123,7 +123,7 @@ class _Machines:
         return ((self._cores, job.lane),)
 
     def _begin(self, number: int, time: float) -> None:
-        """What this job occupied, or wants, may take the first one that waits for it."""
+        """The resources of this job go to the first job that waits for each."""
         for resource, lane in self._needed(self._jobs[number]):
             self._take(resource, lane, time)
 

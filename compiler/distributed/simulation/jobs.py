@@ -1,6 +1,6 @@
 """jobs: the tasks of a program as what machines do, by whom, how long, after what.
 
-    task 4 on DASK:1, reads what task 2      job 9   told      lane 1 learns that task 2 is done
+    task 4 on DASK:1, reads what task 2      job 9   announced lane 1 learns that task 2 is done
     on DASK gives, runs k0                   job 10  transfer  1,024 bytes from lane 0 to lane 1
                                              job 11  compute   12.4 µs of lane 1
     an input that is sent to DASK            job 0   there     when the run begins
@@ -33,7 +33,7 @@ CLIENT = "client"
 BEGIN = 0
 """The first job."""
 MEMORY = LEVELS.index("memory")
-Kind: TypeAlias = Literal["begin", "there", "told", "compute", "transfer"]
+Kind: TypeAlias = Literal["begin", "there", "announced", "compute", "transfer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Planned:
     items: tuple[ScheduleItem, ...]
     results: tuple[Buffer, ...]
     works: Mapping[Sink, Work]
-    """What running each kernel takes, whatever the machine."""
+    """The time of each kernel, whatever the machine."""
     programs: tasks.Programs
     seconds: float
     """That it took to plan it."""
@@ -53,7 +53,8 @@ class Planned:
 class Job:
     """Something done once: `ns` of the cores of `lane`, or `nbytes` sent to it by lane `sender`.
 
-    begin: the client, once; there: takes no time; told: the scheduler and a message, before a task.
+    begin: the client, once; there: takes no time; announced: the scheduler and a message, before a
+    task.
     """
 
     kind: Kind
@@ -174,7 +175,7 @@ class _Building:
         return len(self.jobs) - 1
 
     def _send(self, send: Send) -> None:
-        """What the client has goes to a worker, or was there."""
+        """The client's data go to a worker, unless they are there."""
         before = self.written.get(send.buffer)
         size = send.region.size if send.region else send.buffer.size
         nbytes, lane = size * send.buffer.dtype.itemsize, self.numbers[send.device]
@@ -186,34 +187,35 @@ class _Building:
         )  # fmt: skip
 
     def _task(self, task: Task) -> None:
-        """A task is told of, fetches what it reads, and runs."""
+        """A task is announced, fetches its operands, and runs."""
         lane = self.numbers[task.device]
         sources = list(dict.fromkeys(task.inputs.values()))
         made = [source for source in sources if isinstance(source, FromTask)]
         here = [self.sent[source.number] for source in sources if isinstance(source, FromHere)]
         waits = (BEGIN, *(self.given[source] for source in made), *here)
         place = self.places.get(task.number, task.number)
-        told = self._add(Job("told", task.name, lane, tuple(dict.fromkeys(waits)), place=place))
-        fetched = [self._fetch(source, lane, told, place) for source in made]
+        after = tuple(dict.fromkeys(waits))
+        announced = self._add(Job("announced", task.name, lane, after, place=place))
+        fetched = [self._fetch(source, lane, announced, place) for source in made]
         steps = tuple(dict.fromkeys(step.item for step in task.steps))
         ns = sum(self._step(step) for step in task.steps)
-        after = (told, *(job for job in fetched if job is not None))
+        after = (announced, *(job for job in fetched if job is not None))
         run = self._add(Job("compute", task.name, lane, after, ns, place=place, items=steps))
         for register in task.outputs:
             source, picked = FromTask(task.number, register), run
             # one of several arrays that leaves its worker is what a task of its own gives
             if len(task.outputs) > 1 and register in task.apart:
-                picked = self._add(Job("told", "pick", lane, (run,), place=place))
+                picked = self._add(Job("announced", "pick", lane, (run,), place=place))
             self.given[source] = picked
 
-    def _fetch(self, source: FromTask, lane: int, told: int, place: int) -> int | None:
+    def _fetch(self, source: FromTask, lane: int, announced: int, place: int) -> int | None:
         """Bring a result to a lane, once; None where it is."""
         sender = self.numbers[self.plan.tasks[source.task].device]
         if sender == lane:
             return None
         key = source, lane
         if key not in self.fetched:
-            self.fetched[key] = self._add(self._moved(source, sender, lane, told, place))
+            self.fetched[key] = self._add(self._moved(source, sender, lane, announced, place))
         return self.fetched[key]
 
     def _moved(
@@ -234,7 +236,7 @@ class _Building:
         return self.model.moving_ns(MEMORY, nbytes, nbytes)
 
     def _gather(self, gather: Gather) -> None:
-        """What a worker has comes to the client."""
+        """A worker's data come to the client."""
         if not isinstance(gather.source, FromTask):
             return
         source, client = gather.source, self.numbers[CLIENT]

@@ -1,9 +1,9 @@
 """measured: what a cluster of Dask's that is there takes for an item, a message and a byte.
 
-    start       a graph of one empty task: seconds beside those of the task
+    start       a graph of one empty task: seconds in addition to those of the task
     scheduler   many empty tasks that wait for nothing: seconds for each of them
     task        a chain of empty tasks on one worker: seconds for each, without the scheduler's
-    latency     one byte from worker to worker, beside one that is there: what it takes longer
+    latency     one byte from worker to worker: seconds more than for one that is there
     link        megabytes from worker to worker: bytes in what it takes longer than one byte
 
     shared      what workers compute all at once takes longer than what one does: they may be
@@ -39,7 +39,7 @@ class Figures:
     workers: int
     cores: int
     memory: float
-    """Bytes of the worker that has least; 0 where none is told."""
+    """Bytes of the worker with least memory; 0 if none is reported."""
     start: float
     scheduler: float
     task: float

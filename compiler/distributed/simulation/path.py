@@ -1,6 +1,6 @@
 """path: what the end of a run waited for, backwards to its begin, without a gap.
 
-    0 … 1.0 ms      overhead   k0        scheduled, and told to DASK:1
+    0 … 1.0 ms      overhead   k0        scheduled, and announced to DASK:1
     1.0 … 3.2 ms    compute    k0        on DASK:1
     3.2 … 3.9 ms    transfer   copy      DASK:1 → DASK
     3.9 … 3.92 ms   latency    copy

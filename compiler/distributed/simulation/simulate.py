@@ -2,7 +2,7 @@
 
     simulate(f, Cluster(workers=64, cores=16))                 one run
     simulate(f, Cluster(workers=1024), workers=(1, 2, …))      a sweep: f is written for each number
-    simulate({"rows": f, "columns": g}, …)                     several cuts beside each other
+    simulate({"rows": f, "columns": g}, …)                     several partitions next to each other
 
 The items are those of the compiler's own schedule, for the machine of a worker, in the tasks that a
 cluster would be given; nothing is run and no data are needed: placeholders do. Planning is most of

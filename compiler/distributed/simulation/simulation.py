@@ -57,7 +57,7 @@ class Simulation(ShownAsText):
     ran: tuple[Ran, ...]
     name: str = "program"
     alone: float = 0.0
-    """What one such worker takes for a program written for one; 0: not known."""
+    """The time of one such worker for a program written for one; 0: not known."""
     seconds: float = 0.0
     """That it took to plan the program and to simulate it."""
 
@@ -101,9 +101,9 @@ class Simulation(ShownAsText):
     def speedup(self) -> float:
         """How many times as fast as one such worker: with the program written for one where that
         is known, else doing the same items one after the other."""
-        told = sum(1 for job in self.jobs.jobs if job.kind == "told")
+        announced = sum(1 for job in self.jobs.jobs if job.kind == "announced")
         each = self.cluster.task_ns + self.cluster.scheduler_ns
-        serial = self.cluster.start_ns + told * each + self.computing
+        serial = self.cluster.start_ns + announced * each + self.computing
         return (self.alone or serial) / max(self.makespan, 1e-9)
 
     @property
@@ -123,7 +123,7 @@ class Simulation(ShownAsText):
 
     @property
     def too_large(self) -> tuple[str, ...]:
-        """The workers whose memory does not suffice, if the cluster's is said."""
+        """The workers whose memory does not suffice, if the cluster's is given."""
         least = self.cluster.memory_bytes
         workers = zip(self.jobs.lanes[: self.jobs.workers], self.jobs.peaks, strict=False)
         return tuple(name for name, peak in workers if peak > least)
@@ -151,7 +151,7 @@ class Simulation(ShownAsText):
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """What a picture has: each job where it ran, transfers on both ends."""
+        """The bars of a picture: each job where it ran, transfers on both ends."""
         critical = {step.job for step in self.path if step.reason in ("compute", "transfer")}
         found = []
         for place, (job, ran) in enumerate(zip(self.jobs.jobs, self.ran, strict=True)):

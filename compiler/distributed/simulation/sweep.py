@@ -92,8 +92,8 @@ class Sweep(ShownAsText):
         yield from (self.why(name) for name, runs in self.runs.items() if runs)
         for name, counts in self.left_out.items():
             if counts:
-                told = ", ".join(f"{count:,}" for count in counts)
-                yield f"{name}: left out, since the time was up: {told}"
+                sizes = ", ".join(f"{count:,}" for count in counts)
+                yield f"{name}: left out, since the time was up: {sizes}"
 
 
 def _row(name: str, run: Simulation) -> tuple[str, ...]:
@@ -132,11 +132,11 @@ def _overhead(runs: tuple[Simulation, ...], at: int | None) -> str:
     here = next((run for run in runs if run.cluster.workers == at), None)
     if here is None:
         return ""
-    told = sum(1 for job in here.jobs.jobs if job.kind == "told")
-    scheduler = duration(told * here.cluster.scheduler_ns)
+    announced = sum(1 for job in here.jobs.jobs if job.kind == "announced")
+    scheduler = duration(announced * here.cluster.scheduler_ns)
     return (f"From {counted(here.cluster.workers, 'worker')} on the overhead of tasks takes longer "
             f"than computing: {duration(here.on_path['overhead'])} of the critical path; the "
-            f"scheduler alone is busy for {scheduler}, with {told:,} messages for "
+            f"scheduler alone is busy for {scheduler}, with {announced:,} messages for "
             f"{here.jobs.tasks:,} tasks and what they give. Fewer, larger tasks would help."
             )  # fmt: skip
 

@@ -41,9 +41,9 @@ _LENGTH = re.compile(
 )
 _LABEL = re.compile(r"^\S*:$")
 _JUMP = re.compile(r"^(?:J|B$|Bcc$|[CT]BN?Z)")
-"""What ends a block, by LLVM's names: it is not scheduled."""
+"""The instructions that end a block, by LLVM's names: they are not scheduled."""
 _FRAMES = {"rbp": r"mov\s+rbp, rsp", "x29": r"(?:mov|add)\s+x29, sp", "s0": r"addi\s+s0, sp"}
-"""What else the stack is reached by, where the function says so."""
+"""The frame pointers, where the function sets one up."""
 _WRITES_NOTHING = re.compile(
     r"^(?:st|cmp|fcmp|test|v?u?comis|vtest|j|b$|b\.|cb|tb|prf|prefetch|ret|vse|vsse|sd$|sw$|fs[wd])"
 )
@@ -80,7 +80,7 @@ class InnerLoop:
 
     @property
     def words(self) -> tuple[str, str]:
-        """What an iteration has, and what it takes: a sentence each."""
+        """The contents and the cost of an iteration: a sentence each."""
         return self._has(), self._takes()
 
     def _has(self) -> str:
@@ -193,7 +193,7 @@ def _length(rows: Sequence[str]) -> tuple[int, int]:
 
 
 def _stack(rows: Sequence[str]) -> re.Pattern[str]:
-    """What an access to the stack looks like: by its end, or by its frame where there is one."""
+    """The pattern of a stack access: by stack pointer, or by frame pointer where there is one."""
     text = "\n".join(rows)
     frames = [name for name, said in _FRAMES.items() if re.search(said, text)]
     return re.compile(rf"[\[(](?:rsp|sp|%SPL?|{'|'.join(frames) or 'sp'})\b")

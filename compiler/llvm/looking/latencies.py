@@ -11,7 +11,7 @@ own. An instruction of the assembly is known by its name, the width of its regis
 reads memory, as one of these; what code generation adds later, and no loop holds, has none.
 
 Relies on: an LLVM that was built to print this; else the question fails with its words.
-Ensures: an estimate, made from the same program by the same LLVM as the assembly it stands beside.
+Ensures: an estimate, made from the same program by the same LLVM as the assembly that it annotates.
 """
 
 import re
@@ -77,7 +77,7 @@ class Latencies(ShownAsText):
 
 
 def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
-    """The latencies beside the assembly of a kernel.
+    """The assembly of a kernel with latencies.
 
     Raises `InternalError` where this LLVM does not tell them.
     """

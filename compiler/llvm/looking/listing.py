@@ -69,7 +69,7 @@ class Listing(Stage):
     choices: str = ""
     """How the loops were transformed, where they are not those of the other stages; in words."""
     inner: "InnerLoop | None" = None
-    """What an iteration of its most important loop takes, where that was asked for."""
+    """The cost of an iteration of its most important loop, where requested."""
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -88,7 +88,7 @@ class Listing(Stage):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands above the text: the choices, and what an iteration takes."""
+        """The heading of the text: the choices, and the cost of an iteration."""
         return (*filter(None, [self.choices]), *(self.inner.words if self.inner else ()))
 
     def __str__(self) -> str:

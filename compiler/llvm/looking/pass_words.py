@@ -19,7 +19,7 @@ _WORDS = {
     "Reassociate": "orders sums and products so that constants meet",
     "CorrelatedValuePropagation": "uses what a branch says about values behind it",
     "ConstraintElimination": "removes comparisons that earlier ones decide",
-    "JumpThreading": "jumps past a test whose result is known on the way there",
+    "JumpThreading": "skips a branch whose result is known on the path that leads to it",
     "TailCallElim": "marks calls that need no return, makes loops of recursion",
     "LoopSimplify": "gives every loop one entry, one jump back and exits of its own",
     "LCSSA": "names the values that leave a loop, at its exit",

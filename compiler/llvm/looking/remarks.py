@@ -1,6 +1,6 @@
 """LLVM's remarks about its decisions, in plain words: vectors, unrolling, registers.
 
-LLVM's own sentence is kept beside ours. One that is not known here stays as LLVM said it.
+LLVM's own sentence is kept with ours. An unknown one stays in LLVM's words.
 """
 
 import re

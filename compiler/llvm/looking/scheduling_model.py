@@ -1,4 +1,4 @@
-"""What LLVM's scheduling model says about a processor's instructions: what they keep busy.
+"""LLVM's scheduling model of a processor: the resources that each instruction occupies.
 
     FMLAv4i32_indexed    1 micro-operation, N1UnitV for 0.5 cycles, ready after 4
 
@@ -7,7 +7,7 @@ and, where it is asked to (`-misched-postra`), behind that: only there are the l
 what is put on the stack. A unit's row is its cycles and a factor, `+1x3u`: all its cycles times
 factors, divided by one number for the whole model, are the cycles in which as many units as there
 are of the kind can do them. That number is a multiple of all factors, and has to lead to the
-cycles that LLVM prints beside what it has counted.
+cycles that LLVM prints with its counts.
 
 Relies on: an LLVM that was built to print this. Ensures: None where nothing of it is there.
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 OPTIONS = ("-debug-only=machine-scheduler", "-misched-postra", "-enable-post-misched")
-"""What makes LLVM print it."""
+"""The options that make LLVM print it."""
 MOST = 12
 """Multiples of the factors that are tried: there are no models with more than a few units besides
 those that were seen."""
@@ -97,7 +97,7 @@ def model(printed: str) -> SchedulingModel | None:
 
 
 class _Reader:
-    """What the lines say, one after the other."""
+    """The content of each line, in order."""
 
     def __init__(self) -> None:
         self.costs: dict[str, Cost] = {}

@@ -9,7 +9,7 @@ where they differ by the instructions that do the same. What an iteration of its
 asked of LLVM's scheduling model in a process of its own: one that LLVM ends says no more than that.
 
 Relies on: LLVM IR of one kernel, and instructions that come from the same body.
-Ensures: what LLVM cannot do ends another process, and is told in words.
+Ensures: an abort of LLVM ends another process, and is reported as an error.
 """
 
 import re
@@ -36,7 +36,7 @@ PATIENCE = 20.0
 """Seconds for what LLVM says of its scheduling, which it prints for every instruction that could be
 next: a choice, some fifty times what a product of matrices takes."""
 UNSCHEDULED = frozenset(("wasm32", "nvptx64"))
-"""What is no machine's code yet."""
+"""The opcodes that are no machine's code yet."""
 _NAMED = re.compile(r"<MCInst #\d+ (\w+)")
 
 

@@ -31,7 +31,7 @@ def told(rows: list[Job]) -> tuple[list[Job], list[int]]:
     for place, row in enumerate(rows):
         after = tuple(places[number] for number in row.depends_on)
         if row.kind == "compute":
-            jobs.append(Job("told", row.name, row.lane, after, place=place))
+            jobs.append(Job("announced", row.name, row.lane, after, place=place))
             after = (len(jobs) - 1,)
         places.append(len(jobs))
         jobs.append(replace(row, depends_on=after, place=place))

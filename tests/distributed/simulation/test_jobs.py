@@ -32,7 +32,7 @@ def told(made: Jobs) -> list[tuple[str, str, int]]:
 
 def test_a_task_on_one_worker() -> None:
     made = jobs(x(8, 4).to("DASK").exp())
-    assert told(made) == [("there", "DASK", 128), ("told", "DASK", 0), ("compute", "DASK", 0)]
+    assert told(made) == [("there", "DASK", 128), ("announced", "DASK", 0), ("compute", "DASK", 0)]
     assert made.lanes == ("DASK", "DASK:1", CLIENT) and made.placed == 128
     assert made.jobs[3].depends_on == (2,) and set(made.jobs[2].depends_on) == {0, 1}
     assert made.jobs[3].ns > 0 and made.tasks == 1
@@ -51,7 +51,7 @@ def test_who_reads_data_fetches_them_once() -> None:
     assert [(made.lanes[job.sender], made.lanes[job.lane]) for job in sent] == [("DASK", "DASK:1")]
     assert sent[0].nbytes == 128
     asked: Job = made.jobs[sent[0].depends_on[0]]
-    assert asked.kind == "told" and made.lanes[asked.lane] == "DASK:1"
+    assert asked.kind == "announced" and made.lanes[asked.lane] == "DASK:1"
 
 
 def test_what_comes_back_is_computed_by_the_client() -> None:

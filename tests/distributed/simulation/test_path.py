@@ -11,9 +11,9 @@ CLUSTER = Cluster(workers=2, link=1e9, latency=5e-9, task=3e-9, scheduler=2e-9, 
 def test_the_path_goes_through_who_was_in_the_way() -> None:
     jobs = [
         Job("begin", "begin", 2, ns=7.0),
-        Job("told", "first", 0, (0,)),
+        Job("announced", "first", 0, (0,)),
         Job("compute", "first", 0, (1,), ns=30.0),
-        Job("told", "second", 0, (0,), place=1),
+        Job("announced", "second", 0, (0,), place=1),
         Job("compute", "second", 0, (3,), ns=10.0, place=1),
         Job("transfer", "second", 1, (4,), nbytes=20, sender=0),
     ]

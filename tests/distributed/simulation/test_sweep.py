@@ -13,7 +13,7 @@ CLUSTER = Cluster(workers=4, link=1e9, latency=0, task=0, scheduler=1e-9, start=
 
 def simulation(workers: int, compute: float, nbytes: int, messages: int) -> Simulation:
     """A run whose critical path has so much of each."""
-    jobs = [Job("begin", "begin", 4), *(Job("told", "t", 0, (0,)) for _ in range(messages))]
+    jobs = [Job("begin", "begin", 4), *(Job("announced", "t", 0, (0,)) for _ in range(messages))]
     jobs.append(Job("compute", "k", 0, tuple(range(len(jobs))), ns=compute))
     jobs.append(Job("transfer", "k", 1, (len(jobs) - 1,), nbytes=nbytes, sender=0))
     lanes = (*CLUSTER.devices, "client")
