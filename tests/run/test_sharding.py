@@ -125,7 +125,7 @@ def test_wrong_shards_are_refused() -> None:
         x.shard(("CPU", "GPU"), 0)
     with pytest.raises(AxisError):
         x.shard(TWO, 2)
-    with pytest.raises(ShapeError, match="no axis to cut"):
+    with pytest.raises(ShapeError, match="no axis to shard"):
         Tensor(1.0).shard(TWO, 0)
     with pytest.raises(DeviceError, match="CPU, CPU:1 and CPU"):
         x.shard(TWO, 0) + x
