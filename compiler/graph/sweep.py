@@ -208,7 +208,7 @@ def refuse(node: TensorNode, why: str) -> NoReturn:
     raise GradientError(
         operation(node), f"no gradient can pass: {why}", got=short(node),
         expected="an operation that has a derivative",
-        hint="detach() what no gradient is wanted of", origin=node.origin,
+        hint="detach() the values that need no gradient", origin=node.origin,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """alive_together: for each buffer the largest buffers whose live ranges overlap with its own.
 
-    tmp1  levels 1 … 2      not with tmp0: both are needed in level 1
-    tmp2  levels 2 … 3      not with tmp1: both are needed in level 2
+    tmp1  levels 1 … 2      not with tmp0: both are live in level 1
+    tmp2  levels 2 … 3      not with tmp1: both are live in level 2
 
 These are the reasons why a buffer cannot share their memory. Only the largest are reported, of
 those live in the first or last level of the buffer: sharing with them would save most.
@@ -48,12 +48,12 @@ def _largest(places: list[Place]) -> dict[int, list[Place]]:
 
 
 def _reason(place: Place, other: Place) -> Reason:
-    """`not with tmp3: both are needed in levels 2 … 4`"""
+    """`not with tmp3: both are live in levels 2 … 4`"""
     begin, end = max(place.first, other.first), min(place.last, other.last)
     when = f"level {begin}" if begin == end else f"levels {begin} … {end}"
     name = name_of(other)
     return Reason(
-        f"not with {name}: both are needed in {when}",
+        f"not with {name}: both are live in {when}",
         Number(f"first level of {name}", other.first, "", "its own last", place.last),
         Number("its own first level", place.first, "", f"last of {name}", other.last),
         Number(f"size of {name}", other.size, "bytes", "its own", place.size),

@@ -201,17 +201,17 @@ class Lives:
     def why_alone(self, place: Place) -> Reason:
         """The reason why no other buffer uses the memory of `place` at another time."""
         meeting, others = self.meeting(place), len(self.places) - 1
-        count = Number("buffers needed while it is", meeting, "", "other buffers", others)
+        count = Number("buffers live at the same time", meeting, "", "other buffers", others)
         if not others:
             return Reason(f"{ALONE}: there is no other buffer to share it with", count)
         if meeting == others:
-            return Reason(f"{ALONE}: every other buffer is needed while it is", count)
+            return Reason(f"{ALONE}: every other buffer is live at the same time", count)
         other = next(p for p in self.places if not p.meets(place))
         name = name_of(other)
         size = Number(f"size of {name}", other.size, "bytes", "its own", place.size)
-        words = f"{ALONE}: of those needed at other times, {name} is the largest"
+        words = f"{ALONE}: of the buffers live at other times, {name} is the largest"
         if other.size < place.size:
-            return Reason(f"{words}, and too small", count, size)
+            return Reason(f"{words}, but too small", count, size)
         begin, end = span(other)
         there = (p for p in self.places if p is not place and p.meets(place))
         third = next((p for p in there if span(p)[0] < end and begin < span(p)[1]), None)

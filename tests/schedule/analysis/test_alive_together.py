@@ -18,8 +18,8 @@ def placed(rows: list[tuple[int, int, int]]) -> list[Place]:
 def test_each_is_told_with_what_is_needed_with_it() -> None:
     one, two, three = placed([(64, 0, 1), (128, 1, 2), (64, 3, 4)])
     found = alive_together([one, two, three])
-    assert found[one.buffer] == (f"not with {two.buffer.name}: both are needed in level 1",)
-    assert found[two.buffer] == (f"not with {one.buffer.name}: both are needed in level 1",)
+    assert found[one.buffer] == (f"not with {two.buffer.name}: both are live in level 1",)
+    assert found[two.buffer] == (f"not with {one.buffer.name}: both are live in level 1",)
     assert found[three.buffer] == ()
     first, second, size = numbers_of(found[one.buffer][0])
     assert (first.value, first.limit) == (two.first, one.last)

@@ -59,7 +59,7 @@ def test_reasons_name_the_last_that_was_there_or_the_next_that_will_be() -> None
         f"shares 64 bytes with {names[4]}: its live range begins in level 5, and 2 more",
         f"shares 64 bytes with {names[0]}: its live range ends in level 1",
         f"shares 64 bytes with {names[1]}: its live range ends in level 3, and 1 more",
-        f"memory of its own: of those needed at other times, {names[4]} is the largest, "
+        f"memory of its own: of the buffers live at other times, {names[4]} is the largest, "
         f"but {names[0]} is live in that place",
         f"shares 64 bytes with {names[2]}: its live range ends in level 4, and 2 more",
     ]
