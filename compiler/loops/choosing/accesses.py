@@ -1,5 +1,5 @@
-"""Accesses: the loads and stores of a kernel with one output, how far each loop moves in them, and
-about how long it runs: all that choices rest on.
+"""Accesses: the loads and stores of a kernel with one output, the strides of each loop in them, and
+an estimate of its time. Choices are based on these.
 
     out[i0*64 + i1]   moves 64 elements along i0, 1 along i1
 """
@@ -28,12 +28,12 @@ from compiler.machines.model import FMA, MachineModel
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One load or store: by how many elements each range moves it.
+    """One load or store, and its stride along each range.
 
-    `uneven`: ranges that move it otherwise than by a constant step, alone or with others: those
-    that are divided, and those along which the index of a row is read from memory.
+    `uneven`: ranges without a constant stride: those that are divided, and those along which the
+    index of a row is read from memory.
     `predicated`: ranges that its predicate depends on.
-    `is_affine`: the index is a sum of multiples of ranges, behind a begin that may be a variable.
+    `is_affine`: the index is a sum of multiples of ranges, plus a start that may be a variable.
     """
 
     node: ScalarNode
@@ -44,7 +44,7 @@ class Access:
     is_affine: bool
 
     def step(self, axis: Range) -> int | None:
-        """Elements that one iteration of `axis` moves; None where that is no constant."""
+        """The stride along `axis`, in elements; None if it is not constant."""
         if axis in self.uneven or axis in self.predicated:
             return None
         return self.steps.get(axis, 0)
@@ -64,27 +64,27 @@ class Accesses:
 
     @property
     def widest(self) -> int:
-        """Bytes of the widest element that is computed with, but for what no axis moves."""
+        """The bytes of the widest element in the computation, without loop-invariant ones."""
         values = [n for n in self.order if _is_value(n)]
         moved = [n for n in values if self.needs[n]]
         return max(n.dtype.itemsize for n in moved or values)
 
     def widest_along(self, axes: Iterable[Range]) -> int:
-        """Bytes of the widest element that is computed for each iteration of one of `axes`."""
+        """The bytes of the widest element that depends on one of `axes`."""
         along = set(axes)
         values = (n for n in self.order if _is_value(n) and self.needs[n] & along)
         return max((n.dtype.itemsize for n in values), default=self.widest)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arguments together, of each no more than its accesses touch."""
+        """The bytes of all arguments that the accesses touch."""
         touched: dict[Argument, int] = {}
         for access in (self.store, *self.loads):
             touched[access.argument] = touched.get(access.argument, 0) + _touched(access)
         return sum(min(n, a.size * a.element.itemsize) for a, n in touched.items())
 
     def nanoseconds(self, model: MachineModel) -> float:
-        """About how long one core takes, its loops vectorised."""
+        """The estimated time on one core with vectorised loops."""
         products = fused_products(self.body)
         compute = sum(
             math.prod(r.extent for r in self.needs[n] | _folded(n)) * _operation(n, products, model)
@@ -120,7 +120,7 @@ def _access(node: Load | Store, needs: Mapping[ScalarNode, frozenset[Range]]) ->
 
 
 def _is_value(node: ScalarNode) -> bool:
-    """Whether a node computes with data, not with indices."""
+    """True if a node computes with data, not with indices."""
     return not isinstance(node, Const | Range | Body) and node.bounds is None
 
 
@@ -134,11 +134,11 @@ def _operation(node: Alu | Reduce, products: set[ScalarNode], model: MachineMode
 
 
 def _touched(access: Access) -> int:
-    """Bytes of an argument that are accessed: each once."""
+    """The bytes of an argument that are accessed, each counted once."""
     trips = extents(access.uneven.union(access.steps))
     return min(trips, access.argument.size) * access.argument.element.itemsize
 
 
 def extents(ranges: Iterable[Range]) -> int:
-    """The iterations of all `ranges` together."""
+    """The product of the extents of `ranges`."""
     return math.prod(r.extent for r in ranges)

@@ -1,4 +1,4 @@
-"""choose: how the loops of a kernel are transformed by default, each choice with its reason.
+"""choose: the default choices for the loops of a kernel, each with its reason.
 
     Before:  k0(out f32[50000], in1 f32[50000])
              for i0 in 50000
@@ -7,20 +7,20 @@
                out[i0] = %3
     After:   tile i0 64 peel             # …: 50000 iterations in vectors of 16, 4 at a time
              tile i0.1 16 peel           # …
-             unroll i0.1.0               # 4 vectors at a time hide how long each takes
+             unroll i0.1.0               # 4 vectors at a time hide the latency of each
              vectorize i0.1.1            # …
              …
 
-There is a function for each kind of kernel, which looks at how far every load and store moves along
-every axis (`accesses.py`), at extents, operations and the machine model. It returns choices, or
-the reason why the kernel is of another kind; the first that knows the kernel decides. What no
-function knows, and what is too small for vectors, stays plain: LLVM then looks for vectors itself,
-and cores share the outermost loop where the work is worth it. So does what a user asked to unroll,
-on one core. What was looked at and not chosen is told with the choices.
+Each kind of kernel has a function, which considers the strides of every load and store
+(`accesses.py`), extents, operations and the machine model. It returns choices, or the reason why
+the kernel is of another kind; the first function that returns choices decides. A kernel that none
+recognises, or that is too small for vectors, stays plain: LLVM vectorises it, and cores share the
+outermost loop if the work is worth it. A kernel with a loop that the user asked to unroll stays
+plain as well, on one core. Rejected choices are reported with the choices.
 
 Relies on: invariants of `loops/verify.py`; loops as `coalesce` leaves them, whole and simple.
-Ensures: each choice has its reason. That the passes can do it is theirs to say: what one refuses
-is left out (`dropped.py`).
+Ensures: each choice has its reason. The passes may refuse a choice, which is then left out
+(`dropped.py`).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -53,7 +53,7 @@ KINDS: tuple[Chooser, ...] = (
     scans, elementwise, borders, transposes, words, dots, outer_products, products, windows,
     groups, short_rows, rows, columns, taps,
 )  # fmt: skip
-"""From the most particular to the most general."""
+"""From the most specific to the most general."""
 
 
 def choose(body: Body, model: MachineModel, kinds: Collection[str] | None = None) -> Choices:
@@ -65,7 +65,7 @@ def choose(body: Body, model: MachineModel, kinds: Collection[str] | None = None
 
 
 def _choose(body: Body, model: MachineModel) -> Choices:
-    """The choices, whatever passes there are."""
+    """The choices, whether or not their passes are enabled."""
     seen = accesses(body)
     if seen is None:
         return _left(Reason("it does not write one value alone"))
@@ -88,14 +88,14 @@ def _choose(body: Body, model: MachineModel) -> Choices:
 
 
 def _left(why: Reason, *shared: Row) -> Choices:
-    """The loops as they are, `shared` out at most: LLVM looks for vectors."""
+    """Plain loops, at most parallelised by `shared`: LLVM vectorises."""
     left = Refused("vectorize", Reason(f"left to LLVM: {why}", *why.numbers))
     return chosen((left, *shared))
 
 
 def _together(against: Mapping[str, Reason]) -> Reason:
-    """Why it is a kernel of no kind: where numbers were compared those, else all there is."""
+    """The reasons why the kernel is of no kind: those with numbers if any, else all."""
     counted = {kind: why for kind, why in against.items() if why.numbers}
-    told = "; ".join(f"as {kind}: {why}" for kind, why in (counted or against).items())
+    reasons = "; ".join(f"as {kind}: {why}" for kind, why in (counted or against).items())
     numbers = dict.fromkeys(number for why in counted.values() for number in why.numbers)
-    return Reason(told, *numbers)
+    return Reason(reasons, *numbers)

@@ -1,4 +1,4 @@
-"""Choices for kernels without reductions that put zeros around what they read.
+"""Choices for kernels without reductions that pad what they read with zeros.
 
     out[i0, i1] = in1[i0 - 1, i1 - 1] if i0 >= 1 & i0 < 33 & i1 >= 1 & i1 < 33 else 0
 
@@ -26,13 +26,13 @@ SIDE_BY_SIDE = 4
 and 8 (EPYC, AVX2, 2026-11-23)."""
 
 LITTLE = 4
-"""The part of a vector, 1 of so many, that may be left of each row. Chosen where masks are cheap,
+"""The largest remainder of a row, as a fraction 1/n of a vector. Chosen where masks are cheap,
 without a figure on record; without such masks any rest is too much: 300 rows of 68, of which 4 are
 left, take 3.9 µs in vectors and 1.9 plain (EPYC, AVX2, 2026-11-23)."""
 
 
 def borders(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Vectors along the innermost axis under masks; cores over the outermost."""
+    """Masked vectors along the innermost axis; cores over the outermost."""
     if seen.reductions:
         return Reason("it folds")
     if len(seen.ranges) < 2:
@@ -56,12 +56,12 @@ def borders(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _is_in_row(access: Access, inner: Range) -> bool:
-    """Whether elements are read one after the other, or one for all lanes."""
+    """True if an access has stride 1 or 0 along the lanes."""
     return access.is_affine and access.steps.get(inner, 0) in (0, 1)
 
 
 def _vectors(seen: Accesses, inner: Range, model: MachineModel) -> list[Row]:
-    """Lanes of the widest vector that a row fills; none where rows are short."""
+    """The lanes of the widest vector that a row fills; None if rows are too short."""
     most = lane_count(seen, model)
     against: list[Reason] = []
     for lanes in (most, most // 2):
@@ -75,7 +75,7 @@ def _vectors(seen: Accesses, inner: Range, model: MachineModel) -> list[Row]:
 
 
 def _against(seen: Accesses, inner: Range, lanes: int) -> Reason:
-    """Why a row is not cut into vectors of `lanes`; empty where it is."""
+    """The reason why a row is not split into vectors of `lanes`; empty if it is."""
     left = inner.extent % max(lanes, 1)
     if lanes > 1 and left > lanes // LITTLE:
         words = f"{left} of {inner.extent} iterations are left by vectors of {lanes}"

@@ -1,4 +1,4 @@
-"""Choices for reductions over a strided axis, whose results are next to each other."""
+"""Choices for reductions over a strided axis, with contiguous results."""
 
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Accumulate, Choices, Refused, Row, Tile, chosen
@@ -18,13 +18,13 @@ from compiler.loops.transforms.levels import length
 from compiler.machines.model import MachineModel
 
 SIDE_BY_SIDE = 4
-"""Vectors of results at a time: whole cache lines of each row. Sums of 12 rows of 65,536 take 114,
+"""Vectors of results per tile: whole cache lines of each row. Sums of 12 rows of 65,536 take 114,
 88, 75 and 64 µs with 1, 2, 4 and 8 (EPYC, AVX2, 2026-11-23)."""
 ROWS = 4
-"""Rows that are added together before the sums in scratch memory are touched. Column sums of 4096²
+"""Rows that are added together before the sums in scratch memory are updated. Column sums of 4096²
 take 4.1, 3.2, 2.8, 2.9 and 4.1 ms with 1, 2, 4, 8 and 16 (EPYC, AVX2, 2026-11-23)."""
 ADDED = 2
-"""Vectors at a time where rows are: as many streams as there are rows, and short ones. Column sums
+"""Vectors per tile where several rows are added at a time: each row is a short stream. Column sums
 of 257×509 take 8.2, 7.1, 7.7 and 8.5 µs with 1, 2, 4 and 8, those of 4096² 2.6 to 2.8 ms (EPYC,
 AVX2, 2026-11-23)."""
 
@@ -65,13 +65,13 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _outside(seen: Accesses) -> str:
-    """The innermost axis around the results of one row of sums; "" where all share one row."""
+    """The innermost axis around the results of one row of sums; "" if all share one row."""
     needed = frozenset[Range]().union(*(seen.needs[fold] for fold in seen.reductions))
     return next((r.name for r in reversed(seen.ranges[:-1]) if r in needed), "")
 
 
 def _added(seen: Accesses, trips: int, at: str, model: MachineModel) -> list[Row]:
-    """Sums in scratch memory, where they are many and near, and the rows are enough."""
+    """Sums in scratch memory, if they are many, fit a near cache, and there are enough rows."""
     nbytes, near = trips * seen.widest, model.cache_bytes[1] // 2
     if len(seen.reductions) != 1 or len(seen.reductions[0].ranges) != 1:
         return [Refused("accumulate", Reason("more than one loop is folded"))]

@@ -1,18 +1,17 @@
-"""Choices for a few products of rows: x @ w.T for a small batch, or for a few outputs.
+"""Choices for products of few rows: x @ w.T for a small batch, or for few outputs.
 
-    out[i0, i1] = Σ r2  in1[i0, r2] * in2[i1, r2]      both next to each other along r2
+    out[i0, i1] = Σ r2  in1[i0, r2] * in2[i1, r2]      both contiguous along r2
 
-Lanes go along the sum, whose lanes are added at the end. That reads both operands once, in order,
-where a tile of sums would have to bring one of them into another order first: which pays for many
-rows and columns.
+The lanes are along the sum, and are added at the end. So both operands are read once, in order. A
+tile of sums would have to pack one of them first, which pays only for many rows and columns.
 
     for i0.0 in 50          the vectors of in2 are loaded once, where all of them fit in registers
       i0.1 in 2   unrolled
       r2.0 in 7   unrolled  r2.1 in 16   lanes
 
-Where the sums are so short that all of the shorter operand fits in registers it stays there. More
-rows, up to 16, go by in pairs: four rows of weights that come from afar are read once, in order,
-and stay near while all pairs meet them.
+If the sums are so short that the shorter operand fits in registers, it stays there. More rows, up
+to 16, are processed in pairs: four rows of weights are read once from a far cache or memory, in
+order, and stay in the nearest cache while all pairs use them.
 
     for i1.0 in 768         four rows of in2
       for i0.0 in 8         two rows of in1: eight sums
@@ -35,41 +34,41 @@ from compiler.loops.transforms.levels import obstacle
 from compiler.machines.model import MachineModel
 
 FEW = 4
-"""Rows, or columns, for which no tile of sums pays; as many of the others at most are side by side.
+"""The most rows, or columns, for which no tile of sums pays; also the unrolled rows of the other.
 With 1,000 columns and sums of 512, 4 rows take 257 µs in tiles and 120 so; 8 rows take 354 in tiles
 and would take 267 so (EPYC, AVX2, 2026-11-23)."""
 SUMS = 8
-"""Vectors of sums of rows and weights side by side: 4 rows by 512 by 1,000 take 79, 93, 114 and 137
+"""Vectors of sums per tile: 4 rows by 512 by 1,000 take 79, 93, 114 and 137
 µs with 4, 8, 12 and 16 (least processor time, one core; where 512-bit vectors are two registers of
 16), 3 rows by 1,000² 125, 129, 138 and 172 with 3, 6, 9 and 12, 2 rows by 4,096² 3.9, 3.4 and 2.7
 ms with 2, 4 and 8 (EPYC, AVX2, 2026-11-23)."""
 PAIRS = 16
-"""Rows for which vectors along the sum pay where the weights come from afar: 8 rows by 1,024 by
-4,096 take 1.7 ms so and 3.9 in tiles, 16 by 768 by 3,072 1.8 and 3.1, 32 3.2 and 3.4 to 6.5 (EPYC,
-AVX2, two busy cores, 2026-11-23)."""
+"""The most rows for which vectors along the sum pay if the weights are not in a near cache: 8 rows
+by 1,024 by 4,096 take 1.7 ms so and 3.9 in tiles, 16 by 768 by 3,072 1.8 and 3.1, 32 3.2 and 3.4 to
+6.5 (EPYC, AVX2, two busy cores, 2026-11-23)."""
 PAIR = 2
-"""Rows side by side then, by `FEW` of the weights: 16 by 3,072 by 768 take 1.4 ms with 2 and 2.2
-with 4, where sums are spilled (EPYC, AVX2, two busy cores, 2026-11-23)."""
+"""Unrolled rows in that case, by `FEW` rows of the weights: 16 by 3,072 by 768 take 1.4 ms with 2
+and 2.2 with 4, where sums are spilled (EPYC, AVX2, two busy cores, 2026-11-23)."""
 BUSY = 8
-"""Vectors of sums that keep the arithmetic units busy: two of them, four cycles each. 4 columns and
+"""Vectors of sums that hide the latency of two arithmetic units, four cycles each. 4 columns and
 sums of 4,096 take 1.60 µs with 1 and 1.53 with 4, 8 or 16 (EPYC, AVX2, 2026-11-23)."""
 PEELED = 8
-"""Blocks of a sum from which what is left over is a vector of its own, masked, where each iteration
-would have a mask otherwise: which costs more than anything else in it where masks are not cheap.
+"""Blocks of a sum from which the remainder is a masked vector of its own. Otherwise each iteration
+has a mask, which is its largest cost where masks are not cheap.
 100×100 sums of 20,000 in 8 parts take 3.9 ms with such a rest and 24 with masks (EPYC, AVX2, two
 busy cores, 2026-11-23)."""
 HELD = 0.75
-"""The share of the registers for vectors of the shorter operand, which stay there: 24 of 32. By
+"""The share of the registers for the vectors of the shorter operand: 24 of 32. By
 1,000 columns, 4 rows of 96, which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors
 would take 18.3 so and take 34.0 (EPYC, AVX2, 2026-11-23)."""
 SPARE = 2
-"""Registers for what is loaded: these vectors and the sums have the others. 4 rows of 96 by 1,000
-columns take 13.6 µs where they have 30 and 22.6 with 40, where sums are spilled (EPYC, AVX2,
-2026-11-23)."""
+"""Registers for loaded values; the sums and the vectors of the shorter operand have the others. 4
+rows of 96 by 1,000 columns take 13.6 µs where they have 30 and 22.6 with 40, where sums are spilled
+(EPYC, AVX2, 2026-11-23)."""
 
 
 def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Vectors along the sum; all of the shorter axis and some of the longer one side by side."""
+    """Vectors along the sum; the shorter axis unrolled in full, the longer one in part."""
     found, lanes = product(seen), lane_count(seen, model)
     if found is None:
         return Reason("it is no sum of products")
@@ -120,14 +119,14 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _again(found: Product, seen: Accesses) -> int:
-    """How often the loops around read the operand of the longer axis again."""
+    """The number of times that outer loops read the operand of the longer axis."""
     is_panel = found.columns.extent >= found.rows.extent
     moving = seen.needs[(found.panel if is_panel else found.other).node]
     return extents(r for r in found.outside if r not in moving)
 
 
 def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
-    """Lanes along the sum, all its vectors side by side."""
+    """Lanes along the sum, with all its vectors unrolled."""
     name, left = fold.name, fold.extent % lanes
     rest = Reason(f"{words}; {left} iterations are left over", *words.numbers,
                   Number("iterations left over", left, "", "lanes", lanes))  # fmt: skip
@@ -138,13 +137,13 @@ def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
 def _is_paired(
     short: Range, long: Range, fold: Range, seen: Accesses, model: MachineModel
 ) -> bool:
-    """Whether rows meet the weights two by two: few rows, and weights from afar."""
+    """True if rows are processed in pairs: few rows, and weights that are not in a near cache."""
     nbytes = long.extent * fold.extent * seen.widest
     return short.extent <= PAIRS and nbytes >= model.cache_bytes[1] // 2
 
 
 def _side_by_side(found: Product, short: Range, long: Range, side: int, words: Reason) -> list[Row]:
-    """The results of one iteration."""
+    """The tiling of the results: those of one iteration are unrolled."""
     if long.extent <= FEW:
         return [Unroll(short.name, words), Unroll(long.name, words)]
     name, rows = long.name, short.name
@@ -159,7 +158,7 @@ def _side_by_side(found: Product, short: Range, long: Range, side: int, words: R
 
 
 def _along(fold: Range, lanes: int, results: int, words: Reason) -> list[Row]:
-    """Lanes along the sum, several vectors of them where the results are few."""
+    """Lanes along the sum, several vectors if the results are few."""
     several = max(min(BUSY // results, fold.extent // lanes), 1)
     name, size = fold.name, lanes * several
     rest = fold.extent % size

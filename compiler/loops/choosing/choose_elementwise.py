@@ -1,4 +1,4 @@
-"""Choices for kernels without reductions: each element of the output by itself."""
+"""Choices for elementwise kernels, which have no reductions."""
 
 from compiler.core.reason import Number, Reason
 from compiler.loops.choices import Choices, Row, Tile, chosen
@@ -15,7 +15,7 @@ from compiler.loops.choosing.lanes import (
 from compiler.machines.model import MachineModel
 
 SIDE_BY_SIDE = 4
-"""Vectors side by side, at most: so many loads are under way at a time. gelu of 65,537 takes 44,
+"""The most unrolled vectors: that many loads are in flight at a time. gelu of 65,537 takes 44,
 40, 39 and 38 µs with 1, 2, 4 and 8, four operations on 1,000,003 take 392, 394, 387 and 473 (EPYC,
 AVX2, 2026-11-23)."""
 

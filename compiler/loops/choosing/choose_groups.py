@@ -1,11 +1,11 @@
-"""Choices for sums whose axes are read in groups: these are cut first, so no division is left.
+"""Choices for sums whose axes are read in groups. Axes are split first, so no division remains.
 
     out[i0, i1] = Σ r2  in1[i1//8, i0, r2] * in2[i1//8, r2, i1%8]    i1 in 24, heads merged
-    tile i1 8:        i1.0 in 3 goes from group to group, i1.1 in 8 along one
+    tile i1 8:        i1.0 in 3 counts the groups, i1.1 in 8 the elements of a group
 
-Where the output merges several axes of what is read, and where channels share weights in groups,
-the index has divisions, which are no steps and cannot be lanes. Once the groups are an axis of
-their own the sum is one of windows or a product again.
+If the output merges several axes of an input, or channels share weights in groups, the index has
+divisions; their strides are not constant, so they cannot be lanes. Once the groups are an axis of
+their own, the kernel is a convolution or a product.
 """
 
 from compiler.core.node import toposort
@@ -23,10 +23,10 @@ from compiler.machines.model import MachineModel
 
 
 def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """The groups as axes of their own, and the choices for what is a product or windows then.
+    """The groups as axes of their own, and the choices for the product or convolution that remains.
 
-    Where the columns of a product are cut, tiles of windows are faster, as measured: the panels of
-    a product are narrow then.
+    If the columns of a product are split, its panels are narrow, and tiles of convolutions are
+    faster, as measured.
     """
     cuts, parted = in_groups(seen) if len(seen.reductions) == 1 else ((), seen)
     if not cuts:
@@ -42,7 +42,8 @@ def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def in_groups(seen: Accesses) -> tuple[tuple[Tile, ...], Accesses]:
-    """The cuts that leave no axis divided by a part of its extent, and what is seen after them."""
+    """The tilings that leave no axis divided by a part of its extent, and the accesses after
+    them."""
     cuts: list[Tile] = []
     while (cut := _cut(seen)) is not None:
         parted = accesses(tile(seen.body, Choices((cut,)), Provenance()))
@@ -54,7 +55,7 @@ def in_groups(seen: Accesses) -> tuple[tuple[Tile, ...], Accesses]:
 
 
 def _cut(seen: Accesses) -> Tile | None:
-    """The cut into the largest groups of the first axis that is divided, outermost first."""
+    """The tiling into the largest groups of the first divided axis, outermost first."""
     sizes: dict[Range, int] = {}
     indices = [access.node.sources[1] for access in seen.loads]
     order: list[ScalarNode] = toposort(indices)

@@ -89,7 +89,7 @@ def outer_products(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
-    """Why tiles of sums, or other loops, are better; empty where these are."""
+    """The reason why tiles of sums, or other loops, are better; empty if these loops are best."""
     lanes, (fold, *others) = lane_count(seen, model), found.folded
     if others or found.is_open or not found.is_panel_in_order or not found.panel.step(fold):
         return Reason("its weights are not read in order, row by row, along one sum")
@@ -113,20 +113,20 @@ def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
 
 
 def _is_read_once(found: Product, model: MachineModel) -> bool:
-    """Whether a panel that would stay near is not read again, and comes from afar."""
+    """True if a panel that would fit a near cache is read only once, and from far away."""
     weights = extents((*found.folded, found.columns)) * found.panel.argument.element.itemsize
     return found.rows.extent <= ONCE and weights > model.cache_bytes[1]
 
 
 def _shared(found: Product, model: MachineModel) -> float:
-    """How many rows share a set of the nearest cache."""
+    """The number of rows that share a set of the nearest cache."""
     apart = abs(found.other.step(found.rows) or 0) * found.other.argument.element.itemsize
     way = model.cache_bytes[0] // model.ways[0]
     return share_of_place(found.rows.extent, apart or LINE, LINE, way)
 
 
 def _compared(found: Product) -> tuple[Number, Number]:
-    """The rows and the sum, beside what is few and what is long."""
+    """The number of rows and the trip count of the sum, with their limits."""
     rows, fold = found.rows, found.folded[0]
     return (
         trip_count(rows.name, rows.extent, "few rows", FEW),
@@ -135,13 +135,13 @@ def _compared(found: Product) -> tuple[Number, Number]:
 
 
 def _sums(found: Product, columns: int) -> int:
-    """Bytes of the sums of so many columns."""
+    """The bytes of the sums of `columns` columns."""
     return found.rows.extent * columns * found.panel.node.dtype.itemsize
 
 
 def _parts(found: Product, lanes: int, cores: int, model: MachineModel) -> int:
-    """Into how many blocks to cut the columns, a multiple of the cores, so that the sums of one
-    stay near; 0 where those of a vector for each core do not."""
+    """The number of blocks of columns, a multiple of the cores, so that the sums of one block fit
+    the nearest cache; 0 if those of a vector for each core do not."""
     columns, parts = found.columns.extent, cores
     while _sums(found, columns // parts) > model.cache_bytes[1] // 2:
         parts += cores
@@ -151,7 +151,7 @@ def _parts(found: Product, lanes: int, cores: int, model: MachineModel) -> int:
 def _choices(
     seen: Accesses, found: Product, parts: int, cores: int, why: Reason, model: MachineModel
 ) -> list[Row]:
-    """The cuts, the order of the loops, their levels, and what cores share out."""
+    """The tiling, the order of the loops, their levels, and the loop for cores."""
     columns, lanes = found.columns, lane_count(seen, model)
     around, block = [r.name for r in found.outside], columns.extent
     cuts: list[Choice] = []
@@ -173,8 +173,8 @@ def _choices(
 
 
 def _vectors(name: str, trips: int, lanes: int) -> list[Choice]:
-    """The iterations of `name` in vectors: a rest that is a power of two is a shorter vector,
-    for which no lane is masked."""
+    """The iterations of `name` in vectors. A remainder that is a power of two is a shorter vector
+    without a mask."""
     made, left = in_vectors(name, trips, lanes, ADDED, "results next to each other"), trips % lanes
     if left & (left - 1):
         return made
@@ -182,14 +182,15 @@ def _vectors(name: str, trips: int, lanes: int) -> list[Choice]:
 
 
 def _shortened(cut: Choice, lanes: int) -> Choice:
-    """A cut whose rest would be masked, to just as many lanes."""
+    """A tiling whose remainder would be masked, to exactly that many lanes."""
     if not isinstance(cut, Tile) or cut.tail == "peel":
         return cut
     return replace(cut, size=lanes, tail="peel")
 
 
 def _ordered(found: Product, around: list[str], cuts: list[Choice], why: Reason) -> Reorder:
-    """Columns outside of rows: the rows of the panel are loaded once for all rows of results."""
+    """Loops over columns outside those over rows: a row of the panel is loaded once for all
+    rows."""
     aside = [cut.axis for cut in cuts if isinstance(cut, Unroll | Vectorize)]
     loops = [f"{cut.axis}.0" for cut in cuts if isinstance(cut, Tile)]
     outer = [name for name in loops if name not in (*around, *aside)]
@@ -197,6 +198,6 @@ def _ordered(found: Product, around: list[str], cuts: list[Choice], why: Reason)
 
 
 def _block(found: Product, parts: int, lanes: int) -> int:
-    """Columns of one block: equal ones, or whole vectors."""
+    """The columns of one block: equal blocks, or whole vectors."""
     block, left = divmod(found.columns.extent, parts)
     return block // lanes * lanes if left else block

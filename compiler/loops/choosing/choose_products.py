@@ -4,7 +4,7 @@
 
 A tile of accumulators, some rows by some vectors of columns, stays in registers for the whole sum:
 each element of `rows` is read once for all its columns, each vector of `columns` for all its rows.
-Which tile is `product_plans.py`'s to say.
+`product_plans.py` chooses the tile.
 """
 
 import math
@@ -34,41 +34,41 @@ from compiler.loops.transforms.levels import obstacle
 from compiler.machines.model import MachineModel
 
 FEW_RESULTS = 8
-"""Results that are left to LLVM: it finds lanes along the sum. 6 of 300 terms take 0.80 µs so and
-0.83 in tiles, 16 would take 0.89 so and take 0.82 (EPYC, AVX2, 2026-11-23)."""
+"""The most results that are left to LLVM, which vectorises along the sum. 6 of 300 terms take 0.80
+µs so and 0.83 in tiles, 16 would take 0.89 so and take 0.82 (EPYC, AVX2, 2026-11-23)."""
 SHORT = 4
-"""Iterations of a sum that stand side by side: a loop would take as long as what is in it. Rows are
-then all there is to write, which LLVM does as well, without masks, where a core does all: 100×3×100
+"""The most iterations of a sum that is unrolled: the overhead of a loop would equal its work. Then
+the kernel only writes rows, which LLVM does as well, without masks, on one core: 100×3×100
 went from 1.06 to 0.59 µs (EPYC, AVX-512, 2026-11-22), and from 9.7 to 1.5, as 100×6×100 would from
 12.2 to 2.6 (EPYC, AVX2, 2026-11-23)."""
 UNROLLED = 60
-"""Iterations of loops, one in the other, that LLVM unrolls. LLVM 22.1 writes out whole loops of 50,
+"""The most iterations of nested loops that LLVM unrolls. LLVM 22.1 fully unrolls loops of 50,
 60, 63 and 64 in all, of 100 a part (EPYC, AVX2, 2026-11-23)."""
 HELD = 0.75
-"""The share of its registers for vectors that it keeps while it goes from row to row: 24 of 32.
+"""The share of registers in which LLVM keeps vectors from one row to the next: 24 of 32.
 Where there are 16, 24 vectors, of 1000×128×3, are too many and take 77 µs so and 39 in tiles, 8
 vectors 21 and 18 (EPYC, AVX2, 2026-11-23)."""
 PIECE = 256
-"""Bytes of each row that are copied at once: 48×1024² takes 1.03 ms with 64, 0.84 with 128, 0.78
-with 256 and 0.77 with 512, 96×2048² 7.2, 6.8, 6.5 and 7.4, 1024³ 16.0, 15.4, 15.2 and 15.3 (EPYC,
-Zen 5, AVX2, 2026-11-24)."""
+"""The bytes of each row that are packed at once: 48×1024² takes 1.03 ms with 64, 0.84 with 128,
+0.78 with 256 and 0.77 with 512, 96×2048² 7.2, 6.8, 6.5 and 7.4, 1024³ 16.0, 15.4, 15.2 and 15.3
+(EPYC, Zen 5, AVX2, 2026-11-24)."""
 READ_OFTEN = 64
-"""Tiles of rows that read a panel from which how it was copied no longer counts: what counts is
-that nothing else stands in the cache beside it. 2048³ reaches 184 GFLOP/s with pieces of 256 bytes,
+"""The number of tiles of rows per panel from which the order of packing no longer matters. Only
+the space that the panel has in the cache does. 2048³ reaches 184 GFLOP/s with pieces of 256 bytes,
 192 with 128 and 209 with 64, 3072³ 147, 154 and 193, 1024³ 213, 194 and 215; 96×2048², read by 16
 tiles, 168, 146 and 152 (EPYC, Zen 4, AVX2, two threads, 2026-11-24)."""
 ADDED = 8.0
-"""Cycles to add up the lanes of one sum: an estimate, four steps that wait for one another. 2 makes
+"""Cycles to add up the lanes of one sum: an estimate, four dependent steps. 2 makes
 no difference; with 32, 1000×128×3 takes 39 µs in tiles, with 8 77 by LLVM, as under `HELD` (EPYC,
 AVX2, 2026-11-23)."""
 WOVEN = 8
-"""Rows whose elements, one after the other in memory, LLVM parts into as many vectors. 1000×3×3
+"""The most contiguous rows that LLVM deinterleaves into vectors. 1000×3×3
 takes 2.8 µs with 0 and 1.35 with 4, 8 or 16; for more rows than 4 no difference was seen (EPYC,
 AVX2, 2026-11-23)."""
 
 
 def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Register tiles, the operand with the columns packed, parts for each core."""
+    """Register tiles, a packed panel of columns, and a part for each core."""
     found = product(seen)
     if found is None:
         return Reason("it is no sum of products")
@@ -97,7 +97,7 @@ def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> list[Row]:
-    """That nothing is shared out, and why."""
+    """The rejected parallelisation, with the reason."""
     if plan.split != "nothing":
         return []
     words = f"no rows, columns or batches for {cores} cores take fewer cycles"
@@ -107,30 +107,30 @@ def on_one_core(seen: Accesses, plan: Plan, cores: int, model: MachineModel) -> 
 
 
 def _fetched(seen: Accesses, found: Product, plan: Plan, model: MachineModel) -> list[Row]:
-    """What the tile after this one reads beside its sum, asked for when this one is stored: few
-    lines of each of several rows, which no processor fetches ahead."""
+    """Prefetches for the next tile while this one is stored: its operands other than those of the
+    sum, a few lines of several rows, which hardware does not prefetch."""
     rows = plan.block if plan.split == "rows" else found.rows.extent
     if rows < 2 * plan.height or found.is_open or _is_short(found):
         return []
     near, tile = model.cache_bytes[1], found.rows.name + ".1" * (plan.split == "rows")
-    beside: dict[int, int] = {}
+    others: dict[int, int] = {}
     for access in seen.loads:
         is_matrix = access.step(found.columns) == 1 and bool(access.step(found.rows))
         nbytes = access.argument.size * access.argument.element.itemsize
         if is_matrix and access not in (found.panel, found.other) and nbytes > near:
-            beside[access.argument.slot] = nbytes
+            others[access.argument.slot] = nbytes
     return [
         Prefetch(slot, found.columns.name, f"{tile}.0", Reason(
-            "the next tile's elements, beside its sums, come while these are summed up",
+            "the next tile's other operands are prefetched while this one is summed up",
             Number("bytes of the operand", nbytes, "bytes", "level-2 cache", near),
-        )) for slot, nbytes in sorted(beside.items())
+        )) for slot, nbytes in sorted(others.items())
     ]  # fmt: skip
 
 
 def _by_llvm(found: Product, lanes: int, model: MachineModel) -> float:
-    """Cycles of the plain loops, where they become vectors: LLVM makes lanes of the iterations of
-    the innermost loop that it does not unroll. Where that is the sum, vectors of few columns have
-    to stay in registers; infinite where they do not."""
+    """The cycles of the plain loops if LLVM vectorises them: the innermost loop that it does not
+    unroll. If that is the sum, the vectors of few columns have to fit in registers; infinite if
+    they do not."""
     trips, columns, rows = extents(found.folded), found.columns.extent, found.rows.extent
     batches, (vectors, left) = extents(found.outside), divmod(trips, lanes)
     if trips * columns <= UNROLLED and rows >= 2 * lanes and not found.is_open:
@@ -149,19 +149,19 @@ def _by_llvm(found: Product, lanes: int, model: MachineModel) -> float:
 
 
 def _parted(rows: int) -> float:
-    """Cycles to part one vector of so many rows that are woven into each other, for each row."""
+    """The cycles to deinterleave one vector of each of the rows."""
     return float(rows * rows) if rows <= WOVEN else math.inf
 
 
 def _is_short(found: Product) -> bool:
-    """Whether the sum has so few iterations that they stand side by side."""
+    """True if the sum has so few iterations that it is unrolled."""
     return extents(found.folded) <= SHORT and found.is_panel_in_order
 
 
 def tiled(
     found: Product, plan: Plan, model: MachineModel, words: Words | None = None
 ) -> list[Row]:
-    """The cuts, the order of the loops, and their levels."""
+    """The tiling, the order of the loops, and their levels."""
     rows, columns = found.rows.name, found.columns.name
     count, width, height = found.columns.extent, plan.width, plan.height
     one = f"an iteration of {found.folded[0].name} for the longest part"
@@ -220,8 +220,8 @@ def tiled(
     choices += [Unroll(name, why) for name in aside]
     choices += [Vectorize(name, why) for name in lanes]
     if plan.split != "nothing":
-        told = Reason(f"{shared} if {plan.cores} cores share out {plan.split}", cycles, cores)
-        choices.append(Parallelize(around[0], plan.cores, told))
+        why_cores = Reason(f"{shared} if {plan.cores} cores share out {plan.split}", cycles, cores)
+        choices.append(Parallelize(around[0], plan.cores, why_cores))
     return choices
 
 
@@ -231,8 +231,8 @@ def _names(cuts: list[Tile]) -> list[str]:
 
 
 def _narrow(name: str, left: int, plan: Plan, why: Reason) -> tuple[list[Tile], list[str]]:
-    """The cuts of columns left over, and the axes that are lanes: whole vectors, then a shorter
-    one, with a mask unless it is a power of two."""
+    """The tiling of the remaining columns, and the axes that are lanes: whole vectors, then a
+    shorter one, masked unless it is a power of two."""
     cuts, vectors = list[Tile](), list[str]()
     if plan.tail == "mask":
         return cuts, vectors
@@ -250,7 +250,7 @@ def _narrow(name: str, left: int, plan: Plan, why: Reason) -> tuple[list[Tile], 
 
 
 def _several(found: Product, plan: Plan) -> list[Tile]:
-    """Iterations of the sum side by side."""
+    """Unrolled iterations of the sum."""
     fold = found.folded[-1]
     if plan.steps == 1 or _is_short(found):
         return []
@@ -260,36 +260,37 @@ def _several(found: Product, plan: Plan) -> list[Tile]:
 
 
 def _in_words(words: Words) -> list[Row]:
-    """The cut of the sum."""
+    """The tiling of the sum into words."""
     trips = trip_count(words.fold.name, words.fold.extent, "elements of a word", words.parts)
     return [Tile(words.fold.name, words.parts, "peel", Reason("elements of a word", trips))]
 
 
 def _multiplied(found: Product, words: Words, around: list[str]) -> list[Row]:
-    """Words of rows in a row, and the sum by words."""
+    """Packed rows, so that their words are contiguous, and the sum by words."""
     name, element = f"{words.fold.name}.1", found.other.argument.element
-    said = f"one instruction multiplies {words.parts} elements in each lane and adds them up"
+    form = f"one instruction multiplies {words.parts} elements in each lane and adds them up"
     if words.form == "shifted":
-        said += f", of two types of 8 bits: {element} is moved into the other one"
-    made: list[Row] = [Dot(name, words.form, Reason(said))]
+        form += f", of two types of 8 bits: {element} is shifted into the other one"
+    made: list[Row] = [Dot(name, words.form, Reason(form))]
     if words.is_in_order:
         return made
     moving = {r.name for r in (found.rows, *found.outside) if found.other.step(r)}
     outside = [each for each in around if each.removesuffix(".0") in moving]
-    along = found.told_by(found.rows)
+    along = found.selected_by(found.rows)
     why = Reason("words of rows are laid out one after the other")
     at = outside[-1] if outside else ""
     return [Pack(found.other.argument.slot, at, why, along=along), *made]
 
 
 def _uses(found: Product, plan: Plan) -> int:
-    """How many tiles of rows read a panel."""
+    """The number of tiles of rows that read a panel."""
     rows = found.rows.extent // (plan.cores if plan.split == "rows" else 1)
     return -(-rows // plan.height)
 
 
 def _together(found: Product, plan: Plan, model: MachineModel) -> int:
-    """How many panels are copied at once: a piece of each row is several lines then."""
+    """The number of panels that are packed at once, so that a piece of each row is several
+    lines."""
     count, left = divmod(found.columns.extent, plan.width)
     is_copied = plan.worth.is_packed(_uses(found, plan)) and not _is_short(found)
     if not is_copied or not found.is_panel_in_order or (left and plan.tail == "mask"):
@@ -311,7 +312,7 @@ def _copied(plan: Plan, several: int) -> Reason:
 
 
 def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list[Row]:
-    """The panels of some tiles of columns in scratch memory, where they are read often enough."""
+    """The packing of panels, if they are read often enough."""
     uses, worth = _uses(found, plan), plan.worth
     limit = [] if worth.uses is None else [
         Number("tiles of rows that read a panel", uses, "", "worth a copy from", worth.uses)
@@ -327,7 +328,7 @@ def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list
         return [Refused("pack", Reason(words, most))]
     words = f"read by {uses} tiles of rows, from end to end; {worth.because}"
     why = Reason(words, *limit, *worth.because.numbers)
-    along = found.told_by(found.columns)
+    along = found.selected_by(found.columns)
     panel, (count, left) = f"{found.columns.name}.0", divmod(found.columns.extent, plan.width)
     outside = [name for name in around if name != panel]
     is_one = count // several + (plan.tail == "mask" and left > 0) <= 1

@@ -1,10 +1,11 @@
 """Choices for scans: running sums, products and extremes.
 
     out[i0, s1] = Σ s ≤ s1  in1[i0, s]      along rows, each element waits for the one before it
-    out[s0, i1] = Σ s ≤ s0  in1[s, i1]      across rows, vectors of columns do so side by side
+    out[s0, i1] = Σ s ≤ s0  in1[s, i1]      across rows, vectors of columns are independent
 
-Along rows nothing is a vector; several rows side by side hide how long an addition takes. Across
-rows the sums of some vectors of columns stay in registers, from the first row to the last.
+A scan along rows is not vectorised; several interleaved rows hide the latency of an addition. In a
+scan across rows, the sums of some vectors of columns stay in registers from the first row to the
+last.
 """
 
 from compiler.core.reason import Number, Reason
@@ -26,22 +27,21 @@ from compiler.loops.transforms.levels import length
 from compiler.machines.model import MachineModel
 
 ROWS = 4
-"""Rows side by side: an addition takes as many cycles. Sums along 1000² take 0.94, 0.34, 0.38,
-0.39 and 0.40 ms with 1, 2, 4, 8 and 16, along 8,192 rows of 256 1.0, 1.1, 0.9, 1.1 and 1.6 (EPYC,
-AVX2, two busy cores, 2026-11-23)."""
-ALIASED = 2
-"""Rows side by side where what is read and written of all of them shares one set of the nearest
-cache. 4096² takes 19, 17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16
+"""Unrolled rows: as many as an addition has cycles of latency. Sums along 1000² take 0.94, 0.34,
+0.38, 0.39 and 0.40 ms with 1, 2, 4, 8 and 16, along 8,192 rows of 256 1.0, 1.1, 0.9, 1.1 and 1.6
 (EPYC, AVX2, two busy cores, 2026-11-23)."""
+ALIASED = 2
+"""Unrolled rows if the accesses to all of them share one set of the nearest cache. 4096² takes 19,
+17, 23, 49 and 140 ms with 1, 2, 4, 8 and 16 (EPYC, AVX2, two busy cores, 2026-11-23)."""
 COLUMNS, MOST = 512, 16
-"""Bytes of columns side by side, of each row whole lines next to each other; and how many vectors
-at most. Sums down 4096² take 46, 24, 14, 13 and 12 ms with 1, 2, 4, 8 and 16 lines, of 1,000 by
-1,024 0.54, 0.32, 0.26, 0.24 and 0.23 (EPYC, AVX2, two busy cores, 2026-11-23); of 1,024² 344, 178,
-95 and 103 µs with 4, 8, 16 and 32 vectors (EPYC, Zen 5, AVX2, 2026-11-24)."""
+"""The bytes of unrolled columns, whole contiguous lines of each row; and the most vectors. Sums
+down 4096² take 46, 24, 14, 13 and 12 ms with 1, 2, 4, 8 and 16 lines, of 1,000 by 1,024 0.54, 0.32,
+0.26, 0.24 and 0.23 (EPYC, AVX2, two busy cores, 2026-11-23); of 1,024² 344, 178, 95 and 103 µs with
+4, 8, 16 and 32 vectors (EPYC, Zen 5, AVX2, 2026-11-24)."""
 
 
 def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Rows side by side, or vectors of columns; cores over what is outside."""
+    """Unrolled rows, or vectors of columns; cores over outer axes."""
     value = seen.store.node.sources[2]
     if not isinstance(value, Scan):
         return Reason("it is no scan")
@@ -57,7 +57,8 @@ def scans(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _columns(seen: Accesses, others: list[Range], lanes: int, model: MachineModel) -> list[Row]:
-    """Vectors of the innermost axis, whose blocks are shared out where nothing is outside."""
+    """Vectors of the innermost axis, whose blocks are divided among cores if it is the only
+    axis."""
     inner, what = others[-1], "columns next to each other"
     side = min(COLUMNS // model.vector_bytes, MOST)
     name, trips = inner.name, inner.extent
@@ -77,7 +78,7 @@ def _columns(seen: Accesses, others: list[Range], lanes: int, model: MachineMode
 
 
 def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]:
-    """Rows of the longest other axis side by side."""
+    """Unrolled rows of the longest other axis."""
     rows = max(others, key=lambda r: r.extent)
     name, trips = rows.name, rows.extent
     is_outside = rows is others[0]
@@ -86,7 +87,7 @@ def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]
     side = max(min(ALIASED if apart % way_bytes(model) == 0 else ROWS, trips // cores), 1)
     several = trip_count(name, trips, "side by side", side)
     sets = Number("rows apart", apart, "bytes", "one set", way_bytes(model))
-    words = Reason(f"{side} rows side by side hide how long one waits for itself", several, sets)
+    words = Reason(f"{side} unrolled rows hide the latency of each", several, sets)
     if trips <= side:
         choices: list[Row] = [Unroll(name, words)]
     else:

@@ -1,12 +1,12 @@
-"""Choices for a few sums that share what they read, as a filter's gradient by its taps does.
+"""Choices for a few sums that share their loads, such as the gradient of a filter's taps.
 
     out[i0, i1, i2] = Σ r3 r4 r5  image[i0, r3, i1 + r4, i2 + r5] * change[i0, r3, r4, r5]
 
-The results of an iteration of the outer loops are side by side: what they share is loaded once for
-all of them, and none waits for the addition before it. Where rows of the sum are vectors that is
-`choose_rows.py`'s to use; elsewhere, as where windows have a step, sums stay plain. By the weights
-of 64 filters of 3×3, each on a channel of 28² of 8 images, the gradient takes 0.51 ms so and 0.88
-one tap after the other, with steps of two 0.28 and 1.20, of 32 filters on 56² of 16 images 1.13 and
+The results of one iteration of the outer loops are unrolled: shared operands are loaded once for
+all of them, and no addition waits for another result. Where rows of the sum are vectors,
+`choose_rows.py` does this; elsewhere, as for strided windows, sums stay plain. For the weights of
+64 filters of 3×3, each on a channel of 28² of 8 images, the gradient takes 0.51 ms so and 0.88 one
+tap after the other, with steps of two 0.28 and 1.20, of 32 filters on 56² of 16 images 1.13 and
 2.23 (EPYC, Zen 3, AVX2, two busy cores, 2026-11-27).
 """
 
@@ -19,11 +19,11 @@ from compiler.loops.transforms.levels import length
 from compiler.machines.model import MachineModel
 
 TAPS = 16
-"""Results side by side. A choice, no measurement: 9 of 3×3 are, of 5×5 one line of 5 at a time."""
+"""The most unrolled results. Not measured: 9 of 3×3 are, of 5×5 one line of 5 at a time."""
 
 
 def taps(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Few results side by side; cores over the outermost loop."""
+    """A few unrolled results; cores over the outermost loop."""
     found = side_by_side(seen, TAPS)
     if isinstance(found, Reason):
         return found
@@ -32,7 +32,7 @@ def taps(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def side_by_side(seen: Accesses, most: int) -> list[Row] | Reason:
-    """At most so many results side by side, or why not."""
+    """The unrolling of at most that many results, or the reason against it."""
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
         return Reason("it is not one sum for each of several rows")
     axes, results = list[Range](), 1
@@ -51,5 +51,5 @@ def side_by_side(seen: Accesses, most: int) -> list[Row] | Reason:
     if shared in (0, len(inside)):
         return Reason("the results of an iteration share nothing that they read, or all of it")
     loads = Number("loads that all of them share", shared, "", "at least", 1)
-    words = f"{results} sums share what they read, and none waits for another"
+    words = f"{results} sums share their loads, and none waits for another"
     return [Unroll(axis.name, Reason(words, few, loads)) for axis in axes]

@@ -1,13 +1,13 @@
-"""Choices for copies whose input and output run along different axes: transposes.
+"""Choices for transposes: copies whose input and output are contiguous along different axes.
 
-A tile of as many rows as a vector has lanes is loaded along the input's axis, turned in registers,
-and stored along the output's: each line of memory is used whole, on both sides. The input is read
-in order, a block of rows at a time, so that the processor fetches ahead; of each row of the output
-the block's whole width is written before the next.
+A square tile, with as many rows as a vector has lanes, is loaded along the input's axis, transposed
+in registers, and stored along the output's: both sides use whole cache lines. The input is read in
+order, a block of rows at a time, so that the hardware prefetches; in each row of the output the
+whole width of the block is written before the next row.
 
     for i1.0 in 64             a block of 64 rows of the input
       for i0.0 in 256          16 columns of it
-        for i1.1.0 in 4        a tile of 16 by 16, turned
+        for i1.1.0 in 4        a tile of 16 by 16, transposed
 
 Where rows of the input share a set of the first cache, the block is two lines of the output.
 """
@@ -41,26 +41,26 @@ from compiler.loops.transforms.levels import length
 from compiler.machines.model import MachineModel
 
 TILES = 4
-"""Tiles next to each other in a row of the output: what is written of it in one go. With 4 for 8,
+"""Adjacent tiles in a row of the output, which are written together. With 4 for 8,
 and columns fetched ahead, 4000×4160 went from 4.7 to 3.6 ms on two cores (EPYC, AVX-512,
 2026-11-22). It takes 8.7, 11.9, 15.4 and 15.3 ms with 1, 2, 4 and 8, but 1000² 0.63, 0.64, 0.59 and
 0.50 (EPYC, AVX2, 2026-11-23)."""
 LINES = 2
-"""Lines of a row of the output that are written in one go where rows of the input share a set of
-the first cache, and evict each other. 4096² went from 5.0 to 3.9 ms on two cores with 1 (EPYC,
+"""Lines of a row of the output that are written together if rows of the input share a set of the
+first cache, and evict each other. 4096² went from 5.0 to 3.9 ms on two cores with 1 (EPYC,
 AVX-512, 2026-11-22); it takes 6.4, 4.3 and 5.2 ms with 1, 2 and 4, with AVX2 7.0, 5.1 and 6.5
 (EPYC, Zen 5, one core, 2026-11-24)."""
 LARGEST = 2
-"""The share of the registers, 1 of so many, that one tile takes: as many more hold the exchanged
-ones. With 16 registers 1000² takes 845, 600, 889 and 928 µs in tiles of 4, 8, 16 and 32, of int8
-191, 142, 172 and 175 (EPYC, AVX2, 2026-11-23)."""
+"""The share of the registers, 1/n, for one tile: as many again hold the transposed ones. With 16
+registers 1000² takes 845, 600, 889 and 928 µs in tiles of 4, 8, 16 and 32, of int8 191, 142, 172
+and 175 (EPYC, AVX2, 2026-11-23)."""
 SMALLEST_TILE = 4
-"""Rows of a tile below which nothing is gained: 1000×3 takes 1.31 µs with 2 and 0.86 with 4 (EPYC,
+"""The fewest rows of a tile that pay: 1000×3 takes 1.31 µs with 2 and 0.86 with 4 (EPYC,
 AVX2, 2026-11-23)."""
 
 
 def transposes(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Tiles of lanes by lanes, turned in registers."""
+    """Tiles of lanes by lanes, transposed in registers."""
     if seen.reductions:
         return Reason("it folds")
     if len(seen.ranges) < 2:
@@ -83,7 +83,7 @@ def transposes(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> int:
-    """Rows and columns of a tile: a power of two that both axes have room for."""
+    """The rows and columns of a tile: a power of two that fits both axes."""
     most = min(lane_count(seen, model), model.registers // LARGEST, across.extent, inner.extent)
     return 1 << (most.bit_length() - 1)
 
@@ -91,7 +91,7 @@ def _lanes(seen: Accesses, across: Range, inner: Range, model: MachineModel) -> 
 def _tiles(
     seen: Accesses, across: Range, inner: Range, lanes: int, model: MachineModel
 ) -> list[Row]:
-    """The cuts, the order of the loops, and their levels."""
+    """The tiling, the order of the loops, and their levels."""
     words = Reason(
         f"input runs along {across.name}, output along {inner.name}: {lanes} by {lanes}",
         trip_count(across.name, across.extent, "rows of a tile", lanes),
@@ -127,7 +127,7 @@ def _tiles(
 def _in_order(
     seen: Accesses, across: Range, inner: Range, lanes: int, model: MachineModel
 ) -> Reason:
-    """Why tiles follow one another as they do: which loop moves how far, on both sides."""
+    """The reason for the order of tiles: the strides of both loops, on both sides."""
     numbers = [_moves(seen.store, inner, across)]
     numbers += [_moves(a, across, inner) for a in seen.loads if a.step(inner) not in (0, 1)]
     row = lanes * seen.store.argument.element.itemsize
@@ -139,7 +139,7 @@ def _in_order(
 
 
 def _moves(access: Access, near: Range, far: Range) -> Number:
-    """The bytes that an iteration of two loops moves in an argument."""
+    """The strides of two loops in an argument, in bytes."""
     name, size = access.argument.name, access.argument.element.itemsize
     steps = [abs(access.step(loop) or 0) * size for loop in (near, far)]
     return Number(f"{near.name} moves in {name}", steps[0], "bytes", far.name, steps[1])
@@ -148,7 +148,7 @@ def _moves(access: Access, near: Range, far: Range) -> Number:
 def _rows(
     seen: Accesses, inner: Range, lanes: int, model: MachineModel
 ) -> tuple[list[Row], list[str], list[str]]:
-    """Rows of the input, shared out and cut into blocks: the cuts, what becomes tiles, loops."""
+    """Rows of the input, divided among cores and into blocks: tilings, axes of tiles, loops."""
     cuts, pieces, loops = list[Row](), list[str](), list[str]()
     name, trips, width = inner.name, inner.extent, _width(seen, inner, lanes, model)
     if len(seen.ranges) == 2 and _is_long(seen, inner, lanes, model):
@@ -163,7 +163,7 @@ def _rows(
         loops.append(f"{name}.0")  # a block of one tile
     elif trips >= 2 * width:
         words = Reason(
-            f"{width} elements of a row of the output are written in one go",
+            f"{width} elements of a row of the output are written together",
             trip_count(name, trips, "two blocks", 2 * width),
         )
         cuts.append(Tile(name, width, "peel", words))
@@ -174,20 +174,21 @@ def _rows(
 
 
 def _width(seen: Accesses, inner: Range, lanes: int, model: MachineModel) -> int:
-    """Rows of a block of the input: of a few tiles, or where they evict each other of few lines."""
+    """The rows of a block of the input: of a few tiles, or of few lines if they evict each
+    other."""
     if not _is_evicting(seen, inner, model):
         return TILES * lanes
     return max(lanes, LINES * LINE // seen.store.argument.element.itemsize)
 
 
 def _parts(what: str, axis: Range, lanes: int, model: MachineModel) -> Reason:
-    """Why an axis is cut into parts for the cores."""
+    """The reason for dividing an axis among cores."""
     least = trip_count(axis.name, axis.extent, "a tile for each core", lanes * model.cores)
     return Reason(f"{what}, a part for each core", least)
 
 
 def _is_evicting(seen: Accesses, inner: Range, model: MachineModel) -> bool:
-    """Whether the rows of a block of the input share a set of the first cache."""
+    """True if the rows of a block of the input share a set of the first cache."""
     return all(
         step * a.argument.element.itemsize % way_bytes(model) == 0
         for a in seen.loads
@@ -196,7 +197,7 @@ def _is_evicting(seen: Accesses, inner: Range, model: MachineModel) -> bool:
 
 
 def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) -> list[Row]:
-    """The next columns of a block, asked for: the processor follows fewer rows than it has."""
+    """The prefetch of the next columns of a block that has more rows than hardware streams."""
     touched = Number("bytes touched", seen.nbytes, "bytes", "level-2 cache", model.cache_bytes[1])
     if _is_evicting(seen, inner, model):
         words = f"rows of the input are a multiple of {way_bytes(model):,} bytes apart: few of each"
@@ -204,17 +205,17 @@ def _fetched(seen: Accesses, inner: Range, columns: str, model: MachineModel) ->
     if seen.nbytes < model.cache_bytes[1]:
         return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", touched))]
     slots = sorted({a.argument.slot for a in seen.loads if a.step(inner) not in (0, 1)})
-    words = Reason("a block has more rows than the processor follows by itself", touched)
+    words = Reason("a block has more rows than the hardware prefetches", touched)
     return [Prefetch(slot, inner.name, columns, words) for slot in slots]
 
 
 def _is_long(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> bool:
-    """Whether an axis has tiles for all cores, and the kernel work."""
+    """True if an axis has tiles for all cores, and the kernel enough work."""
     return is_worth_threads(seen, model) and axis.extent >= lanes * model.cores
 
 
 def _across(seen: Accesses, inner: Range) -> Range | None:
-    """The one axis that loads run along which do not run along `inner`."""
+    """The one axis along which the loads that are not contiguous along `inner` are."""
     found: set[Range] = set()
     for load in seen.loads:
         if load.step(inner) in (0, 1):

@@ -1,12 +1,12 @@
-"""Choices for windows that slide past weights: convolutions, of any step, distance and grouping.
+"""Choices for convolutions of any stride, dilation and number of groups.
 
     out[i0, i1, i2, i3] = Σ r4 r5 r6  image[i0, r4, i2 + r5, i3 + r6] * weights[i1, r4, r5, r6]
 
-Nothing is unfolded: accumulators for some channels by some pixels stay in registers for the whole
-sum. Where windows begin at each element of a row, pixels are the lanes: a vector of the image
-serves all channels of the tile, a weight all its vectors. Otherwise channels are, with the weights
-packed so that those of a tile are next to each other; what a pixel gives is then stored lane by
-lane. Both are estimated in cycles, over all tiles that fit in registers, and the least is taken.
+There is no im2col: accumulators for some channels by some pixels stay in registers for the whole
+sum. With stride 1 along a row, pixels can be the lanes: a vector of the image serves all channels
+of the tile, a weight all its vectors. Otherwise the channels are the lanes, with packed weights,
+and the results of a pixel are stored lane by lane. The cycles of all tiles that fit in registers
+are estimated for both, and the least is chosen.
 """
 
 import math
@@ -43,11 +43,11 @@ from compiler.loops.transforms.levels import length
 from compiler.machines.model import MachineModel
 
 TERMS = 128
-"""Iterations of sums side by side in one tile. Windows of 3×3 on each of 32 channels of 56² take
-1.21, 0.98, 0.57, 0.66 and 0.72 ms with 0, 16, 64, 128 and 512 (EPYC, AVX2, 2026-11-23)."""
+"""The most unrolled iterations of sums in one tile. Windows of 3×3 on each of 32 channels of 56²
+take 1.21, 0.98, 0.57, 0.66 and 0.72 ms with 0, 16, 64, 128 and 512 (EPYC, AVX2, 2026-11-23)."""
 MANY = 8
-"""Iterations for each core, of which one more or less does not matter: by an eighth of the time at
-most. Not measured."""
+"""Iterations per core from which an uneven division does not matter: at most an eighth of the
+time. Not measured."""
 
 
 def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -65,7 +65,7 @@ def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _windows(seen: Accesses) -> Windows | None:
-    """The parts, where the kernel is one sum over operands some of which move with the pixels."""
+    """The parts of a sum over operands, some of which move with the pixels."""
     fold, pixels = seen.reductions[0], seen.ranges[-1]
     if seen.store.step(pixels) != 1 or not all(map(length, (pixels, *fold.ranges))):
         return None
@@ -84,7 +84,7 @@ def _windows(seen: Accesses) -> Windows | None:
 
 
 def _shared(seen: Accesses, still: tuple[Access, ...], moved: tuple[Access, ...]) -> Range | None:
-    """The innermost axis that moves what is read in `moved` and nothing in `still`."""
+    """The innermost axis on which the loads in `moved` depend and those in `still` do not."""
     for axis in reversed(seen.ranges[:-1]):
         is_used = all(axis in seen.needs[a.node] for a in moved)
         if is_used and length(axis) and not any(axis in seen.needs[a.node] for a in still):
@@ -95,7 +95,8 @@ def _shared(seen: Accesses, still: tuple[Access, ...], moved: tuple[Access, ...]
 def _chosen(
     seen: Accesses, found: Windows, fitting: Sequence[Shape], model: MachineModel
 ) -> Choices:
-    """The cuts, the order of the loops, and their levels; of `fitting` tiles the first is best."""
+    """The tiling, the order of the loops, and their levels; the first of `fitting` tiles is
+    best."""
     best = fitting[0]
     across = side(found) if best.is_along_pixels else found.pixels
     along = found.pixels if best.is_along_pixels else found.channels
@@ -129,7 +130,7 @@ def _chosen(
 
 
 def _uneven(blocks: dict[str, int], model: MachineModel) -> Row:
-    """No loop around the tiles has iterations for all cores; the one that has most."""
+    """The rejected parallelisation: no outer loop has iterations for all cores."""
     name = max(blocks, key=lambda each: blocks[each])
     most = trip_count(name, blocks[name], f"{MANY} for each core", MANY * model.cores)
     words = f"no loop around the tiles comes out even for {model.cores} cores"
@@ -137,20 +138,21 @@ def _uneven(blocks: dict[str, int], model: MachineModel) -> Row:
 
 
 def _written_out(found: Windows, best: Shape) -> list[Row]:
-    """The innermost iterations of a short sum side by side: lines then share what they load."""
+    """The unrolling of the innermost iterations of a short sum: lines then share their loads."""
     choices: list[Row] = []
     terms = best.vectors * best.height
     for axis in reversed(found.fold.ranges):
         terms *= axis.extent
         if terms <= TERMS:
-            words = f"{found.taps} taps, {terms} terms side by side, at most {TERMS}"
+            words = f"{found.taps} taps, {terms} terms unrolled, at most {TERMS}"
             most = Number("terms side by side", terms, "", "at most", TERMS)
             choices.append(Unroll(axis.name, Reason(words, most)))
     return choices
 
 
 def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str]) -> Pack:
-    """The weights in scratch memory: of a block of channels where it is outermost, or too many."""
+    """The packing of weights: of a block of channels if that is outermost, or if they are too
+    many."""
     (weights,) = found.weights
     assert found.channels is not None
     block = f"{found.channels.name}.0"
@@ -188,7 +190,7 @@ def _reason(
 
 
 def _order(found: Windows, fitting: Sequence[Shape], model: MachineModel) -> Reason:
-    """The order of the loops around a tile, and what it rests on."""
+    """The order of the loops around a tile, and the reason."""
     words, best = "the tile inside, what is read again near it", fitting[0]
     if not best.is_along_pixels:
         why = Reason(f"{words}: the packed weights of a block of channels serve all pixels")
@@ -208,7 +210,7 @@ def _order(found: Windows, fitting: Sequence[Shape], model: MachineModel) -> Rea
 
 
 def _steps(found: Windows) -> list[Number]:
-    """How far each image moves along the pixels."""
+    """The stride of each image along the pixels."""
     name, steps = found.pixels.name, [(a, a.step(found.pixels)) for a in found.images]
     return [
         Number(f"step of {name} in {a.argument.name}", step, "", "one after another", 1)
@@ -237,7 +239,7 @@ def _blocks(
 
 
 def _image_bytes(found: Windows) -> int:
-    """Bytes from the first to the last element that all channels of one image read."""
+    """The bytes from the first to the last element that all channels of one image read."""
     inside = {*found.fold.ranges, found.pixels, found.lines}
     reach = [
         1 + sum(step * (r.extent - 1) for r, step in a.steps.items() if r in inside)
@@ -247,7 +249,8 @@ def _image_bytes(found: Windows) -> int:
 
 
 def _shared_out(seen: Accesses, blocks: dict[str, int], model: MachineModel) -> str:
-    """The outermost loop whose iterations are even for the cores, or many; "" for one core."""
+    """The outermost loop that divides evenly among cores, or has many iterations; "" for one
+    core."""
     if not is_worth_threads(seen, model):
         return ""
     even = [name for name, trips in blocks.items() if trips and trips % model.cores == 0]

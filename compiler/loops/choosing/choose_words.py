@@ -1,22 +1,22 @@
-"""Choices for sums of products of small types: words of several elements, multiplied at once.
+"""Choices for sums of products of small types, by dot-product instructions on words.
 
     out[i0, i1] = Σ r2  int32(rows[i0, r2]) * int32(columns[r2, i1])      both of int8
 
-Tiles of sums as for any product (`choose_products.py`), where an iteration of the sum is a word of
-4 or 2 elements. The columns are copied so that those of a word are next to each other, for as many
-columns as a vector has lanes; a word of a row is the same for all of them. Where words of rows
-are not in a row either, rows are copied too.
+The tiles are those of any product (`choose_products.py`), but an iteration of the sum is a word of
+4 or 2 elements. The columns are packed so that the elements of a word are adjacent, for as many
+columns as a vector has lanes; all of them share a word of a row. If words of rows are not
+contiguous either, rows are packed too.
 
-Which pairs of types a machine has such an instruction for, says its model. x86 has one for unsigned
-integers by signed ones: rows of the columns' type are moved into the other one, and sums of columns
-take off what that adds (`transforms/dot.py`). One that only multiplies as many elements as a vector
-has lanes of 32 bits takes as long: on an EPYC (Zen 4) all of vfmadd, vpdpbusd, vpdpwssd and
+The machine model lists the pairs of types with such an instruction. x86 has one for unsigned by
+signed integers: rows with the columns' type are shifted to the other, and the sums of columns
+correct for it (`transforms/dot.py`). An instruction that multiplies only as many elements as a
+vector has lanes of 32 bits takes as long: on an EPYC (Zen 4) all of vfmadd, vpdpbusd, vpdpwssd and
 vdpbf16ps of 512 bits take 0.272 ns, so that bytes are at most 4 times as fast as float32 and
 bfloat16 2 times. 1024³ takes 20.6 ms in float32, 10.5 in bfloat16, 10.7 in int16, 5.7 as uint8 by
-int8 and 5.8 as int8 by int8, whose rows are moved, with columns in order, and 20.4, 11.4, 11.4, 5.8
-and 6.0 with the columns turned (the same EPYC, one thread, least processor time of 16 runs in turn,
-on a busy machine). 3×3 convolutions of bytes, 64 channels of 56² to 512 of 7², were 1.6 to 2.1
-times as fast as float32's there, by processor time.
+int8 and 5.8 as int8 by int8, whose rows are shifted, with columns in order, and 20.4, 11.4, 11.4,
+5.8 and 6.0 with the columns transposed (the same EPYC, one thread, least processor time of 16
+interleaved runs, on a busy machine). 3×3 convolutions of bytes, 64 channels of 56² to 512 of 7²,
+were 1.6 to 2.1 times as fast as float32's there, by processor time.
 """
 
 from compiler.core.dtypes import DType, bfloat16
@@ -33,13 +33,13 @@ from compiler.machines.model import MachineModel
 from compiler.ops.words import are_small, in_a_word
 
 FEWEST = 4
-"""Rows that make a copy of the columns worth it: each is read that often."""
+"""The fewest rows for which packing the columns pays: each is read that often."""
 SHORTEST = 4
-"""Words of a sum that make it worth their layout: an estimate."""
+"""The fewest words of a sum for which their layout pays: an estimate."""
 
 
 def words(seen: Accesses, model: MachineModel) -> Choices | Reason:
-    """Register tiles of sums of words, the columns laid out for them."""
+    """Register tiles of sums of words, with packed columns."""
     if not model.dots:
         return Reason("the machine multiplies no words of small types")
     found = product(seen, is_any=True)
@@ -59,7 +59,7 @@ def words(seen: Accesses, model: MachineModel) -> Choices | Reason:
 
 
 def _words(seen: Accesses, found: Product, model: MachineModel) -> Words | Reason:
-    """How the sum is taken by words, or why it is not."""
+    """The words of the sum, or the reason why there are none."""
     a, b = found.other.argument.element, found.panel.argument.element
     total = seen.reductions[0].dtype
     if not are_small(a, b, total):
@@ -85,7 +85,7 @@ def _words(seen: Accesses, found: Product, model: MachineModel) -> Words | Reaso
 
 
 def _form(a: DType, b: DType, model: MachineModel) -> Form | None:
-    """How factors of these types are multiplied; None where they are not."""
+    """The form of the instruction for factors of these types; None without."""
     if _kind(a, b) in model.dots:
         return "plain"
     is_byte = a.bits == 8
@@ -94,7 +94,7 @@ def _form(a: DType, b: DType, model: MachineModel) -> Form | None:
 
 
 def _kind(a: DType, b: DType) -> str:
-    """The name that machines' models have for an instruction for two types."""
+    """The name of the instruction for two types in machine models."""
     if a == bfloat16 or a.bits == 16:
         return a.short
     return a.short if a.kind == b.kind else "u8i8"

@@ -1,8 +1,8 @@
-"""lanes: the choices by which kernels of every kind become vectors and are shared out.
+"""lanes: choices for vectorisation and parallelisation, shared by all kinds of kernels.
 
-    cut i0 by 64, i0.1 by 16:   for i0.0 …   i0.1.0 unroll, i0.1.1 vector
-                                for i0.2.0 … i0.2.1 vector   what 64 leaves over, in vectors
-                                i0.2.2.1 vector              what these leave over, masked
+    tile i0 64, tile i0.1 16:   for i0.0 …   i0.1.0 unroll, i0.1.1 vector
+                                for i0.2.0 … i0.2.1 vector   the remainder of 64, in vectors
+                                i0.2.2.1 vector              the remainder of these, masked
 """
 
 from collections.abc import Iterable
@@ -27,58 +27,58 @@ from compiler.loops.transforms.levels import length, obstacle
 from compiler.machines.model import POLYNOMIALS, MachineModel
 
 LINE, PARTS = 64, (16, 32)
-"""Bytes of one line of memory, on x86 and most others, and of the parts of one that vectors store
-one after the other past the caches, which are gathered until the line is whole."""
+"""Bytes of one cache line, on x86 and most others. Non-temporal stores of parts of a line are
+combined until the line is whole."""
 IN_VECTORS = (0, 1, 2)
-"""Elements that a load may move from lane to lane: where it is more, each lane is read by itself
+"""The greatest stride between lanes of one load; with a greater one each lane is loaded by itself
 (`lowered/access.py`)."""
 MASKED = 64
-"""Bytes of a vector from which machines have registers for masks: AVX-512 and SVE do, AVX2 and NEON
-do not."""
+"""Bytes of a vector from which machines have mask registers: AVX-512 and SVE do, AVX2 and NEON do
+not."""
 NEAR = 2
-"""The share of the last cache, 1 of so many, from which stores past it are faster. Changed from 4
+"""The share of the last cache, 1/n, from which non-temporal stores are faster. Changed from 4
 on 2026-11-22 (EPYC, AVX-512), without a figure on record; four operations on 1,000,000, or 16 MB in
 all, take 285, 275 and 272 µs with 1, 2 and 4, on 2,000,000 845, 876 and 774 (EPYC, AVX2,
 2026-11-23)."""
 BESIDE_CONSTANTS = 2
-"""Vectors at a time where constants of polynomials are in registers too. With 4 LLVM keeps values
-of gelu, exp, tanh and the logistic function on the stack, of AVX2 and of NEON; with 2 gelu of
+"""Unrolled vectors if constants of polynomials are in registers too. With 4 LLVM spills values of
+gelu, exp, tanh and the logistic function, with AVX2 and with NEON; with 2 gelu of
 16,384 takes 8.4 µs rather than 7.9, the logistic function 7.7 rather than 7.4, of 2²⁴ all the same
 (EPYC, Zen 5, AVX2, 2026-11-24)."""
 WORTH_THREADS = 20_000.0
-"""Nanoseconds of work below which a kernel stays on one core. A round number, not measured by
-itself: handing work over takes 0.84 µs where a thread waits for it, 52 to 58 where it sleeps (Xeon,
+"""Nanoseconds of work below which a kernel stays on one core. A round number, not measured: handing
+work over takes 0.84 µs where a thread waits for it, 52 to 58 where it sleeps (Xeon,
 AVX-512, before 2026-11-22)."""
 
 
 def lane_count(seen: Accesses, model: MachineModel) -> int:
-    """Elements of the widest type in one vector register."""
+    """The lanes of a vector register, for the widest type."""
     return max(model.vector_bytes // seen.widest, 1)
 
 
 def lanes_along(seen: Accesses, axes: Iterable[Range], model: MachineModel) -> int:
-    """The same for the widest type that is computed with along one of `axes`."""
+    """The same for the widest type that depends on one of `axes`."""
     return max(model.vector_bytes // seen.widest_along(axes), 1)
 
 
 def way_bytes(model: MachineModel) -> int:
-    """Bytes between lines that share a set of the first cache: 4,096 on most x86."""
+    """The bytes between lines that share a set of the first cache: 4,096 on most x86."""
     return model.cache_bytes[0] // model.ways[0]
 
 
 def has_masks(model: MachineModel) -> bool:
-    """Whether masks of lanes are registers of their own; elsewhere each is a vector, and LLVM makes
-    it anew in each iteration."""
+    """True if the machine has mask registers; elsewhere a mask is a vector, which LLVM computes in
+    each iteration."""
     return model.vector_bytes >= MASKED
 
 
 def has_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> bool:
-    """Whether iterations of `axis` can be lanes, and are `least`, or as many as a vector has."""
+    """True if iterations of `axis` can be lanes, and are at least `least`, or fill a vector."""
     return not against_lanes(seen, axis, lanes, least)
 
 
 def against_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> Reason:
-    """Why the iterations of `axis` are no lanes; empty where they can be."""
+    """The reason why the iterations of `axis` cannot be lanes; empty if they can."""
     trips, wanted = length(axis), least or lanes
     if trips is None:
         return Reason(f"the extent of {axis.name} is a variable")
@@ -92,19 +92,19 @@ def against_lanes(seen: Accesses, axis: Range, lanes: int, least: int = 0) -> Re
 
 
 def trip_count(name: str, trips: int, against: str, limit: int) -> Number:
-    """The trip count of an axis, next to what it was compared with."""
+    """The trip count of an axis with its limit."""
     return Number(f"trip count of {name}", trips, "", against, limit)
 
 
 def is_read_in_order(seen: Accesses, axis: Range) -> bool:
-    """Whether every load reads one element after the other along `axis`, or the same one."""
+    """True if every load has stride 1 or 0 along `axis`."""
     return all(a.step(axis) in (0, 1) for a in seen.loads if axis in seen.needs[a.node])
 
 
 def against_order(seen: Accesses, axis: Range) -> Reason:
-    """Why vectors along `axis` would jump in memory; empty where they do not.
+    """The reason why vectors along `axis` would be strided; empty if they are not.
 
-    Every other element may be read: as two rows, of which half is wanted.
+    A stride of 2 is accepted: it is loaded as two vectors, of which half is used.
     """
     step = seen.store.step(axis)
     if step != 1:
@@ -114,7 +114,7 @@ def against_order(seen: Accesses, axis: Range) -> Reason:
     for load in (a for a in seen.loads if axis in seen.needs[a.node]):
         along = load.step(axis)
         if along is None:
-            return Reason(f"how {load.argument.name} is read along {axis.name} is no constant step")
+            return Reason(f"{load.argument.name} has no constant stride along {axis.name}")
         if along not in IN_VECTORS:
             words = f"an iteration of {axis.name} moves {along:,} elements of {load.argument.name}"
             return Reason(words, _step(load, axis, along))
@@ -122,20 +122,20 @@ def against_order(seen: Accesses, axis: Range) -> Reason:
 
 
 def _step(access: Access, axis: Range, step: int) -> Number:
-    """How far an access moves along an axis."""
+    """The stride of an access along an axis."""
     where = f"step of {axis.name} in {access.argument.name}"
     return Number(where, step, "", "one after another", 1)
 
 
 def side_by_side(seen: Accesses, model: MachineModel, most: int) -> int:
-    """Vectors at a time of a kernel without reductions: all of their values are in registers."""
-    is_dear = any(isinstance(n, Alu) and n.op in POLYNOMIALS for n in seen.order)
-    several = BESIDE_CONSTANTS if is_dear and not model.broadcasts else most
+    """The unrolled vectors of a kernel without reductions: all their values fit in registers."""
+    is_expensive = any(isinstance(n, Alu) and n.op in POLYNOMIALS for n in seen.order)
+    several = BESIDE_CONSTANTS if is_expensive and not model.broadcasts else most
     return max(min(several, model.registers // max(alive(place(seen.body), seen.needs), 1)), 1)
 
 
 def in_vectors(name: str, trips: int, lanes: int, unroll: int, what: str) -> list[Choice]:
-    """The iterations of an axis as lanes of `unroll` registers side by side, the rest as well."""
+    """The iterations of an axis as lanes of `unroll` registers, with the remainder in vectors."""
     if trips < lanes:
         return _masked(name, trips, lanes)
     unroll = max(min(unroll, trips // lanes), 1)
@@ -149,14 +149,14 @@ def in_vectors(name: str, trips: int, lanes: int, unroll: int, what: str) -> lis
         Tile(name, lanes * unroll, "peel", Reason(f"{words}, {unroll} at a time", several)),
         Tile(f"{name}.1", lanes, "peel", words),
         Unroll(f"{name}.1.0",
-               Reason(f"{unroll} vectors at a time hide how long each takes", several)),
+               Reason(f"{unroll} vectors at a time hide the latency of each", several)),
         Vectorize(f"{name}.1.1", words),
     ]  # fmt: skip
     return choices + _rest(f"{name}.2", trips % (lanes * unroll), lanes, unroll)
 
 
 def _rest(name: str, trips: int, lanes: int, unroll: int) -> list[Choice]:
-    """The rest that several vectors at a time leave: one at a time, the last one masked."""
+    """The remainder of unrolled vectors: one vector at a time, the last one masked."""
     if trips < lanes:
         return _masked(name, trips, lanes)
     seen = trip_count(name, trips, "lanes", lanes)
@@ -166,7 +166,7 @@ def _rest(name: str, trips: int, lanes: int, unroll: int) -> list[Choice]:
 
 
 def _masked(name: str, trips: int, lanes: int) -> list[Choice]:
-    """The rest that whole vectors leave: one vector of which only so many lanes are touched."""
+    """The remainder of whole vectors: one masked vector."""
     if trips < 2:
         return []
     seen = trip_count(name, trips, "lanes", lanes)
@@ -175,7 +175,7 @@ def _masked(name: str, trips: int, lanes: int) -> list[Choice]:
 
 
 def shared_out(seen: Accesses, name: str, trips: int, model: MachineModel) -> list[Row]:
-    """The iterations of the outermost axis over all cores, where the work is worth it."""
+    """The outermost axis divided among all cores, if the work is worth it."""
     took, outside = seen.nanoseconds(model), trip_count(name, trips, "cores", model.cores)
     work = _work(took)
     cost = f"about {microseconds(took, 0)} of work"
@@ -189,13 +189,13 @@ def shared_out(seen: Accesses, name: str, trips: int, model: MachineModel) -> li
 
 
 def kept_on_one_core(seen: Accesses, model: MachineModel) -> list[Row]:
-    """That a kernel stays on one core, and why, where its work is not worth several."""
+    """The rejected parallelisation, with its reason, if the work is not worth several cores."""
     against = _against_threads(seen.nanoseconds(model), model)
     return [Refused("parallelize", against)] if against else []
 
 
 def _against_threads(took: float, model: MachineModel) -> Reason:
-    """Why a kernel stays on one core, whatever its loops are; empty where it need not."""
+    """The reason why a kernel stays on one core, whatever its loops; empty if there is none."""
     if model.cores < 2:
         return Reason("one core runs the program", Number("cores", model.cores, "", "at least", 2))
     if took < WORTH_THREADS:
@@ -205,17 +205,17 @@ def _against_threads(took: float, model: MachineModel) -> Reason:
 
 
 def _work(took: float) -> Number:
-    """How long one core takes for a kernel."""
+    """The estimated time of a kernel on one core."""
     return Number("work", took, "ns", "worth several threads", WORTH_THREADS)
 
 
 def is_worth_threads(seen: Accesses, model: MachineModel) -> bool:
-    """Whether the kernel runs long enough to be shared out."""
+    """True if the kernel has enough work for several cores."""
     return model.cores > 1 and seen.nanoseconds(model) >= WORTH_THREADS
 
 
 def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> list[Row]:
-    """Whole lines of memory past the caches, where what is touched is too much to stay there."""
+    """Non-temporal stores of whole cache lines, if the kernel touches more than the caches hold."""
     held = model.cache_bytes[-1] // NEAR
     size = seen.store.argument.element.itemsize
     touched = Number("bytes touched", seen.nbytes, "bytes", f"1/{NEAR} of the last cache", held)

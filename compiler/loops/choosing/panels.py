@@ -1,13 +1,13 @@
-"""Panels: from how many uses on the columns that a tile reads are better copied.
+"""Panels: the number of uses from which packing the columns that a tile reads pays.
 
     in2[r2*1024 + i1]   64 columns of float32: r2 in 1024 pieces of 256 bytes, 4,096 apart
 
-A tile of rows reads the whole panel, one piece per iteration of the sum. Where it lies, pieces that
-are a power of two apart share few sets of a cache, so that even a small panel does not stay there;
-pages do the same to the table of addresses. A copy has all pieces one after the other, but costs
-as much as many iterations that read them from a cache further away.
+A tile of rows reads the whole panel, one piece per iteration of the sum. In the original, pieces at
+a stride of a power of two share few sets of a cache, so that even a small panel does not stay there
+(conflict misses); many pages exceed the TLB in the same way. A packed copy is contiguous, but costs
+as much as many iterations that read from a cache further away.
 
-The constants came together: 256³ went from 202 to 214 GFLOP/s, 24×1024×1024 from 105 to 211,
+The constants were tuned together: 256³ went from 202 to 214 GFLOP/s, 24×1024×1024 from 105 to 211,
 48×1024×1024 from 186 to 210, 128×784×512 from 213 to 224, 24×2048×2048 from 57 to 144 (EPYC,
 AVX-512, two threads, medians, 2026-11-22).
 """
@@ -22,58 +22,56 @@ from compiler.loops.choosing.register_tiles import VECTORS
 from compiler.machines.model import MachineModel
 
 NEAR = 6
-"""A panel of this part of the cache, 1 of so many, stays there, with all that passes by. 256³ and
-128×784×512 take as long with 2, 4 and 12, within 3 % (EPYC, AVX2, 2026-11-23)."""
+"""The share of a cache, 1/n, up to which a panel stays there while other data pass through. 256³
+and 128×784×512 take as long with 2, 4 and 12, within 3 % (EPYC, AVX2, 2026-11-23)."""
 COPY = 6.0
-"""Cycles to copy one vector, which comes from far away: an estimate. 24×512×512 takes 458, 447 and
+"""Cycles to pack one vector from a far cache or memory: an estimate. 24×512×512 takes 458, 447 and
 460 µs with 2, 6 and 18 (EPYC, AVX2, 2026-11-23)."""
 ACROSS = 1.0
-"""Cycles to copy one element by itself: sums are too short for squares that change places. An
-estimate: with 0.25 and 4 products from 17×7×100 to 64×12×33 take about as long (EPYC, AVX2,
-2026-11-23)."""
+"""Cycles to pack one element by itself, where sums are too short to transpose blocks. An estimate:
+with 0.25 and 4 products from 17×7×100 to 64×12×33 take about as long (EPYC, AVX2, 2026-11-23)."""
 WIDEST = max(VECTORS)
-"""Vectors of the widest piece; to wait for a narrower one takes no
-less."""
+"""Vectors of the widest piece; a narrower one has no less latency."""
 USES_FAR = 4
-"""Tiles of rows that read a panel from the level-3 cache in the time that a copy costs. In a chain
+"""Tiles of rows that can read a panel from the level-3 cache in the time of packing it. In a chain
 of 128×768×3072 and 128×3072×768, each with a matrix of its own, one product takes 8 ms with 40 and
 2.5 with 4, of 32 rows 2.2 and 1.9 (Xeon, AVX-512, 2026-11-23). 192×600×600 alone takes as long with
 5 as with 160, within 7 % (EPYC, AVX2, 2026-11-23)."""
 USES_LOST = 3
-"""The same, where each piece has to be looked up in the page tables. 24 to 96 rows by 1024² take as
+"""The same, if each piece misses the TLB. 24 to 96 rows by 1024² take as
 long with 1, 3, 10 and 30, within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30
 (EPYC, AVX2, 2026-11-23)."""
 
 USES_NEAR = 20
-"""The same, where pieces stay in the level-2 cache but not in the nearest one. A copy that brings
-nothing costs 10 % with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5,
+"""The same, if pieces stay in the level-2 cache but not in the nearest one. A useless copy
+costs 10 % with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5,
 AVX-512, 2026-11-24); where pieces that lie apart are slow to come from there, 256³ and 512³ take
 1.5 to 2.5 times as long without (Emerald Rapids, AVX-512, before 2026-11-22). Half as many are
 enough where two vectors in a row are one load: 98 instructions instead of 109 for 80 multiply-adds
 (Apple M1, by LLVM 22.1's assembly, 2026-11-24), and where each piece is on a page of its own: 64×64
 ×1024 takes 96 µs and 71 copied (EPYC, Zen 5, AVX2, 2026-11-24)."""
 HELD = 2
-"""The share of the nearest cache, 1 of so many, and of the lines of a set, that a panel may have to
-stay there while rows pass by: an estimate."""
+"""The share of the nearest cache, 1/n, and of the lines of a set, up to which a panel stays there
+while rows pass through: an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
-    """A copy is worth it from so many uses on, never if `uses` is None; and why."""
+    """The number of uses from which packing pays, and the reason; None: never."""
 
     uses: int | None
     because: Reason
     is_near: bool = False
-    """Whether the panel stays in the level-2 cache, uncopied."""
+    """True if the panel stays in the level-2 cache without packing."""
     apart: float = 0.0
-    """Cycles to copy the elements of one piece one by one."""
+    """Cycles to pack the elements of one piece one by one."""
 
     def is_packed(self, uses: int) -> bool:
-        """Whether a panel that `uses` tiles read is copied."""
+        """True if a panel that `uses` tiles read is packed."""
         return self.uses is not None and uses >= self.uses
 
     def cost(self, uses: int, vectors: int) -> float:
-        """Cycles for each piece, of `vectors`, until `uses` tiles have read it, copied or not."""
+        """Cycles per piece of `vectors` until `uses` tiles have read it, packed or not."""
         if self.uses is None or self.is_near:
             return 0.0
         waiting = WIDEST * uses / self.uses if self.uses else math.inf
@@ -81,7 +79,7 @@ class Worth:
 
 
 def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
-    """From how many uses on to copy the panel of `width` columns."""
+    """The number of uses from which packing a panel of `width` columns pays."""
     itemsize, cache = found.panel.argument.element.itemsize, model.cache_bytes[1]
     moving = sum(bool(found.panel.step(r)) for r in found.folded)
     if not moving:
@@ -116,8 +114,8 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
 
 
 def _near(where: str, trips: int, apart: int, piece: int, model: MachineModel) -> Worth:
-    """Whether to copy a panel that stays in the level-2 cache: not if it stays in the nearest, but
-    where two vectors in a row are one load, if their addresses are near each other."""
+    """The worth of packing a panel that stays in the level-2 cache: none if it stays in the
+    nearest, unless two adjacent vectors become one load."""
     cache, lines = model.cache_bytes[0] // HELD, model.ways[0] // HELD
     sets = share_of_place(trips, apart, piece, model.cache_bytes[0] // model.ways[0])
     size = Number("panel", trips * piece, "bytes", f"1/{HELD} of the nearest cache", cache)
@@ -130,6 +128,6 @@ def _near(where: str, trips: int, apart: int, piece: int, model: MachineModel) -
 
 
 def share_of_place(trips: int, apart: int, piece: int, way: int) -> float:
-    """How many of `trips` pieces share a place, where places repeat every `way` bytes."""
+    """The number of pieces, of `trips`, that share a set; sets repeat every `way` bytes."""
     places = min(way // math.gcd(apart, way), max(way // piece, 1))
     return trips / places

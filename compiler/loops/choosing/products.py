@@ -1,10 +1,10 @@
-"""Products: the parts of a kernel that is a sum of products of two arrays, and what follows it.
+"""Products: the parts of a kernel that is a sum of products of two arrays, with an epilogue.
 
-    out[i0, i1] = relu(Σ r2  in1[i0, r2] * in2[r2, i1])     rows i0, columns i1, folded r2,
+    out[i0, i1] = relu(Σ r2  in1[i0, r2] * in2[r2, i1])     rows i0, columns i1, reduced r2,
                                                             panel in2, other in1
 
 Columns are the axis along which the output is written in order; the panel is the operand that
-depends on it. Operands may be stored in another type than they are multiplied in.
+depends on it. Operands may be converted before they are multiplied.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from compiler.loops.nodes import Alu, Cast, Load, Range, ScalarNode
 from compiler.loops.transforms.levels import length
 
 LONG = 8
-"""Trip count of the sum, in rows or columns of results, from which it is long: sums in scratch
-memory then read the panel once, in order. Rows in order too, 128×2048×128 and 256×4096×256 take
-0.51 and 4.1 ms so and 0.76 and 4.9 in tiles; rows that share sets 0.97 and 6.7 so, 0.56 and 4.2 in
-tiles (EPYC, Zen 5, AVX2, 2026-11-24). In vectors along the sum 64×4096×64 takes 0.27 ms and 0.15 in
-tiles (AVX-512, the same day). Not varied but for 32, where both are tiles."""
+"""The trip count of the sum, in multiples of rows or columns, from which it is long: sums in
+scratch memory then read the panel once, in order. Rows in order too, 128×2048×128 and 256×4096×256
+take 0.51 and 4.1 ms so and 0.76 and 4.9 in tiles; rows that share sets 0.97 and 6.7 so, 0.56 and
+4.2 in tiles (EPYC, Zen 5, AVX2, 2026-11-24). In vectors along the sum 64×4096×64 takes 0.27 ms and
+0.15 in tiles (AVX-512, the same day). Not varied but for 32, where both are tiles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,39 +32,39 @@ class Product:
     panel: Access
     other: Access
     zeros: tuple[bool, bool] = (False, False)
-    """Whether rows, and columns, are multiplied less a zero point, the same for the whole sum."""
+    """True for rows, and for columns, from which a zero point is subtracted."""
 
     @property
     def is_open(self) -> bool:
-        """Whether the number of rows is known only when the kernel runs."""
+        """True if the number of rows is known at run time only."""
         return length(self.rows) is None
 
     @property
     def is_panel_in_order(self) -> bool:
-        """Whether the panel is read one element after the other along the columns."""
+        """True if the panel is contiguous along the columns."""
         return self.panel.step(self.columns) == 1
 
-    def told_by(self, axis: Range) -> str:
-        """The axis that tells reads of one operand from those of the other, where both are of one
-        argument, as in `a @ a`; "" elsewhere."""
+    def selected_by(self, axis: Range) -> str:
+        """The axis that selects the loads of one operand if both operands are the same argument, as
+        in `a @ a`; "" elsewhere."""
         return axis.name if self.other.argument is self.panel.argument else ""
 
     @property
     def long_from(self) -> int:
-        """The trip count from which the sum is long beside the rows and the columns."""
+        """The trip count from which the sum is long compared to the rows and the columns."""
         return LONG * max(self.rows.extent, self.columns.extent)
 
     @property
     def is_long(self) -> bool:
-        """Whether it is."""
+        """True if the sum is long."""
         return extents(self.folded) >= self.long_from
 
 
 def product(seen: Accesses, is_any: bool = False) -> Product | None:
-    """The parts, where the kernel is the sum of a product of two loads, and what follows it.
+    """The parts of a kernel that is a sum of products of two loads, with an epilogue; or None.
 
-    With `is_any` rows need not be next to the columns, as channels of an image are not, and
-    something else may be taken from a factor first, the same for the whole sum.
+    With `is_any` rows need not be adjacent to the columns, as channels of an image are not, and a
+    loop-invariant value may be subtracted from a factor first.
     """
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
         return None
@@ -94,13 +94,13 @@ def product(seen: Accesses, is_any: bool = False) -> Product | None:
 
 
 def _less(factor: ScalarNode, seen: Accesses, folded: frozenset[Range]) -> ScalarNode | None:
-    """What something is taken from that is the same for the whole sum; None where nothing is."""
+    """The minuend, if a value that is invariant in the sum is subtracted; None otherwise."""
     is_less = isinstance(factor, Alu) and factor.op in ("add", "sub")
     return factor.sources[0] if is_less and not seen.needs[factor.sources[1]] & folded else None
 
 
 def _loaded(factor: ScalarNode) -> ScalarNode | None:
-    """The load that a factor is, whatever type it is converted to."""
+    """The load that a factor converts, if it is one."""
     while isinstance(factor, Cast):
         factor = factor.sources[0]
     return factor if isinstance(factor, Load) and factor.predicate is None else None

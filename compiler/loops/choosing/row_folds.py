@@ -1,14 +1,15 @@
-"""row_folds: the lanes of a fold over rows, and what is side by side where it has several loops.
+"""row_folds: lanes and unrolling of a reduction over rows that has several loops.
 
     acc %27 = min in 16 lanes, twice two         out[i4] = min r2 r3  in1[r2, i4, r3]
     for r2.0 in 2                                4 by 32 elements of one result
       r2.1 in 2   unrolled                       two rows at a time
       r3.1.0 in 2   unrolled   r3.1.1 lanes      a row in two vectors
 
-The lanes are those of the innermost loop; the loops around it go from row to row. The lanes of an
-accumulator are folded once, behind all of them, so that shorter rows pay than where each row has
-a result. A short row is one block of vectors, the last one masked: a rest by itself would go
-through all rows again. Rows of fewer vectors than hide how long a fold takes go by in groups.
+The innermost loop is vectorised; the loops around it iterate over rows. The lanes of an accumulator
+are combined once, after all loops, so that vectors pay for shorter rows than if each row had a
+result. A short row is one block of vectors, the last one masked: a separate remainder would iterate
+over all rows again. If a row has too few vectors to hide the latency of the reduction, several rows
+are unrolled together.
 """
 
 from compiler.core.reason import Number, Reason
@@ -19,17 +20,17 @@ from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import length
 
 BLOCK = 8
-"""Vectors of a row that are side by side, the last one masked."""
+"""The most unrolled vectors of a row, the last one masked."""
 
 
 def around(seen: Accesses, axis: Range) -> tuple[Range, ...]:
-    """The loops of a fold around the rows that lie along `axis`, outermost first."""
+    """The loops of a reduction around its rows along `axis`, outermost first."""
     found = (r.ranges[:-1] for r in seen.reductions if r.ranges[-1] is axis)
     return max(found, key=len, default=())
 
 
 def in_rows(seen: Accesses, axis: Range, lanes: int, side: int) -> list[Choice]:
-    """The lanes of a fold over rows along `axis`, about `side` vectors in turn."""
+    """Lanes of a reduction over rows along `axis`, with about `side` interleaved accumulators."""
     outer, name, trips = around(seen, axis), axis.name, axis.extent
     if not outer:
         return in_vectors(name, trips, lanes, side, "a fold along a row")
@@ -40,14 +41,14 @@ def in_rows(seen: Accesses, axis: Range, lanes: int, side: int) -> list[Choice]:
 
 
 def _long(name: str, trips: int, lanes: int, side: int) -> list[Choice]:
-    """A long row in vectors, `side` at a time; what these leave over is one block."""
+    """A long row in vectors, `side` unrolled; the remainder is one block."""
     rest = trips % (lanes * side)
     whole = in_vectors(name, trips - rest, lanes, side, "a fold along rows")
     return [*whole, *(_block(f"{name}.2", rest, lanes) if rest > 1 else ())]
 
 
 def _block(name: str, trips: int, lanes: int) -> list[Choice]:
-    """So many iterations as vectors side by side, the last one masked where they leave a rest."""
+    """A number of iterations as unrolled vectors, the last one masked if there is a remainder."""
     vectors = -(-trips // lanes)
     filled = trip_count(name, trips, "lanes of the block", vectors * lanes)
     words = Reason(f"a row of {trips} in {vectors} vectors of {lanes}", filled)
@@ -64,12 +65,12 @@ def _block(name: str, trips: int, lanes: int) -> list[Choice]:
 
 
 def _several(rows: Range, several: int) -> list[Choice]:
-    """The rows of one group side by side, `several` of them."""
+    """The unrolling of `several` rows together."""
     trips = length(rows)
     if several < 2 or trips is None:
         return []
     name, group = rows.name, Number("rows side by side", several)
-    words = Reason(f"{several} rows at a time hide how long each takes", group)
+    words = Reason(f"{several} rows at a time hide the latency of each", group)
     if trips <= several:
         return [Unroll(name, words)]
     return [Tile(name, several, "peel", words), Unroll(f"{name}.1", words)]

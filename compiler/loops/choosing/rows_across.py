@@ -1,12 +1,12 @@
-"""Rows that lie across the sum, as those of `a.T @ b` do, and what is done about them.
+"""Rows that are strided along the sum, as in `a.T @ b`: packed, or with the sum in blocks.
 
     out[i0, i1] = Σ r2  in1[r2*512 + i0] * in2[r2*784 + i1]     each r2 is 2,048 bytes further on
 
-A tile reads a few elements of each line of its rows, and the next tile, long afterwards, those
-beside them. Where the lines are a power of two apart they share few sets of the nearest cache, and
-are gone by then: each tile of each panel fetches them from further away. Either the rows of a core
-are copied once, so that those of one iteration of the sum are nearer each other, or a long sum is
-cut into lots, of which fewer lines have to stay.
+A tile reads a few elements of each cache line of its rows, and the next tile, much later, the
+adjacent ones. If the stride is a power of two, these lines share few sets of the nearest cache and
+are evicted by then (conflict misses): each tile of each panel loads them from further away. Either
+the rows of a core are packed once, so that those of one iteration of the sum are closer together,
+or a long sum is split into blocks, for which fewer lines have to stay.
 """
 
 from compiler.core.reason import Number, Reason
@@ -18,27 +18,27 @@ from compiler.loops.choosing.register_tiles import LINE
 from compiler.machines.model import MachineModel
 
 LOT = 128
-"""Iterations of a lot of a long sum: xᵀ of 2048×512 by 2048×128 runs at 135, 162, 132 and 117
-GFLOP/s with 64, 128, 256 and 512, at 95 uncut (Emerald Rapids, AVX-512, two threads, 2026-11-26).
+"""Iterations of a block of a long sum: xᵀ of 2048×512 by 2048×128 runs at 135, 162, 132 and 117
+GFLOP/s with 64, 128, 256 and 512, at 95 unsplit (Emerald Rapids, AVX-512, two threads, 2026-11-26).
 """
 LEAST_LOTS = 4
-"""Lots that are worth sums in scratch memory: 512×512×512, across, runs at 129 GFLOP/s uncut and
-109 so, 1024×512×128 at 71 and 100 (the same machine, one thread)."""
+"""The fewest blocks for which sums in scratch memory pay: 512×512×512, strided, runs at 129 GFLOP/s
+unsplit and 109 so, 1024×512×128 at 71 and 100 (the same machine, one thread)."""
 FEW_PANELS = 4
-"""Panels for which rows are better read across: for more of them a transposed copy pays, which
-`fission` makes. 2048×512×512 runs at 141 GFLOP/s with a copy and at 126 in lots, 2048×512×128 at 88
-and 108 (the same machine, one thread)."""
+"""The most panels for which strided rows are best: for more of them a transposed copy pays, which
+`fission` creates. 2048×512×512 runs at 141 GFLOP/s with a copy and at 126 in blocks, 2048×512×128
+at 88 and 108 (the same machine, one thread)."""
 
 LEAST_PANELS = 4
-"""Panels of columns that are worth a copy of the rows: 2048×64×64, four panels, runs at 69 GFLOP/s
-as it lies and at 71 copied, 512×784×128, 49 of them, at 78 and 90, 1024×784×128 at 67 and 84,
-512×10×128, one, at 30 and 24 (EPYC, Zen 3, two threads, other work beside, 2026-11-27)."""
+"""The fewest panels of columns for which packing the rows pays: 2048×64×64, four panels, runs at 69
+GFLOP/s as it lies and at 71 copied, 512×784×128, 49 of them, at 78 and 90, 1024×784×128 at 67 and
+84, 512×10×128, one, at 30 and 24 (EPYC, Zen 3, two threads, busy, 2026-11-27)."""
 
 
 def rows_across(
     found: Product, plan: Plan, around: list[str], is_side_by_side: bool, model: MachineModel
 ) -> list[Row]:
-    """A copy of each core's rows, or the sum in lots; nothing where neither is worth it."""
+    """Packed rows for each core, or the sum in blocks; nothing if neither pays."""
     if len(found.folded) > 1 or found.other.step(found.rows) != 1:
         return []
     lots = [] if is_side_by_side else _in_lots(found, plan, around, model)
@@ -46,7 +46,7 @@ def rows_across(
 
 
 def _copied(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
-    """The rows of a core in scratch memory, where many panels read lines that share sets."""
+    """The packing of a core's rows, if many panels read lines that share sets."""
     if plan.split != "rows" or found.outside:
         return []
     fold, operand = found.folded[0], found.other
@@ -62,13 +62,13 @@ def _copied(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
         Number("panels that read them", panels, "", "worth a copy from", LEAST_PANELS),
         Number("bytes of rows", nbytes, "bytes", "half the level-2 cache", near),
     )
-    at, along = f"{found.rows.name}.0", found.told_by(found.rows)
+    at, along = f"{found.rows.name}.0", found.selected_by(found.rows)
     return [Pack(operand.argument.slot, at, why, along=along)]
 
 
 def _in_lots(found: Product, plan: Plan, around: list[str], model: MachineModel) -> list[Row]:
-    """The sum cut into lots, whose lines stay until the next tile of rows reads them: sums of all
-    rows then wait in scratch memory."""
+    """The sum in blocks, whose lines stay until the next tile of rows reads them; partial sums of
+    all rows are in scratch memory."""
     fold = found.folded[0]
     if fold.extent < LEAST_LOTS * LOT:
         return []
@@ -81,12 +81,12 @@ def _in_lots(found: Product, plan: Plan, around: list[str], model: MachineModel)
         return []
     lines = Number("lines of rows that share a set", shared, "", "half its lines", half)
     sums = Number("bytes of sums", nbytes, "bytes", "a quarter of the level-2 cache", quarter)
-    words = f"lots of {LOT}: so many lines of the rows stay near until the next tile reads them"
+    words = f"blocks of {LOT}: their lines of the rows stay near until the next tile reads them"
     return [Accumulate(fold.name, LOT, around[-1], Reason(words, lines, sums))]
 
 
 def _shared(found: Product, way: int) -> float:
-    """How many lines of the rows share a set of a cache whose ways are so many bytes."""
+    """The number of lines of the rows that share a set of a cache, by the bytes of its ways."""
     fold, operand = found.folded[0], found.other
     apart = abs(operand.step(fold) or 0) * operand.argument.element.itemsize
     return share_of_place(fold.extent, apart or LINE, LINE, way)

@@ -32,7 +32,7 @@ def test_what_vectors_leave_over_is_masked(trips: int, expected: str) -> None:
     ("softmax", 16, False), ("softmax", 17, True), ("softmax", 4096, True),
     ("softmax", 200_000, False), ("layernorm", 1024, False),
 ])  # fmt: skip
-def test_a_row_is_kept_where_it_is_dear_near_and_more_than_a_vector(
+def test_a_row_is_cached_if_it_is_expensive_near_and_more_than_a_vector(
     name: str, n: int, is_kept: bool
 ) -> None:
     assert bool(choose(body_of(name, 20, n, 1), DEFAULT).of(CacheRow)) == is_kept

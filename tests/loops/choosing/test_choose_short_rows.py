@@ -16,7 +16,7 @@ def test_lanes_are_rows_and_columns_are_side_by_side() -> None:
     assert text(chosen) == (
         "tile i0 16 peel; vectorize i0.1; unroll r2; unroll r3; unroll i1"
     )
-    assert chosen.rows[0].because == "rows of 7: 16 rows fill a vector, 14 dear operations each"
+    assert chosen.rows[0].because == "rows of 7: 16 rows fill a vector, 14 expensive operations each"
 
 
 @pytest.mark.parametrize(("m", "n", "is_across"), [

@@ -1,4 +1,4 @@
-"""A few sums that share what they read are side by side: gradients of filters by their taps."""
+"""A few sums that share their loads are unrolled: gradients of the taps of filters."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_all_taps_are_side_by_side(
     found = _chosen(_by_weights(8, size, taps, step), machine)
     beside = [row for row in found.of(Unroll) if row.axis in axes]
     assert {row.axis for row in beside} == axes
-    assert f"{taps * taps} sums share what they read" in str(beside[0].because)
+    assert f"{taps * taps} sums share their loads" in str(beside[0].because)
     assert bool(found.of(Vectorize)) == (step == 1)
 
 

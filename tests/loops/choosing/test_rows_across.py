@@ -48,7 +48,7 @@ def test_what_a_step_of_training_takes_from_is_asked_for_a_tile_ahead(
     program = compiler.compile(Tensor(weights) - 0.1 * (Tensor(far).T @ Tensor(x)))
     [choices] = program.choices.values()
     [ahead] = choices.of(Prefetch)
-    assert "beside its sums" in str(ahead.because)
+    assert "other operands are prefetched" in str(ahead.because)
     np.testing.assert_allclose(program.run()[0], weights - 0.1 * (far.T @ x), atol=1e-4)
 
 
