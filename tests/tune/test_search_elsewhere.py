@@ -107,7 +107,7 @@ def test_what_a_worker_found_is_remembered(client: Any, tmp_path: Path) -> None:
     options = Options(tune=0.3, cache=tmp_path)
     with only_maps(client) as engine:
         first = compiler.compile(x.sum(1), options)
-        assert engine.rows == 1 and first.tuning[0].tried  # how many, the machine decides
+        assert engine.rows == 1
         second = compiler.compile(x.sum(1), options)
         assert engine.rows == 1 and second.tuning[0].found.is_remembered
     third = compiler.compile(x.sum(1), options)
