@@ -258,7 +258,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
      "axis 0 or 1 by it", ""),
     (lambda x: x[-2], ShapeError,
      "shrink: axis 0 has n (1 … 6) elements, known when the program runs: shrink would take 1:2",
-     "only the first 1 elements are always there; positions from the end are not known"),
+     "only the first 1 elements always exist; positions from the end are not known"),
     (lambda x: x.pad([(1, 0), None], mode="edge"), ShapeError,
      "pad: axis 0 has n (1 … 6) elements: its extent is not known", ""),
     (lambda x: x.T.reshape(1, 4, -1).avg_pool1d(2), ShapeError,
