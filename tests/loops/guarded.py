@@ -44,7 +44,7 @@ class Guarded:
 
     @property
     def is_intact(self) -> bool:
-        """Whether nothing was written beside the memory, within its pages."""
+        """True if nothing was written outside the memory, within its pages."""
         return bool((self._inner[self._rest] == 0x5A).all())
 
 
@@ -80,6 +80,6 @@ def run(
         program.execute([held.ctypes.data for _, held in pairs], numbers)
     finally:
         cpu.scratch_memory = before
-    assert all(memory.is_intact for memory, _ in pairs), "something was written beside a buffer"
-    assert all(memory.is_intact for memory in scratch), "something was written beside scratch"
+    assert all(memory.is_intact for memory, _ in pairs), "something was written outside a buffer"
+    assert all(memory.is_intact for memory in scratch), "something was written outside scratch memory"
     return pairs[0][1].copy()

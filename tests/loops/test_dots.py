@@ -1,4 +1,4 @@
-"""What sums of words are made of, and why a value has none."""
+"""The parts of sums of words, and the reasons why a value has no words."""
 
 import pytest
 

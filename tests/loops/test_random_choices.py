@@ -39,13 +39,13 @@ def test_every_engine_on_guarded_memory(first: int) -> None:
     assert done.stdout.endswith(f"{COUNT} cases, 0 failed\n")
 
 
-@pytest.mark.parametrize(("side", "beside"), [("left", -4), ("right", 28)])
-def test_an_access_outside_ends_the_process(side: str, beside: int) -> None:
+@pytest.mark.parametrize(("side", "offset"), [("left", -4), ("right", 28)])
+def test_an_access_outside_ends_the_process(side: str, offset: int) -> None:
     code = (
         "import ctypes, numpy as np\nfrom tests.loops.guarded import guarded\n"
         f"memory, held = guarded(np.ones(7, np.float32), {side!r})\n"
         "print(held.sum(), flush=True)\n"
-        f"print(ctypes.c_float.from_address(held.ctypes.data + {beside}).value)"
+        f"print(ctypes.c_float.from_address(held.ctypes.data + {offset}).value)"
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 """Kernels that apply every operation of the table, or every conversion, to edge values, in lanes.
 
 One kernel for all results of a type: slot 0 holds them one after the other, and the operands
-follow. What each result must be is said beside it.
+follow. The expected value stands next to each result.
 """
 
 import itertools

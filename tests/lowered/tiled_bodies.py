@@ -1,4 +1,4 @@
-"""Bodies with registers side by side and lanes, in sizes that no register divides.
+"""Bodies with unrolled registers and lanes, in sizes that the lanes do not divide.
 
 `CASES` has for each name a body, its inputs, and what NumPy computes from them.
 """
@@ -97,7 +97,7 @@ def masked(dtype: DType, size: int, lanes: int) -> Case:
 
 
 def transposed(dtype: DType, rows: int, columns: int, lanes: int) -> Case:
-    """A matrix transposed in squares of lanes, with what is left beside and below."""
+    """A matrix transposed in square blocks of lanes, with remainders to the right and below."""
     given = data(rows * columns, dtype)
     x, out = reads(1, rows * columns, dtype), writes(rows * columns, dtype)
 

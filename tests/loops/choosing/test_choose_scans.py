@@ -1,4 +1,4 @@
-"""Scans: rows side by side, vectors of columns."""
+"""Scans: unrolled rows, vectors of columns."""
 
 import numpy as np
 import pytest

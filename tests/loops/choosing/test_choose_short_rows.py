@@ -1,4 +1,4 @@
-"""Rows shorter than a vector: the lanes are rows where the columns are dear."""
+"""Rows shorter than a vector: the lanes are rows if the columns are expensive."""
 
 import pytest
 
@@ -16,7 +16,8 @@ def test_lanes_are_rows_and_columns_are_side_by_side() -> None:
     assert text(chosen) == (
         "tile i0 16 peel; vectorize i0.1; unroll r2; unroll r3; unroll i1"
     )
-    assert chosen.rows[0].because == "rows of 7: 16 rows fill a vector, 14 expensive operations each"
+    why = "rows of 7: 16 rows fill a vector, 14 expensive operations each"
+    assert chosen.rows[0].because == why
 
 
 @pytest.mark.parametrize(("m", "n", "is_across"), [

@@ -152,7 +152,7 @@ def test_products_of_every_form(name: str) -> None:
 
 
 def test_one_layer_after_another_stays_in_bytes() -> None:
-    """What is written between them is narrow, with zeros around it."""
+    """Values stored between layers have a narrow type and are padded with zeros."""
     x, w = values("B", (1, 16, 8, 20)), values("b", (16, 16, 3, 3))
     made, expected = int32(x), whole(x)
     for _ in range(2):

@@ -18,7 +18,7 @@ def chosen(name: str, m: int, n: int, k: int) -> Choices:
 
 
 def is_copied(found: Choices) -> bool:
-    """Whether the rows of a core are: the argument that comes first."""
+    """True if the rows of a core are packed: those of the first argument."""
     return any(pack.at == "i0.0" and pack.slot == 1 for pack in found.of(Pack))
 
 

@@ -1,7 +1,7 @@
-"""The inner loops of products, as every named machine's assembly has them: nothing is spilled.
+"""The inner loops of products have no spills in the assembly of every named machine.
 
-Loops are chosen for a machine, LLVM writes its assembly, and what goes round in the innermost loops
-of each product is read: an access to the stack there is a register that was not found.
+Loops are chosen for a machine, LLVM writes its assembly, and the instructions of the innermost
+loops of each product are read: one that uses a stack address is a spill or a reload.
 """
 
 import functools
@@ -72,7 +72,7 @@ def inner_loops(name: str, text: Sequence[str]) -> list[Loop]:
 
 
 def stack(rows: Sequence[str]) -> re.Pattern[str]:
-    """What an access to the stack looks like: by its end, or by its frame where there is one."""
+    """The pattern of a stack address: relative to the stack pointer, or to a frame pointer."""
     text = "\n".join(rows)
     bases = ["rsp", "sp"]
     bases += ["rbp"] if re.search(r"mov\s+rbp, rsp", text) else []
@@ -81,7 +81,7 @@ def stack(rows: Sequence[str]) -> re.Pattern[str]:
 
 
 def is_product(body: Body) -> bool:
-    """Whether a kernel sums products, and nothing else."""
+    """True if a kernel sums products, and nothing else."""
     order: list[ScalarNode] = toposort([body])
     folds = [n for n in order if isinstance(n, Reduce) and not isinstance(n.sources[0], Reduce)]
     return bool(folds) and all(

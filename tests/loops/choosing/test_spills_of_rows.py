@@ -1,4 +1,4 @@
-"""What an innermost loop makes stays in registers, on every named x86 and ARM: the assembly says.
+"""Innermost loops have no spills in the assembly of every named x86 and ARM machine.
 
 Windows, rows, elementwise chains, sums and transposes of the benchmark, at its sizes.
 """

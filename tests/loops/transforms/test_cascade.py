@@ -29,7 +29,7 @@ def in_order(body: Body) -> list[int]:
 
 
 def _is_lot(update: Update, loop: Range) -> bool:
-    """Whether an update hits the same element again in each iteration of a loop."""
+    """True if an update hits the same element in each iteration of a loop."""
     return loop not in toposort([update.sources[1]])
 
 

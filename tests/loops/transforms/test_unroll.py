@@ -1,4 +1,4 @@
-"""Iterations side by side."""
+"""Full unrolling of an axis."""
 
 import pytest
 
