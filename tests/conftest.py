@@ -62,7 +62,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A module is one worker's, so that it makes what its tests share once; so is a folder whose
-    modules share what is dearest."""
+    modules share what is most expensive."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):

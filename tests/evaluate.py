@@ -195,8 +195,8 @@ FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 def reference(function: Callable[..., Any], dtype: DType, operands: Sequence[Array]) -> Array:
-    """What a function of NumPy gives for operands of a type that is computed in a wider one, each
-    result rounded once; `dtype` is that of the result."""
+    """The result of a NumPy function for operands of a type that is computed in a wider one, each
+    rounded once; `dtype` is that of the result."""
     types = [dtypes.parse(x.dtype).arithmetic.numpy for x in operands]
     wide = [x.astype(t) for x, t in zip(operands, types, strict=True)]
     with np.errstate(all="ignore"):

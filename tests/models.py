@@ -42,7 +42,7 @@ class Writer:
         return f"v{number}"
 
     def model(self, name: str, inputs: Sequence[Any], output: str) -> Any:
-        """The model, whose output has a shape that is not said."""
+        """The model, whose output has an unspecified shape."""
         from onnx import TensorProto, helper
 
         outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)]

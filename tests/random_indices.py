@@ -88,7 +88,7 @@ class Source:
         return array, array
 
     def are_inside(self, array: Array) -> bool:
-        """Whether a computed index may have these positions: others read 0, and are no error."""
+        """True if a computed index may have these positions: others read 0 without an error."""
         return not self.wrong or array.dtype == bool
 
     def item(self, shape: tuple[int, ...], axis: int, common: tuple[int, ...]) -> tuple[Pair, int]:

@@ -106,7 +106,7 @@ def test_a_command_that_fails_is_told_by_its_last_line() -> None:
     program = "import sys; print('E: one\\nE: no network', file=sys.stderr); sys.exit(100)"
     with pytest.raises(UnavailableError, match=r"^lists cannot be had: E: no network$"):
         aarch64._done([sys.executable, "-c", program], "lists")
-    with pytest.raises(UnavailableError, match="it said nothing"):
+    with pytest.raises(UnavailableError, match="nothing"):
         aarch64._done([sys.executable, "-c", "import sys; sys.exit(1)"], "lists")
 
 

@@ -61,7 +61,7 @@ def test_it_goes_on_where_it_was_ended(
 
 
 def test_the_end_of_a_process_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What the process says last is its row, or why there is none."""
+    """The last line of the process: its row, or why there is none."""
     stand_in = tmp_path / "python"
     for body, expected in (
         ("echo warning; echo '{\"model\": \"vit\"}'", {"model": "vit"}),

@@ -169,7 +169,7 @@ def test_samples_that_are_drawn_differ_with_the_seed(rate: float) -> None:
     [("x.relu() if x.sum() > 0 else x", "unexported"), ("torch.special.i0(x)", "refused")],
 )
 def test_who_cannot_do_it(body: str, result: str) -> None:
-    """What PyTorch cannot export is none of our refusals; a refusal has its operator's name."""
+    """A failed export by PyTorch is not our refusal; a refusal has its operator's name."""
     torch = pytest.importorskip("torch")
     x = torch.ones(3)
 

@@ -189,11 +189,11 @@ def test_front_page_leads_to_every_page() -> None:
 
 ALONE = """
 import os, pytest
-class Told:
+class Printed:
     def pytest_collection_finish(self, session):
-        told = [os.environ.get(it) for it in ("SVODVIZ_MACHINE", "SVODVIZ_DROPPED")]
-        print(len(session.items) > 5, *told, "svodviz-caches" in os.environ["XDG_CACHE_HOME"])
-pytest.main(["-q", "--nbval", "--collect-only", "notebooks/03_the_schedule.ipynb"], [Told()])
+        names = [os.environ.get(it) for it in ("SVODVIZ_MACHINE", "SVODVIZ_DROPPED")]
+        print(len(session.items) > 5, *names, "svodviz-caches" in os.environ["XDG_CACHE_HOME"])
+pytest.main(["-q", "--nbval", "--collect-only", "notebooks/03_the_schedule.ipynb"], [Printed()])
 """
 
 

@@ -193,7 +193,7 @@ def test_shown(kind: str) -> None:
 
 
 def _is_drawn(made: Compilation, node: TensorNode) -> bool:
-    """Whether the explorer's data have `node` in the graph as written."""
+    """True if the explorer's data have `node` in the graph as written."""
     return made.entity(node) in wire(made)["entities"]
 
 

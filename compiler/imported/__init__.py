@@ -1,10 +1,10 @@
-"""Programs that were written elsewhere, as tensors: each format a folder.
+"""Importers for models and functions from other frameworks: a folder per format.
 
 In order: each imports only what stands before it.
 
-    arguments.py    arguments that a function reads, and those that are refused
-    known.py        what is known of a tensor while a program is written
-    steps.py        a step for each row of a sequence
+    arguments.py    arguments of an operator: read by its function, or refused
+    known.py        values known while the program is built
+    steps.py        a step per row of a sequence
     onnx/           models in the ONNX format
     torch/          modules of PyTorch
     jax/            functions that JAX traces

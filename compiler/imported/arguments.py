@@ -24,16 +24,16 @@ SHOWN = 60
 
 
 class Refusing(Protocol):
-    """A node of an imported program."""
+    """A node of an imported program that can raise errors."""
 
     def refused(self, problem: str, got: object, expected: str) -> DataError:
-        """The error of this node."""
+        """The error for this node."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """An argument that no function reads, its value and its default."""
+    """An argument that no function reads: its value and its default."""
 
     name: str
     value: Any
@@ -41,7 +41,7 @@ class Unread:
 
     @property
     def is_default(self) -> bool:
-        """Whether the value is the default: then the result does not depend on it."""
+        """True if the value is the default: then the result does not depend on it."""
         return self.value is None or is_same(self.value, self.default)
 
     @property
@@ -57,7 +57,7 @@ class Unread:
 
 
 class Reads:
-    """What a function has read of a node: attributes by name, inputs by place."""
+    """The attributes, by name, and inputs, by place, that a function has read."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -71,7 +71,7 @@ def refusal(call: Refusing, unread: Unread) -> DataError:
 
 
 def is_same(value: Any, default: Any) -> bool:
-    """Whether two values of arguments are equal: numbers, words, lists of them."""
+    """True if two argument values are equal: numbers, strings, lists of them."""
     if default is REQUIRED:
         return False
     if isinstance(value, list | tuple | np.ndarray):
@@ -87,9 +87,10 @@ def _is_list(value: Any) -> bool:
 
 
 def reason(table: Mapping[str, str], operator: str, argument: str) -> str:
-    """Why an argument of an operator cannot change a value; "" where it can.
+    """The reason why an argument of an operator cannot change a value; "" if it can.
 
-    A table has keys `argument`, `operator.argument`, or `operator.*` for all of one operator.
+    A table has keys `argument`, `operator.argument`, or `operator.*` for all arguments of one
+    operator.
     """
     keys = (f"{operator}.{argument}", argument, f"{operator}.*")
     return next((table[key] for key in keys if key in table), "")

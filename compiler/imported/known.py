@@ -1,4 +1,4 @@
-"""What is known of a tensor while a program is written: its data, where nothing else is needed."""
+"""Values known while the program is built."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -15,21 +15,22 @@ from compiler.tensor import Tensor
 Array: TypeAlias = np.ndarray[Any, Any]
 
 MOST_KNOWN = 1 << 16
-"""Elements up to which a value is computed because a shape or a number hangs on it."""
+"""The size up to which a value is computed because a shape or a number depends on it."""
 
 
 def leaves(tensor: Tensor) -> list[Buffer | Placeholder]:
-    """The data that a tensor is computed from."""
+    """The data nodes that a tensor is computed from."""
     return [n for n in toposort([tensor.node]) if isinstance(n, Buffer | Placeholder)]
 
 
 def has_data(node: Buffer | Placeholder) -> bool:
-    """Whether data were given for it: it is no place for those of a later run."""
+    """True for a node whose data were passed; a placeholder for later runs has none."""
     return isinstance(node, Buffer) and node.unique != PLACEHOLDER
 
 
 def computed(tensors: Sequence[Tensor]) -> list[Array]:
-    """What tensors of known data are, by the interpreter of the graph: nothing is compiled."""
+    """The values of tensors with known data, from the interpreter of the graph: nothing is
+    compiled."""
     roots = [tensor.node for tensor in tensors]
     inputs = {n: buffers.data(n) for n in toposort(roots) if isinstance(n, Buffer)}
     return interpret(roots, inputs)

@@ -1,8 +1,8 @@
-"""A step for each row of a sequence, with states that it hands on.
+"""A step for each row of a sequence, with states carried from step to step.
 
     64 rows  =  64 iterations of one step, each of which writes its row of the result
 
-A few steps are written out; so are those of states with an axis whose extent is a variable.
+A few steps are unrolled; so are those of states with an axis of variable extent.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ from compiler.tensor import Tensor
 from compiler.tensors.repeat import repeat
 
 MOST_WRITTEN_OUT = 8
-"""Steps up to which they are written out. A choice: they are compiled one by one, and of a loop one
-step is."""
+"""The number of steps up to which they are unrolled. A choice: unrolled steps are compiled one by
+one, a loop compiles one step."""
 
 BLOCK, FEW = 32, 16
 """Rows of weights that are laid out together, and rows of states up to which they are. A step of 64
@@ -23,15 +23,16 @@ and 18, 12, 12 for one (AVX-512), 150 and 49, 49, 47, 21 and 22, 23, 22 (AVX2); 
 
 State: TypeAlias = tuple[Tensor, ...]
 Step: TypeAlias = Callable[[Tensor | int, State], tuple[State, Tensor]]
-"""From the place of a step and the states to the next states, and its row: like the first state."""
+"""From the index of a step and the states to the next states, and its row, which is like the first
+state."""
 
 
 def in_steps(
     count: int, step: Step, states: State, is_backwards: bool = False
 ) -> tuple[Tensor, State]:
-    """The rows of `count` steps, each at its place of a new first axis, and the last states.
+    """The rows of `count` steps, stacked along a new axis 0, and the last states.
 
-    What the step reads besides has fixed extents if the states have.
+    Other tensors that the step reads have fixed extents if the states have.
     """
     if count <= MOST_WRITTEN_OUT or any(state.node.extents for state in states):
         return _written_out(count, step, states, is_backwards)
@@ -48,9 +49,9 @@ def in_steps(
 
 
 def laid_out(weights: Tensor, count: int, rows: object) -> Tensor:
-    """Weights [n, k] that `count` steps multiply `rows` rows by, in memory so that these read them
-    in order: block by block, and in a block one column after the other. Written once, before all
-    steps; the same values, whatever the layout."""
+    """Weights [n, k], which `count` steps multiply by `rows` rows, laid out so that steps read them
+    sequentially: block by block, and within a block column by column. They are written once, before
+    all steps; the values do not depend on the layout."""
     n, k = weights.shape
     is_few = isinstance(rows, int) and rows <= FEW and count > MOST_WRITTEN_OUT
     if not is_few or n % BLOCK or not n:
@@ -60,13 +61,13 @@ def laid_out(weights: Tensor, count: int, rows: object) -> Tensor:
 
 
 def with_row(x: Tensor, place: Tensor, row: Tensor) -> Tensor:
-    """`x` with another slice of the first axis at a computed place."""
+    """`x` with another slice at a computed index of axis 0."""
     is_there = Tensor.arange(x.shape[0]).eq(place).reshape(-1, *(1,) * row.ndim)
     return is_there.where(row.unsqueeze(0), x)
 
 
 def stacked(rows: Sequence[Tensor]) -> Tensor:
-    """At least one row, along a new first axis."""
+    """The rows, at least one, stacked along a new axis 0."""
     first, *others = rows
     return first.stack(*others, dim=0) if others else first.unsqueeze(0)
 

@@ -1,8 +1,8 @@
-"""What a call is given: tensors, numbers that may change, and what is fixed.
+"""Arguments of a call: tensors, numbers that may change, and fixed values.
 
-A tensor, or an array, is known by its shape, type, place and variables; a number by itself, until
-it was another one in a call that is equal otherwise: from then on it is traced
-(`traced_numbers.py`). All else is fixed, by value or as the very object (`objects.py`).
+A tensor or array is identified by its shape, type, device and variables. A number is identified by
+its value until an otherwise equal call has another one: from then on it is traced
+(`traced_numbers.py`). Everything else is fixed, by value or by identity (`objects.py`).
 """
 
 import itertools
@@ -26,7 +26,7 @@ from compiler.tensors.value import TensorValue
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An argument that gradients go through: its place, and whether it collects them itself."""
+    """An argument that gradients pass through: its place, and True if it collects them itself."""
 
     place: int
     is_leaf: bool
@@ -37,23 +37,23 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Call(NamedTuple):
-    """The arguments of one call, in order: what is in tuples, lists and dicts, one by one."""
+    """The arguments of one call, in order, with nested tuples, lists and dicts flattened."""
 
     whole: tuple[tuple[Any, ...], dict[str, Any]]
     leaves: tuple[Any, ...]
-    """A Tensor for each array and tensor; a number, or what is fixed, as it is."""
+    """A Tensor for each array and tensor; a number or a fixed value as it is."""
     numbers: tuple[int, ...]
-    """The places of numbers that might move."""
+    """The places of numbers that may change between calls."""
     structure: Hashable
-    """How they are arranged, and what `histories` has."""
+    """The nesting of the arguments, and the content of `histories`."""
     histories: Histories = ()
-    """The arguments that gradients go through."""
+    """The arguments that gradients pass through."""
     origins: tuple[Any, ...] = ()
-    """For each leaf what was given: a tensor there may hold its history beside its value."""
+    """The original argument of each leaf: a tensor there may have a history next to its value."""
 
     def key(self, moving: frozenset[int], known: frozenset[int] = _NONE) -> Hashable:
-        """The signature; of the numbers at the places `moving` only the kind counts, of the tensors
-        at the places `known` the elements, too."""
+        """The signature. Of numbers at the places `moving` only the kind counts; of tensors at the
+        places `known` the elements count, too."""
         parts: list[Hashable] = [self.structure]
         first: dict[int, int] = {}
         for place, leaf in enumerate(self.leaves):
@@ -72,8 +72,8 @@ class Call(NamedTuple):
 
 
 def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
-    """The arguments of a call that has tensors in memory alone, by place, as most calls do; else
-    None. It is what `read` gives, in a third of the time."""
+    """The arguments of a call with only positional tensors in memory, the most common case; else
+    None. The same as `read`, in a third of the time."""
     if given:
         return None
     for each in args:
@@ -86,7 +86,7 @@ def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
 def read(
     args: tuple[Any, ...], given: dict[str, Any], static: Sequence[int | str] = ()
 ) -> Call:
-    """The arguments of a call; numbers of `static`, by place or keyword, are fixed."""
+    """The arguments of a call. Numbers in `static`, by place or keyword, are fixed."""
     leaves: list[Any] = []
     numbers: list[int] = []
     origins: list[Any] = []
@@ -107,7 +107,7 @@ def read(
 
 
 def _histories(origins: Sequence[Any]) -> Histories:
-    """The arguments that gradients go through, with what is known of that."""
+    """The arguments that gradients pass through, with the state of their history."""
     found: Histories = ()
     for place, origin in enumerate(origins):
         if not isinstance(origin, TensorValue):
@@ -120,7 +120,8 @@ def _histories(origins: Sequence[Any]) -> Histories:
 
 
 def containers(call: Call) -> dict[int, Any]:
-    """The tuples, lists and dicts that are given, by `id`; an empty tuple is like any other."""
+    """The tuples, lists and dicts among the arguments, by `id`; without empty tuples, which are all
+    equal."""
     found: dict[int, Any] = {}
     waiting = [*call.whole[0], *call.whole[1].values()]
     while waiting:
@@ -132,7 +133,7 @@ def containers(call: Call) -> dict[int, Any]:
 
 
 def is_differentiated(given: Any) -> bool:
-    """Whether an argument stands for that of a function whose derivative is taken."""
+    """True if an argument stands for that of a function that is being differentiated."""
     lazy = (e.node for e in trees.flat(given) if isinstance(e, Tensor) and e.node.sources)
     return any(isinstance(node, Wrt) for each in lazy for node in toposort([each]))
 
@@ -143,8 +144,8 @@ def _tensor(value: Any) -> Any:
 
 
 def as_given(call: Call) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments for a function that is called as it is: lists and dictionaries themselves, so
-    that it may change them; with a tensor for each array."""
+    """The arguments for a function that is called without a capture: the original lists and
+    dictionaries, so that it may change them, with a tensor for each array."""
     rest = iter(call.origins)
     args, given = call.whole
     return [_as_given(each, rest) for each in args], {
@@ -159,7 +160,7 @@ def _as_given(value: Any, origins: Iterator[Any]) -> Any:
 
 
 def is_same_tree(now: Any, before: Any) -> bool:
-    """True if two arrangements have the very same leaves at the same places."""
+    """True if two structures have identical leaves at the same places."""
     if isinstance(before, list | tuple):
         return len(now) == len(before) and all(map(is_same_tree, now, before))
     if isinstance(before, Mapping):
@@ -174,13 +175,13 @@ def _leaf(value: Any) -> Any:
 
 
 def alone(tensor: Tensor) -> Tensor:
-    """A tensor without the history that is kept beside its value."""
+    """A tensor without the history that is kept next to its value."""
     node = tensor.node
     return tensor._new(node.sources[0]) if isinstance(node, Recalled) else tensor
 
 
 def _structure(value: Any, known: dict[int, int]) -> Hashable:
-    """How a value is arranged; `known` has the tuples, lists and dicts before it, by `id`."""
+    """The nesting of a value. `known` has the tuples, lists and dicts before it, by `id`."""
     if value is None:
         return None
     if not isinstance(value, tuple | list | Mapping):
@@ -196,7 +197,7 @@ def _structure(value: Any, known: dict[int, int]) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """What a function is called with in the place of an argument, and the buffers under it."""
+    """The tensor that replaces an argument during the capture, and its buffers."""
 
     value: Any
     buffers: tuple[Buffer, ...]
@@ -211,8 +212,8 @@ def stand_in(tensor: Any) -> StandIn:
 
 
 def may_be_known(leaf: Any) -> bool:
-    """True for truth values in main memory, which a function may ask for: an index of such decides
-    a shape."""
+    """True for boolean tensors in main memory, whose elements a function may read: as a mask they
+    decide a shape."""
     if not isinstance(leaf, TensorValue):
         return False
     node = leaf.node
@@ -224,8 +225,8 @@ def stand_ins(
     leaves: Sequence[Any], moving: frozenset[int], record: NumberRecord,
     known_places: frozenset[int] = _NONE,
 ) -> list[StandIn]:  # fmt: skip
-    """For each leaf; one that is given twice has one, and equal memory is one buffer. At the places
-    `known_places` stand tensors of the same elements, in memory of their own."""
+    """A stand-in for each leaf. An argument that is passed twice has one, and shared memory is one
+    buffer. The places `known_places` get tensors with the same elements in separate memory."""
     known: dict[int, StandIn] = {}
     by_node: dict[TensorNode, StandIn] = {}
     made: list[StandIn] = []
@@ -246,12 +247,12 @@ def stand_ins(
 
 
 def buffers_of(node: TensorNode) -> tuple[Buffer, ...]:
-    """The memory of a realised tensor: one buffer, or that of each shard."""
+    """The memory of a realised tensor: one buffer, or one per shard."""
     return tuple(each for each in toposort([node]) if isinstance(each, Buffer))
 
 
 def flat_data(leaf: Any, part: int) -> Any:
-    """The flat data of an argument; those of a number are an array already."""
+    """The flat data of an argument; data of a number are already an array."""
     if isinstance(leaf, np.ndarray):
         return leaf
     node = leaf.node
@@ -260,7 +261,7 @@ def flat_data(leaf: Any, part: int) -> Any:
 
 
 def values_of(leaves: Sequence[Any]) -> dict[str, int]:
-    """The values of variables that the arguments have."""
+    """The values of the variables that the arguments have."""
     found: dict[str, int] = {}
     for leaf in leaves:
         if isinstance(leaf, TensorValue) and leaf.node.extents:

@@ -1,4 +1,4 @@
-"""Classes: where they come from, and whether their objects hide state from Python."""
+"""The origin of classes, and classes whose objects hide state from Python."""
 
 import ctypes
 import types
@@ -24,7 +24,7 @@ def is_known_module(value: types.ModuleType) -> bool:
 
 
 def is_in_table(value: Any) -> bool:
-    """True for what comes from a package whose functions depend on their arguments alone."""
+    """True for members of a package whose functions are pure."""
     return libraries.module_of(value).partition(".")[0] in libraries.PURE
 
 
@@ -35,7 +35,7 @@ def is_known_class(base: type) -> bool:
 
 
 def keeps_all_in_attributes(kind: type) -> bool:
-    """True for classes of libraries whose state is their attributes."""
+    """True for library classes whose state is in their attributes."""
     name = libraries.module_of(kind)
     if libraries.is_own(kind):
         return True
@@ -44,7 +44,7 @@ def keeps_all_in_attributes(kind: type) -> bool:
 
 
 def namespace_of(value: Any) -> Any:
-    """The dictionary of an object's attributes; an empty one where it has none."""
+    """The attribute dictionary of an object; an empty one if it has none."""
     held = getattr(value, "__dict__", None)
     return held if isinstance(held, dict) else {}
 
@@ -69,7 +69,7 @@ STORAGE: frozenset[Any] = frozenset({
 
 
 def hides_state(kind: type) -> type | None:
-    """A class below `kind` that keeps state outside of attributes; None where there is none."""
+    """A base class of `kind` that keeps state outside of attributes, if any."""
     for base in kind.__mro__:
         if base in STORAGE or issubclass(base, BaseException):
             continue

@@ -1,4 +1,4 @@
-"""Code as a reader of state: the names that a function reads, from its bytecode.
+"""The names of state that a function reads, from its bytecode.
 
     x * settings.scale      the global `settings`, then the attribute `scale`
     getattr(o, "scale")     the attribute `scale`
@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any, TypeAlias
 
 Chain: TypeAlias = tuple[str, ...]
-"""A global or free name, then the attributes that are read of it at once."""
+"""A global or free name, followed by the attributes that are read from it directly."""
 
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _FREE = frozenset({"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"})
@@ -32,27 +32,27 @@ _ALL = frozenset({
     "vars", "dir", "asdict", "astuple", "_asdict", "__dict__", "__getstate__", "__reduce__",
     "__reduce_ex__", "getmembers",
 })  # fmt: skip
-"""Names whose use reads attributes that no name in the code tells."""
+"""Names of functions that read attributes whose names are not in the code."""
 _TEXT = frozenset({"str", "repr", "format", "ascii", "array2string", "array_str", "array_repr"})
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The names that a piece of code, and the code inside it, reads."""
+    """The names that code reads, including nested code."""
 
     chains: tuple[Chain, ...]
-    """Of globals and builtins."""
+    """Chains that start at a global or builtin."""
     free: tuple[Chain, ...]
-    """Of variables of functions around it."""
+    """Chains that start at a variable of an enclosing function."""
     names: frozenset[str]
-    """Attributes, and words of text constants, which may be names of attributes."""
+    """Attributes, and words of string constants, which may be attribute names."""
     imports: frozenset[str]
     """Modules that it imports."""
     is_dynamic: bool
-    """True if it reads attributes by names that are computed."""
+    """True if it reads attributes by computed names."""
     writes_text: bool
-    """True if it makes text of values, which may be arrays."""
+    """True if it converts values, which may be arrays, to text."""
 
 
 @lru_cache(4096)
@@ -106,8 +106,8 @@ def _chain(steps: Sequence[dis.Instruction], at: int) -> Chain:
 
 
 def _has_constant_name(steps: Sequence[dis.Instruction], at: int) -> bool:
-    """True if the call of `getattr` that begins at `at` has a text constant among plain operands:
-    its words are among the names."""
+    """True if the `getattr` call that begins at `at` has a string constant as its name: its words
+    are among the names."""
     is_constant = False
     for step in steps[at + 1 :]:
         if step.opname.startswith("CALL"):

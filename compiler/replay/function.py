@@ -29,28 +29,28 @@ from compiler.tensors.value import TensorValue
 from compiler.tensors.watching import NotCapturedError
 
 WRITES = 2
-"""Calls in a row that change state in Python before a function is captured no more: the first one
-may make what later ones only read."""
+"""After this many consecutive calls that change Python state a function is no longer captured; the
+first one may create state that later calls only read."""
 OFTEN = 16
-"""Captures of one signature after which there are no more, where that was most of its calls."""
+"""Captures of one signature after which there are no more, if that was most of its calls."""
 KEPT = 64
-"""Captures of one function, least recently used first out."""
+"""Captures kept per function; the least recently used is dropped first."""
 
 
 _NONE: frozenset[int] = frozenset()
 VARIANTS = 4
-"""Captures of one signature that differ in what stood around the function, as a network that
-learns and one that does not; the last one is tried first."""
+"""Captures kept per signature that differ in surrounding state, such as training and evaluation
+mode; the last one is tried first."""
 
 
 class NotCapturedWarning(UserWarning):
-    """A function is called as without `jit`, since it reads or writes state that cannot be
+    """A function is called without `jit`, because it reads or writes state that cannot be
     compared."""
 
 
 class JitInfo(NamedTuple):
-    """How often a function was captured and replayed, how many captures there are, and why it was
-    captured, each reason with a count."""
+    """The numbers of captures and replays, the number of captures kept, and the reasons for
+    captures, each with a count."""
 
     captures: int
     replays: int
@@ -59,43 +59,44 @@ class JitInfo(NamedTuple):
 
 
 class JitFunction:
-    """A function of tensors, captured once for each signature: call it as the function.
+    """A function of tensors, captured once per signature: call it like the original function.
 
-    The signature is the shapes, types, places and variables of tensors and arrays, how they are
-    arranged, and everything else by value. A Python number is part of it until it was another one
-    in a call that is equal otherwise. From then on Python computes with it in each call, and
-    the results are inputs of the program; where the function decides by it (`if`, an index, a key,
-    text), it is captured for each answer. In a function that calls `type`, numbers are always part
-    of the signature. Slices, sets and instances of dataclasses are known by what they have, tensors
-    in them and other objects as the very ones. Truth values that the function asks for (`x[mask]`,
-    `if flag`) are known by their elements.
-    A tensor from around the function is read where it is; one that the function assigns is written
-    in place. What it returns of these and of its arguments is the very tensor. State in Python
-    that it may read (globals, closures, attributes, lists, arrays, the mode of a network) is
-    compared before each call, as the table in `surroundings.py` says; where it changed, the
-    function is captured again. A function that reads state which cannot be compared (a file, the
-    time, Python's random numbers), or that writes state in Python (a counter, a list), is called
-    as without `jit`, with a `NotCapturedWarning`; so is one that changes a list or dictionary that
-    it is given, or returns an object that it makes. Random numbers of the compiler are new in each
-    call. Text that the function prints is printed when it is captured.
+    The signature contains the shapes, types, devices and variables of tensors and arrays, the
+    nesting of arguments, and everything else by value. A Python number is part of it until an
+    otherwise equal call passes another number. From then on Python computes with the number in each
+    call, and the results are inputs of the program; where the function branches on it (`if`, an
+    index, a key, text), it is captured for each answer. In a function that calls `type`, numbers
+    are always part of the signature. Slices, sets and dataclass instances are compared by content;
+    tensors in them, and other objects, by identity. Boolean tensors that the function reads
+    (`x[mask]`, `if flag`) are compared by their elements.
 
-    Each `grad` that the function reads is the one that is there in this call, and each that it sets
-    is there afterwards. Gradients go through its results as without `jit`. Where a derivative
-    inside would go on through the history of an argument, the function is called as it is. Raises
-    `JitError` where it asks for values, and for arguments that share memory with what it writes.
+    Tensors from outside are read where they are; one that the function assigns is written in place.
+    If it returns an outside tensor or an argument, the result is that tensor itself. Python state
+    that it may read (globals, closures, attributes, lists, arrays, training mode) is compared
+    before each call, by the table in `surroundings.py`; after a change the function is captured
+    again. A function that reads state which cannot be compared (a file, the time, Python's random
+    numbers), or that writes Python state (a counter, a list), is called without `jit`, with a
+    `NotCapturedWarning`; so is one that changes a list or dictionary among its arguments, or
+    returns an object that it creates. The compiler's random numbers are new in each call. Text that
+    the function prints is printed only when it is captured.
 
-    Threads may call it at once. While one calls the function to capture it, others that call it,
-    or read a tensor which it has assigned, wait until it has returned: what it changed is undone
-    before it is replayed, and nobody may see that. So a lock that such a thread may hold is not to
-    be taken inside, where both would wait for ever: take it around the call. A replay takes no
-    locks of the function's.
+    A `grad` that the function reads is the current one of each call; a `grad` that it sets is set
+    after each call. Gradients pass through its results as without `jit`. If a derivative inside
+    would continue through the history of an argument, the function is called without a capture.
+    Raises `JitError` if the function requests values, and for arguments that share memory with
+    memory that it writes.
+
+    Threads may call it at once. During a capture, other threads that call it, or read a tensor
+    which it has assigned, wait until it has returned, because its changes are undone before it is
+    replayed. So do not take a lock inside that such a thread may hold: both would wait forever.
+    Take it around the call. A replay takes no locks of the function.
     """
 
     def __init__(
         self, function: Callable[..., Any], static: Iterable[str | int] = (),
         options: Options | None = None,
     ) -> None:  # fmt: skip
-        functools.update_wrapper(self, function)  # first: of a captured one it copies all
+        functools.update_wrapper(self, function)  # first: it copies all attributes
         self.function = function
         self.static = _static(function, static)
         self.options = options or USUAL
@@ -104,29 +105,29 @@ class JitFunction:
         self._moving: dict[Hashable, frozenset[int]] = {}
         self._numbers: dict[Hashable, tuple[Any, ...]] = {}
         self._fixed: dict[Hashable, frozenset[int]] = {}
-        """The places of numbers that the function decides by."""
+        """The places of numbers that the function branches on."""
         self._known: dict[Hashable, frozenset[int]] = {}
-        """The places of truth values that it asks for."""
+        """The places of boolean arguments whose elements it reads."""
         self._last: tuple[Hashable, Captured] | None = None
-        """The capture that served last, where the call had no numbers, with its signature."""
+        """The last capture that was replayed, if the call had no numbers, with its signature."""
         self._captures = self._replays = 0
         self._reasons: dict[str, int] = {}
         self._open: dict[Hashable, str] = {}
         """Signatures that are not captured, with the reason."""
         self._writes: dict[Hashable, int] = {}
-        """How often in a row a call of a signature changed state in Python."""
+        """The number of consecutive calls of a signature that changed Python state."""
         self._count: dict[Hashable, int] = {}
-        """How often each signature was captured."""
+        """The number of captures of each signature."""
 
     def __get__(self, instance: object, owner: type) -> Any:
-        """As a method: captured for each object apart, by its identity."""
+        """As a method: captured separately for each object, by identity."""
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **given: Any) -> Any:
         """The result of the function, computed."""
         call = arguments.in_memory(args, given)
         if watching.current() or (call is None and arguments.is_differentiated((args, given))):
-            return self.function(*args, **given)  # a part of what is captured, or differentiated
+            return self.function(*args, **given)  # inside another capture or derivative
         call = call or arguments.read(args, given, self.static)
         is_captured = True
         while is_captured:
@@ -139,16 +140,16 @@ class JitFunction:
             if found is not None:
                 return found[0]
             if is_captured:
-                running.wait()  # without the lock: who is waited for may call this function
+                running.wait()  # without the lock: the thread it waits for may call this function
         own, before = arguments.as_given(call), arguments.as_given(call)
         result = _computed(self.function(*own[0], **own[1]))
         if not arguments.is_same_tree(own, before):
-            raise JitError("jit", "a list or dictionary of arrays that is given is changed",
-                           expected="tensors in it, which change as without jit")  # fmt: skip
+            raise JitError("jit", "an argument, a list or dictionary of arrays, is changed",
+                           expected="tensors in it: they change as without jit")  # fmt: skip
         return result
 
     def compilation(self, *args: Any, **given: Any) -> Any:
-        """The `Compilation` of the program for these arguments, which nothing runs."""
+        """The `Compilation` of the program for these arguments; nothing is run."""
         call = arguments.read(args, given, self.static)
         with self._lock:
             captured = self._captured(call)
@@ -158,12 +159,12 @@ class JitFunction:
         return captured.compilation()
 
     def cache_info(self) -> JitInfo:
-        """How often it was captured and replayed, and why captured."""
+        """The numbers of captures and replays, and the reasons for captures."""
         kept = sum(map(len, self._kept.values()))
         return JitInfo(self._captures, self._replays, kept, dict(self._reasons))
 
     def cache_clear(self) -> None:
-        """Forget all captures; counts stay."""
+        """Delete all captures; counts are kept."""
         with self._lock:
             self._kept.clear()
             self._open.clear()
@@ -173,14 +174,14 @@ class JitFunction:
             self._last = None
 
     def _captured(self, call: Call) -> Captured | None:
-        """The program that serves this call; None where the function is called as it is."""
+        """The program for this call; None if the function is called without a capture."""
         kind = key = _kind(call)
         if self._open and kind in self._open:
             return None
         known_places = self._known.get(kind, _NONE) if self._known else _NONE
         if known_places:
             key = call.key(frozenset(call.numbers), known_places)
-        # equal parts are mostly the same objects: to compare them is quicker than to hash them
+        # equal parts are mostly identical: comparing them is quicker than hashing
         if self._last is not None and key == self._last[0] and not self._last[1].stale(call):
             return self._last[1]
         moving = frozenset[int]()
@@ -231,7 +232,7 @@ class JitFunction:
         self, kind: Hashable, reason: str,
         hint: str = "pass what it reads as an argument, or keep it in a tensor",
     ) -> None:  # fmt: skip
-        """From now on the function is called as it is for this signature."""
+        """Call the function without a capture for this signature from now on."""
         self._open[kind] = reason
         self._reasons[f"not captured: {reason}"] = 1
         name = getattr(self.function, "__qualname__", repr(self.function))
@@ -243,7 +244,7 @@ class JitFunction:
         )  # fmt: skip
 
     def _moving_in(self, call: Call, kind: Hashable) -> frozenset[int]:
-        """The places of numbers that were others in calls of the same kind."""
+        """The places of numbers that differed between calls of the same kind."""
         now = tuple(token(call.leaves[place]) for place in call.numbers)
         before = self._numbers.setdefault(kind, now)
         moved = self._moving.get(kind, frozenset())
@@ -251,17 +252,17 @@ class JitFunction:
             pairs = zip(call.numbers, before, now, strict=True)
             moved |= {place for place, old, new in pairs if old != new}
             self._moving[kind] = moved
-        if kind in self._writes:  # it may be called twice to be captured, as in `_capture`
+        if kind in self._writes:  # a capture may call it twice, as in `_capture`
             return frozenset()
         return moved - self._fixed.get(kind, frozenset())
 
     def _fix(self, kind: Hashable, places: frozenset[int]) -> None:
-        """From now on these numbers are part of the signature."""
+        """Make these numbers part of the signature from now on."""
         self._fixed[kind] = self._fixed.get(kind, frozenset()) | places
 
     def _capture(self, call: Call, kind: Hashable, moving: frozenset[int]) -> Captured:
-        """The capture of a call. Where the compiler itself needs a number, or something fails that
-        may only take plain numbers, these are fixed and the function is called again."""
+        """The capture of a call. If the compiler needs the value of a number, or if something fails
+        that may only accept plain numbers, these are fixed and the function is called again."""
         left, known = moving, self._known.get(kind, _NONE)
         while True:
             try:
@@ -292,7 +293,7 @@ class JitFunction:
 
 
 def _kind(call: Call) -> Hashable:
-    """The signature of a call, whatever its numbers are."""
+    """The signature of a call without the values of its numbers."""
     return call.key(frozenset(call.numbers) if call.numbers else _NONE)
 
 
@@ -311,7 +312,7 @@ def _line_of(function: Any) -> tuple[str, int]:
 
 
 def _static(function: Callable[..., Any], names: Iterable[str | int]) -> tuple[str | int, ...]:
-    """Names of arguments and their places: each of them may be given either way."""
+    """The places and names of static arguments: each may be passed either way."""
     parameters = list(inspect.signature(function).parameters)
     found: list[str | int] = []
     for name in (names,) if isinstance(names, str | int) else names:
@@ -328,9 +329,9 @@ def jit(
     function: Callable[..., Any] | None = None, *, static: Iterable[str | int] = (),
     options: Options | None = None,
 ) -> Any:  # fmt: skip
-    """`function` captured once for each signature and replayed from then on: `JitFunction`.
+    """`function`, captured once per signature and replayed from then on: see `JitFunction`.
 
-    `static` names arguments, or their places, whose numbers are always part of the signature.
+    `static` has names or places of arguments whose numbers are always part of the signature.
     """
     if function is None:
         return functools.partial(jit, static=static, options=options)

@@ -1,12 +1,12 @@
-"""`grad` of tensors, as a captured function reads and writes it.
+"""`grad` of tensors that a captured function reads or writes.
 
-    found     each tensor whose `grad` the function reads or sets, from around it or an argument
-    guarded   whether there was a gradient, and of which type and place
-    replay    reads the gradient that is there now, as an argument; sets it after the call
+    found     each outside tensor or argument whose `grad` the function reads or sets
+    guarded   the presence of a gradient, its type and device
+    replay    reads the current gradient, as an argument; sets it after the call
     changed   another capture for another guard; both are kept
 
-A gradient that is not computed yet when a call reads it is computed before. One that Python objects
-around the function hold, too, is a tensor from around it as any other, and has to stay the same.
+A lazy gradient is computed before a call that reads it. A gradient that Python objects outside the
+function refer to, too, is an ordinary outside tensor, and has to stay the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,14 +21,14 @@ from compiler.tensors.variables import is_realized
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """In the place of what a function was given: its place among the leaves of the call."""
+    """Stands for an argument: its place among the leaves of the call."""
 
     place: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Owner:
-    """A tensor with a `grad`: one from around the function, or an argument."""
+    """A tensor with a `grad`: one from outside the function, or an argument."""
 
     around: Any
     place: int | None = None
@@ -40,7 +40,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """In the place of the `grad` that a tensor had before the call."""
+    """Stands for the `grad` that a tensor had before the call."""
 
     owner: Owner
 
@@ -51,16 +51,16 @@ class Row:
 
     owner: Owner
     before: StandIn | None
-    """What stands for its gradient; None where there was none, or where that is fixed."""
+    """The stand-in for its gradient; None if there was none, or if it is fixed."""
     fixed: Any
-    """The gradient where it has to stay the same tensor."""
+    """The gradient, if it has to stay the same tensor."""
     kind: tuple[Any, ...]
     same: int
     """The number of the first row with the same gradient."""
 
 
 class Grads:
-    """All of them."""
+    """All rows of one capture."""
 
     def __init__(self, rows: Iterable[Row], ids: frozenset[int] = frozenset()) -> None:
         """`ids` are those of the gradients that were inputs of the first call."""
@@ -77,11 +77,12 @@ class Grads:
         self._count = len(set(self._same))
 
     def changed(self, call: Call) -> str:
-        """What is another now, in words; "" while nothing is. Gradients that wait are computed."""
+        """The first difference to the capture, in words; "" if there is none. Lazy gradients are
+        computed."""
         for owner in self._none:
             tensor = owner.around if owner.place is None else call.leaves[owner.place]
             if tensor._collected is not None:
-                return "a gradient is there that was not"
+                return "a gradient exists that did not"
         for row in self._fixed:
             if row.owner.tensor(call)._grad is not row.fixed:
                 return "a gradient is another tensor now"
@@ -93,7 +94,7 @@ class Grads:
             if grad is None:
                 return "a gradient is gone"
             if grad is not now[same]:
-                return "gradients that were one tensor are two now"
+                return "gradients that were the same tensor differ now"
             node = grad.node
             if type(node) is not Buffer:
                 others.append((grad, kind))
@@ -102,7 +103,7 @@ class Grads:
             elif history.has_history(node) is not kind[2]:
                 return "a gradient has a history, or has none now"
         if len(set(map(id, now))) != self._count:
-            return "gradients that were two tensors are one now"
+            return "gradients that were two tensors are the same now"
         if late := [grad for grad, _ in others if not is_realized(grad.node)]:
             late[0].realize(*late[1:])
         if any(kind_of(grad) != kind for grad, kind in others):
@@ -110,13 +111,13 @@ class Grads:
         return ""
 
     def with_leaves(self, call: Call) -> Sequence[Any]:
-        """The arguments of a call, then the gradients that are inputs, as data."""
+        """The arguments of a call, followed by the gradients that are inputs, as data."""
         return (*call.leaves, *(
             grad if type(grad.node) is Buffer else alone(grad) for grad in self._now(call)
         ))  # fmt: skip
 
     def _now(self, call: Call) -> list[Any]:
-        """The gradients that are inputs; None for one that is gone."""
+        """The gradients that are inputs; None for one that no longer exists."""
         leaves = call.leaves
         return [
             (owner.around if owner.place is None else leaves[owner.place])._grad
@@ -129,7 +130,7 @@ class Grads:
         return bool(self._there)
 
     def inputs(self) -> Sequence[StandIn]:
-        """What stands for the gradients that are inputs."""
+        """The stand-ins of the gradients that are inputs."""
         return [row.before for row in self._there if row.before is not None]
 
     def origin(self, number: int, call: Call) -> Any:
@@ -138,7 +139,7 @@ class Grads:
 
     @property
     def around(self) -> frozenset[int]:
-        """The `id` of each tensor from around the function that has a row."""
+        """The `id` of each outside tensor that has a row."""
         return frozenset(id(row.owner.around) for row in self.rows if row.owner.place is None)
 
     @property
@@ -148,7 +149,7 @@ class Grads:
 
 
 def kind_of(grad: Any) -> tuple[Any, ...]:
-    """What a capture knows of a gradient besides its shape, which is its tensor's."""
+    """The properties of a gradient in a guard, besides its shape, which is its tensor's."""
     node = alone(grad).node
     place = node.device if type(node) is Buffer else ""
     is_past = history.has_history(grad.node)

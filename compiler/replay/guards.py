@@ -1,9 +1,9 @@
-"""Guards: places that a captured function may read, with the values that stood there.
+"""Guards: places that a captured function may read, with their values at capture.
 
 Objects are compared by identity, numbers and text by value, memory of arrays byte by byte. A replay
-is allowed while every guard finds what stood there. Where a function has to be called again to be
-captured, guards put back what stood there, as far as they can; once it is captured they forget what
-only that needs.
+is allowed if no guard finds a change. If a capture has to call a function twice, guards restore the
+values before the second call, as far as they can; after the capture they drop what only restoring
+needs.
 """
 
 import math
@@ -21,26 +21,26 @@ import numpy as np
 _ABSENT = object()
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _ERRORS = (KeyError, AttributeError, ValueError, IndexError)
-"""Raised by a place that holds nothing any more."""
+"""Raised by a place that no longer exists."""
 Place: TypeAlias = tuple[Callable[[Any], Any], Any]
-"""A function, and the argument for which it gives the value at the place."""
+"""A function, and the argument for which it returns the value at the place."""
 
 
 @dataclass(slots=True)
 class Guard:
-    """The values that stood at some places of one object."""
+    """The values at some places of one object."""
 
     where: str
     names: Sequence[Any]
     places: Sequence[Place]
     namespace: Any = ()
-    """The dictionary of places that are keys."""
+    """The dictionary, for places that are keys."""
     is_sized: bool = False
     """True if the length of the dictionary counts, too."""
     values: list[Any] = field(init=False)
     size: int = field(init=False)
     keys: tuple[Any, ...] = field(init=False)
-    """All keys of the dictionary where its length counts, until the function is captured."""
+    """All keys of the dictionary if its length counts, until the function is captured."""
 
     def __post_init__(self) -> None:
         self.values = self.read()
@@ -48,11 +48,11 @@ class Guard:
         self.size = len(self.keys)
 
     def read(self) -> list[Any]:
-        """The values now, in order."""
+        """The current values, in order."""
         return [_value(*place) for place in self.places]
 
     def changed(self) -> str:
-        """The name of the first value that differs now; "" where there is none."""
+        """The name of the first changed value; "" if there is none."""
         now = self.read()
         for name, old, new in zip(self.names, self.values, now, strict=True):
             if old is not new and not is_equal(old, new):
@@ -63,7 +63,7 @@ class Guard:
         return ""
 
     def restore(self) -> None:
-        """Put back what stood there."""
+        """Restore the values at capture."""
         for (function, key), old, now in zip(self.places, self.values, self.read(), strict=True):
             if old is not now:
                 _put(self.namespace, function, key, old)
@@ -72,12 +72,12 @@ class Guard:
                 del self.namespace[key]
 
     def forget(self) -> None:
-        """Forget what only `restore` needs."""
+        """Drop what only `restore` needs."""
         self.keys = ()
 
 
 def _put(namespace: Any, function: Any, key: Any, old: Any) -> None:
-    """Put a value back at a place; where that cannot be written, nothing."""
+    """Write a value back to a place; does nothing if the place is read-only."""
     owner = getattr(function, "__self__", None)
     if function is _CELL:
         if old is _ABSENT:
@@ -122,42 +122,42 @@ _ALL_PARTS = attrgetter(*_OF_FUNCTION)
 
 
 def of_cell(where: str, name: str, cell: CellType) -> Guard:
-    """A variable of a function around."""
+    """A guard of a variable of an enclosing function."""
     return Guard(where, [name], [(_CELL, cell)])
 
 
 def of_names(where: str, namespace: Mapping[str, Any], names: Sequence[str]) -> Guard:
-    """Some keys of a dictionary; one that is missing stays so."""
+    """A guard of some keys of a dictionary; missing ones have to stay missing."""
     return Guard(where, names, _places(namespace, names), namespace)
 
 
 def of_size(where: str, namespace: Mapping[str, Any]) -> Guard:
-    """How many keys a dictionary has."""
+    """A guard of the number of keys of a dictionary."""
     return Guard(where, [], [], namespace, True)
 
 
 def of_attributes(
     where: str, value: Any, namespace: Mapping[str, Any], names: Sequence[str], slots: Sequence[Any]
 ) -> Guard:
-    """The class of an object, the length of its dictionary, and some of its attributes."""
+    """A guard of the class of an object, the length of its dictionary, and some attributes."""
     places = [(type, value), *_places(namespace, names), *((each.__get__, value) for each in slots)]
     labels = ["__class__", *names, *(each.__name__ for each in slots)]
     return Guard(where, labels, places, namespace, True)
 
 
 def of_parts(where: str, value: Any, names: Sequence[str]) -> Guard:
-    """Attributes that Python keeps elsewhere than in a dictionary."""
+    """A guard of attributes that Python does not keep in a dictionary."""
     return Guard(where, names, [(attrgetter(name), value) for name in names])
 
 
 def of_function(where: str, function: FunctionType) -> Guard:
-    """The parts of a function that can be replaced, and how many attributes it has."""
+    """A guard of the replaceable parts of a function, and its number of attributes."""
     places = [(get, function) for get in _PARTS]
     return Guard(where, _OF_FUNCTION, places, function.__dict__, True)
 
 
 def of_settings(*places: Place) -> Guard:
-    """Settings of the compiler's own."""
+    """A guard of the compiler's own settings."""
     return Guard("", ["a setting"] * len(places), places)
 
 
@@ -175,19 +175,19 @@ class Elements:
     owner: Any = None
     """The dictionary that `container` is a view of, until the function is captured."""
     entries: Mapping[Any, Any] = field(default_factory=dict)
-    """A copy of that dictionary, so long."""
+    """A copy of that dictionary, until the function is captured."""
     values: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.values = list(self.container)
 
     def holds(self) -> bool:
-        """True if each is the same object as before."""
+        """True if each element is the same object as before."""
         values = self.values
         return len(self.container) == len(values) and all(map(is_, self.container, values))
 
     def changed(self) -> str:
-        """The name of the first one that differs now; "" where there is none."""
+        """The name of the first changed element; "" if there is none."""
         now = list(self.container)
         if len(now) != len(self.values):
             return self.where
@@ -198,7 +198,7 @@ class Elements:
         return ""
 
     def restore(self) -> None:
-        """Put back the elements of a list, deque, set or dictionary."""
+        """Restore the elements of a list, deque, set or dictionary."""
         held = self.container
         if isinstance(self.owner, dict):
             self.owner.clear()
@@ -213,33 +213,33 @@ class Elements:
             held.update(self.values)
 
     def forget(self) -> None:
-        """Forget what only `restore` needs."""
+        """Drop what only `restore` needs."""
         self.owner, self.entries = None, {}
 
 
 @dataclass(slots=True)
 class Contents:
-    """Values that are made anew at each look, such as the bytes of an array."""
+    """A value that each read creates anew, such as the bytes of an array."""
 
     where: str
     read: Callable[[], Any]
     before: Any
     array: Any = None
-    """The memory that is read, where it is an array or bytes that can be written."""
+    """The memory that is read, if it is a writable array or bytes."""
 
     def holds(self) -> bool:
-        """True if they are equal to what they were."""
+        """True if the values are equal to those at capture."""
         try:
             return bool(self.read() == self.before)
-        except Exception:  # it is closed, or was made something else
+        except Exception:  # it is closed, or was changed into something else
             return False
 
     def changed(self) -> str:
-        """The name of the place if they differ now."""
+        """The name of the place if it has changed."""
         return "" if self.holds() else self.where
 
     def restore(self) -> None:
-        """Put back bytes, and the elements of an array of the same shape and type."""
+        """Restore bytes, and the elements of an array of the same shape and type."""
         if isinstance(self.array, np.ndarray) and _kind(self.array) == self.before[:2]:
             old = np.frombuffer(self.before[2], self.array.dtype)
             self.array[...] = old.reshape(self.array.shape)
@@ -252,7 +252,7 @@ class Contents:
 
 @dataclass(slots=True)
 class LargeArray:
-    """The elements of an array that is too large to make bytes of it at each look."""
+    """The elements of an array that is too large to be copied to bytes at each check."""
 
     where: str
     array: Any
@@ -261,7 +261,7 @@ class LargeArray:
 
     @classmethod
     def of(cls, where: str, array: Any) -> "LargeArray":
-        """What `array` holds now."""
+        """A guard of the current content of `array`."""
         return cls(where, array, _kind(array), np.array(array, order="C", subok=False))
 
     def holds(self) -> bool:
@@ -272,11 +272,11 @@ class LargeArray:
         return bool(np.array_equal(_words(now), _words(self.before)))
 
     def changed(self) -> str:
-        """The name of the array if it differs now."""
+        """The name of the array if it has changed."""
         return "" if self.holds() else self.where
 
     def restore(self) -> None:
-        """Put back the elements of an array of the same shape and type."""
+        """Restore the elements of an array of the same shape and type."""
         if isinstance(self.array, np.ndarray) and _kind(self.array) == self.kind:
             self.array[...] = self.before
 
@@ -291,7 +291,7 @@ def _words(array: Any) -> Any:
 
 
 SMALL = 1 << 16
-"""Bytes of an array up to which it is compared as bytes. Chosen, not measured."""
+"""The size in bytes up to which an array is compared as bytes. Chosen, not measured."""
 
 
 def of_array(where: str, held: Any) -> Contents | LargeArray:
@@ -307,7 +307,7 @@ def of_array(where: str, held: Any) -> Contents | LargeArray:
 
 @dataclass(slots=True)
 class Guards:
-    """All guards of a function; together they are looked at by a few calls."""
+    """All guards of a function, checked together by a few calls."""
 
     apart: list[Guard] = field(default_factory=list)
     elements: list[Elements] = field(default_factory=list)
@@ -315,7 +315,7 @@ class Guards:
     _columns: "_Columns | None" = None
 
     def changed(self) -> str:
-        """The first thing that differs now, in words; "" while nothing does."""
+        """The first change, in words; "" if there is none."""
         columns = self._columns or _Columns.of(self.apart, self.elements)
         if columns.hold() and (not self.whole or all(each.holds() for each in self.whole)):
             self._columns = columns
@@ -327,14 +327,14 @@ class Guards:
         return ""
 
     def restore(self) -> str:
-        """Put back what stood there; the first thing that could not be, in words, or ""."""
+        """Restore all values; the first one that could not be restored, in words, or ""."""
         for each in (*self.apart, *self.elements, *self.whole):
             if each.changed():
                 each.restore()
         return self.changed()
 
     def forget(self) -> None:
-        """Forget what only `restore` needs: the function is captured."""
+        """Drop what only `restore` needs: the function is captured."""
         for guard in self.apart:
             guard.forget()
         for each in self.elements:
@@ -342,12 +342,12 @@ class Guards:
 
 
 _EXACT: tuple[type, ...] = (list, set, frozenset, deque, dict, type({}.keys()), type({}.values()))
-"""Containers that have as many elements as their length says; a class below may say otherwise."""
+"""Containers with as many elements as their length; a subclass may behave differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Guards of single places and of elements as a few long columns, so that C compares them."""
+    """Guards of single places and of elements as a few long columns, which C code compares."""
 
     getters: list[Any]
     """A getter of several keys, or of parts of a function, for each of `namespaces`."""
@@ -355,21 +355,21 @@ class _Columns:
     objects: list[Any]
     """Objects whose class is guarded."""
     functions: list[Any]
-    """A function for each of `keys`, which gives the value at a place."""
+    """For each of `keys`, a function that returns the value at the place."""
     keys: list[Any]
     containers: list[Any]
     sized: list[Any]
     sizes: list[int]
-    """The lengths of those before, and of `containers`."""
+    """The lengths of the columns above, and of `containers`."""
     values: list[Any]
     """The values at capture: of `namespaces`, the classes of `objects`, of `keys`, and the elements
     of `containers`, in this order."""
     others: list[Elements]
-    """Those of containers with rules of their own."""
+    """Guards of containers with rules of their own."""
 
     @classmethod
     def of(cls, guards: Iterable[Guard], elements: Iterable[Elements]) -> "_Columns":
-        """The columns of all these."""
+        """The columns for these guards."""
         items: list[Any] = []
         kinds: list[Any] = []
         found: list[Any] = []
@@ -406,7 +406,7 @@ class _Columns:
                 found.append(value)
         if keys:
             self.namespaces.append(guard.namespace)
-            self.getters.append(itemgetter(*keys, keys[0]))  # of two keys or more: a tuple
+            self.getters.append(itemgetter(*keys, keys[0]))  # of two or more keys: a tuple
             items.extend([*values, values[0]])
         self._add_size(guard)
 
@@ -416,8 +416,8 @@ class _Columns:
             self.sizes.append(guard.size)
 
     def hold(self) -> bool:
-        """True if every value is the same object. Lengths first: the values stand at their places
-        then."""
+        """True if every value is the same object. Lengths come first, so that the values stay
+        aligned."""
         now = chain(
             chain.from_iterable(map(call, self.getters, self.namespaces)),
             map(type, self.objects),

@@ -1,8 +1,8 @@
-"""What runs the program of a call: one foreign call with as little before it as there can be, where
-machine code does all of it; else the general way.
+"""Run the program of a call: by one foreign call with minimal preparation if machine code does all
+of it, else by the general path.
 
-The addresses of what stands around a function are those of the call before; an argument's, and
-those of new memory, are told anew.
+The addresses of outside memory are kept from the call before; those of arguments and of new memory
+are passed in each call.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,18 +24,19 @@ class Launch:
 
     structure: Structure
     own: list[int]
-    """The address of each input, and of each block; 0 for those of arguments and for blocks."""
+    """The address of each input, and of each block; 0 for arguments and for blocks."""
     wanted: tuple[int, ...]
-    """The numbers of the results that are asked for."""
+    """The numbers of the requested results."""
     direct: Callable[[list[int], Changed, Effects | None], None] | None
     makers: Sequence[tuple[int, Maker]]
-    """What is made in a direct call, by its number in `own`."""
+    """Makers of the memory that a direct call allocates, by its number in `own`."""
     places: tuple[int, ...]
-    """For each of `wanted` its number there."""
+    """The number in `own` of each of `wanted`."""
 
     @classmethod
     def of(cls, structure: Structure, addresses: Sequence[int], wanted: tuple[int, ...]) -> Self:
-        """That of a program whose inputs are at `addresses`, 0 where a call tells."""
+        """The launch of a program whose inputs are at `addresses`; 0 stands for an address that
+        each call passes."""
         numbers = {buffer: number for number, buffer in enumerate(structure.inputs)}
         blocks = structure.native.blocks
         makers = []
@@ -51,9 +52,9 @@ class Launch:
     def run(
         self, data: list[Any], values: Mapping[str, int], changed: Changed, effects: Effects
     ) -> list[Any]:
-        """The memory of each result that is asked for; `effects.values` is the same, before
-        anything is written. `data` has a flat array for each input, `changed` the address of each
-        that is an argument."""
+        """The memory of each requested result; `effects.values` is set to the same, before anything
+        is written. `data` has a flat array for each input, `changed` the address of each
+        argument."""
         if self.direct is None or values or cpu.MEMORY.budget is not None:
             addresses = self.own[: len(data)]
             for number, address in changed.items():

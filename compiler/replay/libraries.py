@@ -1,7 +1,7 @@
-"""Libraries as `jit` knows them: which functions depend on their arguments alone.
+"""Libraries that `jit` knows: which of their functions are pure.
 
-A captured function may call those. A function that is in no row here, such as `time.time`, may give
-another result in each call: what calls it is not replayed.
+A captured function may call pure functions. A function without a row here, such as `time.time`, may
+return another result in each call: its callers are not replayed.
 """
 
 import sys
@@ -21,8 +21,8 @@ PURE = frozenset({
     "typing", "typing_extensions", "unicodedata", "uuid", "warnings", "weakref", "zlib", OWN,
     "svodviz",
 })  # fmt: skip
-"""Modules whose functions depend on their arguments alone, but for those of `IMPURE`. Text that
-they print or log is printed where a function is captured."""
+"""Modules whose functions are pure, except for those in `IMPURE`. Text that they print or log is
+printed only at capture."""
 IMPURE = frozenset({
     "numpy.random", "numpy.load", "numpy.loadtxt", "numpy.genfromtxt", "numpy.fromfile",
     "numpy.memmap", "numpy.get_printoptions", "numpy.geterr", "numpy.getbufsize",
@@ -39,14 +39,15 @@ IMPURE = frozenset({
     "builtins.__import__", "builtins.compile", "builtins.breakpoint", "builtins.id",
     "builtins.memoryview", "json.load",
 })  # fmt: skip
-"""What depends on more than its arguments, or gives something whose state is outside of Python."""
+"""Functions that depend on more than their arguments, or return objects with state outside of
+Python."""
 DATA_ONLY = frozenset({
     "_collections_abc", "argparse", "collections", "contextlib", "dataclasses", "enum",
     "fractions", "functools", "ipaddress", "numbers", "numpy", "numpy.ma", "queue", "string",
     "threading", "types", "typing", "uuid", "weakref", "_weakrefset", "ml_dtypes", "abc",
     "logging", "datetime", "statistics",
 })  # fmt: skip
-"""Modules of libraries whose Python classes keep all their state in attributes."""
+"""Library modules whose Python classes keep all their state in attributes."""
 _LIBRARIES = tuple(
     path for name in ("stdlib", "platstdlib", "purelib", "platlib")
     if (path := sysconfig.get_paths().get(name))
@@ -54,7 +55,7 @@ _LIBRARIES = tuple(
 
 
 def module_of(value: Any) -> str:
-    """The name of the module that a function or class comes from; "" where it names none."""
+    """The name of the module that defines a function or class; "" if it has none."""
     if isinstance(value, ModuleType):
         return value.__name__
     name = getattr(value, "__module__", None)
@@ -62,18 +63,18 @@ def module_of(value: Any) -> str:
 
 
 def is_own(value: Any) -> bool:
-    """True for what belongs to the compiler."""
+    """True for members of the compiler."""
     return module_of(value).partition(".")[0] == OWN
 
 
 def is_python(value: Any) -> bool:
-    """True for what belongs to Python itself: the standard library and builtins."""
+    """True for members of Python: the standard library and builtins."""
     root = module_of(value).partition(".")[0]
     return root == "builtins" or root in sys.stdlib_module_names - {"__main__"}
 
 
 def is_library(value: Any) -> bool:
-    """True for what belongs to Python, to the compiler, or to an installed package."""
+    """True for members of Python, the compiler, or an installed package."""
     if is_own(value) or is_python(value):
         return True
     module = sys.modules.get(module_of(value).partition(".")[0])
@@ -82,8 +83,8 @@ def is_library(value: Any) -> bool:
 
 
 def is_wrapper(function: FunctionType) -> bool:
-    """True for code of a pure module of Python itself that was put around a user's function, whose
-    name it has, such as the `__repr__` of a dataclass: what counts are the variables around it."""
+    """True for code of a pure Python module that wraps a user's function and has its name, such as
+    the `__repr__` of a dataclass: its closure is followed instead."""
     name = function.__globals__.get("__name__", "")
     module = sys.modules.get(name)
     is_there = module is not None and vars(module) is function.__globals__
@@ -91,7 +92,7 @@ def is_wrapper(function: FunctionType) -> bool:
 
 
 def is_pure(name: str) -> bool:
-    """True if what has this full name depends on its arguments alone."""
+    """True if the function with this full name is pure."""
     parts = name.split(".")
     if any(".".join(parts[:count]) in IMPURE for count in range(1, len(parts) + 1)):
         return False

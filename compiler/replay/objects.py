@@ -1,12 +1,12 @@
-"""Objects that a call is given besides tensors and numbers: slices, sets, dataclasses, any others.
+"""Objects among the arguments besides tensors and numbers: slices, sets, dataclasses, others.
 
     by value      slices, sets, frozensets, instances of dataclasses, and the tuples, lists,
                   dictionaries, deques and arrays in them; text, and what prints all that it is
     by identity   tensors in these, and all other objects
 
-Two objects are alike where a function can read no difference: types, the order of sets, which
-parts are one object. One that stands around the function, too, is like itself alone, since the
-function may ask for it with `is`.
+Two objects are alike if a function can read no difference: equal types, order of sets, and shared
+parts. An object that is also reachable from outside the function is only like itself, because the
+function may compare it with `is`.
 """
 
 import dataclasses
@@ -22,19 +22,19 @@ from compiler.tensors.value import TensorValue
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _BY_TEXT = ("fractions", "decimal", "datetime", "pathlib", "builtins", "numpy")
-"""Modules whose immutable objects are the same where their text is."""
+"""Modules whose immutable objects are equal if their text is."""
 _ORDERED = (tuple, list, deque, set, frozenset)
 DEEPEST = 8
-"""Levels of objects in objects that a signature has. A choice: what is deeper is compared alone."""
+"""The nesting depth of objects in a signature. A choice: deeper objects are only compared."""
 
 
 def is_plain(leaf: object) -> bool:
-    """True for what a signature holds exactly: tensors, numbers and text."""
+    """True for a leaf that the signature contains exactly: tensors, numbers and text."""
     return isinstance(leaf, TensorValue) or type(leaf) in _PLAIN or is_number(leaf)
 
 
 def is_by_value(value: object) -> bool:
-    """True for an object that may be like another one."""
+    """True for an object that is compared by value."""
     kind = type(value)
     if kind in (slice, *_ORDERED, dict, np.ndarray):
         return True
@@ -42,7 +42,7 @@ def is_by_value(value: object) -> bool:
 
 
 def signature(value: Any, level: int = 0) -> Hashable:
-    """Something to hash that is equal for objects that are alike, and for most others not."""
+    """A hashable key, equal for objects that are alike, and different for most others."""
     kind = type(value)
     if isinstance(value, TensorValue):
         return kind, id(value)
@@ -62,13 +62,14 @@ def signature(value: Any, level: int = 0) -> Hashable:
 def are_alike(
     now: Sequence[Any], before: Sequence[Any], around: frozenset[int] = frozenset()
 ) -> bool:
-    """True if objects are alike, one by one. `around` has the `id` of those that stand around."""
+    """True if the objects are pairwise alike. `around` has the `id` of those reachable from
+    outside."""
     alike = _Alike(around)
     return len(now) == len(before) and all(map(alike.are, now, before))
 
 
 class _Alike:
-    """One comparison: which object now stands for which from before."""
+    """One comparison; it records which new object corresponds to which old one."""
 
     def __init__(self, around: frozenset[int]) -> None:
         self._around = around
@@ -76,14 +77,14 @@ class _Alike:
         self._before: dict[int, int] = {}
 
     def are(self, now: Any, before: Any) -> bool:
-        """Whether two objects are alike."""
+        """True if two objects are alike."""
         if type(now) is not type(before):
             return False
         if isinstance(now, TensorValue):
             return now is before
         if is_plain(now):
             return bool(token(now) == token(before))
-        if not isinstance(now, tuple | frozenset | slice):  # it matters which ones are the same
+        if not isinstance(now, tuple | frozenset | slice):  # shared parts count
             is_met = id(before) in self._now
             pair = (self._now.setdefault(id(before), id(now)),
                     self._before.setdefault(id(now), id(before)))  # fmt: skip
@@ -103,7 +104,7 @@ class _Alike:
 
 
 def _parts(value: Any) -> list[Any]:
-    """All that an object which is compared by value has, in order."""
+    """The parts of an object that is compared by value, in order."""
     if isinstance(value, slice):
         return [value.start, value.stop, value.step]
     if isinstance(value, deque):
@@ -121,13 +122,13 @@ _ABSENT = "a field that has no value"
 
 
 def _is_named_tuple(value: object) -> bool:
-    """True for one that has nothing but its elements."""
+    """True for a named tuple without other attributes."""
     is_named = isinstance(value, tuple) and hasattr(value, "_fields")
     return is_named and not hasattr(value, "__dict__")
 
 
 def _has_fields(value: object) -> bool:
-    """True for an instance of a dataclass that has nothing but its fields."""
+    """True for a dataclass instance without other attributes than its fields."""
     kind = type(value)
     if not dataclasses.is_dataclass(kind) or hides_state(kind) is not None:
         return False

@@ -1,9 +1,10 @@
-"""The history of what a captured function computes: gradients go through it as without `jit`.
+"""The history of values that a captured function computes: gradients pass through it as without
+`jit`.
 
-Next to each new tensor stands a function that builds the graph that made it: the captured one, with
-what this call was given in the place of the stand-ins. It is built when a derivative asks for it,
-and then differentiated and compiled like any other: programs that are equal but for their inputs
-are one, so the backward pass of every call but the first is a program that is there already.
+Each new tensor gets a function that builds the graph of its value: the captured graph, with the
+arguments of this call in place of the stand-ins. The graph is built when a derivative needs it,
+then differentiated and compiled like any other. Programs that differ only in their inputs are
+shared, so only the first call compiles its backward pass.
 """
 
 from collections.abc import Sequence
@@ -48,7 +49,7 @@ class Pasts:
         self, new: Sequence[Any], cells: Sequence[Any], call: Call,
         words: Sequence[tuple[int, int]],
     ) -> None:  # fmt: skip
-        """Remember how the tensors of one call were made."""
+        """Record how the tensors of one call were computed."""
         past: _Past | None = None
         for place, (number, (recipe, is_true)) in enumerate(self.rows):
             if number < len(new):
@@ -72,7 +73,7 @@ class Pasts:
 
 
 class _Past:
-    """The graphs that made the new tensors of one call."""
+    """The graphs that computed the new tensors of one call."""
 
     __slots__ = ("_graphs", "cells", "nodes", "pasts", "values", "words")
 
@@ -85,9 +86,9 @@ class _Past:
         self.words = words
         self._graphs: tuple[TensorNode, ...] | None = None
         self.cells: list[Any] = []
-        """The node of each input as data; a number as it is."""
+        """The node of each input as data; numbers as they are."""
         self.nodes: list[TensorNode | None] = []
-        """The node of each with its history."""
+        """The node of each input with its history."""
         for n in pasts.used:
             cell = cells[n]
             if not isinstance(cell, TensorValue):
@@ -100,13 +101,13 @@ class _Past:
         self.values = values_of(call.leaves) if pasts.binds else {}
 
     def graph(self, place: int = 0) -> TensorNode:
-        """That of one of them."""
+        """The graph of one of the tensors."""
         if self._graphs is None:
             self._graphs = substitute(self.pasts.root, self._instead()).sources
         return self._graphs[place]
 
     def _instead(self) -> dict[TensorNode, TensorNode]:
-        """For each stand-in what this call was given."""
+        """For each stand-in the argument of this call."""
         made: dict[TensorNode, TensorNode] = {}
         for n, cell, node in zip(self.pasts.used, self.cells, self.nodes, strict=True):
             stand_in = self.pasts.cells[n]
@@ -127,8 +128,8 @@ class _Past:
 
 
 class Twice:
-    """Whether an argument may also be a tensor from around the function: not where gradients are
-    taken inside, of which each has one stand-in."""
+    """Checks whether an argument may also be an outside tensor. It may not if gradients are taken
+    inside, because then each of the two has its own stand-in."""
 
     def __init__(
         self, state: Sequence[tuple[Any, TensorNode]], grads: Grads,
@@ -140,7 +141,7 @@ class Twice:
         self.is_asked = bool(self._nodes or self._graded)
 
     def allows(self, call: Call) -> bool:
-        """See above; always where it is not asked."""
+        """True if the call is allowed; always true if no gradients are taken inside."""
         for leaf in call.leaves:
             if id(leaf) in self._graded:
                 return False

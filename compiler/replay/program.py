@@ -1,9 +1,9 @@
-"""One capture: a compiled program, and what each of its inputs is.
+"""One capture: a compiled program, and the sources of its inputs.
 
-    argument   the data of the tensor that is given at its place
-    number     what Python computes of numbers that are given
-    grad       the data of the gradient that a tensor has, where the function reads it
-    state      memory of a tensor from around the function, written in place where it is assigned
+    argument   the data of the tensor passed at its place
+    number     the result of Python's computations with number arguments
+    grad       the data of a tensor's gradient that the function reads
+    state      memory of a tensor from outside, written in place if it is assigned
     random     key and counters of random numbers, new in each call
 """
 
@@ -63,14 +63,14 @@ DECIDES = "a number decides otherwise"
 
 
 class Captured:
-    """A program captured from one call of a function; `run` does the same on other arguments."""
+    """A program captured from one call of a function; `run` does the same for other arguments."""
 
     def __init__(
         self, function: Callable[..., Any], call: Call, moving: frozenset[int],
         options: Options = USUAL, known: frozenset[int] = _NONE,
     ) -> None:  # fmt: skip
-        """`moving` has the places of numbers that may be others in later calls, `known` those of
-        truth values that are the same in all of them."""
+        """`moving` has the places of numbers that may change in later calls, `known` those of
+        boolean arguments that have the same elements in all of them."""
         first = next_number()
         self._around = around(function, _objects(call))
         self.options = options
@@ -81,18 +81,18 @@ class Captured:
             self._around.restore()
             raise
         except Exception:
-            if moving:  # the function is called again, on plain numbers
+            if moving:  # the function is called again with plain numbers
                 self._around.restore()
             raise
 
     def _capture(
         self, function: Callable[..., Any], call: Call, moving: frozenset[int], first: int
     ) -> None:
-        """Call the function, and make the program of what it computed."""
+        """Call the function, and compile the program of its computations."""
         options = self.options
         inside = containers(call)
         if not inside.keys().isdisjoint(self._around.seen):
-            raise Unguarded("it reads a tuple, list or dictionary that it is also given")
+            raise Unguarded("it reads a tuple, list or dictionary that is also an argument")
         self._standing_containers = frozenset(
             number for number, each in self._around.seen.items()
             if inside and isinstance(each, tuple | list | dict)
@@ -105,7 +105,7 @@ class Captured:
         self._refuse_written_truths()
         self.moving = moving - record.fixed
         self._values: Sequence[Any] = record.values
-        """The leaves of the call that is served, and what Python computed of its numbers."""
+        """The leaves of the current call, and Python's results from its numbers."""
         record.forget()
         self._shows_numbers = any(
             type(each) is Argument and each.place >= len(call.leaves)
@@ -119,7 +119,8 @@ class Captured:
         self._grads = self.traced.grads
         self._reads_grads = self._grads.are_read
         self.wrote = self._around.changed()
-        """What the function changed in Python: the program serves for this one call; "" if none."""
+        """The Python state that the function changed: the program then serves only this call; "" if
+        none."""
         self._refuse_kept(self._tensors_around(function, call), first)
         self._whole = sharding.in_shards(self.traced.roots)
         self._each = sharding.flat(self._whole)
@@ -143,9 +144,9 @@ class Captured:
         self._written_inputs = [each for each in self._inputs if each[0] in self._is_written]
         self._state = self._read_from_around(first)
         self.written = frozenset(self._written)
-        """The numbers of the buffers around the function that a run writes."""
+        """The numbers of the outside buffers that a run writes."""
         self.read = frozenset(b.unique for n, b in enumerate(self._buffers) if n not in known)
-        """Those that it reads."""
+        """The numbers of the outside buffers that a run reads."""
         self._collecting = history.CHANGES[0], history.collecting(t for t, _ in self._state)
         self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
@@ -158,23 +159,23 @@ class Captured:
         )
         is_simple = self._results.is_one and not self._results.forgotten
         self._is_simple = is_simple and not self._pasts.rows
-        """Whether a call leads to one new tensor and nothing else."""
+        """True if a call only results in one new tensor."""
         self._launch = Launch.of(self.structure, addresses, self._results.wanted)
         self._around.forget()
         self._guards = self._around.guards
 
     @property
     def asked(self) -> frozenset[int]:
-        """The places of numbers that the function decides by."""
+        """The places of numbers that the function branches on."""
         return self._record.asked
 
     @property
     def kernels(self) -> int:
-        """How many items a call runs."""
+        """The number of items that a call runs."""
         return len(self.structure.items)
 
     def _tensors_around(self, function: Callable[..., Any], call: Call) -> Sequence[Any]:
-        """The tensors that stand around the function now that it was called."""
+        """The outside tensors after the function was called."""
         try:
             now = around(function, _objects(call)) if self.wrote else self._around
         except Unguarded:
@@ -182,7 +183,8 @@ class Captured:
         return now.tensors
 
     def _refuse_kept(self, tensors: Sequence[Any], first: int) -> None:
-        """Raise `JitError` where a tensor that the function made of its arguments stays outside."""
+        """Raise `JitError` if a tensor that the function computed from its arguments is stored
+        outside."""
         own = {buffer for each in self._given for buffer in each.buffers}
         own |= {b for each in self._grads.inputs() for b in each.buffers}
         own |= {each.buffer for each in self._record.inputs}
@@ -190,14 +192,14 @@ class Captured:
         for each in tensors:
             if each._number >= first and not own.isdisjoint(toposort([each.node])):
                 raise JitError(
-                    "jit", "a tensor that the function made stays outside of it",
+                    "jit", "a tensor that the function made is stored outside",
                     got=short(each.node), expected="tensors that it returns, or assigns to others",
-                    hint="kept.assign(new) writes in place, where kept was there before",
+                    hint="kept.assign(new) writes a tensor from outside in place",
                     origin=each.node.origin,
                 )  # fmt: skip
 
     def _read_from_around(self, first: int) -> list[tuple[Any, TensorNode]]:
-        """The tensors from around the function that it reads or assigns, and what they hold."""
+        """The outside tensors that the function reads or assigns, and their nodes."""
         order = set(toposort(self.traced.roots))
         numbers = {each.unique for each in order if isinstance(each, Buffer)}
         inputs = {id(each.value) for each in self._given} | self._grads.ids
@@ -209,7 +211,7 @@ class Captured:
         return [(tensor, tensor.node) for n, tensor in read.items() if n not in inputs]
 
     def stale(self, call: Call) -> str:
-        """Why the program does not serve this call; "" where it does."""
+        """The reason why the program does not serve this call; "" if it does."""
         if why := self._guards.changed():
             return why
         self._values = call.leaves
@@ -220,7 +222,7 @@ class Captured:
             self._values = values
         standing = self._standing_containers
         if standing and not standing.isdisjoint(containers(call)):
-            return "a tuple, list or dictionary that is given is also read"
+            return "a tuple, list or dictionary among the arguments is also read"
         if self._object_places and not self._are_same_objects(call):
             return "an argument is another object"
         for tensor, node in self._state:
@@ -239,38 +241,37 @@ class Captured:
         return self._grads.changed(call) if self._grads.rows else ""
 
     def _are_same_objects(self, call: Call) -> bool:
-        """Whether objects among the arguments are alike; where the function returns one, itself."""
+        """True if objects among the arguments are alike; one that the function returns must be
+        identical."""
         now = [call.leaves[place] for place in self._object_places]
         if self._shows_objects:
             return all(map(is_, now, self._objects))
         return are_alike(now, self._objects, self._standing_ids)
 
     def _refuse_written_truths(self) -> None:
-        """Raise `NotCapturedError` where a function assigns an argument whose elements it asked
-        for."""
+        """Raise `NotCapturedError` if the function assigns a boolean argument whose elements it
+        read."""
         fixed = {id(self._given[place].value) for place in self.known}
         if any(id(tensor) in fixed for tensor in self.traced.assigned):
-            raise NotCapturedError("it assigns truth values that it was given and asked for",
+            raise NotCapturedError("it assigns a boolean argument whose elements it read",
                                    "return the new ones instead")  # fmt: skip
 
     def _objects_around(self, function: Callable[..., Any]) -> list[Any]:
-        """The objects that the function reaches without its arguments and that might be taken for
-        one of those."""
+        """The objects reachable from outside that could be mistaken for an argument."""
         if not any(map(is_by_value, self._objects)):
             return []
         kinds = {type(e) for e in self._around.seen.values() if is_dataclass(type(e))}
         return [e for e in around(function, tuple(kinds)).seen.values() if is_by_value(e)]
 
     def serves(self, call: Call) -> bool:
-        """Whether no tensor is an argument of this call and another input as well, where that is
-        another function."""
+        """True unless a tensor is an argument of this call and also another input, if that would
+        compute another function."""
         return not self._twice.is_asked or self._twice.allows(call)
 
     @running.owner
     def run(self, call: Call) -> tuple[Any] | None:
         """The result for other arguments of the same signature, in a tuple; state is written in
-        place. All of it takes effect, or nothing. None where another program runs that excludes
-        it."""
+        place. All of it takes effect, or nothing. None if another program that runs excludes it."""
         cells = self._grads.with_leaves(call) if self._reads_grads else call.leaves
         run = _Replay(self, call, cells)
         try:
@@ -310,9 +311,9 @@ class Captured:
         self._launch.run(data, values, changed, run.effects)
 
     def given_to(self, cells: Sequence[Any], is_written: bool = False) -> frozenset[int]:
-        """The numbers of the buffers that the arguments of a call are in; those that it writes."""
+        """The numbers of the buffers of a call's arguments, or only of those that it writes."""
         inputs = self._written_inputs if is_written else self._inputs
-        # numbers, which follow the tensors, may not be there yet
+        # numbers, which follow the tensors, may not exist yet
         tensors = ((cells[place], part) for _, place, part in inputs if place < len(cells))
         return frozenset(
             buffers_of(each.node)[part].unique for each, part in tensors
@@ -320,11 +321,11 @@ class Captured:
         )
 
     def record(self, run: "_Replay") -> Any:
-        """The result of a run whose program is done; what it leads to in other tensors is recorded.
-        May be repeated."""
+        """The result of a finished run; its effects on other tensors are recorded. May be
+        repeated."""
         if run.written:
             history.written_now(run.written)
-        if run.new is None:  # done again, the tensors are the same: another thread may have some
+        if run.new is None:  # a repetition returns the same tensors: another thread may have some
             run.new = self._results.made(run.effects.values, run.values)
         new = run.new
         if self._is_simple:
@@ -337,14 +338,14 @@ class Captured:
         return self._results.arranged(new, call)
 
     def _refuse_aliases(self, data: Sequence[Any], addresses: Changed) -> None:
-        """Memory that is written is one input only."""
+        """Raise `JitError` if written memory is more than one input."""
         for number, begin in addresses.items():
             if self._fixed.meets(data, number, begin, number in self._is_written):
                 raise _shares_memory(self._buffers[number])
 
     def _refuse_written_memory(self, call: Call, data: Sequence[Any]) -> None:
-        """Truth values that are fixed are read before the function writes anything: nothing that it
-        writes may be in their memory."""
+        """Raise `JitError` if the function writes memory of boolean arguments that are fixed,
+        because those are read before."""
         written = [_interval(data[n]) for n in self._is_written if isinstance(data[n], np.ndarray)]
         for place in self.known:
             begin, end = _interval(held(call.leaves[place].node))
@@ -352,8 +353,8 @@ class Captured:
                 raise _shares_memory(call.leaves[place].node)
 
     def _before_writing(self, cells: Sequence[Any]) -> set[int]:
-        """Other tensors keep their values: what is made of those that will be overwritten is
-        computed, and what is in the same memory gets its own. Returns the buffers' numbers."""
+        """Before the program overwrites memory, compute other tensors that read it, and copy those
+        that share it. Returns the numbers of their buffers."""
         written, own = self._written, self._own
         if self._written_inputs:
             buffers = [buffers_of(cells[place].node)[part]
@@ -404,12 +405,12 @@ class _Replay(Run):
 
     @property
     def reads(self) -> frozenset[int]:
-        """What stands around the function, and what is given."""
+        """The numbers of the buffers of outside tensors and arguments that it reads."""
         return self.captured.read | self.captured.given_to(self.cells)
 
     @property
     def writes(self) -> frozenset[int]:
-        """What of that is assigned."""
+        """The numbers of the buffers that it writes."""
         return self.captured.written | self.captured.given_to(self.cells, is_written=True)
 
     def record(self) -> None:
@@ -418,7 +419,7 @@ class _Replay(Run):
 
 
 class _Intervals:
-    """Where the inputs are that are written and that no argument gives."""
+    """The address ranges of inputs that are written and are not arguments."""
 
     def __init__(self, arrays: Sequence[Any], written: Sequence[int]) -> None:
         known = (arrays[number] for number in written)
@@ -426,12 +427,12 @@ class _Intervals:
         self.begins = [begin for begin, _ in self.written]
 
     def meets(self, data: Sequence[Any], number: int, begin: int, is_written: bool) -> bool:
-        """Whether an argument, which begins there, meets other memory that is written; one that is
-        written, any. 0 stands for memory on a worker."""
+        """True if an argument that begins at `begin` overlaps other written memory; a written
+        argument, any memory. Address 0 stands for memory on a worker."""
         if not begin:
             return False
         end = begin + data[number].nbytes
-        place = bisect_left(self.begins, end)  # what is written does not meet each other
+        place = bisect_left(self.begins, end)  # written ranges do not overlap each other
         if place and self.written[place - 1][1] > begin:
             return True
         if not is_written:
@@ -442,20 +443,20 @@ class _Intervals:
 
 
 def _interval(array: Any) -> tuple[int, int]:
-    """Where a flat array begins and ends."""
+    """The begin and end address of a flat array."""
     begin = address_of(array)
     return begin, begin + array.nbytes
 
 
 def _shares_memory(node: TensorNode) -> JitError:
     return JitError(
-        "jit", "an argument shares memory with what the function writes",
+        "jit", "an argument shares memory that the function writes",
         got=short(node), expected="memory of its own", hint="clone() it", origin=caller("jit"),
     )  # fmt: skip
 
 
 def _is_object(shown: Any) -> bool:
-    """Whether a result is an object that was there before."""
+    """True if a result is an object from before the call."""
     is_known = isinstance(shown, TensorValue | Argument | Old | New)
     return not is_known and not is_immutable(shown)
 
@@ -468,7 +469,8 @@ def _objects(call: Call) -> tuple[Any, ...]:
 def _places(
     given: Sequence[StandIn], buffers: Sequence[Buffer]
 ) -> list[tuple[int, int, int]]:
-    """For each input that is an argument its number, that argument's place, and which part."""
+    """For each input that is an argument: its number, the place of the argument, and the part of
+    it."""
     numbers = {buffer.unique: number for number, buffer in enumerate(buffers)}
     return [
         (numbers[buffer.unique], place, part)

@@ -1,12 +1,12 @@
-"""What a call of a captured function gives back, made of the memory that its program filled.
+"""Results of a captured function, made from the memory that its program wrote.
 
-    new tensor           the program made it: its memory, in a new buffer
-    tensor from around   itself, whether the function assigns it or not
+    new tensor           computed by the program: its memory, in a new buffer
+    outside tensor       itself, whether the function assigns it or not
     argument             itself
-    grad                 that which a tensor had before the call, itself
+    grad                 itself, if a tensor had it before the call
 
-The same holds for each `grad` that the function leaves behind. One that is new and is seen nowhere
-else becomes a tensor when it is read: most steps set gradients that the next one forgets.
+The same holds for each `grad` that the function sets. A new gradient that is used nowhere else
+becomes a tensor only when it is read: most training steps never read it.
 """
 
 from collections import Counter
@@ -31,33 +31,33 @@ from compiler.tensors.value import LateTensor
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """In the place of a new tensor: which one of the call's."""
+    """Stands for a new tensor, by its number in the call."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a call shows to its caller, with `New`, `Argument` and `Old` in the place of tensors."""
+    """The visible results of a call, with `New`, `Argument` and `Old` in place of tensors."""
 
     result: Any
-    """What it returned, arranged as it was."""
+    """The returned value, in its original structure."""
     kinds: tuple[type, ...]
     """The class of each new tensor."""
     grads: tuple[tuple[Owner | New, Any], ...] = ()
-    """Tensors whose `grad` is another afterwards, with that; None for none."""
+    """Tensors whose `grad` changed, with the new one; None for none."""
     collecting: tuple[tuple[Owner | New, bool], ...] = ()
-    """Tensors that collect gradients from then on, or no more."""
+    """Tensors that started or stopped collecting gradients."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A node that the program makes: where the memory of it, or of its shards, comes."""
+    """A node that the program computes: the index of its memory, or of that of its shards."""
 
     node: TensorNode
     places: tuple[int, ...]
     is_apart: bool = False
-    """Whether a result before it is equal, but has another history."""
+    """True if an earlier result is equal, but has another history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class _Plain:
     device: str
 
     def buffer(self, flat: Any, number: int = 0) -> Buffer:
-        """One that holds the memory, with this number or a new one."""
+        """A buffer with this memory, and this number or a new one."""
         array = flat if flat.shape == self.shape else flat.reshape(self.shape)
         return fresh(array, self.shape, self.dtype, self.device, number=number)
 
@@ -82,27 +82,27 @@ class Results:
     structure: Structure
     new: list[_Made] = field(default_factory=list)
     wanted: tuple[int, ...] = ()
-    """The numbers of the results of the structure whose memory is asked for."""
+    """The numbers of the results of the program whose memory is requested."""
     plain: tuple[_Plain | None, ...] = ()
-    """How each new tensor is held where it is one buffer of memory that the program made."""
+    """The buffer of each new tensor that is a single block of memory from the program."""
     forgotten: tuple[Any, ...] = ()
-    """Tensors from around the function whose `grad` is None afterwards."""
+    """Outside tensors whose `grad` becomes None."""
     grads: tuple[tuple[Owner | New, Any], ...] = ()
-    """The other tensors whose `grad` is set, with that."""
+    """The other tensors whose `grad` is set, with the new one."""
     is_one: bool = False
-    """Whether nothing is shown but one new tensor."""
+    """True if the only visible result is one new tensor."""
     late: tuple[tuple[int, Any, int, Callable[[Any, int], Buffer]], ...] = ()
-    """New tensors that are a gradient and nothing else, made when that is read: the number and the
-    class of each, where its memory comes, and what gives the node."""
+    """New tensors that are only a gradient, created when it is read: the number and class of each,
+    the index of its memory, and a function that returns the node."""
     at_once: tuple[tuple[int, Any, _Plain | None, _Made], ...] = ()
-    """The others."""
+    """The other new tensors."""
     collected: tuple[tuple[Any, int], ...] = ()
-    """Tensors from around the function whose `grad` is a new tensor, and which."""
+    """Outside tensors whose `grad` becomes a new tensor, and its number."""
     has_inputs: bool = False
-    """Whether a result may be the memory of an input."""
+    """True if a result may be the memory of an input."""
 
     def made(self, flat: Sequence[Any], values: dict[str, int]) -> list[Any]:
-        """The new tensors, of the memory of each of `wanted`."""
+        """The new tensors, from the memory of each of `wanted`."""
         if self.is_one and (plain := self.plain[0]) is not None:
             kind: Any = self.shown.kinds[0]
             return [kind._of(plain.buffer(flat[0]))]
@@ -120,7 +120,7 @@ class Results:
         return found
 
     def arranged(self, new: Sequence[Any], call: Call) -> Any:
-        """What the function returned, of these new tensors; each `grad` is set."""
+        """The returned value with these new tensors; each `grad` is set."""
         shown = self.shown
         if self.is_one:
             for tensor in self.forgotten:
@@ -140,7 +140,7 @@ class Results:
         return trees.like(shown.result, found)
 
     def _own(self, number: int, flat: Any) -> Any:
-        """Memory that no input has: another call may write that."""
+        """Memory that is no input, because another call may write an input."""
         is_input = self.structure.result_inputs[number] is not None
         return flat.copy() if is_input and isinstance(flat, np.ndarray) else flat
 
@@ -160,15 +160,15 @@ class Results:
 
 
 def _copied(flat: Any) -> Any:
-    """Memory of its own for a result that equals another."""
+    """A copy for a result that equals another."""
     return flat.copy() if isinstance(flat, np.ndarray) else flat.fetch().copy()
 
 
 def _held_once(
     plain: _Plain, made: _Made, memory: dict[int, Any], known: dict[Any, Buffer]
 ) -> Buffer:
-    """The buffer of a result: one for equal results, which are one value; of another shape in the
-    same memory a copy."""
+    """The buffer of a result: equal results share one; for another shape of the same memory it is a
+    copy."""
     flat = memory[made.places[0]]
     found = known.get(id(flat))
     if found is None:
@@ -178,7 +178,7 @@ def _held_once(
 
 
 def _of(each: Any, new: Sequence[Any], call: Call) -> Any:
-    """What stands for a tensor of this call, or the thing itself."""
+    """The tensor of this call behind a placeholder; anything else unchanged."""
     kind = type(each)
     if kind is New:
         return new[each.number]
@@ -193,8 +193,8 @@ def results_of(
     shown: Shown, whole: Sequence[TensorNode], structure: Structure,
     histories: Sequence[History | None],
 ) -> Results:  # fmt: skip
-    """What a function gives back that shows this; `whole` are the roots of its program, in shards,
-    those of its new tensors first, `histories` what is known of how they are made."""
+    """The results of a function with this visible result. `whole` are the roots of its program, in
+    shards, the new tensors first; `histories` describe how they were computed."""
     made: list[_Made] = []
     at = 0
     first: dict[Any, History | None] = {}
@@ -244,7 +244,7 @@ def _only_grads(shown: Shown) -> list[int]:
 
 
 def _plain(made: _Made, structure: Structure) -> _Plain | None:
-    """How to hold that, where nothing is to be looked at."""
+    """A plain buffer for a node, if nothing has to be checked."""
     place, node = made.places[0], made.node
     is_new = structure.result_inputs[place] is None
     if node.extents or not is_new or structure.is_for_cluster or isinstance(node, Multi):

@@ -1,14 +1,13 @@
-"""State around a captured function: everything in Python that it may read besides its arguments.
+"""State around a captured function: all Python state that it may read besides its arguments.
 
-`ROWS` is the table: a row for each kind of object, with how it is found, how it is guarded, and
-what happens after a change. All guards are looked at before each replay; where one finds something
-else, the function is captured again. An object without a row may hide state (a file, a generator of
-random numbers, an object of a class that is written in C): a function that reads one is not
-replayed, but called as it is, each time.
+`ROWS` is the table: a row per kind of object, with how it is found, how it is guarded, and the
+effect of a change. All guards are checked before each replay; after a change the function is
+captured again. An object without a row may hide state (a file, a random generator, an object of a
+class written in C): a function that reads one is not replayed, but called without a capture.
 
     found      by the names in the code of the function and of what it calls, then by what it finds
     guarded    by identity, numbers and text by value, memory byte by byte
-    replay     reads none of it: the capture holds what it was
+    replay     reads none of it: the capture contains its state
     changed    the first call afterwards captures again
 
 Tensors are inputs of the program, in `program.py`; so are arguments.
@@ -50,13 +49,13 @@ from compiler.tensors.value import TensorValue
 _SETTINGS: tuple[Place, ...] = (
     (operator.call, dtypes.get_default_dtype), (operator.attrgetter("after"), state),
 )  # fmt: skip
-"""The compiler's own settings: the default dtype, and whether gradients are kept."""
+"""The compiler's own settings: the default dtype, and whether gradients are enabled."""
 
 
 def around(function: Callable[..., Any], leaves: tuple[Any, ...]) -> Surroundings:
     """The state around a function, and in objects among its arguments.
 
-    Raises `Unguarded` where it may read something that cannot be compared with what it was.
+    Raises `Unguarded` if it may read something that cannot be compared later.
     """
     walk = Walk(ROWS)
     walk.look(function, "")
@@ -81,7 +80,7 @@ _IMMUTABLE_BY_NAME = frozenset({
 
 
 def is_immutable(value: Any) -> bool:
-    """True for numbers, text, types of data, and other objects in which nothing can change."""
+    """True for numbers, text, dtypes, and other immutable objects."""
     kind = type(value)
     if kind is slice:
         return all(map(is_immutable, (value.start, value.stop, value.step)))
@@ -93,7 +92,7 @@ def is_immutable(value: Any) -> bool:
 
 
 def _nothing(walk: Walk, value: Any, where: str) -> None:
-    """Nothing in it can change."""
+    """The value is immutable: no guard is needed."""
 
 
 def _function(walk: Walk, value: types.FunctionType, where: str) -> None:
@@ -254,7 +253,7 @@ def _captured(walk: Walk, value: Any, where: str) -> None:
 
 
 def _network(walk: Walk, value: Any, where: str) -> None:
-    """All attributes by identity; what is in them where code can read it."""
+    """A module of `nn`: all attributes by identity; their content if code can read it."""
     held = vars(value)
     if not libraries.is_own(type(value)):
         _attributes(walk, value, where)

@@ -1,8 +1,8 @@
-"""One call of a function while it is watched: what it computes, writes and shows.
+"""One traced call of a function: its computations, writes and visible results.
 
-    argument            a stand-in on the same memory; for a number that moves a traced one
-    grad                a stand-in where there is a gradient that the function reads or sets
-    random numbers      buffers that each replay fills
+    argument            a stand-in on the same memory; a traced number for one that may change
+    grad                a stand-in for a gradient that the function reads or sets
+    random numbers      buffers that each replay fills anew
     history             an argument's is its stand-in's; a derivative that would follow it out of
                         the function is not captured
 """
@@ -40,27 +40,27 @@ from compiler.tensors.watching import Draw, Seed, Watch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traced:
-    """What a call of the function led to."""
+    """The effects of a traced call."""
 
     shown: Shown
-    """What its caller sees."""
+    """The results visible to the caller."""
     new: tuple[TensorNode, ...]
-    """The new tensors in that."""
+    """The new tensors among them."""
     assigned: tuple[Any, ...]
-    """Tensors that were there before and that it assigned; the nodes are what they get."""
+    """Tensors from before that the function assigned; the nodes are their new values."""
     nodes: tuple[TensorNode, ...]
     grads: Grads
     drawn: tuple[Draw | Seed, ...]
     asked: tuple[Any, ...]
-    """Tensors from around it whose history, or use in gradients, it asked for."""
+    """Outside tensors whose history, or use in gradients, the function queried."""
     pasts: dict[TensorNode, object]
-    """Values from around it whose history a derivative read."""
+    """Outside values whose history a derivative read."""
     histories: tuple[History | None, ...]
     """The history of each root."""
 
     @property
     def roots(self) -> tuple[TensorNode, ...]:
-        """All that is to be computed."""
+        """All nodes to compute."""
         return (*self.new, *self.nodes)
 
 
@@ -68,10 +68,10 @@ def traced(
     function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Surroundings,
     record: NumberRecord, known_places: frozenset[int],
 ) -> Traced:  # fmt: skip
-    """The function called once, on stand-ins; tensors hold afterwards what they held.
+    """Call the function once with stand-ins; afterwards all tensors are restored.
 
-    It is called again where a tensor that it assigns, or a gradient that it reads, was not in
-    memory yet. Raises `NotCapturedError` for what no replay can do.
+    It is called again if a tensor that it assigns, or a gradient that it reads, was not in memory
+    yet. Raises `NotCapturedError` for anything that cannot be replayed.
     """
     values = [each.value for each in given]
     args, keywords = trees.like(call.whole, values)
@@ -112,16 +112,16 @@ def traced(
 
 
 def give_own_memory(tensor: Any) -> None:
-    """Copy the memory that a tensor shares with another one, which is about to be written."""
+    """Copy the memory that a tensor shares with another one that is about to be written."""
     node = tensor.node
-    made = node.sources[1] if isinstance(node, Recalled) else node  # a detached one stays so
+    made = node.sources[1] if isinstance(node, Recalled) else node  # detached ones stay detached
     tensor.node = tensor._new(made).clone().realize().node
     live.note(tensor)
 
 
 class _Capture(Run):
-    """A function that is called to be captured. No other thread computes what it assigned before
-    that is undone."""
+    """A function that is called to be captured. No other thread computes tensors that it assigned
+    before that is undone."""
 
     __slots__ = ("_watch",)
     is_program = False
@@ -137,7 +137,7 @@ class _Capture(Run):
         return frozenset(buffer.unique for buffer in held if buffer is not None)
 
     def undo(self) -> None:
-        """All is as it was before."""
+        """Restore the state before the call."""
         self._watch.undo()
         history.restore(list(self._watch.collecting.values()))
 
@@ -147,8 +147,8 @@ def _watched(
     call: Callable[[], Any], watch: Watch, given: Sequence[StandIn], standing: "_StandIns",
     there: dict[int, Any],
 ) -> "tuple[_Found, Shown]":  # fmt: skip
-    """Call a function under a watch; returns the effects that were seen and the result for its
-    caller. The effects are undone after an exception too: it can end one of two attempts."""
+    """Call a function under a watch; returns the recorded effects and the result for its caller.
+    The effects are undone also after an exception, which may end one of two attempts."""
     run, outer = _Capture(watch), watching.current()
     try:
         running.begin(run)
@@ -157,7 +157,7 @@ def _watched(
         found = _Found(watch, given, standing, there)
         return found, found.shown(result)
     finally:
-        watching.STATE.watch = outer  # no call: nothing comes in between
+        watching.STATE.watch = outer  # no call: no exception can come in between
         try:
             running.finish(run)
         finally:
@@ -165,15 +165,15 @@ def _watched(
 
 
 class _StandIns:
-    """What stands for gradients that were there before."""
+    """The stand-ins of gradients from before the call."""
 
     def __init__(self, pasts: list[TensorNode]) -> None:
-        """`pasts` gets the nodes of those that stand for gradients with a history."""
+        """`pasts` collects the nodes of stand-ins for gradients with a history."""
         self.made: dict[int, StandIn] = {}
         self.pasts = pasts
 
     def node(self, tensor: Any) -> TensorNode:
-        """That of a gradient."""
+        """The stand-in's node for a gradient."""
         made = stand_in(alone(tensor))
         self.made[id(tensor)] = made
         if history.has_history(tensor.node):
@@ -183,7 +183,7 @@ class _StandIns:
 
 
 class _gradients_of:
-    """Inside, stand-ins of arguments have the gradients that the arguments have."""
+    """Context in which stand-ins of arguments have the arguments' gradients."""
 
     def __init__(self, call: Call, given: Sequence[StandIn]) -> None:
         self._pairs = [
@@ -202,7 +202,7 @@ class _gradients_of:
 
 
 class _Found:
-    """What was seen of one call."""
+    """The recorded effects of one call."""
 
     def __init__(
         self, watch: Watch, given: Sequence[StandIn], standing: _StandIns, there: dict[int, Any]
@@ -212,7 +212,7 @@ class _Found:
         self.places = {id(each.value): place for place, each in enumerate(given)}
         self.standing = standing
         self.new: dict[int, Any] = {}
-        """New tensors that the caller sees, by `id`, in order."""
+        """New tensors visible to the caller, by `id`, in order."""
         self.owners = {number: self._owner(each.tensor) for number, each in watch.graded.items()}
         self.olds: dict[int, Owner] = {}
         for number, each in watch.graded.items():
@@ -224,7 +224,7 @@ class _Found:
         return Owner(tensor if place is None else None, place)
 
     def shown(self, result: Any) -> Shown:
-        """What the caller sees; tensors still hold what they got."""
+        """The results visible to the caller, while tensors still have their new values."""
         leaves = [self._seen(each) for each in trees.flat(result)]
         grads: list[tuple[Owner | New, Any]] = []
         for number, each in self.watch.graded.items():
@@ -236,7 +236,7 @@ class _Found:
             if (now := history.collects(tensor)) != was:
                 collecting.append((self._owner(tensor), now))
         at = 0
-        while at < len(self.new):  # a gradient of a new tensor may be a new one
+        while at < len(self.new):  # the gradient of a new tensor may be new as well
             tensor = list(self.new.values())[at]
             if (grad := tensor._grad) is not None:
                 grads.append((New(at), self._seen(grad)))
@@ -251,13 +251,13 @@ class _Found:
         return Shown(arranged, self.kinds, tuple(grads), tuple(collecting))
 
     def others_on(self, buffers: Iterable[int]) -> list[Any]:
-        """Tensors from around the function that need these buffers."""
+        """Outside tensors that need these buffers."""
         inside = {*self.places, *(id(each.value) for each in self.standing.made.values())}
         return [each for each in READERS.of(set(buffers))
                 if each._number < self.watch.first and id(each) not in inside]  # fmt: skip
 
     def _seen(self, each: Any) -> Any:
-        """What stands in the place of a tensor."""
+        """The placeholder for a tensor in the visible results."""
         if type(each) is TracedNumber:
             return Argument(index_of(each))
         if id(each) in self.places:
@@ -278,11 +278,11 @@ class _Found:
 
     @property
     def roots(self) -> tuple[TensorNode, ...]:
-        """All that is to be computed."""
+        """All nodes to compute."""
         return (*self.nodes, *self.written)
 
     def traced(self, shown: Shown, call: Call) -> Traced:
-        """All of it, where tensors hold again what they held."""
+        """All effects, after tensors are restored."""
         grads = Grads(self._rows(), frozenset(self.watch.swapped))
         return Traced(
             shown, self.nodes, self.assigned, self.written, grads,
@@ -315,22 +315,22 @@ class _Found:
         memory = [None if n < count else live.storage(e) for n, e in enumerate(self.roots)]
         found = history.recipes(self.roots, memory, written)
         for place, node in enumerate(self.nodes):
-            if (buffer := live.storage(node)) is not None:  # memory that was there: it gets a copy
+            if (buffer := live.storage(node)) is not None:  # memory from before: it gets a copy
                 found[place] = (buffer, True) if history.has_history(buffer) else None
         return found
 
 
 def _refuse_changed(now: Any, before: Any) -> None:
-    """Raise `NotCapturedError` where a list or dictionary that was given is another now."""
+    """Raise `NotCapturedError` if a list or dictionary among the arguments was changed."""
     if not is_same_tree(now, before):
         raise watching.NotCapturedError(
-            "it changes a list or dictionary that it is given", "return what is new instead"
+            "it changes a list or dictionary among its arguments", "return the new values instead"
         )
 
 
 def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:
-    """Tensors from around the function that are to be in memory before it is captured: what it
-    assigns, and what it reads that waits to be computed from memory that it writes."""
+    """Outside tensors that must be in memory before the capture: those that it assigns, and lazy
+    ones that it reads and that depend on memory it writes."""
     late = [
         tensor for tensor, before in watch.assigned.values()
         if isinstance(before, Assign)
@@ -348,8 +348,8 @@ def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:
 
 
 def _on_memory_of_others(found: _Found, watch: Watch) -> list[Any]:
-    """Tensors from around the function whose memory is that of another one that it assigns, as that
-    of a detached one may be."""
+    """Outside tensors that share memory with another tensor that the function assigns, such as a
+    detached one."""
     shared = {n: tensor for n, (tensor, before) in watch.assigned.items()
               if isinstance(before, Recalled)}  # fmt: skip
     owners: dict[int, int] = {}

@@ -1,6 +1,6 @@
-"""A walk through the state that a function may read: from its code to the objects that it reaches.
+"""A walk through the state that a function may read: from its code to the objects it can reach.
 
-Of modules, classes and objects only those attributes count that some code names.
+Of modules, classes and objects only attributes that some code names are followed.
 """
 
 import inspect
@@ -20,32 +20,32 @@ from compiler.replay.guards import Guard, Guards
 from compiler.tensors.value import TensorValue
 
 MOST = 200_000
-"""Objects that are looked at; a function that reaches more is not replayed."""
+"""The maximal number of objects visited; a function that reaches more is not replayed."""
 
 
 class Unguarded(Exception):
-    """Something that a function reads has no row: its message names it."""
+    """A function reads something without a row: the message names it."""
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """The state that a function may read, as it was when the function was captured."""
+    """The state that a function may read, at the time of its capture."""
 
     guards: Guards = field(default_factory=Guards)
     tensors: list[TensorValue] = field(default_factory=list)
     asks_type: bool = False
-    """True if some code calls `type`, which tells a traced number from a number."""
+    """True if some code calls `type`, which distinguishes traced numbers from plain ones."""
     seen: dict[int, Any] = field(default_factory=dict)
-    """The objects that were there, by `id`, until the function was called."""
+    """The objects visited, by `id`, until the function was called."""
 
     def changed(self) -> str:
-        """The first thing that differs now, in words; "" while nothing does."""
+        """The first change, in words; "" if there is none."""
         return self.guards.changed()
 
     def restore(self) -> None:
-        """Undo what a call changed in Python, before the function is called again.
+        """Undo the function's changes to Python state, before it is called again.
 
-        Raises `JitError` where something cannot be undone: a second call would change it twice.
+        Raises `JitError` if a change cannot be undone: a second call would apply it twice.
         """
         if left := self.guards.restore():
             raise JitError(
@@ -55,7 +55,7 @@ class Surroundings:
             )  # fmt: skip
 
     def forget(self) -> None:
-        """The function is captured: forget what only that needs."""
+        """The function is captured: drop what only the capture needs."""
         self.guards.forget()
         self.tensors.clear()
         self.seen.clear()
@@ -66,7 +66,7 @@ class Row(NamedTuple):
 
     name: str
     guarded: str
-    """How it is compared with what it was, in words."""
+    """A description of how it is compared."""
     is_kind: Callable[[Any], bool]
     follow: Callable[["Walk", Any, str], None]
 
@@ -78,13 +78,13 @@ class Walk:
         self.rows = rows
         self.found = Surroundings()
         self.names: set[str] = set()
-        """The names that code seen so far reads."""
+        """The names that code visited so far reads."""
         self.is_dynamic = False
-        """True if some of it computes names."""
+        """True if some of it computes attribute names."""
         self.seen = self.found.seen
         self.waiting: list[tuple[Any, str]] = []
         self.late: list[tuple[Late, set[str]]] = []
-        """Objects of which only named attributes count, with the names that were looked at."""
+        """Objects of which only named attributes count, with the names already visited."""
         self.codes: set[int] = set()
         self.settings: set[str] = set()
         """Settings of Python and NumPy that have a guard."""
@@ -92,17 +92,17 @@ class Walk:
         """Keys of dictionaries that have a guard."""
 
     def look(self, value: Any, where: str) -> None:
-        """Note a value to be followed."""
+        """Add a value to follow."""
         if type(value) in classes.PLAIN or id(value) in self.seen:
             return
-        self.seen[id(value)] = value  # held, so that its number stays its own
+        self.seen[id(value)] = value  # kept alive, so that its id stays unique
         if isinstance(value, TensorValue):
             self.found.tensors.append(value)
         else:
             self.waiting.append((value, where))
 
     def run(self) -> None:
-        """Follow all. More code names more attributes, so objects are looked at again."""
+        """Follow all values. New code names more attributes, so objects are visited again."""
         while self.waiting or self._look_by_name():
             while self.waiting:
                 if len(self.seen) > MOST:
@@ -114,11 +114,11 @@ class Walk:
                 row.follow(self, value, where)
 
     def guard(self, guard: Guard) -> None:
-        """Keep a guard of values that are followed by other rules."""
+        """Add a guard for values that are followed by other rules."""
         self.found.guards.apart.append(guard)
 
     def follow(self, guard: Guard) -> None:
-        """Keep a guard, and follow its values."""
+        """Add a guard, and follow its values."""
         self.guard(guard)
         for name, each in zip(guard.names, guard.values, strict=True):
             self.look(each, f"{guard.where}.{name}" if guard.where else str(name))
@@ -141,17 +141,17 @@ class Walk:
             self.look(each, f"{where}.{key}")
 
     def contents(self, where: str, read: Callable[[], Any], array: Any = None) -> None:
-        """Guard what is made anew at each look, of an `array` if it is one."""
+        """Guard a value that each read creates anew, from an `array` if given."""
         self.found.guards.whole.append(guards.Contents(where, read, read(), array))
 
     def once(self, where: str, read: Callable[[], Any]) -> None:
-        """Guard a setting of Python or NumPy, however often it is met."""
+        """Guard a setting of Python or NumPy, once."""
         if where not in self.settings:
             self.settings.add(where)
             self.contents(where, read)
 
     def names_in(self, where: str, namespace: Any, names: Sequence[str]) -> list[str]:
-        """Guard some keys of a dictionary; returns those that were not guarded before."""
+        """Guard some keys of a dictionary; returns those without a guard before."""
         done = self.guarded.setdefault(id(namespace), set())
         new = [name for name in names if name not in done]
         done.update(new)
@@ -160,11 +160,11 @@ class Walk:
         return new
 
     def by_name(self, where: str, held: "Late") -> None:
-        """Guard the attributes that code names, now and where more code is found."""
+        """Guard the attributes that code names, now and when more code is found."""
         self.late.append((held, set()))
 
     def code(self, function: types.FunctionType) -> None:
-        """Follow what the code of a function reads."""
+        """Follow everything that the code of a function reads."""
         if id(function.__code__) in self.codes:
             return
         self.codes.add(id(function.__code__))
@@ -189,7 +189,7 @@ class Walk:
             self.look(sys.modules[each], each)
 
     def _globals(self, namespace: dict[str, Any], read: Reads) -> None:
-        heads = {chain[0] for chain in read.chains}  # "@…": of a tool that rewrites asserts
+        heads = {chain[0] for chain in read.chains}  # "@…": from a tool that rewrites asserts
         self.names_in("", namespace, sorted(name for name in heads if name[0] != "@"))
         built_in = namespace.get("__builtins__", {})
         built_in = vars(built_in) if isinstance(built_in, types.ModuleType) else built_in
@@ -204,11 +204,11 @@ class Walk:
         self.found.asks_type |= value is type
         if not libraries.is_pure(f"builtins.{chain[0]}"):
             raise Unguarded(f"it calls {chain[0]}()")
-        if libraries.module_of(value) != "builtins":  # put there by others
+        if libraries.module_of(value) != "builtins":  # put there by other code
             self.chain(value, chain)
 
     def chain(self, value: Any, chain: Chain) -> None:
-        """Follow attributes that are read of a global at once: of modules, these alone count."""
+        """Follow attributes that are read directly from a global: of modules only these count."""
         where, rest = chain[0], chain[1:]
         while isinstance(value, types.ModuleType) and rest:
             if classes.is_known_module(value):
@@ -233,14 +233,14 @@ class Walk:
         self.look(value, where)
 
     def _of_library(self, module: types.ModuleType, where: str, name: str) -> None:
-        """A function, class or constant of a library: it stays as it is, or is another object."""
+        """Guard a function, class or constant of a library by identity."""
         held = vars(module)
         value = held.get(name)
         self.found.asks_type |= "type" in _names_of(value)
         if name in held:
             self.names_in(where, held, [name])
             if isinstance(value, types.FunctionType) and not libraries.is_library(value):
-                self.look(value, f"{where}.{name}")  # a user's, put there
+                self.look(value, f"{where}.{name}")  # a user's object, put there
 
     def _row_of(self, value: Any) -> Row | None:
         return next((row for row in self.rows if row.is_kind(value)), None)
@@ -252,7 +252,7 @@ class Walk:
 
 
 def _names_of(value: Any) -> tuple[str, ...]:
-    """The names in the code of a function; of anything else none."""
+    """The names in the code of a function; empty for anything else."""
     code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
     return () if code is None else code.co_names
 
@@ -261,18 +261,18 @@ class Late(Protocol):
     """An object of which only the attributes count that code names."""
 
     def look(self, walk: Walk, done: set[str]) -> None:
-        """Guard those that are not `done`."""
+        """Guard the attributes that are not `done`."""
 
 
 @dataclass(slots=True)
 class OfModule:
-    """A module that is passed on as a value, or imported in a function."""
+    """A module that is passed as a value, or imported in a function."""
 
     module: types.ModuleType
     where: str
 
     def look(self, walk: Walk, done: set[str]) -> None:
-        """Guard what code names and is not `done`."""
+        """Guard attributes that code names and that are not `done`."""
         held, is_known = vars(self.module), classes.is_known_module(self.module)
         wanted = [n for n in held if n not in done and (walk.is_dynamic or n in walk.names)]
         if not is_known:
@@ -291,14 +291,14 @@ class OfModule:
 
 @dataclass(slots=True)
 class OfClass:
-    """A class of the user's: special methods, what code names, and how many names there are: a new
-    one may stand before that of a class below, or be what `hasattr` did not find."""
+    """A user's class: its special methods, the attributes that code names, and their number,
+    because a new one may shadow that of a base class, or change the result of `hasattr`."""
 
     kind: type
     where: str
 
     def look(self, walk: Walk, done: set[str]) -> None:
-        """Guard what code names and is not `done`."""
+        """Guard attributes that code names and that are not `done`."""
         held = vars(self.kind)
         if not done:
             done.add("")
@@ -332,13 +332,13 @@ _TEXTS = frozenset({"__module__", "__doc__", "__qualname__", "__name__", "__anno
 
 @dataclass(slots=True)
 class OfFunction:
-    """A function: its name and its text, where code names them."""
+    """A function: its name and its docstring, if code names them."""
 
     function: types.FunctionType
     where: str
 
     def look(self, walk: Walk, done: set[str]) -> None:
-        """Guard what code names and is not `done`."""
+        """Guard attributes that code names and that are not `done`."""
         names = sorted((_TEXTS & walk.names) - done)
         done.update(names)
         if names:
@@ -347,13 +347,13 @@ class OfFunction:
 
 @dataclass(slots=True)
 class OfObject:
-    """An object of the user's: its class, and the attributes that code names."""
+    """A user's object: its class, and the attributes that code names."""
 
     value: Any
     where: str
 
     def look(self, walk: Walk, done: set[str]) -> None:
-        """Guard what code names and is not `done`."""
+        """Guard attributes that code names and that are not `done`."""
         held = classes.namespace_of(self.value)
         slots = classes.slots_of(type(self.value))
         of_class = {n for base in type(self.value).__mro__ for n in vars(base)}
@@ -372,12 +372,12 @@ class OfObject:
 
 @dataclass(slots=True)
 class OfLock:
-    """A lock: `with` leaves it as it was; whether somebody has it cannot be compared."""
+    """A lock: `with` leaves it unchanged; whether it is held cannot be compared."""
 
     where: str
 
     def look(self, walk: Walk, done: set[str]) -> None:
-        """Raises `Unguarded` where code asks for it."""
+        """Raise `Unguarded` if code queries its state."""
         if not _ASKS_LOCK.isdisjoint(walk.names):
             raise Unguarded(f"it may ask {self.where or 'a lock'} whether it is held")
 
@@ -390,7 +390,7 @@ def _is_text(name: Any) -> bool:
 
 
 def described(value: Any, where: str) -> str:
-    """An object without a row, in words."""
+    """A description of an object without a row."""
     if isinstance(value, types.BuiltinFunctionType | types.FunctionType | type):
         name = f"{libraries.module_of(value)}.{value.__qualname__}".strip(".")
         return f"{name}, which may give another result in each call"

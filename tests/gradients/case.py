@@ -27,7 +27,7 @@ class Case:
     low: float = -2.0
     high: float = 2.0
     second: bool = True
-    """Whether second derivatives are compared, too."""
+    """True if second derivatives are compared, too."""
     close: float = 1.0
     """How many times the usual error is allowed."""
 
@@ -43,7 +43,7 @@ class Case:
 
 
 def assert_equal(got: Sequence[Array], wanted: Sequence[Any], close: float, what: str) -> None:
-    """Arrays that are close, beside the greatest element of each."""
+    """Arrays that are close, relative to the greatest element of each."""
     assert len(got) == len(wanted)
     for one, other in zip(got, map(np.asarray, wanted), strict=True):
         assert (one.shape, one.dtype) == (other.shape, other.dtype), what

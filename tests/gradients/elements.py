@@ -1,4 +1,4 @@
-"""Operations on elements, beside JAX's."""
+"""Elementwise operations, against JAX's."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reductions, scans and what is made of them, beside JAX's."""
+"""Reductions, scans and functions composed of them, against JAX's."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -55,7 +55,7 @@ def _folds() -> Iterator[Case]:
                 f"{name} of rank 0", lambda x, n=name: getattr(x, n)(), lambda x, f=f: f(x), ((),)
             )
         yield Case(
-            f"{name} beside nothing",
+            f"{name} of one element",
             lambda x, n=name: getattr(x, n)(0),
             lambda x, f=f: f(x, axis=0),
             ((3, 0),),

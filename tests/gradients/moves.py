@@ -1,4 +1,4 @@
-"""Elements moved, read and written at positions, beside JAX's."""
+"""Elements moved, read and written at indices, against JAX's."""
 
 from typing import Any
 

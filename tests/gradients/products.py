@@ -1,4 +1,4 @@
-"""Products, convolutions, pooling and loops, beside JAX's."""
+"""Products, convolutions, pooling and loops, against JAX's."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -70,7 +70,7 @@ class Program:
             total = total + (each * 0.3).tanh().sum() * (n + 1)
         return total
 
-    def said(self, word: str) -> str:
+    def noted(self, word: str) -> str:
         self.words.append(word)
         return word
 
@@ -84,7 +84,7 @@ def size(x: Tensor) -> Tensor:
 
 
 def unary(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> Tensor:
-    name, _, of_size = p.said(_UNARY[r.integers(len(_UNARY))]).partition(" of ")
+    name, _, of_size = p.noted(_UNARY[r.integers(len(_UNARY))]).partition(" of ")
     made: Tensor = getattr(size(x) if of_size else x.clip(-30, 30), name)()
     return made
 
@@ -95,7 +95,7 @@ def binary(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) ->
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         return None
-    name = p.said(_BINARY[r.integers(len(_BINARY))])
+    name = p.noted(_BINARY[r.integers(len(_BINARY))])
     if name == "pow of size":
         return size(x).clip(0, 5).pow(y.clip(-3, 3))
     plain, _, by_size = name.partition(" by ")
@@ -107,7 +107,7 @@ def fold(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> T
     if not x.ndim or not x.size:
         return None
     axes = tuple(int(a) for a in np.flatnonzero(r.random(x.ndim) < 0.5)) or (0,)
-    name = p.said(_FOLDS[r.integers(len(_FOLDS))])
+    name = p.noted(_FOLDS[r.integers(len(_FOLDS))])
     if name in ("var", "std") and np.prod([x.shape[a] for a in axes]) < 2:
         return None
     given = {"axis": axes, "keepdim": bool(r.random() < 0.5)}
@@ -118,7 +118,7 @@ def fold(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> T
 def scan(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> Tensor | None:
     if not x.ndim:
         return None
-    name = p.said(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")[r.integers(5)])
+    name = p.noted(("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")[r.integers(5)])
     made: Tensor = getattr(x, name)(int(r.integers(x.ndim)))
     return made
 
@@ -127,7 +127,7 @@ def move(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> T
     if not x.ndim:
         return x.reshape(1, 1).expand(2, 3)
     axis, n = int(r.integers(x.ndim)), x.shape[0]
-    match p.said(_MOVES[r.integers(len(_MOVES))]):
+    match p.noted(_MOVES[r.integers(len(_MOVES))]):
         case "permute":
             return x.permute(*(int(a) for a in r.permutation(x.ndim)))
         case "flip":
@@ -168,7 +168,7 @@ def pick(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> T
     axis = int(r.integers(x.ndim))
     n = x.shape[axis]
     rows = r.integers(0, n, 3)
-    match p.said(_PICKS[r.integers(len(_PICKS))]):
+    match p.noted(_PICKS[r.integers(len(_PICKS))]):
         case "take":
             return x.take(rows, axis)
         case "rows":
@@ -203,7 +203,7 @@ def pick(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> T
 def product(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> Tensor | None:
     if x.ndim < 2:
         return x.outer(x) if x.ndim else None
-    match p.said(("matmul", "einsum", "attention", "with itself", "dot")[r.integers(5)]):
+    match p.noted(("matmul", "einsum", "attention", "with itself", "dot")[r.integers(5)]):
         case "matmul":
             y = held[0].flatten()
             n = x.shape[-1]
@@ -221,7 +221,7 @@ def window(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) ->
     if x.ndim < 2 or min(x.shape[-2:], default=0) < 2:
         return None
     image = x.reshape(-1, 1, *x.shape[-2:])
-    match p.said(("conv", "transposed", "max_pool", "avg_pool", "adaptive")[r.integers(5)]):
+    match p.noted(("conv", "transposed", "max_pool", "avg_pool", "adaptive")[r.integers(5)]):
         case "conv":
             w = held[0].flatten()
             w = (w.sum() + Tensor(r.standard_normal((2, 1, 2, 2)))).tanh()
@@ -240,7 +240,7 @@ def normalised(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]
     if not x.ndim or not x.size:
         return None
     axis = int(r.integers(x.ndim))
-    name = p.said(("softmax", "log_softmax", "layernorm", "normalize", "rms_norm")[r.integers(5)])
+    name = p.noted(("softmax", "log_softmax", "layernorm", "normalize", "rms_norm")[r.integers(5)])
     if name == "normalize":
         return (x + 0.1).normalize(2, axis)
     made: Tensor = getattr(x, name)(axis)
@@ -248,7 +248,7 @@ def normalised(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]
 
 
 def loop(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> Tensor:
-    p.said("repeat")
+    p.noted("repeat")
     other = held[-1].sum() * 0.1
     made: Any = compiler.repeat(
         int(r.integers(0, 5)), lambda i, v: (v * 0.7 + other).sin() + i.cast(v.dtype) * 0.1, x
@@ -258,13 +258,13 @@ def loop(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> T
 
 
 def inner(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> Tensor:
-    p.said("an inner gradient")
+    p.noted("an inner gradient")
     found: Tensor = compiler.grad(lambda v: (v.sin() * v).sum())(x)
     return found
 
 
 def kept(p: Program, r: np.random.Generator, x: Tensor, held: list[Tensor]) -> Tensor:
-    p.said("checkpoint")
+    p.noted("checkpoint")
     found: Tensor = compiler.checkpoint(lambda v: (v * 1.5).sin().exp())(x)
     return found
 
@@ -274,8 +274,7 @@ STEPS: tuple[Step, ...] = (unary, unary, unary, binary, binary, fold, fold, scan
 
 
 def difference(seed: int, is_compiled: bool = False, is_second: bool = False) -> str:
-    """What is wrong with the gradients of a program, or with those of its gradients; "" for
-    nothing."""
+    """The errors in the gradients of a program, or in those of its gradients; "" for none."""
     program = Program(seed)
     arrays = program.inputs()
     along = [np.random.default_rng(seed + 9).standard_normal(a.shape) for a in arrays]
@@ -292,7 +291,7 @@ def difference(seed: int, is_compiled: bool = False, is_second: bool = False) ->
 
     inputs = [Tensor(a) for a in arrays]
     y = value(*inputs)
-    said = " ".join(program.words)
+    words = " ".join(program.words)
     found = y.gradient(*inputs, allow_unused=True)
     if is_compiled:
         found[0].realize(*found[1:])
@@ -302,7 +301,7 @@ def difference(seed: int, is_compiled: bool = False, is_second: bool = False) ->
         forwards = float(values(change)[0])
         reverse = float(sum((g * v).sum() for g, v in zip(slopes, along, strict=True)))
         if np.isfinite([forwards, reverse]).all() and not _is_close(forwards, reverse, slopes):
-            return f"seed {seed}: {said}: forwards {forwards}, in reverse {reverse}"
+            return f"seed {seed}: {words}: forwards {forwards}, in reverse {reverse}"
     errors = []
     for attempt in range(3):  # a kink may lie between the ends
         r = np.random.default_rng(seed + 2 + attempt)
@@ -323,7 +322,7 @@ def difference(seed: int, is_compiled: bool = False, is_second: bool = False) ->
         if _is_close(got, wanted, slopes):
             return ""
         errors.append(f"{got} for {wanted}")
-    return f"seed {seed}: {said}: {'; '.join(errors)}"
+    return f"seed {seed}: {words}: {'; '.join(errors)}"
 
 
 def _is_close(got: float, wanted: float, slopes: list[Array]) -> bool:

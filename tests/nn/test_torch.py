@@ -1,4 +1,4 @@
-"""Layers, losses and optimisers beside PyTorch's, from the same weights; where it is installed."""
+"""Layers, losses and optimisers against PyTorch's, with the same weights; if it is installed."""
 
 from collections.abc import Callable
 from typing import Any

@@ -68,7 +68,7 @@ class Computed:
 
     @property
     def k(self) -> Any:
-        """What is in the list."""
+        """The content of the list."""
         return self.held[0]
 
     def __getattr__(self, name: str) -> Any:

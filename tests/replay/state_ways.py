@@ -246,7 +246,7 @@ def _changes(change: Set, values: Sequence[Any], held: Any) -> Iterator[Callable
 
 
 class Outcome(NamedTuple):
-    """What a combination gave: with and without `jit`, call by call, and the captures."""
+    """The results of a combination: with and without `jit`, call by call, and the captures."""
 
     captured: list[Any]
     plain: list[Any]

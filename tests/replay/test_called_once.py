@@ -133,7 +133,7 @@ STATES: dict[str, Callable[[], tuple[Step, Step]]] = {
 
 
 def _results(way: str, wrap: Any, step: Step, now: Step) -> Any:
-    """What a function of one way gives in four calls, and the state after each."""
+    """The results of a function of one way in four calls, and the state after each."""
     found = []
     made: list[int] = []
     state = Tensor(np.ones(2)) * 2  # not in memory: it has to be, to be assigned

@@ -287,7 +287,7 @@ def test_gradients_of_each_call_keep_their_values() -> None:
 
 
 def test_a_gradient_that_is_read_late_was_there_before() -> None:
-    """Tensors are told by their numbers: what was there before a function, and which came first."""
+    """Numbers of tensors show which existed before a function, and which came first."""
     step, _, parameters = _learning()
     x = Tensor(np.ones(())).realize()
     step(x)

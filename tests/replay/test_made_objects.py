@@ -22,7 +22,7 @@ class Holder:
         self.value = value
 
     def get(self) -> Any:
-        """What it holds."""
+        """Its content."""
         return self.value
 
 
@@ -106,7 +106,7 @@ def test_lists_and_dictionaries_that_are_given_change(function: Any) -> None:
 
 def test_a_list_that_changes_is_a_reason_to_warn() -> None:
     captured = compiler.jit(_counts)
-    with pytest.warns(NotCapturedWarning, match="changes a list or dictionary that it is given"):
+    with pytest.warns(NotCapturedWarning, match="changes a list or dictionary among its arguments"):
         captured(Tensor([1.0]), {})
 
 
@@ -115,7 +115,7 @@ def test_a_list_of_arrays_that_changes_is_refused() -> None:
         kept.append(x)
         return x
 
-    with pytest.raises(JitError, match="a list or dictionary of arrays that is given is changed"):
+    with pytest.raises(JitError, match="an argument, a list or dictionary of arrays, is changed"):
         compiler.jit(add)(Tensor([1.0]), [np.ones(2)])
 
 

@@ -1,4 +1,4 @@
-"""What a captured function gives back: as without `jit`, also where its memory is written later."""
+"""The results of a captured function: as without `jit`, also if their memory is written later."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What stands around a captured function: where it is another, the function is captured again."""
+"""State around a captured function: after a change the function is captured again."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -324,7 +324,7 @@ def test_a_tensor_that_stays_outside() -> None:
         held["last"] = x * 2
         return x
 
-    with pytest.raises(JitError, match=r"(?s)stays outside.*test_surroundings.py"):
+    with pytest.raises(JitError, match=r"(?s)is stored outside.*test_surroundings.py"):
         f(ONE)
 
     @compiler.jit

@@ -15,7 +15,7 @@ Work = Callable[[Tensor], float]
 
 
 def read(w: Tensor) -> float:
-    """What a thread that read `w` computes."""
+    """The computation of a thread that read `w`."""
     return float((w + 100).numpy()[0])
 
 

@@ -43,7 +43,7 @@ class World:
 
 @dataclass
 class Values:
-    """What a function works on: `h` has ROWS rows of 4, `loss` one element."""
+    """The data of a function: `h` has ROWS rows of 4, `loss` one element."""
 
     world: World
     x: Any
@@ -212,7 +212,7 @@ INSIDE = (
 )  # fmt: skip
 OUTSIDE = (*INSIDE, rate, look_at_loss, look_at_grads, look_at_parameters, freeze, thaw)
 Part = tuple[bool, tuple[Callable[[Values], None], ...], int]
-"""Whether it is wrapped, what it does, and what its arguments are: 0 nothing but the batch, 1 also
+"""Three choices: True if it is wrapped, what it does, and its arguments: 0 only the batch, 1 also
 the values before it, 2 these and a parameter."""
 
 

@@ -136,7 +136,7 @@ def tried_text(written: str) -> Outcome:
 
 
 def _is_little(written: str) -> bool:
-    """Whether the inputs are so small that the program may be run."""
+    """True if the inputs are small enough to run the program."""
     shapes = (found[4] for found in INPUT.finditer(written))
     return all(math.prod(map(int, filter(None, s.split(", ")))) <= 20_000 for s in shapes)
 

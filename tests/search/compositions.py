@@ -1,14 +1,13 @@
 """A search for compositions whose kernels take longer than those of their operations one by one.
 
     python -m tests.search.compositions --seconds 600
-    python -m tests.search.compositions --measured 300      estimates beside measured times
+    python -m tests.search.compositions --measured 300      estimates and measured times
     python -m tests.search.compositions --only 7.123        one case again, its kernels printed
 
-A case is two to four operations in turn, of the kinds that networks are made of, on shapes drawn at
-random. It is compiled as it stands, and with each operation's result in memory; what is compared
-are the estimates of the two. `MOST` is how much more the first may take. What the choice of what
-to fuse and how rests on are estimates; `--measured` says how far they are from what is measured,
-on the model of this machine.
+A case is a chain of two to four operations, of the kinds that networks are made of, on shapes
+drawn at random. It is compiled as it stands, and with each operation's result stored to memory; the
+estimates of the two are compared. `MOST` is how much more the first may take. Fusion decisions rest
+on estimates; `--measured` compares these with measured times, on the model of this machine.
 """
 
 import argparse
@@ -320,7 +319,7 @@ def measured(case: str, model: MachineModel) -> Measured | None:
 
 
 def show_measured(count: int, seed: int) -> int:
-    """So many cases beside their estimates; 1 where these are off by more than the bars."""
+    """Show measured times next to estimates; returns 1 if estimates are off by too much."""
     model, found, number = compiler.calibrate(), list[Measured](), 0
     while len(found) < count:
         number += 1

@@ -17,7 +17,7 @@ LARGE = (
     225, 255, 256, 257, 300, 384, 511, 512, 513, 676, 768, 784, 1000, 1023, 1024, 1025, 1499, 1500,
     1536, 1537, 2000, 2047, 2048, 2049, 3000, 4095, 4096, 4097, 8192, 10_000, 16_384, 65_536,
 )  # fmt: skip
-"""Extents: beside the lanes and tiles of each width; beside what stays in a cache; far above."""
+"""Extents: near the lanes and tiles of each width; near the sizes of caches; far above."""
 WIDTHS = {
     1: ("int8", "uint8", "bool"), 2: ("float16", "int16", "uint16"),
     4: ("float32", "float32", "float32", "int32", "uint32"),
@@ -41,7 +41,7 @@ class Draw:
 
     @property
     def is_float(self) -> bool:
-        """Whether the program's type is one of floats."""
+        """True if the program's type is a float type."""
         return dtypes.parse(self.dtype).is_float
 
     def chance(self, share: float) -> bool:

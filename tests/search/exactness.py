@@ -1,4 +1,4 @@
-"""Whether what a kernel computes is settled to the last bit, whatever order its sums are made in.
+"""True if the results of a kernel are exact to the last bit, in any order of its sums.
 
 Inputs are small whole numbers. As long as no value is a fraction and none is too large for its
 type, every sum of floats is exact in any order: two ways to compute it have to agree bit by bit.
@@ -64,7 +64,7 @@ def settled(body: Body) -> Settled:
 
 
 def _decides(node: ScalarNode, most: dict[ScalarNode, float]) -> bool:
-    """Whether a rounded value becomes a truth value or an integer."""
+    """True if a rounded value becomes a truth value or an integer."""
     is_rounded = any(math.isinf(most[s]) and s.dtype.is_float for s in node.sources)
     if not is_rounded:
         return False

@@ -27,7 +27,7 @@ SHARES = (
     *("heads",) * 2, *("reductions",) * 3, *("moves",) * 2, *("transposes",) * 2,
     "composites", "variables",
 )  # fmt: skip
-"""The families in turn, those whose choices are many more often."""
+"""The families alternately, those with many choices more often."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Drawn:
     text: str
     dtype: str
     is_small: bool
-    """Whether its kernels may be run: what they touch and compute is little."""
+    """True if its kernels are small enough to run."""
 
 
 def drawn(family: str, seed: str) -> Drawn:

@@ -17,7 +17,7 @@ FORMER = {
     "an axis that is split again":
         "x0 = float32[2, 3, 26, 40]; (x0.mT @ x0).reshape(2, 1, 3, 40, 40)"
         ".permute(2, 1, 3, 0, 4).reshape(3, 1, 40, 80)",
-    "merged heads, and batches beside a masked axis":
+    "merged heads, and batches next to a masked axis":
         "x0 = float64[2, 4, 3, 32]; x1 = float64[2, 32, 2, 16]; "
         "(x0 @ x1.swapaxes(1, 2).repeat_interleave(2, 1))"
         ".flatten(0, 2).permute(1, 0).reshape(16, 8, 3).swapaxes(0, 1)",

@@ -3,8 +3,8 @@
     python -m tests.search.selections --count 1000 --seed 7 --jobs 2
     python -m tests.search.selections --only 7.123
 
-Each program is head(body(map(x))) with a loss and its gradient, compiled as one; values are told
-apart by more than rounding, or are equal. The right gradient is made without the compiler: that of
+Each program is head(body(map(x))) with a loss and its gradient, compiled as one; values
+differ by more than rounding, or are equal. The right gradient is made without the compiler: that of
 the head by NumPy (`heads.py`), times the slope of the body by a complex step, times the matrix of
 the map. The exit code is 1 where a gradient is wrong.
 """

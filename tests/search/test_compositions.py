@@ -10,7 +10,7 @@ from tests.search.compositions import MOST, compared, estimated, program
 from tests.search.compositions import main as search
 
 Mark = Callable[[Tensor], Tensor]
-"""What is done with the result of each operation: nothing, or it is put in memory."""
+"""The use of the result of each operation: none, or it is stored to memory."""
 
 
 def data(*shape: int) -> Tensor:

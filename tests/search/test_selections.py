@@ -66,7 +66,7 @@ def test_it_and_check_see_copies_with_other_bits(monkeypatch: pytest.MonkeyPatch
 
 
 def _compiled(head: str, seed: int) -> tuple[bool, bool]:
-    """Whether the gradient of one program is right, and whether check says so."""
+    """True if the gradient of one program is right; and True if check reports so."""
     draw = np.random.default_rng(seed)
     x = draw.standard_normal((2, max(3, HEADS[head].least))).astype(np.float32)
     wide = x.astype(np.float64)

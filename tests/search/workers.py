@@ -44,7 +44,7 @@ def searched(
 ) -> Outcome:
     """The outcome of all cases that were tried in that time.
 
-    `progress` is told now and then what there is, and ends the search where it returns True.
+    `progress` is called now and then with the outcome so far; returning True ends the search.
     """
     whole, end = Outcome(), time.monotonic() + seconds
     workers = [_started(seed, place, place, jobs, end, run_share, try_one) for place in range(jobs)]
@@ -83,7 +83,7 @@ def _started(
 
 
 def _take(worker: _Worker, whole: Outcome) -> bool:
-    """Add what a process told; whether it has told all."""
+    """Add the report of a process; True if it was the last one."""
     try:
         while worker.told.poll():
             found = worker.told.recv()

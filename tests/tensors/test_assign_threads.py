@@ -114,7 +114,7 @@ def test_parts_assigned_by_threads_are_all_written() -> None:
 
 
 class Slow:
-    """A function on the host that stays inside until it is told to end."""
+    """A host function that runs until it is asked to end."""
 
     def __init__(self) -> None:
         self.inside, self.leave = threading.Event(), threading.Event()

@@ -191,7 +191,7 @@ LOOKED_AT: dict[str, tuple[Any, list[float]]] = {
 
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_one_memory_with_two_histories(name: str) -> None:
-    """What is in the memory of a tensor may have another history than that."""
+    """The node in the memory of a tensor may have another history than the tensor."""
     other, wanted = LOOKED_AT[name]
     w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
     d = other(w)
@@ -228,7 +228,7 @@ def test_an_argument_that_is_looked_at_under_another_name() -> None:
 
 
 def test_gradients_stop_where_it_says() -> None:
-    """What is detached has no gradient, and a tensor that leads there only is refused."""
+    """Detached tensors have no gradient; one that leads only to them is refused."""
     w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
     with pytest.raises(GradientError, match=r"(?s)integers: detach at .*test_gradients.py"):
         (w.detach() * 2).sum().backward()
@@ -267,7 +267,7 @@ def test_a_function_without_a_derivative() -> None:
 
 
 def test_learning_step_by_step_with_losses_looked_at() -> None:
-    """What an assignment that waits is computed with has the new value's history."""
+    """The computation of a pending assignment has the history of the new value."""
     w = Tensor(np.array([1.0, 2.0]), requires_grad=True)
     losses = []
     for _ in range(4):

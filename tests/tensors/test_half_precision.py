@@ -1,4 +1,4 @@
-"""What divides by a count, or sums many elements, of 16-bit floats: float64 rounded once."""
+"""Means and long sums of 16-bit floats: as in float64, rounded once."""
 
 import zlib
 from collections.abc import Callable

@@ -106,7 +106,7 @@ def test_any_assignment_is_numpys(block: int, way: str) -> None:
 
 
 def are_taken(seed: int) -> bool:
-    """Whether NumPy takes the index and the value of a seed."""
+    """True if NumPy accepts the index and the value of a seed."""
     source, x, theirs, _ = drawn(seed)
     found = numpys(x, theirs), assigned(x, theirs, value_for(source, x, theirs))
     return not any(isinstance(each, Exception) for each in found)

@@ -1,4 +1,4 @@
-"""Names of other libraries: answered where they mean one of ours, else told what to write."""
+"""Names of other libraries: aliases of our methods, or errors with what to write instead."""
 
 import copy
 import pickle

@@ -278,6 +278,6 @@ def test_a_loop_on_another_device(engine: str) -> None:
 
 @pytest.mark.parametrize(("counted", "expected"), [(lambda i: -i, -10), (lambda i: 4 - i, 10)])
 def test_a_counter_goes_down(counted: Any, expected: int) -> None:
-    """What is no sum of products has a type of its own, and no bounds that are asked for."""
+    """A number that is not a sum of products has a type of its own, and no bounds."""
     found = repeat(5, lambda i, x: x + counted(i).cast("float32") + 0 * i, Tensor([0.0]).float())
     assert_same(found.numpy(), np.array([expected], np.float32))

@@ -1,4 +1,4 @@
-"""What is selected from a tensor in one program is found in it by the next one."""
+"""An element that one program selects from a tensor is found in it by the next program."""
 
 import numpy as np
 import pytest

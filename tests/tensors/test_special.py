@@ -1,4 +1,4 @@
-"""Special functions beside mpmath's, and functions of single bits beside NumPy's."""
+"""Special functions against mpmath's, and bit operations against NumPy's."""
 
 import math
 from collections.abc import Callable
@@ -21,8 +21,8 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], list[float], float]] = {
     "lgamma": (lambda x: mpmath.log(abs(mpmath.gamma(x))), [*LINE, 1e5, 1e20], math.inf),
     "digamma": (mpmath.digamma, [*LINE, 1e5, 1e20], math.inf),
 }
-"""What it should be, arguments, and how many units in the last place it may be off; where the
-function crosses 0 it is an absolute error that is bounded."""
+"""The reference, the arguments, and the maximal error in units in the last place; where the
+function crosses 0 it is an absolute error."""
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -183,7 +183,7 @@ def test_refusals(use: Any, error: type[Exception], text: str) -> None:
 
 @every_engine
 def test_truth_values_are_padded_with_false(engine: str) -> None:
-    """0 stands for false where nothing else is said, as in what is built on padding."""
+    """0 is the default of bool too, as in methods built on padding."""
     array = np.array([[True, False, True], [True, True, False]])
     assert_same(evaluate(Tensor(array).pad(1), engine), np.pad(array, 1))
     assert_same(evaluate(Tensor(array).pad(1, 1), engine), np.pad(array, 1, constant_values=True))

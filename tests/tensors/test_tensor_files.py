@@ -34,7 +34,7 @@ def named(path: Path) -> dict[str, Tensor]:
 
 
 def is_mapped(tensor: Tensor) -> bool:
-    """Whether the data are those of the file, and no copy."""
+    """True if the data are those of the file, without a copy."""
     assert isinstance(tensor.node, Buffer)
     owner: Any = data(tensor.node)
     while isinstance(owner, np.ndarray) and not isinstance(owner.base, mmap.mmap):

@@ -1,9 +1,9 @@
-"""One equation of a jaxpr being called, and the table of primitives.
+"""The call of one equation of a jaxpr, and the table of primitives.
 
     @primitive("exp")
     def exp(call, x): return x.exp()
 
-A function gets the call and the operands as tensors, and gives a tensor, or a tuple of them.
+A function takes the call and the operands as tensors, and returns a tensor, or a tuple of them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ PRIMITIVES: dict[str, Function] = {}
 
 
 def primitive(*names: str) -> Callable[[Function], Function]:
-    """Decorate a function as what primitives of these names do."""
+    """Decorator: the function implements the primitives of these names."""
 
     def register(function: Function) -> Function:
         PRIMITIVES.update(dict.fromkeys(names, function))
@@ -38,7 +38,7 @@ def primitive(*names: str) -> Callable[[Function], Function]:
 
 
 def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
-    """A jaxpr, and the constants that it has if it is a closed one."""
+    """A jaxpr and its constants, of which only a closed jaxpr has any."""
     return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
 
 
@@ -51,7 +51,7 @@ def inner(parameters: Mapping[str, Any]) -> Iterator[Any]:
 
 
 class Walker(Protocol):
-    """What calls the equations of a jaxpr."""
+    """Calls the equations of a jaxpr."""
 
     def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
         """The results of a jaxpr for these operands."""
@@ -59,7 +59,7 @@ class Walker(Protocol):
 
     @property
     def given(self) -> frozenset[TensorNode]:
-        """The data that may be others in the next run."""
+        """The nodes of data that may change in the next run."""
         ...
 
 
@@ -73,7 +73,7 @@ class Call:
     results: Sequence[Any]
     walker: Walker
     reads: Reads = field(default_factory=Reads)
-    """What was asked for of the parameters."""
+    """The parameters that were read."""
 
     def __getitem__(self, name: str) -> Any:
         """A parameter that the equation must have."""
@@ -83,7 +83,7 @@ class Call:
                            ", ".join(self.parameters), name)  # fmt: skip
 
     def get(self, name: str, usual: Any = None) -> Any:
-        """A parameter, or what it usually is."""
+        """A parameter, or its default."""
         self.reads.names.add(name)
         return self.parameters.get(name, usual)
 
@@ -98,11 +98,12 @@ class Call:
         return dtype_of(self.results[0].dtype, self.op)
 
     def inline(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
-        """The results of a jaxpr among the parameters, its equations in the place of this one."""
+        """The results of an inner jaxpr, whose equations are inlined in place of this one."""
         return self.walker.walk(jaxpr, operands)
 
     def spread(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
-        """The results of a jaxpr of numbers, for each element of its operands, of one shape."""
+        """The results of a scalar jaxpr, applied to each element of its operands, which have one
+        shape."""
         jax = jax_itself()
         with loading():
             from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
@@ -115,19 +116,20 @@ class Call:
         return [t.reshape(*shape) for t in made]
 
     def known(self, tensor: Tensor) -> "Array | None":
-        """What a tensor is, where it follows from constants alone; None where it does not."""
+        """The value of a tensor if it follows from constants alone, else None."""
         if tensor.size > MOST_KNOWN:
             return None
         return computed([tensor])[0] if _follows(tensor, self.walker.given) else None
 
     def refused(self, problem: str, got: object, expected: str, hint: str = "") -> DataError:
-        """The error of this equation."""
+        """The error for this equation."""
         return DataError("from_jax", f"{self.op}: {problem}", got=str(got), expected=expected,
                          hint=hint)  # fmt: skip
 
 
 def _follows(tensor: Tensor, given: Collection[TensorNode]) -> bool:
-    """Whether a tensor follows from constants alone: from nothing `given`, no state of a loop."""
+    """True if a tensor follows from constants alone: from no `given` data, and no state of a
+    loop."""
     ends = (node for node in toposort([tensor.node]) if not node.sources)
     return all(
         isinstance(n, Const | Iota) or (isinstance(n, Buffer) and has_data(n) and n not in given)

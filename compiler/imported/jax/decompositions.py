@@ -1,7 +1,7 @@
-"""Decompositions of matrices, column by column: for matrices of hundreds of rows, not thousands.
+"""Matrix decompositions, column by column: for matrices of hundreds of rows, not thousands.
 
-Each step reads the whole matrix: n steps of n² elements, in the order of LAPACK's plain routines.
-Leading axes are joined into one.
+Each step reads the whole matrix: n steps of n² elements, in the order of LAPACK's unblocked
+routines. Leading axes are merged into one.
 """
 
 import math
@@ -15,11 +15,11 @@ from compiler.tensor import Tensor
 from compiler.tensors.repeat import repeat
 
 _IN_A_STEP = 10
-"""About how many operations a step has, for the choice whether steps are written out."""
+"""The approximate number of operations of a step, to decide whether steps are unrolled."""
 
 
 def _steps(count: int, step: Callable[..., Sequence[Tensor]], *first: Tensor) -> Sequence[Tensor]:
-    """The states after so many steps."""
+    """The states after `count` steps."""
     states: Sequence[Tensor] = first
     if count * _IN_A_STEP > MOST_WRITTEN_OUT:
         made = repeat(count, lambda k, *given: tuple(step(k, *given)), *first)
@@ -35,7 +35,7 @@ def _stack(x: Tensor) -> Tensor:
 
 
 def _numbers(x: Tensor, axis: int) -> Tensor:
-    """The number of each row or column, which broadcasts."""
+    """The index of each row or column, broadcastable."""
     return Tensor.arange(x.shape[axis]).reshape(*(-1 if i == axis else 1 for i in range(x.ndim)))
 
 
@@ -53,7 +53,7 @@ def _row(x: Tensor, k: Tensor) -> Tensor:
 
 @primitive("cholesky")
 def cholesky(call: Call, x: Tensor) -> Tensor:
-    """The lower triangle whose product with its transpose it is; NaN where there is none."""
+    """The Cholesky factor, a lower triangular matrix; NaN if there is none."""
     a = _stack(x)
     rows, columns = _numbers(a, 1), _numbers(a, 2)
 
@@ -71,7 +71,7 @@ def cholesky(call: Call, x: Tensor) -> Tensor:
 
 @primitive("triangular_solve")
 def triangular_solve(call: Call, a: Tensor, b: Tensor) -> Tensor:
-    """The solution of a x = b, or of x a = b, where a is a triangle."""
+    """The solution of a x = b, or of x a = b, for triangular a."""
     lower = bool(call["lower"])
     a, x = _stack(a), _stack(b)
     if not call["left_side"]:
@@ -97,7 +97,8 @@ def triangular_solve(call: Call, a: Tensor, b: Tensor) -> Tensor:
 
 @primitive("lu")
 def lu(call: Call, x: Tensor) -> Any:
-    """Lower and upper triangle in one matrix, the rows that were exchanged, and their order."""
+    """The LU decomposition with pivoting: both triangular matrices in one, the pivots, and the
+    permutation."""
     a = _stack(x)
     count, m, n = a.shape
     size = min(m, n)
@@ -125,7 +126,7 @@ def lu(call: Call, x: Tensor) -> Any:
 
 @primitive("lu_pivots_to_permutation")
 def order_of_pivots(call: Call, pivots: Tensor) -> Tensor:
-    """The order of the rows after exchanges one after the other."""
+    """The permutation of the rows after a sequence of exchanges."""
     size = int(call["permutation_size"])
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1], 1)
     first = Tensor.arange(size).cast(pivots.dtype).reshape(1, size, 1)
@@ -143,7 +144,7 @@ def order_of_pivots(call: Call, pivots: Tensor) -> Tensor:
 
 @primitive("qr")
 def qr(call: Call, x: Tensor) -> Any:
-    """Orthogonal columns and an upper triangle, by reflections (Householder, 1958)."""
+    """The QR decomposition by Householder reflections (1958)."""
     if call.get("pivoting"):
         raise call.refused("pivoting is not supported", True, "pivoting=False")
     a = _stack(x)

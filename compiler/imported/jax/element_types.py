@@ -1,4 +1,4 @@
-"""Element types of JAX as ours; a key of random numbers is one word of 64 bits."""
+"""JAX's element types as ours; a random key is one 64-bit word."""
 
 from typing import Any
 
@@ -10,28 +10,28 @@ from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 
 KEYS = "threefry2x32"
-"""The generator whose keys fit into 64 bits: JAX's usual one."""
+"""The generator whose keys fit into 64 bits: JAX's default."""
 
 
 def jax_itself() -> Any:
-    """JAX, loaded by the first that asks for it."""
+    """JAX, imported on first use."""
     with loading():
         import jax
     return jax
 
 
 def generator_of(dtype: Any) -> Any:
-    """What JAX knows of the generator of a type of keys; None for a type of numbers."""
+    """The generator of a key type; None for a numeric type."""
     return getattr(dtype, "_impl", None)
 
 
 def is_key(dtype: Any) -> bool:
-    """Whether these are keys of random numbers."""
+    """True for a type of random keys."""
     return generator_of(dtype) is not None
 
 
 def problem_of(dtype: Any) -> str:
-    """Why elements of this type cannot be computed with; "" if they can."""
+    """The reason why elements of this type are not supported; "" if they are."""
     generator = generator_of(dtype)
     if generator is not None:
         name = str(generator.name)
@@ -42,7 +42,7 @@ def problem_of(dtype: Any) -> str:
 
 
 def dtype_of(dtype: Any, where: str) -> DType:
-    """The type of ours; `DataError` for one that we do not have."""
+    """Our element type. Raises `DataError` if there is none."""
     if problem := problem_of(dtype):
         raise DataError("from_jax", f"{where}: {problem} are not supported", got=str(dtype),
                         expected=", ".join(t.name for t in dtypes.ALL))  # fmt: skip

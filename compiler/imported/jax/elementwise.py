@@ -1,4 +1,4 @@
-"""Primitives of each element by itself."""
+"""Elementwise primitives."""
 
 import math
 from typing import Any
@@ -42,7 +42,7 @@ for _op, _name in METHODS.items():
 
 @primitive("digamma")
 def digamma(_call: Call, x: Tensor) -> Tensor:
-    """Of 0 there is none."""
+    """digamma, NaN at 0."""
     return x.eq(0).where(math.nan, x.digamma())
 
 
@@ -50,25 +50,25 @@ def digamma(_call: Call, x: Tensor) -> Tensor:
            "sharding_constraint", "reshard", "pvary", "reduce_scatter_done", "layout_constraint",
            "to_edtype", "from_edtype", "random_clone")  # fmt: skip
 def same(_call: Call, *values: Tensor) -> Any:
-    """The values themselves: what is said of places, names and gradients changes none."""
+    """The operands unchanged: annotations of places, names and gradients."""
     return values
 
 
 @primitive("stop_gradient")
 def stopped(_call: Call, x: Tensor) -> Tensor:
-    """The value itself, where gradients stop."""
+    """The value without history: gradients stop here."""
     return x.detach() if x.dtype.is_float else x
 
 
 @primitive("div")
 def div(_call: Call, x: Tensor, y: Tensor) -> Tensor:
-    """Of integers towards zero."""
+    """Division; integers are rounded towards 0."""
     return x.div(y) if x.dtype.is_float else x.idiv(y)
 
 
 @primitive("pow")
 def power(_call: Call, x: Tensor, y: Tensor) -> Tensor:
-    """In the type of the base; an exponent of another type is converted to it."""
+    """The power, in the type of the base."""
     if x.dtype.is_float or not y.dtype.is_float:
         return x.pow(y.cast(x.dtype))
     return x.cast(y.dtype).pow(y).cast(x.dtype)
@@ -76,7 +76,7 @@ def power(_call: Call, x: Tensor, y: Tensor) -> Tensor:
 
 @primitive("integer_pow")
 def integer_power(call: Call, x: Tensor) -> Tensor:
-    """By squaring."""
+    """An integer power, by repeated squaring."""
     exponent = int(call["y"])
     if exponent == 0:
         return x.ones_like()
@@ -92,7 +92,7 @@ def integer_power(call: Call, x: Tensor) -> Tensor:
 
 @primitive("round")
 def rounded(call: Call, x: Tensor) -> Tensor:
-    """To the nearest whole number; halves to even ones, or away from zero."""
+    """Rounded to integers; halves to even or away from 0."""
     if int(call["rounding_method"]) == 1:
         return x.round()
     whole = x.trunc()
@@ -102,14 +102,14 @@ def rounded(call: Call, x: Tensor) -> Tensor:
 
 @primitive("shift_right_logical")
 def shift_logical(_call: Call, x: Tensor, by: Tensor) -> Tensor:
-    """Zeros come in from the left."""
+    """Logical right shift."""
     plain = UNSIGNED[x.dtype.bits]
     return x.bitcast(plain).rshift(by.bitcast(plain)).bitcast(x.dtype)
 
 
 @primitive("shift_right_arithmetic")
 def shift_arithmetic(_call: Call, x: Tensor, by: Tensor) -> Tensor:
-    """The sign comes in from the left; amounts are never negative."""
+    """Arithmetic right shift; amounts are not negative."""
     whole = SIGNED[x.dtype.bits]
     amount = by.bitcast(UNSIGNED[x.dtype.bits]).minimum(x.dtype.bits - 1)
     return x.bitcast(whole).rshift(amount.bitcast(whole)).bitcast(x.dtype)
@@ -117,7 +117,7 @@ def shift_arithmetic(_call: Call, x: Tensor, by: Tensor) -> Tensor:
 
 @primitive("clz")
 def leading_zeros(_call: Call, x: Tensor) -> Tensor:
-    """How many bits from the left are zero."""
+    """The number of leading zero bits."""
     bits = x.dtype.bits
     word = x.bitcast(UNSIGNED[bits])
     step = 1
@@ -138,13 +138,13 @@ def high_product(call: Call, x: Tensor, y: Tensor) -> Tensor:
 
 @primitive("clamp")
 def clamp(_call: Call, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
-    """Held between two values."""
+    """Clamped between two values."""
     return x.maximum(low).minimum(high)
 
 
 @primitive("select_n")
 def select(_call: Call, which: Tensor, *cases: Tensor) -> Tensor:
-    """The case whose number `which` has: of truth values 0 and 1."""
+    """The case with the number `which`; a truth value counts as 0 or 1."""
     if which.dtype == dtypes.bool_:
         return which.where(cases[1], cases[0]) if len(cases) > 1 else cases[0]
     made = cases[-1]
@@ -161,7 +161,7 @@ def convert(call: Call, x: Tensor) -> Tensor:
 
 @primitive("bitcast_convert_type")
 def same_bits(call: Call, x: Tensor) -> Tensor:
-    """The same bits read as another type; of another width there is one axis more or less."""
+    """The same bits reinterpreted as another type; a different width adds or removes an axis."""
     target = dtype_of(call["new_dtype"], call.op)
     if target.bits == x.dtype.bits or dtypes.bool_ in (target, x.dtype):
         return x.bitcast(target)
@@ -169,7 +169,7 @@ def same_bits(call: Call, x: Tensor) -> Tensor:
 
 
 def _narrower(x: Tensor, target: DType) -> Tensor:
-    """The parts of each element along a new last axis, the low bits first."""
+    """The parts of each element along a new last axis, low bits first."""
     word = x.bitcast(UNSIGNED[x.dtype.bits])
     parts = [
         word.rshift(at).cast(UNSIGNED[target.bits]).bitcast(target)
@@ -179,7 +179,7 @@ def _narrower(x: Tensor, target: DType) -> Tensor:
 
 
 def _wider(x: Tensor, target: DType) -> Tensor:
-    """The last axis joined into one element, its first part the low bits."""
+    """The last axis combined into one element, low bits first."""
     wide = UNSIGNED[target.bits]
     word = x.bitcast(UNSIGNED[x.dtype.bits]).cast(wide)
     made = word[..., 0]
@@ -205,7 +205,7 @@ def less_precise(call: Call, x: Tensor) -> Tensor:
 
 
 def _rounded_bits(x: Tensor, gone: int) -> Tensor:
-    """The last bits of the mantissa rounded away, halves to even."""
+    """The low bits of the mantissa rounded away, halves to even."""
     plain = UNSIGNED[x.dtype.bits]
     word = x.bitcast(plain)
     odd = word.rshift(gone).bitwise_and(1)
@@ -215,13 +215,13 @@ def _rounded_bits(x: Tensor, gone: int) -> Tensor:
 
 @primitive("eq_to", "lt_to", "le_to")
 def in_total_order(call: Call, x: Tensor, y: Tensor) -> Tensor:
-    """Compared by their bits: -NaN < -inf < … < -0 < 0 < … < inf < NaN."""
+    """Comparison in the total order of bits: -NaN < -inf < … < -0 < 0 < … < inf < NaN."""
     made: Tensor = getattr(_ranked(x), call.op.removesuffix("_to"))(_ranked(y))
     return made
 
 
 def _ranked(x: Tensor) -> Tensor:
-    """Integers in the order of the bits of floats."""
+    """Integers in the total order of floats."""
     if not x.dtype.is_float:
         return x
     whole = SIGNED[x.dtype.bits]

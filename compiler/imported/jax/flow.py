@@ -1,6 +1,7 @@
-"""Equations that hold programs: calls, branches.
+"""Equations that call inner programs: calls, branches.
 
-A branch that is known is the only one computed; where it is not, all are, and one is taken.
+Of a branch with a known condition only the chosen side is computed; otherwise all sides are, and
+one is selected.
 """
 
 from typing import Any
@@ -13,16 +14,16 @@ from compiler.tensor import Tensor
 _OF_JAX = "/jax/_src/"
 """A part of the paths of JAX's own functions."""
 BODIES = ("jaxpr", "call_jaxpr", "fun_jaxpr", "call", "callee")
-"""Parameters that hold what is called, in this order."""
+"""Parameters that hold the called program, in this order of preference."""
 IGNORED = ("debug_callback", "debug_print", "dce_sink")
-"""What prints while a program runs gives no value: it is left out."""
+"""Primitives that print at run time have no value: they are omitted."""
 
 
 @primitive("jit", "pjit", "closed_call", "core_call", "call", "remat", "remat2", "checkpoint",
            "remat_opt", "custom_vmap_call", "composite", "xla_call", "linear_call",
            "custom_lin")  # fmt: skip
 def called(call: Call, *operands: Tensor) -> Any:
-    """What is called, in the place of the call."""
+    """The called program, inlined in place of the call."""
     for name in BODIES:
         if call.get(name) is not None:
             return call.inline(call[name], operands)
@@ -31,20 +32,20 @@ def called(call: Call, *operands: Tensor) -> Any:
 
 @primitive("custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call", "custom_vjp_call_jaxpr")
 def with_derivative(call: Call, *operands: Tensor) -> Any:
-    """What is called; a derivative that the user gave is refused when it is asked for: JAX has
-    it as Python. Those of JAX's own functions are what their operations have."""
+    """The called program. A user-defined derivative is Python code in JAX, so asking for it raises
+    an error; the derivatives of JAX's own functions are those of their operations."""
     results = called(call, *operands)
     body, _ = opened(next(call.parameters[n] for n in BODIES if call.parameters.get(n) is not None))
     name, _, source = str(body.debug_info.func_src_info).partition(" at ")
     if _OF_JAX in source.replace("\\", "/"):
-        bent = {"relu": "relu", "relu6": "relu6"}.get(name)  # whose kinks have their derivatives
+        bent = {"relu": "relu", "relu6": "relu6"}.get(name)  # our derivatives at kinks are the same
         return [getattr(operands[0], bent)()] if bent else results
     return [y._ruled(of_nothing, y) for y in results]
 
 
 @primitive("custom_linear_solve")
 def linear_solve(call: Call, *operands: Tensor) -> Any:
-    """The solver that the user gave, with its own constants."""
+    """The user's solver, with its own constants."""
     counts, bodies = call["const_lengths"], call["jaxprs"]
     lengths = [counts.matvec, counts.vecmat, counts.solve, counts.transpose_solve]
     begin = lengths[0] + lengths[1]
@@ -54,7 +55,7 @@ def linear_solve(call: Call, *operands: Tensor) -> Any:
 
 @primitive(*IGNORED)
 def ignored(_call: Call, *_operands: Tensor) -> Any:
-    """Nothing."""
+    """No result."""
     return ()
 
 
@@ -72,7 +73,7 @@ def branches(call: Call, which: Tensor, *operands: Tensor) -> Any:
 
 @primitive("platform_index")
 def platform(call: Call) -> Tensor:
-    """The number of the platform's program: of those for the processor, or the one for all."""
+    """The number of the platform's program: one for the CPU, or one for all."""
     platforms = call["platforms"]
     for number, names in enumerate(platforms):
         if names is None or "cpu" in names:

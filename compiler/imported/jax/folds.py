@@ -1,4 +1,4 @@
-"""Reductions and running totals."""
+"""Reductions and cumulative operations."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ RUNNING = {"cumsum": "cumsum", "cumprod": "cumprod", "cummax": "cummax", "cummin
 
 @primitive(*METHODS)
 def reduced(call: Call, x: Tensor) -> Tensor:
-    """Some axes folded, in the type of the operand."""
+    """Some axes reduced, in the type of the operand."""
     axes = tuple(call["axes"])
     if not axes:
         return x
@@ -28,7 +28,7 @@ def reduced(call: Call, x: Tensor) -> Tensor:
 
 @primitive("psum", "pmax", "pmin")
 def over_axes(call: Call, *operands: Tensor) -> Any:
-    """What is folded over an axis that `vmap` named: by now it is one of the operand."""
+    """A reduction over an axis named by `vmap`, which is an axis of the operand by now."""
     axes = tuple(call["axes"])
     if not all(isinstance(axis, int) for axis in axes) or call.get("axis_index_groups"):
         raise call.refused("axes of several devices are not supported", axes, "axes of a vmap")
@@ -38,7 +38,7 @@ def over_axes(call: Call, *operands: Tensor) -> Any:
 
 @primitive(*OF_BITS)
 def reduced_bits(call: Call, x: Tensor) -> Tensor:
-    """And, or, exclusive or of the bits."""
+    """Bitwise and, or, exclusive or."""
     axes = tuple(call["axes"])
     if x.dtype == dtypes.bool_ and call.op != "reduce_xor":
         return (x.all if call.op == "reduce_and" else x.any)(axes) if axes else x
@@ -52,7 +52,7 @@ def reduced_bits(call: Call, x: Tensor) -> Tensor:
 
 @primitive("reduce")
 def reduced_by(call: Call, *operands: Tensor) -> Any:
-    """Folded by a function of two values, or of as many as there are operands."""
+    """A reduction by a function of two values, or of as many pairs as there are operands."""
     count = len(operands) // 2
     body = call["jaxpr"]
     return _halved(list(operands[:count]), list(operands[count:]),
@@ -62,7 +62,7 @@ def reduced_by(call: Call, *operands: Tensor) -> Any:
 def _halved(
     values: list[Tensor], first: list[Tensor], axes: tuple[int, ...], join: Any
 ) -> list[Tensor]:
-    """Axes folded by halves: the function that joins two values is an associative one."""
+    """Axes reduced by halves: the combining function is associative."""
     rank = values[0].ndim
     others = [a for a in range(rank) if a not in axes]
     flat = [v.permute(*others, *axes).reshape(*(v.shape[a] for a in others), -1) for v in values]
@@ -85,7 +85,7 @@ def _halved(
 
 @primitive(*RUNNING)
 def running(call: Call, x: Tensor) -> Tensor:
-    """The total up to each element, or from it on."""
+    """A cumulative operation, forwards or backwards."""
     axis, is_reverse = int(call["axis"]), bool(call["reverse"])
     if not x.size:
         return x
@@ -97,14 +97,14 @@ def running(call: Call, x: Tensor) -> Tensor:
 
 @primitive("argmax", "argmin")
 def place_of(call: Call, x: Tensor) -> Tensor:
-    """Where the greatest or least element is; of equal ones the first."""
+    """The index of the maximum or minimum; the first of equal elements."""
     (axis,) = call["axes"]
     made = x.argmax(axis) if call.op == "argmax" else x.argmin(axis)
     return made.cast(dtype_of(call["index_dtype"], call.op))
 
 
 def joining(jaxpr: Any) -> str:
-    """The method that a jaxpr of two numbers is, where it is one primitive; "" for others."""
+    """The method equivalent to a jaxpr of two numbers that is one primitive; "" for others."""
     body, constants = opened(jaxpr)
     if len(body.eqns) != 1 or constants or len(body.invars) != 2:
         return ""

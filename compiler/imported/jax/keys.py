@@ -1,7 +1,7 @@
-"""Keys of random numbers, and the bits that are made of them.
+"""Random keys, and the bits generated from them.
 
-A key of two words of 32 bits is one word of 64, so that what moves keys moves elements. What JAX
-does with keys it does in programs of its own: they are traced, and walked like the user's.
+A key of two 32-bit words is one 64-bit word, so that primitives that move keys move elements.
+Operations on keys are JAX's own programs: they are traced and walked like the user's.
 """
 
 import math
@@ -43,14 +43,14 @@ def unwrap(_call: Call, keys: Tensor) -> Tensor:
 
 @primitive("random_seed")
 def seed(call: Call, numbers: Tensor) -> Tensor:
-    """A key for each number."""
+    """A key for each seed."""
     made = _traced(call, call["impl"].seed, numbers.ndim, numbers)
     return packed(made)
 
 
 @primitive("random_split")
 def split(call: Call, keys: Tensor) -> Tensor:
-    """Several keys of each."""
+    """Several keys from each key."""
     shape = tuple(call["shape"])
     generator = generator_of(call.operands[0].dtype)
     return packed(_traced(call, lambda key: generator.split(key, shape), keys.ndim,
@@ -59,7 +59,7 @@ def split(call: Call, keys: Tensor) -> Tensor:
 
 @primitive("random_fold_in")
 def fold_in(call: Call, keys: Tensor, numbers: Tensor) -> Tensor:
-    """A key of each key and a number."""
+    """A key from each key and a number."""
     generator = generator_of(call.operands[0].dtype)
     shape = np.broadcast_shapes(keys.shape, numbers.shape)
     words, numbers = unpacked(keys.expand(*shape)), numbers.expand(*shape)
@@ -68,7 +68,7 @@ def fold_in(call: Call, keys: Tensor, numbers: Tensor) -> Tensor:
 
 @primitive("random_bits")
 def bits(call: Call, keys: Tensor) -> Tensor:
-    """Random bits of each key."""
+    """Random bits from each key."""
     width, shape = int(call["bit_width"]), tuple(call["shape"])
     generator = generator_of(call.operands[0].dtype)
     return _traced(call, lambda key: generator.random_bits(key, width, shape), keys.ndim,
@@ -76,7 +76,7 @@ def bits(call: Call, keys: Tensor) -> Tensor:
 
 
 def _traced(call: Call, function: Callable[..., Any], axes: int, *operands: Tensor) -> Tensor:
-    """A function of JAX's own, for each element of the first axes of its operands."""
+    """A JAX function, applied along the first axes of its operands."""
     jax = jax_itself()
     lead = operands[0].shape[:axes]
     if axes:

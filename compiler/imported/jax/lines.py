@@ -1,7 +1,7 @@
-"""The user's lines of an equation, and the scopes in which JAX says that it stands.
+"""Source lines and scopes of an equation.
 
-Both stand in what JAX keeps for its own errors, which may change from version to version: where it
-is not what is known here, there are none, and nodes come from the line that calls the program.
+Both come from JAX's internal data for error messages, which may change between versions. If they
+have another form, there are none, and nodes are attributed to the line that calls the program.
 """
 
 import functools
@@ -15,7 +15,7 @@ MOST_LINES = 64
 
 
 def lines_of(equation: Any) -> tuple[Line, ...]:
-    """The user's lines that were running when the equation was traced, from the outermost."""
+    """The user's lines that were running when the equation was traced, outermost first."""
     try:
         codes, places = equation.source_info.traceback.raw_frames()
         return _lines(tuple(codes), tuple(places))
@@ -46,7 +46,7 @@ def _line_at(code: CodeType, place: int) -> int:
 
 
 def scopes_of(equation: Any) -> tuple[str, ...]:
-    """Names from the outermost, as JAX writes them: ("transpose(jvp(layer))", "relu")."""
+    """Scope names, outermost first, as JAX writes them: ("transpose(jvp(layer))", "relu")."""
     try:
         return _names(str(equation.source_info.name_stack))
     except (AttributeError, TypeError):
@@ -55,7 +55,7 @@ def scopes_of(equation: Any) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _names(written: str) -> tuple[str, ...]:
-    """A path cut at slashes that stand in no parentheses."""
+    """A path split at slashes outside of parentheses."""
     names, depth = [""], 0
     for letter in written:
         depth += (letter == "(") - (letter == ")")

@@ -1,12 +1,11 @@
-"""Loops: written out where they are short, else repeated (`tensors/repeat.py`).
+"""Loops: unrolled if they are short, else counted loops (`tensors/repeat.py`).
 
     128 steps  =  32 iterations of (4 steps written out)
 
-Some steps are written out in each iteration, as many as make a moderate program. The rows that a
-scan collects are states of the repetition, of which each iteration writes its own rows only
-(`schedule/carry.py`).
-A state that only counts, i + 1 from step to step, is no state of the repetition: it is the first
-value and the counter.
+Each iteration is partially unrolled, as far as the program stays moderate. The stacked outputs of a
+scan are states of the loop; each iteration writes only its own rows (`schedule/carry.py`). A state
+that only counts, i + 1 from step to step, is not stored: it follows from its first value and the
+loop counter.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,19 +21,19 @@ from compiler.tensor import Tensor
 from compiler.tensors.repeat import MOST_ITERATIONS, repeat
 
 MOST_WRITTEN_OUT = 128
-"""Equations up to which steps are written out: a choice."""
+"""The number of equations up to which a loop is fully unrolled: a choice."""
 MOST_AT_ONCE = 8
-"""Steps up to which they are written out in an iteration: a choice."""
+"""The maximal number of steps unrolled in an iteration: a choice."""
 
 Tensors: TypeAlias = Sequence[Tensor]
 Step: TypeAlias = Callable[[Tensor, Tensors], tuple[Tensors, Tensors]]
-"""From the number of a step and the states to the next states, and a row for each result."""
+"""From the number of a step and the states to the next states, and a row for each output."""
 Block: TypeAlias = Step
-"""Several steps from a number on; the rows of all of them are along a first axis."""
+"""Several steps starting at a number; the rows of all of them are stacked along axis 0."""
 
 
 def equations_in(jaxpr: Any) -> int:
-    """How many equations a jaxpr has, those of its inner ones too."""
+    """The number of equations of a jaxpr, including inner ones."""
     return sum(
         1 + sum(equations_in(each) for each in inner(equation.params))
         for equation in opened(jaxpr)[0].eqns
@@ -45,9 +44,9 @@ def looped(
     body: Any, trips: int, step: Step, states: Tensors, rows: Tensors = (),
     counted: dict[int, int] | None = None,
 ) -> tuple[Tensors, Tensors]:  # fmt: skip
-    """The states after `trips` steps, and the rows of all steps along a first axis.
+    """The states after `trips` steps, and the rows of all steps stacked along axis 0.
 
-    `rows` are like those of one step; state s of `counted` grows by so much in each.
+    `rows` are like those of one step; state s of `counted` increases by a constant in each step.
     """
     count = max(equations_in(body), 1)
     if trips * count <= MOST_WRITTEN_OUT:
@@ -70,11 +69,11 @@ class _Uncounted:
     counted: dict[int, int]
 
     def given(self, states: Tensors) -> Tensors:
-        """The others of the states."""
+        """The states that do not only count."""
         return [state for s, state in enumerate(states) if s not in self.counted]
 
     def all(self, number: Tensor, given: Tensors) -> Tensors:
-        """All states before the step of that number."""
+        """All states before a step."""
         others = iter(given)
         return [
             first.add(number.cast(first.dtype).mul(self.counted[s])) if s in self.counted
@@ -88,7 +87,7 @@ class _Uncounted:
 
 
 def _written_out(step: Step, count: int) -> Block:
-    """Steps one after the other."""
+    """Unrolled steps."""
 
     def block(begin: Tensor, states: Tensors) -> tuple[Tensors, Tensors]:
         made = []
@@ -101,7 +100,7 @@ def _written_out(step: Step, count: int) -> Block:
 
 
 def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
-    """`count` blocks of `size` steps as a repetition."""
+    """`count` blocks of `size` steps as a counted loop."""
 
     def run(begin: Tensor, states: Tensors) -> tuple[Tensors, Tensors]:
         empty = [Tensor.full((count, size, *row.shape), 0, row.dtype) for row in rows]
@@ -122,7 +121,7 @@ def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
 
 
 def _row(x: Tensor, place: Tensor) -> Tensor:
-    """The slice of the first axis at a computed place."""
+    """The slice of axis 0 at a computed index."""
     shape = x.shape[1:]
     along = [
         Tensor.arange(n).reshape(-1, *(1,) * (len(shape) - axis - 1))
@@ -132,7 +131,7 @@ def _row(x: Tensor, place: Tensor) -> Tensor:
 
 
 def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
-    """The states that grow by a constant, whole numbers of rank 0, and by how much."""
+    """The states, integers of rank 0, that increase by a constant, with the constant."""
     jaxpr, _ = opened(body)
     makers = {v: e for e in jaxpr.eqns for v in e.outvars}
     found = {}
@@ -150,7 +149,7 @@ def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
 
 @primitive("scan")
 def scan(call: Call, *operands: Tensor) -> Any:
-    """A body for each slice of the first axis of some operands, with states that it hands on."""
+    """`scan`: a body for each slice along axis 0, with states carried from step to step."""
     body, length, is_reverse = call["jaxpr"], int(call["length"]), bool(call["reverse"])
     of_constants, of_states = int(call["num_consts"]), int(call["num_carry"])
     constants, states = operands[:of_constants], operands[of_constants:][:of_states]
@@ -172,7 +171,7 @@ def scan(call: Call, *operands: Tensor) -> Any:
 
 @primitive("while")
 def while_loop(call: Call, *operands: Tensor) -> Any:
-    """A body as long as a condition holds; how often at most has to be known."""
+    """`while_loop`: its maximal trip count has to be known."""
     condition, body = call["cond_jaxpr"], call["body_jaxpr"]
     of_condition, of_body = int(call["cond_nconsts"]), int(call["body_nconsts"])
     outer, constants = operands[:of_condition], operands[of_condition:][:of_body]
@@ -180,7 +179,7 @@ def while_loop(call: Call, *operands: Tensor) -> Any:
     trips = trips_of(call, condition, body, operands)
     if trips is None or trips.count > MOST_ITERATIONS:
         raise call.refused(
-            "how often it runs is known only when the program runs",
+            "its trip count is known only when the program runs",
             "a condition on computed values", "a condition such as i < n of known numbers",
             "lax.fori_loop with known limits, or (i < most) & condition: then it runs to `most`, "
             "and keeps its state once the condition is false",
@@ -198,5 +197,5 @@ def while_loop(call: Call, *operands: Tensor) -> Any:
 
 
 def _kept(goes_on: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """The new state where the condition, one or one for each of the first axes, is true."""
+    """The new state where the condition, one for all or one per leading index, is true."""
     return goes_on.reshape(*goes_on.shape, *(1,) * (new.ndim - goes_on.ndim)).where(new, old)

@@ -1,7 +1,7 @@
-"""Primitives that pick and place by positions, and those that put elements in order.
+"""Gather, scatter, dynamic slices and sorting.
 
-The general gather reads a window for each start: output axis by axis its positions are start +
-offset, so it is one `Index`; a scatter is one `Scatter` of all elements of all windows.
+The general gather reads a window at each start: the position on each axis is start + offset, so it
+is one `Index`; a scatter is one `Scatter` of all elements of all windows.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ UPDATES = {"scatter": "replace", "scatter-add": "add", "scatter-sub": "add",
 
 
 def _counting(shape: Sequence[int], axis: int) -> Tensor:
-    """The position along one axis of a shape, which it broadcasts to."""
+    """The index along one axis of a shape, broadcastable to it."""
     return Tensor.arange(shape[axis]).reshape(*(-1 if i == axis else 1 for i in range(len(shape))))
 
 
 def read_at(x: Tensor, positions: Sequence[Tensor], shape: Sequence[int]) -> Tensor:
-    """`x` at positions that broadcast to `shape`, one for each of its axes."""
+    """The elements of `x` at positions, one tensor per axis, that broadcast to `shape`."""
     if not x.ndim:
         return x.expand(*shape)
     if 0 in shape:
@@ -36,7 +36,8 @@ def read_at(x: Tensor, positions: Sequence[Tensor], shape: Sequence[int]) -> Ten
 def put_at(
     x: Tensor, positions: Sequence[Tensor], updates: Tensor, op: str = "replace"
 ) -> Tensor:
-    """`x` with updates at positions that broadcast to their shape; those outside are left out."""
+    """`x` updated at positions that broadcast to the shape of the updates; those out of range are
+    ignored."""
     if 0 in updates.shape or not x.size:
         return x
     if not x.ndim:
@@ -49,8 +50,8 @@ def put_at(
 def _starts(
     call: Call, indices: Tensor, extents: Sequence[int], sizes: Sequence[int], axes: Sequence[int]
 ) -> tuple[list[Tensor], Tensor | None]:
-    """Where windows of `sizes` begin along some axes, a tensor each; and whether they are inside,
-    where that matters: else they are held inside."""
+    """The starts of windows of `sizes` along some axes; and a mask of those in range, if the mode
+    needs it, else they are clamped."""
     starts: list[Tensor] = []
     inside: Tensor | None = None
     is_left = call["mode"] is not None and int(call["mode"].value) == 2
@@ -67,7 +68,7 @@ def _starts(
 
 
 def _spread(part: Tensor, places: Sequence[int], rank: int) -> Tensor:
-    """The axes of a tensor at places among `rank` axes."""
+    """A tensor with its axes at `places` among `rank` axes."""
     own = dict(zip(places, part.shape, strict=True))
     return part.reshape(*(own.get(axis, 1) for axis in range(rank)))
 
@@ -94,7 +95,8 @@ def gather(call: Call, x: Tensor, indices: Tensor) -> Tensor:
 
 
 def _usual_fill(dtype: dtypes.DType) -> Any:
-    """What JAX gives for positions outside: NaN, the least signed or greatest unsigned number."""
+    """JAX's value for positions out of range: NaN, the least signed or the greatest unsigned
+    number."""
     if dtype.is_float:
         return float("nan")
     return dtype.minimum if dtype.kind == "int" else dtype.maximum
@@ -104,8 +106,8 @@ def _positions(
     rank: int, starts: dict[int, Tensor], shape: Sequence[int], batch: Sequence[int],
     offsets: Sequence[int], gone: set[int], batching: dict[int, int],
 ) -> list[Tensor]:  # fmt: skip
-    """Positions along each axis of the operand, broadcasting to `shape`: its axes `batch` are
-    those of the starts, its axes `offsets` those of a window, but for the axes `gone` of it."""
+    """The positions along each axis of the operand, broadcastable to `shape`. Its axes `batch` are
+    those of the starts, its axes `offsets` those of a window without the collapsed axes `gone`."""
     window = iter(offsets)
     positions = []
     for axis in range(rank):
@@ -123,7 +125,7 @@ def _positions(
 
 @primitive(*UPDATES)
 def scatter(call: Call, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """A window of updates joined with the operand at each start."""
+    """The operand with a window of updates combined at each start."""
     numbers = call["dimension_numbers"]
     offsets = list(numbers.update_window_dims)
     batch = [axis for axis in range(updates.ndim) if axis not in offsets]
@@ -146,7 +148,7 @@ def scatter(call: Call, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
 
 
 def _applied(call: Call, x: Tensor, positions: list[Tensor], updates: Tensor) -> Tensor:
-    """A function of the element that is there: each position may be hit once."""
+    """A function applied to the elements at positions, each of which may occur once."""
     with loading():
         from jax.extend.core import ClosedJaxpr
     body, shape = call["update_jaxpr"], updates.shape
@@ -157,7 +159,7 @@ def _applied(call: Call, x: Tensor, positions: list[Tensor], updates: Tensor) ->
 
 @primitive("dynamic_slice")
 def dynamic_slice(call: Call, x: Tensor, *starts: Tensor) -> Tensor:
-    """A window whose begin is computed; it is held inside."""
+    """A window with a computed start, which is clamped."""
     sizes = tuple(call["slice_sizes"])
     positions = [_moved(call, start, x.shape[axis], sizes, axis)
                  for axis, start in enumerate(starts[: x.ndim])]  # fmt: skip
@@ -165,7 +167,7 @@ def dynamic_slice(call: Call, x: Tensor, *starts: Tensor) -> Tensor:
 
 
 def _begin(call: Call, start: Tensor, extent: int, size: int) -> Tensor:
-    """A begin held inside; a number where it is one."""
+    """A clamped start; a number if it is one."""
     known = call.known(start)
     if known is not None:
         return Tensor(min(max(int(known.item()), 0), extent - size))
@@ -178,8 +180,8 @@ def _moved(call: Call, start: Tensor, extent: int, sizes: Sequence[int], axis: i
 
 @primitive("dynamic_update_slice")
 def dynamic_update_slice(call: Call, x: Tensor, update: Tensor, *starts: Tensor) -> Tensor:
-    """A window replaced: every element is read from the update or the operand, so what is made
-    of the result may be computed in one kernel with it."""
+    """The operand with a window replaced. Every element is read from the update or the operand, so
+    that consumers can be fused with it."""
     if not x.ndim or 0 in update.shape:
         return update if not x.ndim else x
     positions, inside = [], None
@@ -199,7 +201,7 @@ def dynamic_update_slice(call: Call, x: Tensor, update: Tensor, *starts: Tensor)
 
 @primitive("sort")
 def sort(call: Call, *operands: Tensor) -> Any:
-    """Rows in the order of the first operands; equal ones keep theirs."""
+    """Rows sorted by the first operands; stable."""
     axis, count = int(call["dimension"]), int(call["num_keys"])
     if len(operands) == 1:
         return operands[0].sort(axis)
@@ -215,7 +217,7 @@ def sort(call: Call, *operands: Tensor) -> Any:
 
 @primitive("top_k", "approx_top_k")
 def top_k(call: Call, x: Tensor) -> Any:
-    """The greatest elements along an axis, and where they are."""
+    """The greatest elements along an axis, and their indices."""
     if call.op == "approx_top_k":
         axis, k, is_max = int(call["reduction_dimension"]), int(call["k"]), bool(call["is_max_k"])
     else:

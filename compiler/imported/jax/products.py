@@ -10,7 +10,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def summed_in(call: Call, x: Tensor, y: Tensor) -> DType:
-    """The type to multiply and sum in: that of the result where it is the wider one."""
+    """The type to multiply and accumulate in: that of the result if it is wider."""
     preferred = call.get("preferred_element_type")
     common = x.dtype if x.dtype == y.dtype else dtypes.promote(x.dtype, y.dtype)
     if preferred is None:
@@ -21,7 +21,7 @@ def summed_in(call: Call, x: Tensor, y: Tensor) -> DType:
 
 @primitive("dot_general")
 def dot(call: Call, x: Tensor, y: Tensor) -> Tensor:
-    """Sums of products over some axes, for each element of others that both have."""
+    """Sums of products over contracted axes, for each index of the batch axes."""
     (of_x, of_y), (batch_x, batch_y) = call["dimension_numbers"]
     dtype = summed_in(call, x, y)
     x, y = x.cast(dtype), y.cast(dtype)
@@ -47,8 +47,8 @@ def dot(call: Call, x: Tensor, y: Tensor) -> Tensor:
 
 @primitive("ragged_dot_general")
 def ragged(call: Call, x: Tensor, y: Tensor, sizes: Tensor) -> Tensor:
-    """Groups of rows [m, k], each with a matrix of its own of [groups, k, n]; rows behind the last
-    group give 0. Every row is multiplied with every matrix."""
+    """Groups of rows [m, k], each multiplied by its own matrix of [groups, k, n]; rows after the
+    last group give 0. Every row is multiplied by every matrix."""
     numbers = call["ragged_dot_dimension_numbers"]
     (of_x, of_y), batch = numbers.dot_dimension_numbers
     found = (tuple(of_x), tuple(of_y), tuple(map(tuple, batch)),

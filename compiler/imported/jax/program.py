@@ -1,8 +1,8 @@
-"""`from_jax`: a function that JAX traces as a callable program of tensors.
+"""`from_jax`: a function that JAX traces, as a callable program of tensors.
 
-The function is traced once, for operands of the examples' shapes and types; every primitive of the
-jaxpr, and of those inside it, is looked up, so that all that is not supported is told at once. A
-call of the program walks the equations and makes tensors, lazy as any.
+The function is traced once, for the shapes and types of the examples. All primitives of the jaxpr
+and its inner jaxprs are looked up first, so that everything unsupported is reported at once. A call
+of the program walks the equations and builds lazy tensors.
 """
 
 import inspect
@@ -37,19 +37,19 @@ from compiler.imported.known import leaves
 from compiler.tensor import Tensor
 
 MOST_PLACES = 3
-"""Lines that are told of one primitive that is not supported."""
+"""The number of source lines that are listed for an unsupported primitive."""
 
 
 class JaxProgram:
-    """A function of JAX: `program(*args, **kwargs)` gives what the function gives, lazy tensors in
-    the place of its arrays."""
+    """A JAX function: `program(*args, **kwargs)` returns the results of the function, with lazy
+    tensors in place of arrays."""
 
     def __init__(self, name: str, jaxpr: Any, given: Any, outputs: Any, names: list[str]) -> None:
         self.name = name
         self.jaxpr = jaxpr
-        """What JAX made of the function, a `ClosedJaxpr`."""
+        """The traced function, a `ClosedJaxpr`."""
         self.outputs = outputs
-        """The shapes and types of the results, as the function gives them."""
+        """The shapes and types of the results, in the structure that the function returns."""
         self._given = given
         self._results = jax_itself().tree_util.tree_structure(outputs)
         _check(jaxpr)
@@ -71,7 +71,7 @@ class JaxProgram:
 
     @user_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the function gives for these arguments. Nothing is computed yet."""
+        """The results of the function for these arguments. Nothing is computed yet."""
         values, given = jax_itself().tree_util.tree_flatten((args, kwargs))
         if given != self._given:
             raise DataError("JaxProgram", "the arguments are not like the examples",
@@ -82,13 +82,14 @@ class JaxProgram:
         return jax_itself().tree_util.tree_unflatten(self._results, made)
 
     def _called(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The results, one after the other; called once before, it tells what is refused."""
+        """The results as a list. It is called once in advance, so that unsupported cases raise
+        early."""
         walk = _Walk(self, frozenset(leaf for t in tensors for leaf in leaves(t)))
         with in_module(self.name):
             return walk.walk(self.jaxpr, tensors)
 
     def constant(self, value: Any) -> Tensor:
-        """A constant of a jaxpr as a tensor, one for all calls; its memory is JAX's."""
+        """A constant of a jaxpr as a tensor, shared by all calls, on JAX's memory."""
         if id(value) not in self._constants:
             self._constants[id(value)] = value, _tensor_of(value, "")
         return self._constants[id(value)][1]
@@ -104,7 +105,7 @@ class _Walk:
         self._runs: Counter[tuple[str, ...]] = Counter()
 
     def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
-        """The results of a jaxpr, its equations one after the other."""
+        """The results of a jaxpr; its equations are called in order."""
         body, constants = opened(jaxpr)
         known: dict[Any, Tensor] = dict(zip(body.invars, operands, strict=True))
         for v, c in zip(body.constvars, constants, strict=True):
@@ -135,7 +136,7 @@ class _Walk:
             self._lines = outer
 
     def _scopes(self, equation: Any) -> tuple[tuple[str, ...], int]:
-        """The scopes of an equation; a function of the user's that it calls is one, each time."""
+        """The scopes of an equation. A call of a user's function adds one."""
         scopes, name = scopes_of(equation), equation.params.get("name")
         body = equation.params.get("jaxpr")
         if not isinstance(name, str) or body is None or not name.isidentifier():
@@ -148,7 +149,7 @@ class _Walk:
 
 
 def _checked(call: Call, made: list[Tensor]) -> list[Tensor]:
-    """The results, each of the type and shape that JAX says."""
+    """The results, checked against JAX's types and shapes."""
     for tensor, described in itertools.zip_longest(made, call.results):
         got = "nothing" if tensor is None else _short(tensor.dtype, tensor.shape)
         expected = "nothing" if described is None else _short(
@@ -168,7 +169,7 @@ def _literal(literal: Any) -> Tensor:
 
 
 def _tensor_of(value: Any, name: str, dtype: Any = None) -> Tensor:
-    """An array or a number of JAX's as a tensor; one number is a constant of the program."""
+    """A JAX array or number as a tensor; a single number is a constant of the program."""
     if is_key(getattr(value, "dtype", None)):
         words = np.asarray(jax_itself().random.key_data(value)).astype(np.uint64)
         return Tensor(words[..., 0] << np.uint64(32) | words[..., 1], name=name)
@@ -179,7 +180,7 @@ def _tensor_of(value: Any, name: str, dtype: Any = None) -> Tensor:
 
 
 def _input(path: str, aval: Any, value: Any) -> Tensor:
-    """What was given for an operand, of the type and shape of the example."""
+    """The argument for an operand, checked against the type and shape of its example."""
     wanted, shape = dtype_of(aval.dtype, path), tuple(aval.shape)
     tensor = value if isinstance(value, Tensor) else _tensor_of(value, path)
     if tensor.shape != shape:
@@ -189,7 +190,7 @@ def _input(path: str, aval: Any, value: Any) -> Tensor:
         return tensor
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     usual = jax_itself().dtypes.canonicalize_dtype(tensor.dtype.numpy)
-    if dtype_of(usual, path) == wanted:  # 64 bits as JAX takes them
+    if dtype_of(usual, path) == wanted:  # 64-bit types as JAX converts them
         return tensor.cast(wanted)
     if is_number and (wanted.is_float or isinstance(value, int)):
         return Tensor(np.asarray(value, wanted.numpy), name=path)
@@ -198,7 +199,8 @@ def _input(path: str, aval: Any, value: Any) -> Tensor:
 
 
 def _check(jaxpr: Any) -> None:
-    """`DataError` with every primitive and type that is not supported, how often and where."""
+    """Raise `DataError` that lists every unsupported primitive and type, with its count and
+    lines."""
     count: Counter[str] = Counter()
     places: dict[str, dict[str, None]] = {}
     for equation, lines in _equations(jaxpr):
@@ -222,7 +224,7 @@ def _check(jaxpr: Any) -> None:
 
 
 def _problem(aval: Any) -> str:
-    """Why a value cannot be computed with; tokens of effects are none."""
+    """The reason why a value is not supported; effect tokens have none."""
     return problem_of(aval.dtype) if hasattr(aval, "dtype") else ""
 
 
@@ -234,7 +236,7 @@ def _told(problem: str, count: int, places: dict[str, None]) -> str:
 
 
 def _equations(jaxpr: Any) -> Iterator[tuple[Any, tuple[Line, ...]]]:
-    """Every equation, and those inside of those that are supported, with the user's lines."""
+    """Every equation, including those inside supported ones, with the user's lines."""
     stack: list[tuple[Any, tuple[Line, ...]]] = [(jaxpr, ())]
     while stack:
         body, outer = stack.pop()
@@ -247,13 +249,13 @@ def _equations(jaxpr: Any) -> Iterator[tuple[Any, tuple[Line, ...]]]:
 
 @located
 def from_jax(function: Callable[..., Any], *examples: Any, **named: Any) -> JaxProgram:
-    """A function of JAX as a program, traced for arguments like the examples.
+    """A JAX function as a program, traced for arguments like the examples.
 
-    Examples are arrays, numbers, `jax.ShapeDtypeStruct`s, tensors, and containers of them. So
-    `jax.grad(f)`, `jax.vmap(f)` and other functions of functions are programs, too. What prints
-    while a function runs (`jax.debug.print`) is left out. A branch that is not known before is
-    computed beside the others; a `while_loop` needs a bound that is known. Raises `DataError`
-    where primitives or types are not supported: all of them are named.
+    Examples are arrays, numbers, `jax.ShapeDtypeStruct`s, tensors, and containers of them.
+    Transformed functions such as `jax.grad(f)` and `jax.vmap(f)` can be imported, too. Run-time
+    printing (`jax.debug.print`) is omitted. If a condition is not known in advance, both branches
+    are computed; a `while_loop` needs a known bound. Raises `DataError` that lists all unsupported
+    primitives and types.
     """
     jax = jax_itself()
     if not callable(function):
@@ -267,7 +269,7 @@ def from_jax(function: Callable[..., Any], *examples: Any, **named: Any) -> JaxP
 
 
 def _described(value: Any) -> Any:
-    """A tensor as JAX describes an array."""
+    """A tensor as JAX's description of an array."""
     if not isinstance(value, Tensor):
         return value
     jax = jax_itself()
@@ -280,7 +282,7 @@ def _name_of(function: Any) -> str:
 
 
 def _names(function: Any, paths: Sequence[Sequence[Any]]) -> list[str]:
-    """A path for each operand: the name of the parameter, and where in it."""
+    """A path for each operand: the name of the parameter, and the position in it."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -296,7 +298,7 @@ def _names(function: Any, paths: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def _parameter(parameters: Sequence[inspect.Parameter], place: int) -> str:
-    """The name of the parameter that takes the argument at a place: "x", "args.2"."""
+    """The name of the parameter for a positional argument: "x", "args.2"."""
     for at, each in enumerate(parameters):
         if each.kind is inspect.Parameter.VAR_POSITIONAL:
             return f"{each.name}.{place - at}"
@@ -306,7 +308,7 @@ def _parameter(parameters: Sequence[inspect.Parameter], place: int) -> str:
 
 
 def _key(entry: Any) -> str:
-    """What stands in brackets or behind the dot."""
+    """The key in brackets or the attribute after the dot."""
     for name in ("key", "idx", "name"):
         if hasattr(entry, name):
             return str(getattr(entry, name))

@@ -1,4 +1,4 @@
-"""Primitives that move elements, and those that make them out of nothing."""
+"""Primitives that move or create elements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,13 +21,13 @@ def iota(call: Call) -> Tensor:
 
 @primitive("empty", "empty2")
 def empty(call: Call) -> Tensor:
-    """What nobody has written yet: zeros."""
+    """Uninitialised elements: zeros."""
     return Tensor.full(call.shape, 0, call.dtype)
 
 
 @primitive("broadcast_in_dim")
 def broadcast(call: Call, x: Tensor) -> Tensor:
-    """Repeated to a shape; axis i of the operand is axis `broadcast_dimensions[i]`."""
+    """Broadcast to a shape; axis i of the operand is axis `broadcast_dimensions[i]`."""
     shape, places = call.shape, call["broadcast_dimensions"]
     own = dict(zip(places, x.shape, strict=True))
     return x.reshape(*(own.get(i, 1) for i in range(len(shape)))).expand(*shape)
@@ -35,7 +35,7 @@ def broadcast(call: Call, x: Tensor) -> Tensor:
 
 @primitive("broadcast_to")
 def broadcast_to(call: Call, x: Tensor) -> Tensor:
-    """Repeated to a shape."""
+    """Broadcast to a shape."""
     return x.broadcast_to(*call.shape)
 
 
@@ -56,14 +56,14 @@ def transpose(call: Call, x: Tensor) -> Tensor:
 
 @primitive("rev")
 def reversed_along(call: Call, x: Tensor) -> Tensor:
-    """Some axes the other way."""
+    """Some axes reversed."""
     axes = call["dimensions"]
     return x.flip(*axes) if axes else x
 
 
 @primitive("concatenate")
 def concatenate(call: Call, *parts: Tensor) -> Tensor:
-    """One behind the other."""
+    """Concatenation along an axis."""
     return parts[0].cat(*parts[1:], dim=int(call["dimension"])) if parts[1:] else parts[0]
 
 
@@ -94,7 +94,7 @@ def tile(call: Call, x: Tensor) -> Tensor:
 
 @primitive("slice")
 def cut(call: Call, x: Tensor) -> Tensor:
-    """A part of each axis, every so many elements."""
+    """A strided slice of each axis."""
     begins, ends = call["start_indices"], call["limit_indices"]
     steps = call["strides"] or (1,) * x.ndim
     if not x.ndim:
@@ -105,12 +105,13 @@ def cut(call: Call, x: Tensor) -> Tensor:
 
 @primitive("pad")
 def pad(call: Call, x: Tensor, value: Tensor) -> Tensor:
-    """A value around the elements of each axis, and between them; negative widths cut."""
+    """Padding with a value around the elements of each axis, and between them; negative widths
+    crop."""
     return padded(x, [tuple(int(n) for n in each) for each in call["padding_config"]], value)
 
 
 def padded(x: Tensor, widths: Sequence[tuple[int, ...]], value: Tensor | None = None) -> Tensor:
-    """For each axis how much is put before, behind and between its elements; usually zeros."""
+    """`x` padded with `value`; `widths` are before, after and between the elements of each axis."""
     if all(each == (0, 0, 0) for each in widths):
         return x
     number = value.node.value if value is not None and isinstance(value.node, Const) else 0
@@ -135,7 +136,7 @@ def _bordered(x: Tensor, widths: Sequence[tuple[int, ...]], number: Scalar) -> T
 
 
 def apart(x: Tensor, axis: int, between: int) -> Tensor:
-    """Zeros between the elements of an axis."""
+    """Zeros inserted between the elements of an axis."""
     n, shape = x.shape[axis], x.shape
     if not between or n < 2:
         return x
@@ -149,7 +150,7 @@ def apart(x: Tensor, axis: int, between: int) -> Tensor:
 
 @primitive("iota_2x32_shape")
 def counters(call: Call) -> Any:
-    """The number of each element in two words of 32 bits, the upper one first."""
+    """The index of each element as two 32-bit words, the upper one first."""
     shape = call.shape
     count = Tensor.arange(int(np.prod(shape, dtype=np.int64))).reshape(*shape)
     upper = count.rshift(32) if count.size >= 1 << 32 else count.zeros_like()

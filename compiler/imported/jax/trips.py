@@ -1,9 +1,9 @@
-"""How often a `while_loop` runs, where that follows from constants.
+"""Trip counts of a `while_loop` that follow from constants.
 
-The condition is an `and` of parts. A part that hangs on states whose first values and steps are
-known, such as i < n, is counted by running it alone; the least count of such parts is how often
-the loop runs at most, and exactly if there is no other part. Under `vmap` a loop has a condition
-for each element: it runs until all are false, and elements whose own is false keep their states.
+The condition is a conjunction of parts. A part that depends only on states with known initial
+values and steps, such as i < n, is counted by running it alone. The least count of these parts is
+the maximal trip count, and the exact one if there is no other part. Under `vmap` a loop has a
+condition for each element: it runs until all are false, and finished elements keep their states.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ LIMIT = 1_000_000
 
 @dataclass(frozen=True)
 class Trips:
-    """At most so many iterations; `is_exact`: there are no fewer."""
+    """The maximal trip count; `is_exact` if it is exact."""
 
     count: int
     is_exact: bool
 
 
 def needed(jaxpr: Any, wanted: Sequence[Any]) -> set[int]:
-    """Which operands of a jaxpr some of its values are computed from."""
+    """The operands of a jaxpr that some of its results depend on."""
     needs = {v for v in wanted if not hasattr(v, "val")}
     for equation in reversed(jaxpr.eqns):
         if not needs.isdisjoint(equation.outvars):
@@ -37,7 +37,7 @@ def needed(jaxpr: Any, wanted: Sequence[Any]) -> set[int]:
 
 
 def conjuncts(jaxpr: Any) -> list[Any]:
-    """The values whose `and` is the only result of a jaxpr."""
+    """The values whose conjunction is the only result of a jaxpr."""
     makers = {v: e for e in jaxpr.eqns for v in e.outvars}
     found, stack = [], list(jaxpr.outvars)
     while stack:
@@ -51,7 +51,7 @@ def conjuncts(jaxpr: Any) -> list[Any]:
 
 
 def trips_of(call: Call, condition: Any, body: Any, operands: Sequence[Tensor]) -> Trips | None:
-    """How often a loop runs; None where that is not known."""
+    """The trip count of a loop; None if it is not known."""
     of_condition, of_body = int(call["cond_nconsts"]), int(call["body_nconsts"])
     constants = operands[:of_condition], operands[of_condition : of_condition + of_body]
     first = operands[of_condition + of_body :]
@@ -80,7 +80,7 @@ class _Part:
     first: Sequence[Tensor]
 
     def count(self) -> int | None:
-        """After how many iterations it is false; None where that is not known."""
+        """The number of iterations after which it is false; None if it is not known."""
         states = self._states()
         if any(is_key(opened(self.body)[0].outvars[s].aval.dtype) for s in states):
             return None
@@ -101,7 +101,7 @@ class _Part:
         return self._run({s: v for s, v in begins.items() if v is not None}, *known)
 
     def _states(self) -> list[int]:
-        """The states that the part hangs on, through all iterations."""
+        """The states that the part depends on, over all iterations."""
         condition, body = opened(self.condition)[0], opened(self.body)[0]
         of_condition, of_body = map(len, self.constants)
         found = {p - of_condition for p in needed(condition, [self.part]) if p >= of_condition}
@@ -115,7 +115,7 @@ class _Part:
     def _run(
         self, begins: dict[int, Array], of_condition: dict[int, Array], of_body: dict[int, Array]
     ) -> int | None:
-        """The count, by JAX, of the loop without all that the part does not hang on."""
+        """The count, computed by JAX with only the states that the part depends on."""
         jax = jax_itself()
         with loading():
             from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
@@ -145,7 +145,7 @@ class _Part:
 
 
 def _zeros(described: Any) -> Any:
-    """What stands for a value that nothing hangs on."""
+    """A placeholder for a value that nothing depends on."""
     jax = jax_itself()
     if is_key(described.dtype):
         return jax.random.wrap_key_data(jax.numpy.zeros((*described.shape, 2), "uint32"))

@@ -1,5 +1,5 @@
-"""Parameters of an equation that its function did not ask for: refused, unless they stand in
-`UNCHANGED`, or are None, empty or as in `USUAL`: JAX's parameters have no defaults."""
+"""Parameters of an equation that its function did not read: refused, unless they are in
+`UNCHANGED`, are None or empty, or have the value in `USUAL`. JAX's parameters have no defaults."""
 
 from typing import Any
 
@@ -55,11 +55,11 @@ UNCHANGED: dict[str, str] = {
 """Parameters that cannot change a value, each with the reason: `name`, `primitive.name`, or
 `primitive.*` for all of one primitive."""
 USUAL: dict[str, Any] = {"random_wrap.impl": "fry"}
-"""The only value of a parameter that is taken."""
+"""The only accepted value of a parameter."""
 
 
 def check_unread(call: Call) -> None:
-    """`DataError` for the first parameter that nothing read and that could change the result."""
+    """Raise `DataError` for the first parameter that was not read and could change the result."""
     for name, value in call.parameters.items():
         if name in call.reads.names or reason(UNCHANGED, call.op, name):
             continue

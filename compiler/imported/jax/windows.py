@@ -1,4 +1,4 @@
-"""Convolutions, and folds of windows."""
+"""Convolutions, and reductions over windows."""
 
 import math
 from typing import Any
@@ -19,7 +19,7 @@ FOLDS = {"reduce_window_sum": "sum", "reduce_window_max": "max", "reduce_window_
 
 @primitive("conv_general_dilated")
 def convolution(call: Call, x: Tensor, weight: Tensor) -> Tensor:
-    """Cross-correlation over any axes, of images with gaps and of groups of channels."""
+    """Cross-correlation over any number of axes, with dilated images and grouped channels."""
     of_x, of_weight, of_result = call["dimension_numbers"]
     dtype = summed_in(call, x, weight)
     image = x.cast(dtype).permute(*of_x)
@@ -28,7 +28,7 @@ def convolution(call: Call, x: Tensor, weight: Tensor) -> Tensor:
     if axes > MOST_AXES:
         raise call.refused("too many axes", axes, f"at most {MOST_AXES}")
     batches = int(call["batch_group_count"])
-    if batches > 1:  # groups of images, each with weights of its own, are groups of channels
+    if batches > 1:  # groups of images with separate weights are groups of channels
         n, c, *rest = image.shape
         image = image.reshape(batches, n // batches, c, *rest)
         image = image.swapaxes(0, 1).reshape(n // batches, batches * c, *rest)
@@ -52,7 +52,7 @@ def convolution(call: Call, x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _of_channels(image: Tensor, weight: Tensor, groups: int) -> Tensor:
-    """What is left of a convolution over no axes: a product for each group of channels."""
+    """A convolution over no axes: a matrix product for each group of channels."""
     n, c = image.shape
     o = weight.shape[0]
     x, w = image.reshape(n, groups, c // groups), weight.reshape(groups, o // groups, -1)
@@ -61,13 +61,13 @@ def _of_channels(image: Tensor, weight: Tensor, groups: int) -> Tensor:
 
 @primitive(*FOLDS)
 def folded(call: Call, x: Tensor) -> Tensor:
-    """The sum, the greatest or the least element of each window."""
+    """The sum, maximum or minimum of each window."""
     return _fold(call, x, FOLDS[call.op])
 
 
 @primitive("reduce_window")
 def folded_by(call: Call, *operands: Tensor) -> Any:
-    """Folded by a function of two values, which begins with an initial value."""
+    """A reduction by a function of two values, starting from an initial value."""
     count = len(operands) // 2
     body, values, first = call["jaxpr"], operands[:count], operands[count:]
     name = joining(body)
@@ -117,8 +117,8 @@ def _windows(call: Call, x: Tensor, border: Tensor) -> Tensor:
 
 @primitive("select_and_scatter_add")
 def spread_to_selected(call: Call, source: Tensor, x: Tensor) -> Tensor:
-    """Each element of `source` added to the element of its window of `x` that is selected: the
-    greatest or the least, of equal ones the first."""
+    """Each element of `source` added to the selected element of its window of `x`: the maximum or
+    minimum, of equal ones the first."""
     rank = x.ndim
     is_greatest = call["select_prim"].name in ("ge", "gt")
     border = Tensor(x.dtype.minimum if is_greatest else x.dtype.maximum, dtype=x.dtype)
@@ -137,7 +137,7 @@ def spread_to_selected(call: Call, source: Tensor, x: Tensor) -> Tensor:
 
 @primitive("select_and_gather_add")
 def taken_from_selected(call: Call, tangent: Tensor, x: Tensor) -> Tensor:
-    """The element of `tangent` in the place of the selected one of each window of `x`."""
+    """The element of `tangent` at the selected element of each window of `x`."""
     rank = x.ndim
     is_greatest = call["select_prim"].name in ("ge", "gt")
     border = Tensor(x.dtype.minimum if is_greatest else x.dtype.maximum, dtype=x.dtype)

@@ -1,4 +1,4 @@
-"""Weights of few bits in blocks of one scale each, as ONNX Runtime's quantiser packs them.
+"""Block-quantised weights, a scale per block, as packed by ONNX Runtime's quantiser.
 
     MatMulNBits(a, b, s, z)  =  a @ ((b - z) * s).T        numbers of 2, 4 or 8 bits
 """
@@ -35,7 +35,7 @@ def product(
 def picked(
     call: Call, x: Tensor, places: Tensor, scales: Tensor, zeros: Tensor | None = None
 ) -> Tensor:
-    """Quantised slices at places, as what they stand for."""
+    """Dequantised slices at given indices."""
     bits, block = call.get("bits", 4), call.get("block_size", 128)
     is_packed = x.dtype == dtypes.uint8
     steps = (_numbers(x, bits) if is_packed else x).cast(scales.dtype)
@@ -50,19 +50,19 @@ def picked(
 
 
 def _middle(call: Call, zeros: Tensor | None, bits: int) -> Tensor | float:
-    """The numbers that stand for 0: by themselves, or packed in bytes."""
+    """The zero points: separate, or packed in bytes."""
     if zeros is None:
         return float(1 << (bits - 1))
     return _numbers(zeros, bits).float() if zeros.dtype == dtypes.uint8 else zeros.float()
 
 
 def _each(given: Tensor, block: int, axis: int, like: Tensor) -> Tensor:
-    """What is given for blocks of an axis, for every element of it."""
+    """Values per block of an axis, repeated for every element of it."""
     return given.repeat_interleave(block, axis)._part(axis, 0, like.shape[axis])
 
 
 def _numbers(x: Tensor, bits: int) -> Tensor:
-    """The numbers in the bytes of the last axis, the lowest first."""
+    """The numbers packed in the bytes of the last axis, lowest bits first."""
     if bits == 8:
         return x
     shifts = Tensor(list(range(0, 8, bits)), dtype=dtypes.uint8)

@@ -1,11 +1,11 @@
-"""One node of a model being called, and the table of operators.
+"""The call of one node of a model, and the table of operators.
 
     @operator("Relu")
     def relu(call, x): return x.relu()
 
-A function gets the call and the inputs as tensors, None for one that is left out, and gives a
-tensor, or a tuple of them. What has to be known when the program is written (a shape, an axis, a
-repetition) is asked for by `call.known`.
+A function takes the call and the inputs as tensors, None for one that is omitted, and returns a
+tensor, or a tuple of them. Values that must be known while the program is built (a shape, an axis,
+a repetition) are read with `call.known`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ RUNTIME = "com.microsoft"
 
 
 def operator(*names: str, domain: str = "") -> Callable[[F], F]:
-    """Decorate a function as what operators of these names do."""
+    """Decorator: the function implements the operators of these names."""
 
     def register(function: F) -> F:
         OPERATORS.update({(domain, name): function for name in names})
@@ -46,18 +46,18 @@ def operator(*names: str, domain: str = "") -> Callable[[F], F]:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A value of a model: an array where it is known already, and as a tensor."""
+    """A value of a model: a tensor, and an array if it is already known."""
 
     array: Array | None = None
     given: Tensor | None = None
     name: str = ""
-    """What the model calls a constant."""
+    """The name of a constant in the model."""
     numbers: Array | None = None
-    """Whole numbers of which some follow from variables, as objects."""
+    """Integers, some of which depend on variables, as objects."""
 
     @cached_property
     def tensor(self) -> Tensor:
-        """The value as a tensor; one number is a constant of the program."""
+        """The value as a tensor; a single number is a constant of the program."""
         if self.given is not None:
             return self.given
         assert self.array is not None
@@ -68,7 +68,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """A node with its attributes, the version of its operators, and its inputs."""
+    """A node with its attributes, its operator version, and its inputs."""
 
     op: str
     name: str
@@ -77,9 +77,9 @@ class Call:
     inputs: Sequence[Value | None]
     outputs: int
     bound: Mapping[str, Variable] = field(default_factory=dict)
-    """The variables that have a value, by name."""
+    """The bound variables, by name."""
     reads: Reads = field(default_factory=Reads)
-    """What was asked for of the attributes and inputs."""
+    """The attributes and inputs that were read."""
 
     def __getitem__(self, name: str) -> Any:
         """An attribute that the node must have."""
@@ -88,31 +88,31 @@ class Call:
         raise self.refused(f"there is no attribute {name}", "none", name)
 
     def get(self, name: str, usual: Any = None) -> Any:
-        """An attribute, or what it usually is."""
+        """An attribute, or its default."""
         self.reads.names.add(name)
         return self.attributes.get(name, usual)
 
     def check_fits(self, name: str, own: Any) -> None:
-        """`DataError` where an attribute says another number than what the inputs are."""
+        """Raise `DataError` if an attribute contradicts the inputs."""
         said = self.get(name)
         if said is not None and not is_same(said, own):
             raise self.refused(f"{name} is not that of the inputs", said, str(own))
 
     def as_other(self, op: str, attributes: Mapping[str, Any], **changes: Any) -> "Call":
-        """The call of another operator, with attributes of its own."""
+        """The call of another operator, with its own attributes."""
         return replace(self, op=op, attributes=attributes, reads=Reads(), **changes)
 
     def extents(self, x: Tensor) -> list[Any]:
-        """The extents of a tensor: whole numbers, and bound variables."""
+        """The extents of a tensor: integers, and bound variables."""
         return [made_of(n, self.bound) for n in symbolic(x.shape, x.node.extents)]
 
     def has(self, place: int) -> bool:
-        """Whether that input is given."""
+        """True if that input is given."""
         return place < len(self.inputs) and self.inputs[place] is not None
 
     def known(self, place: int, what: str) -> Array:
-        """The input at that place, which has to be known when the program is written: a constant,
-        what follows from shapes, or what follows from data that were given, which is computed."""
+        """The input at that place, which has to be known while the program is built: it is a
+        constant, depends only on shapes, or on data that were passed, and is computed."""
         self.reads.places.add(place)
         value = self.inputs[place] if place < len(self.inputs) else None
         if value is None:
@@ -129,13 +129,13 @@ class Call:
         return computed([value.tensor])[0]
 
     def is_zero(self, place: int) -> bool:
-        """Whether that input is known to be nothing but zeros."""
+        """True if that input is known to be all zeros."""
         value = self.inputs[place] if place < len(self.inputs) else None
         return value is not None and value.array is not None and not value.array.any()
 
     def numbers(self, place: int, attribute: str, usual: Any = None) -> Any:
-        """Whole numbers that newer versions have as an input and older ones as an attribute; a
-        `Variable` for one that is known when the program runs."""
+        """Integers that are an input in newer versions and an attribute in older ones; a `Variable`
+        for one that is known only when the program runs."""
         self.reads.places.add(place)
         value = self.inputs[place] if self.has(place) else None
         if value is not None and value.numbers is not None:
@@ -145,7 +145,8 @@ class Call:
         return self.get(attribute, usual)
 
     def axis(self, axis: int, rank: int) -> int:
-        """An axis counted from the front; `AxisError` names this node where there is none."""
+        """An axis counted from 0 on. Raises `AxisError` that names this node if it is out of
+        range."""
         return axis_of(f"from_onnx: {self._where}", axis, rank)
 
     @property
@@ -153,13 +154,13 @@ class Call:
         return f"{self.op} {self.name}".strip()
 
     def refused(self, problem: str, got: object, expected: str) -> DataError:
-        """The error of this node."""
+        """The error for this node."""
         return DataError("from_onnx", f"{self._where}: {problem}", got=str(got), expected=expected)
 
 
 def fixed(x: Tensor, *axes: int) -> tuple[int, ...]:
-    """The extents of axes, all of them where none is named; `TypeError` for a variable one: what
-    counts its elements one by one cannot be written for all numbers of them."""
+    """The extents of axes, by default all. Raises `TypeError` for a variable one: code that
+    processes elements one by one needs their number."""
     extents = [x.symbolic_shape[axis] for axis in axes or range(x.ndim)]
     if variable := next((n for n in extents if not isinstance(n, int)), None):
         raise TypeError(f"an axis has {variable} elements")

@@ -1,4 +1,4 @@
-"""Operators from one element type to another: conversions, and numbers to a scale and back."""
+"""Type conversions and quantisation."""
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, float_limits
@@ -21,7 +21,8 @@ def cast(call: Call, x: Tensor, like: Tensor | None = None) -> Tensor:
 
 
 def _held(x: Tensor, target: DType, saturate: bool) -> Tensor:
-    """As a float of few bits: what is too large is the greatest number, or what has no number."""
+    """Converted to a float of few bits; values that are too large become the greatest number, or
+    NaN or inf."""
     if not saturate or target.width < 8:  # those of 4 bits saturate always
         return x.cast(target)
     most = float(float_limits(target.numpy).max)
@@ -29,8 +30,8 @@ def _held(x: Tensor, target: DType, saturate: bool) -> Tensor:
 
 
 def _exponents(x: Tensor, mode: str, saturate: bool) -> Tensor:
-    """Powers of two as ONNX rounds to them: of the size alone, to the next one or to the nearest;
-    infinities and NaN are NaN, and so is what is too large unless it is held."""
+    """Powers of two in ONNX's rounding modes: down, up or to nearest. Infinities and NaN are NaN,
+    and so are values that are too large, unless they saturate."""
     bits = x.bitcast("uint32")
     exponent, rest = bits.rshift(23).bitwise_and(0xFF), bits.bitwise_and((1 << 23) - 1)
     is_more = rest.gt(0) if mode == "up" else rest.ge(1 << 22)
@@ -42,13 +43,13 @@ def _exponents(x: Tensor, mode: str, saturate: bool) -> Tensor:
 
 @operator("BitCast")
 def bit_cast(call: Call, x: Tensor) -> Tensor:
-    """The same bits of another type."""
+    """The same bits reinterpreted as another type."""
     return x.bitcast(dtype_of(call["to"], f"{call.op} {call.name}"))
 
 
 @operator("QuantizeLinear")
 def quantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None) -> Tensor:
-    """x / scale + zero, rounded and held in the type."""
+    """x / scale + zero, rounded and saturated."""
     where = f"{call.op} {call.name}"
     target = zero.dtype if zero is not None else dtypes.uint8
     if call.get("output_dtype"):
@@ -79,7 +80,7 @@ def dequantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None)
 
 
 def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
-    """Scales along an axis, or in blocks of it, spread over the tensor."""
+    """Scales along an axis, or in blocks of it, broadcast to the tensor."""
     named, block = call.get("axis", 1), call.get("block_size", 0)
     if each is None or not each.ndim or each.size == 1:
         return each if each is None else each.reshape(())

@@ -1,4 +1,4 @@
-"""TfIdfVectorizer: how often sequences of numbers occur."""
+"""TfIdfVectorizer: counts of n-grams."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ Grams = list[list[int]]
 
 @operator("TfIdfVectorizer")
 def count_grams(call: Call, x: Tensor) -> Tensor:
-    """[rows, n] or [n] whole numbers: how often each known sequence occurs in a row, its elements
-    next to each other or as many apart as may be skipped; times weights, where there are some."""
+    """The counts of each known n-gram in each row, for [rows, n] or [n] integers; elements are
+    adjacent or up to a number of skipped elements apart; optionally weighted."""
     rows = x.reshape(1, -1) if x.ndim < 2 else x
     places = call["ngram_indexes"]
     whole = Tensor.zeros(rows.shape[0], max(places) + 1, dtype="float32")
@@ -29,7 +29,7 @@ def count_grams(call: Call, x: Tensor) -> Tensor:
 
 
 def _by_length(call: Call) -> list[tuple[Grams, Any]]:
-    """The sequences of each length that is asked for, and the columns where they are counted."""
+    """The n-grams of each requested length, and the columns for their counts."""
     if "pool_int64s" not in call.attributes:
         raise call.refused("only sequences of whole numbers are supported", "pool_strings",
                            "pool_int64s")  # fmt: skip
@@ -44,7 +44,7 @@ def _by_length(call: Call) -> list[tuple[Grams, Any]]:
 
 
 def _counts(rows: Tensor, grams: Grams, distance: int) -> Tensor | None:
-    """[rows, grams]: how often, where elements that follow each other are `distance` apart."""
+    """[rows, grams]: the counts for n-grams whose elements are `distance` apart."""
     length = len(grams[0])
     starts = rows.shape[1] - (length - 1) * distance
     if starts < 1:

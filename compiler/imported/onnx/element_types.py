@@ -1,4 +1,4 @@
-"""Element types and constants of ONNX as ours."""
+"""ONNX's element types and constants as ours."""
 
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,11 +23,11 @@ NUMBERS = {
     21: dtypes.uint4, 22: dtypes.int4, 23: dtypes.float4_e2m1fn, 24: dtypes.float8_e8m0fnu,
     25: dtypes.uint2, 26: dtypes.int2,
 }  # fmt: skip
-"""ONNX's numbers of the types that tensors have here."""
+"""ONNX's numbers of the supported types."""
 
 
 def dtype_of(number: int, where: str) -> DType:
-    """The type of that number; `DTypeError` where tensors have no such elements."""
+    """The type of that number. Raises `DTypeError` if it is not supported."""
     if number in NUMBERS:
         return NUMBERS[number]
     raise DTypeError(
@@ -37,7 +37,7 @@ def dtype_of(number: int, where: str) -> DType:
 
 
 def wide(x: Tensor) -> Tensor:
-    """Floats in a type that holds their sums and squares; integers as they are."""
+    """Floats in a type wide enough for their sums and squares; integers unchanged."""
     return x.cast(x.dtype.accumulator)
 
 
@@ -50,7 +50,7 @@ def name_of(number: int) -> str:
 
 
 def array_of(tensor: Any, where: str, folder: str = "") -> Array:
-    """The values of a TensorProto; those in another file are mapped, not copied."""
+    """The values of a TensorProto; those in another file are memory-mapped, not copied."""
     with loading():
         from onnx import numpy_helper
     dtype = dtype_of(tensor.data_type, where)
@@ -69,14 +69,14 @@ def array_of(tensor: Any, where: str, folder: str = "") -> Array:
 
 
 def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, folder: str) -> Array:
-    """Values in a file beside the model, mapped, or unpacked where several share a byte; any
-    other place is refused."""
+    """Values in a file in the model's folder, memory-mapped, or unpacked if several share a byte.
+    Any other location is refused."""
     said = {each.key: each.value for each in tensor.external_data}
     root = Path(folder).resolve()
     path = (root / said.get("location", "")).resolve()
     if not folder or not path.is_relative_to(root) or not path.is_file():
         raise DataError(
-            "from_onnx", f"the data of {where} are not beside the model",
+            "from_onnx", f"the data of {where} are not in the folder of the model",
             got=said.get("location", "no place"), expected="a file in the folder of the model",
         )  # fmt: skip
     count, each = int(np.prod(shape)), elements_in_a_byte(dtype)

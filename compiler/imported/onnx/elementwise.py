@@ -1,4 +1,4 @@
-"""Operators of each element by itself."""
+"""Elementwise operators."""
 
 import math
 from functools import reduce
@@ -36,7 +36,8 @@ def _method(name: str) -> Any:
 
 
 def _aligned(call: Call, x: Tensor, other: Tensor) -> Tensor:
-    """The second operand as versions before 7 have it: from axis `axis` of the first on."""
+    """The second operand by the rules before version 7: aligned from axis `axis` of the first
+    on."""
     if call.version >= 7 or not call.get("broadcast"):
         return other
     axis = call.get("axis", x.ndim - other.ndim)
@@ -49,7 +50,7 @@ for _op, _name in METHODS.items():
 
 @operator("Identity", "Dropout")
 def identity(call: Call, x: Tensor, *_known: Any) -> Any:
-    """The value itself; what is dropped while learning is kept here."""
+    """The value itself; dropout applies in training only."""
     is_training = call.has(2) and bool(call.known(2, "the mode").item())
     if call.op == "Dropout" and (is_training or _learns(call)):
         raise call.refused("it is in training mode", "training_mode", "inference")
@@ -57,20 +58,20 @@ def identity(call: Call, x: Tensor, *_known: Any) -> Any:
 
 
 def _learns(call: Call) -> bool:
-    """Whether a version before 7 says that it is in training mode."""
+    """True if a version before 7 is in training mode."""
     return call.version < 7 and not call.get("is_test", 0)
 
 
 @operator("Div")
 def div(call: Call, x: Tensor, y: Tensor) -> Tensor:
-    """Of integers towards zero."""
+    """Division; integers are rounded towards 0."""
     y = _aligned(call, x, y)
     return x.div(y) if x.dtype.is_float else x.idiv(y)
 
 
 @operator("Mod")
 def mod(call: Call, x: Tensor, y: Tensor) -> Tensor:
-    """With the sign of the divisor, or with `fmod` of the dividend."""
+    """The remainder with the sign of the divisor; with `fmod`, of the dividend."""
     return x.fmod(y) if call.get("fmod", 0) else x.mod(y)
 
 
@@ -84,7 +85,7 @@ def power(call: Call, x: Tensor, y: Tensor) -> Tensor:
 
 @operator("Max", "Min", "Sum", "Mean")
 def of_several(call: Call, *values: Tensor) -> Tensor:
-    """Element by element over all operands."""
+    """An elementwise operation over all operands."""
     name = {"Max": "maximum", "Min": "minimum"}.get(call.op, "add")
     dtype = values[0].dtype
     if call.op in ("Sum", "Mean"):  # floats of 16 bits are summed in 32 and rounded once
@@ -101,13 +102,13 @@ def shift(call: Call, x: Tensor, by: Tensor) -> Tensor:
 
 @operator("Where")
 def where(_call: Call, condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
-    """One where it is true, the other elsewhere."""
+    """One operand where the condition is true, the other elsewhere."""
     return condition.where(yes, no)
 
 
 @operator("Clip")
 def clip(call: Call, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
-    """Held between two numbers."""
+    """Clipped between two numbers."""
     if "min" in call.attributes:
         low = of_type(x, call["min"])
     if "max" in call.attributes:
@@ -119,7 +120,7 @@ def clip(call: Call, x: Tensor, low: Tensor | None = None, high: Tensor | None =
 @operator("LeakyRelu", "Elu", "Celu", "Selu", "ThresholdedRelu", "PRelu", "Shrink", "HardSigmoid",
           "HardSwish", "Swish", "Gelu")  # fmt: skip
 def activation(call: Call, x: Tensor, slope: Tensor | None = None) -> Tensor:
-    """Functions that bend a line."""
+    """Activation functions."""
     dtype, alpha = x.dtype, call.get("alpha")
     match call.op:
         case "LeakyRelu":
@@ -155,7 +156,7 @@ def activation(call: Call, x: Tensor, slope: Tensor | None = None) -> Tensor:
 
 @operator("IsInf")
 def is_inf(call: Call, x: Tensor) -> Tensor:
-    """Infinities of both signs, or of one."""
+    """True for infinities of both signs, or of one."""
     wanted = [sign for sign, name in ((1, "detect_positive"), (-1, "detect_negative"))
               if call.get(name, 1)]  # fmt: skip
     made = x.isnan().logical_and(False)

@@ -13,7 +13,7 @@ from compiler.tensors.variables import Variable
 @operator("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
           "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")  # fmt: skip
 def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
-    """One number for some axes, for all of them where none are named."""
+    """Some axes reduced, by default all."""
     axes, is_each = call.numbers(1, "axes"), call.get("noop_with_empty_axes", 0)
     keep, dtype = bool(call.get("keepdims", 1)), x.dtype
     if is_each and not axes:
@@ -51,7 +51,7 @@ def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
 
 
 def _of_each(op: str, x: Tensor) -> Tensor:
-    """What a reduction of no axes makes of each element."""
+    """The result of a reduction over no axes, for each element."""
     made = {
         "ReduceL1": x.abs, "ReduceL2": x.abs, "ReduceLogSum": x.log, "ReduceSumSquare": x.square,
     }.get(op, x.clone)()  # fmt: skip
@@ -60,7 +60,7 @@ def _of_each(op: str, x: Tensor) -> Tensor:
 
 @operator("ArgMax", "ArgMin")
 def place_of(call: Call, x: Tensor) -> Tensor:
-    """Where the greatest or least element is, the first or the last of equal ones."""
+    """The index of the maximum or minimum, the first or the last of equal ones."""
     axis, keep = call.axis(call.get("axis", 0), x.ndim), bool(call.get("keepdims", 1))
     name = "argmax" if call.op == "ArgMax" else "argmin"
     if not call.get("select_last_index", 0):
@@ -73,7 +73,7 @@ def place_of(call: Call, x: Tensor) -> Tensor:
 
 @operator("CumSum", "CumProd")
 def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
-    """Sums or products up to each element; backwards, or without the element itself."""
+    """Cumulative sums or products; optionally backwards, or exclusive."""
     axis = call.axis(int(call.known(1, "the axis").item()), x.ndim)
     made = x.flip(axis) if call.get("reverse", 0) else x
     made = made.cumsum(axis) if call.op == "CumSum" else made.cumprod(axis)
@@ -88,7 +88,7 @@ def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
 
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(call: Call, x: Tensor) -> Tensor:
-    """Along one axis; before version 13 along all from one on."""
+    """Softmax along one axis; before version 13 along all axes from one on."""
     axis = call.get("axis", -1 if call.version >= 13 else 1)
     axis = call.axis(axis, x.ndim)
     if call.version < 13:
@@ -111,7 +111,7 @@ def _softmax(op: str, x: Tensor, axis: int) -> Tensor:
 
 @operator("LayerNormalization", "RMSNormalization")
 def layer_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor | None = None) -> Any:
-    """Less the mean, divided by the deviation, over the axes from one on."""
+    """Layer normalisation over the axes from one on."""
     axis = call.axis(call.get("axis", -1), x.ndim)
     axes, eps = tuple(range(axis, x.ndim)), call.get("epsilon", 1e-5)
     stash = call.get("stash_type", 1)
@@ -130,7 +130,7 @@ def layer_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor | Non
 def batch_normalization(
     call: Call, x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor
 ) -> Tensor:
-    """Of each channel, by statistics that the model has."""
+    """Batch normalisation with the statistics of the model."""
     if call.get("training_mode", 0) or call.outputs > 1:
         raise call.refused("it is in training mode", "training_mode", "inference")
     made = x.batch_norm(mean, variance, scale, bias, call.get("epsilon", 1e-5))
@@ -139,13 +139,13 @@ def batch_normalization(
 
 @operator("InstanceNormalization")
 def instance_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    """Of each channel of each example."""
+    """Instance normalisation."""
     return x.instance_norm(scale, bias, call.get("epsilon", 1e-5))
 
 
 @operator("GroupNormalization")
 def group_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    """Of groups of channels; before version 21 scale and bias are those of groups."""
+    """Group normalisation; before version 21 scale and bias are per group."""
     groups, eps = call["num_groups"], call.get("epsilon", 1e-5)
     if call.version >= 21:
         return x.group_norm(groups, scale, bias, eps)
@@ -156,7 +156,7 @@ def group_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor) -> T
 
 @operator("MeanVarianceNormalization")
 def mean_variance_normalization(call: Call, x: Tensor) -> Tensor:
-    """Less the mean, divided by the deviation."""
+    """(x - mean) / deviation."""
     axes = tuple(call.get("axes", (0, 2, 3)))
     exact = wide(x)
     centred = exact.sub(exact.mean(axes, keepdim=True))
@@ -166,7 +166,7 @@ def mean_variance_normalization(call: Call, x: Tensor) -> Tensor:
 
 @operator("LpNormalization")
 def lp_normalization(call: Call, x: Tensor) -> Tensor:
-    """Divided by the length along an axis; 0 stays 0."""
+    """Divided by the norm along an axis; 0 stays 0."""
     axis, exact = call.get("axis", -1), wide(x)
     size = exact.abs().sum(axis, keepdim=True) if call.get("p", 2) == 1 else (
         exact.square().sum(axis, keepdim=True).sqrt())  # fmt: skip
@@ -175,7 +175,7 @@ def lp_normalization(call: Call, x: Tensor) -> Tensor:
 
 @operator("LRN")
 def local_response(call: Call, x: Tensor) -> Tensor:
-    """Divided by a power of the sum of squares over near channels."""
+    """Divided by a power of the sum of squares over neighbouring channels."""
     size, alpha = call["size"], call.get("alpha", 1e-4)
     low = (size - 1) // 2
     pairs = [(0, 0), (low, size - 1 - low), *[(0, 0)] * (x.ndim - 2)]
@@ -187,7 +187,7 @@ def local_response(call: Call, x: Tensor) -> Tensor:
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Any:
-    """The loss of classes along axis 1."""
+    """The negative log likelihood of classes along axis 1."""
     exact = wide(x)
     logs = exact.log_softmax(1) if call.op == "SoftmaxCrossEntropyLoss" else exact
     ignored, how = call.get("ignore_index"), call.get("reduction", "mean")

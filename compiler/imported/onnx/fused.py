@@ -1,4 +1,5 @@
-"""What ONNX Runtime's optimiser makes one operator of: products, norms and what follows them."""
+"""Operators fused by ONNX Runtime's optimiser: products and norms with the operations that
+follow."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from compiler.tensor import Tensor
 def conv_and_more(
     call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None, other: Tensor | None = None
 ) -> Tensor:
-    """A convolution, a sum, and a function of each element."""
+    """A convolution, a sum, and an activation function."""
     made = conv(call, x, weight, bias)
     return _bent(call, made if other is None else made.add(other),
                  *call.get("activation_params", ()))  # fmt: skip
@@ -24,13 +25,13 @@ def conv_and_more(
 
 @operator("FusedGemm", domain=RUNTIME)
 def gemm_and_more(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
-    """A product of matrices, and a function of each element."""
+    """A matrix product, and an activation function."""
     given = [call.get("activation_alpha"), call.get("activation_beta")]
     return _bent(call, gemm(call, a, b, c), *(n for n in given if n is not None))
 
 
 def _bent(call: Call, x: Tensor, *parameters: float) -> Tensor:
-    """The function that the node names; none where it names none."""
+    """The activation function that the node names, if any."""
     match call.get("activation", ""):
         case "":
             return x
@@ -51,12 +52,13 @@ def _bent(call: Call, x: Tensor, *parameters: float) -> Tensor:
 
 @operator("FusedMatMul", domain=RUNTIME)
 def scaled_product(call: Call, a: Tensor, b: Tensor) -> Tensor:
-    """alpha A B, of matrices turned or not."""
+    """alpha A B, of matrices that may be transposed."""
     return _turned(call, "A", a).matmul(_turned(call, "B", b)).mul(call.get("alpha", 1.0))
 
 
 def _turned(call: Call, side: str, x: Tensor) -> Tensor:
-    """[…, rows, columns] of what may have rows before the batch, and columns before rows."""
+    """[…, rows, columns] from an operand whose rows may come before the batch, or its columns
+    before its rows."""
     if call.get(f"transBatch{side}", 0):
         x = x.moveaxis(0, -2)
     return x.swapaxes(-1, -2) if call.get(f"trans{side}", 0) and x.ndim > 1 else x
@@ -64,7 +66,7 @@ def _turned(call: Call, side: str, x: Tensor) -> Tensor:
 
 @operator("Gelu", "BiasGelu", "FastGelu", "QuickGelu", domain=RUNTIME)
 def gelu(call: Call, x: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x by how likely a normal value is below it, or by what is near that."""
+    """GELU of x + bias, exact or approximated."""
     x = x if bias is None else x.add(bias)
     if call.op == "QuickGelu":
         return x.mul(x.mul(call.get("alpha", 1.702)).sigmoid())
@@ -73,7 +75,7 @@ def gelu(call: Call, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @operator("SimplifiedLayerNormalization")
 def root_mean_square(call: Call, x: Tensor, scale: Tensor) -> Any:
-    """As ONNX calls it from version 23 on; it stands in ONNX's own domain."""
+    """RMSNormalization of ONNX from version 23 on; the node is in ONNX's own domain."""
     if call.outputs > 1:
         raise call.refused("it gives what only training needs", "inv_std_var", "one output")
     return layer_normalization(replace(call, op="RMSNormalization"), x, scale)
@@ -84,7 +86,7 @@ def norm_of_sum(
     call: Call, x: Tensor, skip: Tensor, scale: Tensor, beta: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> Any:  # fmt: skip
-    """A sum of two or three, normalised, and the sum itself as the fourth result."""
+    """The normalised sum of two or three operands, and the sum itself as the fourth result."""
     is_simple = call.op == "SkipSimplifiedLayerNormalization"
     if is_simple:  # it has no beta: the bias stands in its place
         beta, bias = None, beta

@@ -1,7 +1,7 @@
 """ImageDecoder: the bytes of an image file as an image.
 
-Pillow decodes them while the model is walked: the shape of all that follows hangs on them, so they
-have to be given then. It is loaded by the models that have such a node.
+Pillow decodes the bytes while the model is walked, because all shapes after it depend on them; so
+they have to be passed as data. Pillow is imported only for models with this operator.
 """
 
 import io
@@ -19,7 +19,7 @@ from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 
 FORMATS = {"RGB": "RGB", "BGR": "RGB", "Grayscale": "L"}
-"""ONNX's formats as Pillow's modes."""
+"""Pillow's modes for ONNX's formats."""
 
 
 @operator("ImageDecoder")
@@ -34,7 +34,7 @@ def decode_image(call: Call, data: Tensor) -> Tensor:
 
 
 def _bytes_of(call: Call, data: Tensor) -> bytes:
-    """What the file holds, however long it is, if it was given as it is."""
+    """The content of the file, if it was passed as data."""
     node = data.node
     if isinstance(node, Buffer) and node.unique != PLACEHOLDER:
         return bytes(buffers.data(node).tobytes())

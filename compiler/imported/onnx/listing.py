@@ -1,12 +1,12 @@
-"""listing: a model as lines of text, which are its source: where each node stands, in which module.
+"""listing: a model as lines of text, which are its source: a line per node, with its module.
 
     input   x: f32[1,3,224,224]
     /layer1/layer1.0/conv1/Conv_output_0 = Conv(x, layer1.0.conv1.weight)  pads = [1, 1, 1, 1]
     output  191: f32[1,1000]
 
-The module of a node, here `layer1.0.conv1`, is what the exporter of PyTorch notes beside it, else
-what its name says. Lines are known to `linecache` under the name of the model's file, as those of
-notebook cells are, so that whatever shows a user's line shows these.
+The module of a node, here `layer1.0.conv1`, is recorded by PyTorch's exporter; otherwise it is
+derived from the node's name. The lines are registered with `linecache` under the name of the
+model's file, like those of notebook cells, so that they are shown wherever a user's line is.
 """
 
 import ast
@@ -24,15 +24,15 @@ MOST_SHOWN = 64
 """Characters of an attribute that are shown."""
 SCOPES, CLASSES = "pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"
 NAMESPACE = "namespace"
-"""What PyTorch's exporters note of a node: all three name the modules around it, and itself."""
+"""The metadata key of PyTorch's exporters: all three list the modules around a node, and itself."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The lines of a model: `file` is what they are known under, `name` what the model is called.
+    """The lines of a model: `file` is their name in `linecache`, `name` that of the model.
 
-    `lines` are by the identity of nodes, which have no other that is sure to be their own; as long
-    as `nodes` holds them, protobuf gives the same objects.
+    `lines` is keyed by the identity of nodes, the only unique key; protobuf returns the same
+    objects as long as `nodes` refers to them.
     """
 
     file: str
@@ -42,9 +42,9 @@ class Listing:
     nodes: tuple[Any, ...] = field(repr=False)
 
     def at(self, node: Any) -> AbstractContextManager[object]:
-        """Tensors made inside come from this node of the model, and stand in its module.
+        """Context in which tensors are attributed to this node of the model, and to its module.
 
-        What a node is written out by, which has no line, belongs to that node.
+        The nodes of its expansion, which have no line, are attributed to it.
         """
         made = ExitStack()
         if line := self.lines.get(id(node)):
@@ -58,8 +58,8 @@ class Listing:
 
 @contextmanager
 def _model(name: str) -> Iterator[None]:
-    """Tensors made inside stand in the model itself: in an inner graph not in the node's modules
-    that runs it."""
+    """Context in which tensors are attributed to the model itself: the nodes of an inner graph do
+    not belong to the module of the node that runs it."""
     before = state.module
     running = before.chain() if before is not None else ()
     at = next((it for it in reversed(running) if it.name == it.kind == name), None)
@@ -75,7 +75,7 @@ def _model(name: str) -> Iterator[None]:
 
 
 def listed(model: Any, file: str = "") -> Listing:
-    """The listing of a model: under the name of its file, else under that of its graph."""
+    """The listing of a model, under the name of its file, else that of its graph."""
     graph = model.graph
     name = graph.name or "model"
     rows: list[str] = []
@@ -90,7 +90,7 @@ def listed(model: Any, file: str = "") -> Listing:
 
 
 def _kept(file: str, rows: Sequence[str]) -> str:
-    """The name that the lines are known under: another, where that is one of other lines."""
+    """The name under which the lines are registered; another name if it is taken by other lines."""
     texts = [f"{row}\n" for row in rows]
     free, count = file, 1
     while free in linecache.cache and linecache.getlines(free) != texts:
@@ -101,12 +101,12 @@ def _kept(file: str, rows: Sequence[str]) -> str:
 
 
 def _list(graph: Any, indent: str, rows: list[str], found: list[tuple[Any, int]]) -> None:
-    """A line for each node; those of inner graphs stand below theirs."""
+    """A line per node; the lines of inner graphs follow theirs, indented."""
     for node in graph.node:
         inner = [each for each in node.attribute if each.HasField("g")]
-        told = [_told(each) for each in node.attribute if not each.HasField("g")]
+        attributes = [_shown(each) for each in node.attribute if not each.HasField("g")]
         made = ", ".join(node.output) or "nothing"
-        text = f"{indent}{made} = {node.op_type}({', '.join(node.input)})  {', '.join(told)}"
+        text = f"{indent}{made} = {node.op_type}({', '.join(node.input)})  {', '.join(attributes)}"
         rows.append(text.rstrip())
         found.append((node, len(rows)))
         for each in inner:
@@ -114,7 +114,7 @@ def _list(graph: Any, indent: str, rows: list[str], found: list[tuple[Any, int]]
             _list(each.g, f"{indent}    ", rows, found)
 
 
-def _told(attribute: Any) -> str:
+def _shown(attribute: Any) -> str:
     with loading():
         from onnx import helper
 
@@ -147,8 +147,8 @@ def _typed(value: Any) -> str:
 
 
 def modules_of(node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The modules around a node, each by its name in the one before, and the classes: of the model,
-    then of these, "" where that is not known."""
+    """The modules around a node, each by its name in its parent, and the classes of the model and
+    of these modules, "" if unknown."""
     noted = {each.key: each.value for each in getattr(node, "metadata_props", ())}
     scopes = _strings(noted.get(SCOPES, ""))
     classes = _strings(noted.get(CLASSES, ""))
@@ -163,7 +163,7 @@ def modules_of(node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _strings(text: str) -> list[str]:
-    """A list of strings as PyTorch writes it; empty for what is none."""
+    """A list of strings in PyTorch's notation; empty for other text."""
     try:
         found = ast.literal_eval(text) if text else []
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -190,7 +190,7 @@ def _named(name: str) -> Iterator[str]:
 
 
 def _relative(names: Sequence[str]) -> tuple[str, ...]:
-    """Names without what they repeat of those before: features, features.0 → features, 0."""
+    """Names without the prefix they repeat: features, features.0 → features, 0."""
     made: list[str] = []
     for name in filter(None, names):
         around = ".".join(made)

@@ -1,4 +1,4 @@
-"""Operators that pick and place by positions."""
+"""Gather, scatter, selection and top-k."""
 
 import math
 from typing import Any
@@ -13,32 +13,32 @@ from compiler.tensors.variables import Variable
 
 _PAIRS = ("sum", "add"), ("prod", "mul"), ("amax", "max"), ("amin", "min")
 _UPDATES = {onnx: ours for ours, onnx in _PAIRS}
-"""Our name of how updates are joined with what is there, by ONNX's."""
+"""Our names of update functions, by ONNX's."""
 
 
 def _positions(index: Tensor, extent: "int | Variable") -> Tensor:
-    """Positions counted from the front."""
+    """Indices with negative ones resolved."""
     index = index.cast(dtypes.int64)
     return index.lt(0).where(index.add(extent), index)
 
 
 @operator("Gather")
 def gather(call: Call, x: Tensor, index: Tensor) -> Tensor:
-    """The slices at positions along an axis."""
+    """The slices at indices along an axis."""
     axis = call.axis(call.get("axis", 0), x.ndim)
     return x.take(_positions(index, x.symbolic_shape[axis]), axis)
 
 
 @operator("GatherElements")
 def gather_elements(call: Call, x: Tensor, index: Tensor) -> Tensor:
-    """An element for each position."""
+    """An element for each index."""
     axis = call.axis(call.get("axis", 0), x.ndim)
     return x.gather(axis, _positions(index, x.symbolic_shape[axis]))
 
 
 @operator("GatherND")
 def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
-    """Parts at positions along several axes, after some axes that both have."""
+    """Slices at index tuples, after batch axes."""
     batch, depth = call.get("batch_dims", 0), index.shape[-1]
     lead: Any = index.symbolic_shape[:-1]
     places: list[Any] = []
@@ -54,7 +54,7 @@ def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
 
 @operator("ScatterElements", "Scatter")
 def scatter_elements(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
-    """An element put at each position, or joined with what is there."""
+    """Elements written, or combined with the old ones, at indices along an axis."""
     axis = call.axis(call.get("axis", 0), x.ndim)
     how, where = call.get("reduction", "none"), _positions(index, x.symbolic_shape[axis])
     if how == "none":
@@ -68,7 +68,7 @@ def _extents(x: Tensor) -> Any:
 
 @operator("ScatterND")
 def scatter_nd(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
-    """Parts put at positions along several axes."""
+    """Slices written at index tuples."""
     depth = index.shape[-1]
     extents: Any = x.symbolic_shape
     lead, rest = extents[:depth], extents[depth:]
@@ -108,13 +108,13 @@ def top_k(call: Call, x: Tensor, _k: Tensor | None = None) -> tuple[Tensor, ...]
 
 @operator("NonZero")
 def non_zero(call: Call, _x: Tensor) -> Tensor:
-    """Where elements are not 0; what they are has to be known."""
+    """The indices of the elements that are not 0, which have to be known."""
     return Tensor(np.array(np.nonzero(call.known(0, "where elements are not 0")), np.int64))
 
 
 @operator("Unique")
 def unique(call: Call, _x: Tensor) -> tuple[Tensor, ...]:
-    """The different elements or slices, where each is first, which each is, and how often."""
+    """The distinct elements or slices, first indices, inverse indices and counts."""
     values, axis = call.known(0, "what the elements are"), call.get("axis")
     found, first, which, count = np.unique(values, True, True, True, axis=axis)
     if not call.get("sorted", 1):
@@ -128,7 +128,8 @@ def unique(call: Call, _x: Tensor) -> tuple[Tensor, ...]:
 
 @operator("NonMaxSuppression")
 def non_max_suppression(call: Call, *_known: Tensor) -> Tensor:
-    """Boxes that overlap no better one of their class by more than a share: [n, 3]."""
+    """Non-maximum suppression: [n, 3] indices of boxes that overlap no better box of their class
+    too much."""
     boxes, scores = call.known(0, "where boxes are"), call.known(1, "how good they are")
     most, share, least = (
         call.known(place, "a limit").item() if call.has(place) else usual
@@ -158,7 +159,7 @@ def _corners(boxes: Array, is_centred: bool) -> Array:
 
 
 def _overlap(one: Array, other: Array) -> float:
-    """The area that two boxes share, of what both cover."""
+    """The intersection over union of two boxes."""
     low, high = np.maximum(one[:2], other[:2]), np.minimum(one[2:], other[2:])
     shared = float(np.prod(np.maximum(high - low, 0)))
     whole = float(np.prod(one[2:] - one[:2]) + np.prod(other[2:] - other[:2])) - shared
@@ -176,7 +177,7 @@ def compress(call: Call, x: Tensor, _condition: Tensor) -> Tensor:
 
 @operator("ReverseSequence")
 def reverse_sequence(call: Call, x: Tensor, lengths: Tensor) -> Tensor:
-    """The first elements of each sequence turned round."""
+    """The first elements of each sequence reversed."""
     batch, time = call.get("batch_axis", 1), call.get("time_axis", 0)
     n: Any = x.symbolic_shape[time]
     rows = lengths.reshape(-1, 1).cast(dtypes.int64)
@@ -190,7 +191,8 @@ def reverse_sequence(call: Call, x: Tensor, lengths: Tensor) -> Tensor:
 def tensor_scatter(
     call: Call, cache: Tensor, update: Tensor, first: Tensor | None = None
 ) -> Tensor:
-    """A cache of sequences with new elements from a place of each sequence on, or round its end."""
+    """A cache of sequences with new elements written from an index on, or wrapped around its
+    end."""
     axis = call.axis(call.get("axis", -2), cache.ndim)
     (count,), (longest,) = fixed(update, axis), fixed(cache, axis)
     places = Tensor.arange(count).reshape(-1, *(1,) * (cache.ndim - axis - 1))

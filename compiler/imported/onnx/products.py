@@ -1,4 +1,4 @@
-"""Products of matrices, and what is made of them."""
+"""Matrix products and determinants."""
 
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
@@ -12,7 +12,7 @@ def matmul(_call: Call, a: Tensor, b: Tensor) -> Tensor:
 
 @operator("Gemm")
 def gemm(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
-    """alpha A B + beta C, of matrices turned or not."""
+    """alpha A B + beta C, of matrices that may be transposed."""
     a = a.T if call.get("transA", 0) else a
     b = b.T if call.get("transB", 0) else b
     alpha, beta = call.get("alpha", 1.0), call.get("beta", 1.0)
@@ -25,18 +25,18 @@ def gemm(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
 
 @operator("Einsum")
 def einsum(call: Call, *operands: Tensor) -> Tensor:
-    """Sums over named axes."""
+    """Einstein summation."""
     equation = call["equation"]
     return Tensor.einsum(equation.decode() if isinstance(equation, bytes) else equation, *operands)
 
 
 MOST_ROWS = 64
-"""Of a matrix whose determinant is written out: each row is a step of the program."""
+"""The maximal size of a matrix whose determinant is computed: each row is a step of the program."""
 
 
 @operator("Det")
 def determinant(call: Call, x: Tensor) -> Tensor:
-    """[…, n, n] → […]: Gauss's elimination, the greatest element of each column first."""
+    """[…, n, n] → […]: the determinants, by Gaussian elimination with pivoting."""
     columns, rows = fixed(x, -2, -1)
     if columns != rows or rows > MOST_ROWS:
         raise call.refused("this is no matrix for a determinant", x.shape,

@@ -1,8 +1,8 @@
-"""`from_onnx`: a model as a callable program, its inputs and outputs by name.
+"""`from_onnx`: a model as a callable program, with inputs and outputs by name.
 
-The model is read, its functions written out, and every operator looked up, so that all that is not
-supported is told at once. A call walks the nodes: what follows from shapes and constants is
-computed on the way, by the interpreter of the graph, and all else becomes tensors, lazy as any.
+The model is read, its functions are inlined, and all operators are looked up, so that everything
+unsupported is reported at once. A call walks the nodes: values that follow from shapes and
+constants are computed by the interpreter of the graph, all others become lazy tensors.
 """
 
 from collections import Counter
@@ -49,17 +49,17 @@ from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable, binds_in, bounds_of
 
 FOLDED = 1 << 16
-"""Elements up to which a value is computed while the model is walked, where all it needs is known:
-shapes, axes, small tables."""
+"""The size up to which values with known inputs are computed while the model is walked: shapes,
+axes, small tables."""
 MOST_ITERATIONS = 10_000
-"""Of a `Loop` whose trips are written out."""
+"""The maximal number of iterations of a `Loop` that is unrolled."""
 CONTROL = ("If", "Loop", "Scan")
 OWN = ("", "ai.onnx")
 """Names of ONNX's own domain."""
 
 
 class OnnxProgram:
-    """A model: `program(x=array)` gives its outputs by name, as lazy tensors."""
+    """An imported model: `program(x=array)` returns its outputs by name, as lazy tensors."""
 
     def __init__(
         self, model: Any, folder: str = "", bounds: Mapping[str, tuple[int, int]] | None = None,
@@ -67,7 +67,7 @@ class OnnxProgram:
     ) -> None:  # fmt: skip
         self._graph = model.graph
         self.variables = {name: Variable(name, *pair) for name, pair in (bounds or {}).items()}
-        """The variables by the names that the model has for extents."""
+        """The variables, by the model's names of extents."""
         self._versions: dict[str, int] = {
             _domain(each): each.version for each in model.opset_import
         }
@@ -79,7 +79,7 @@ class OnnxProgram:
             for each in model.graph.initializer
         }
         self._made: dict[str, Tensor] = {}
-        """The parameters that were asked for."""
+        """The parameters that were requested."""
         self.inputs = {
             each.name: _described(each) for each in model.graph.input
             if each.name not in self._constants
@@ -87,7 +87,7 @@ class OnnxProgram:
         """Name to (element type, extents): a number, or a name for one that may differ."""
         self.outputs = tuple(each.name for each in model.graph.output)
         self.listing = listed(model, file)
-        """The model as lines of text: the source of what it computes."""
+        """The model as lines of text: the source of its nodes."""
 
     def __repr__(self) -> str:
         given = ", ".join(
@@ -118,10 +118,10 @@ class OnnxProgram:
 
     @property
     def parameters(self) -> dict[str, Tensor]:
-        """The constants of the model that are floats, by name, in memory of their own.
+        """The constants of the model that are floats, by name, with their own memory.
 
-        From then on calls read them there, so they may learn; before, what hangs on constants
-        alone is computed while a call is read.
+        After this, calls read them from that memory, so they can be trained; before, values that
+        depend only on constants are computed when a call is built.
         """
         for name, value in self._constants.items():
             array = value.array
@@ -133,7 +133,7 @@ class OnnxProgram:
         return self._versions.get("" if domain in OWN else domain, 1)
 
     def _check(self, graph: Any) -> None:
-        """`DataError` with every operator that is not supported, and how often it occurs."""
+        """Raise `DataError` that lists every unsupported operator, with its count."""
         missing = Counter(
             f"{node.domain + '.' if node.domain not in OWN else ''}{node.op_type} "
             f"(version {self._version(node.domain)})"
@@ -153,7 +153,7 @@ class OnnxProgram:
         return _function_of(node, self._version(domain), []) is not None
 
     def _walk(self, graph: Any, outer: Mapping[str, Value]) -> list[Value]:
-        """The outputs of a graph, whose nodes see what stands outside."""
+        """The outputs of a graph; its nodes can read the values of the outer graphs."""
         known = dict(outer)
         for each in graph.initializer:
             known.setdefault(each.name, Value(array_of(each, each.name, self._folder)))
@@ -196,7 +196,7 @@ class OnnxProgram:
         return [Value(given=tensor) for tensor in results]
 
     def _expanded(self, node: Any, inputs: Sequence[Value | None]) -> list[Value | None]:
-        """An operator that ONNX defines by others."""
+        """An operator that ONNX defines as a function of others."""
         tensors = [None if v is None else v.tensor for v in inputs]
         function = _function_of(node, self._version(node.domain), tensors)
         if function is None:
@@ -222,12 +222,12 @@ class OnnxProgram:
         return [own.get(name) for name in function.output[: len(node.output)]]
 
     def _if(self, call: Call, known: dict[str, Value]) -> list[Value]:
-        """The branch that a known condition chooses."""
+        """The branch that a known condition selects."""
         is_true = bool(call.known(0, "the condition").item())
         return self._walk(call["then_branch" if is_true else "else_branch"], known)
 
     def _loop(self, call: Call, known: dict[str, Value]) -> list[Value]:
-        """The iterations one after the other, as often as is known."""
+        """The unrolled iterations, whose number must be known."""
         body, states = call["body"], list(call.inputs[2:])
         trips = int(call.known(0, "the trip count").item()) if call.has(0) else MOST_ITERATIONS
         goes_on = bool(call.known(1, "the condition").item()) if call.has(1) else True
@@ -282,8 +282,8 @@ class OnnxProgram:
         return [*states, *results]
 
     def _scan_of_batches(self, call: Call, known: dict[str, Value]) -> list[Value]:
-        """As versions before 9 have it: axis 0 is a batch, whose sequences are scanned each by
-        itself along the next axis."""
+        """Scan before version 9: axis 0 is a batch of sequences, each scanned along the next
+        axis."""
         if call.has(0):
             raise call.refused("lengths of sequences are not supported before version 9",
                                "sequence_lens", "sequences of one length")  # fmt: skip
@@ -301,7 +301,7 @@ class OnnxProgram:
 
 
 def _given_values(tensors: Iterable[Tensor]) -> dict[str, Variable]:
-    """The variables that inputs give a value, by name."""
+    """The variables that inputs bind, by name."""
     found = {name: bind for tensor in tensors for name, bind in binds_in(tensor.node).items()}
     return {
         name: Variable(name, *bounds_of(bind), value=bind.value) for name, bind in found.items()
@@ -309,7 +309,7 @@ def _given_values(tensors: Iterable[Tensor]) -> dict[str, Variable]:
 
 
 def _numbers(call: Call, inputs: Sequence[Value | None]) -> Any:
-    """The result of a node as numbers, where it follows from variables; else None."""
+    """The result of a node as numbers, if it depends on variables; else None."""
     first = inputs[0] if inputs else None
     if call.op in ("Shape", "Size") and first is not None:
         return shape_numbers(call, first.tensor) if first.tensor.node.extents else None
@@ -323,7 +323,7 @@ def _numbers(call: Call, inputs: Sequence[Value | None]) -> Any:
 
 
 def _made(function: Any, call: Call, tensors: Sequence[Tensor | None]) -> Any:
-    """The tensors of a node. What counts elements one by one needs to know how many there are."""
+    """The tensors of a node. Code that processes elements one by one needs fixed extents."""
     try:
         return function(call, *tensors)
     except TypeError as error:
@@ -335,7 +335,7 @@ def _made(function: Any, call: Call, tensors: Sequence[Tensor | None]) -> Any:
 
 
 def _domain(of: Any) -> str:
-    """The domain of a node or of a set of operators; ONNX's own has two names."""
+    """The domain of a node or of an operator set; ONNX's own has two names."""
     return "" if of.domain in OWN else str(of.domain)
 
 
@@ -345,7 +345,7 @@ def _graphs(attribute: Any) -> list[Any]:
 
 
 def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
-    """Values of all iterations along a new axis; of none an empty one."""
+    """The values of all iterations stacked along a new axis; for none an empty value."""
     if not rows:
         dtype, shape = _described(like)
         return Value(np.zeros((0, *(n if isinstance(n, int) else 0 for n in shape)), dtype.numpy))
@@ -362,7 +362,7 @@ def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
 
 
 def _bound(node: Any, given: Mapping[str, Any]) -> Any:
-    """A node of a function, its references to the function's attributes replaced."""
+    """A node of a function, with references to the function's attributes resolved."""
     made = type(node)()
     made.CopyFrom(node)
     del made.attribute[:]
@@ -385,7 +385,7 @@ def _bind_graphs(attribute: Any, given: Mapping[str, Any]) -> None:
 
 
 def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> Any:
-    """The function that ONNX defines an operator by; None where there is none."""
+    """The function by which ONNX defines an operator, if any."""
     with loading():
         import onnx
 
@@ -418,7 +418,7 @@ def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> An
 
 
 def _defaults(node: Any, version: int) -> dict[str, Any]:
-    """The attributes of an operator that has none of its own, as ONNX says."""
+    """The default attributes of an operator."""
     with loading():
         import onnx
     schema = onnx.defs.get_schema(node.op_type, version, _domain(node))
@@ -429,7 +429,7 @@ def _defaults(node: Any, version: int) -> dict[str, Any]:
 
 
 def _nodes(graph: Any) -> Iterable[Any]:
-    """Every node, those of inner graphs too."""
+    """Every node, including those of inner graphs."""
     stack = [graph]
     while stack:
         for node in stack.pop().node:
@@ -456,7 +456,7 @@ def _input(
     name: str, value: Any, dtype: Any, shape: tuple[int | str, ...],
     variables: Mapping[str, Variable],
 ) -> Tensor:  # fmt: skip
-    """What was given for an input, of the type and extents that the model says."""
+    """The argument for an input, checked against the model's type and extents."""
     axes = {a: variables[n] for a, n in enumerate(shape) if isinstance(n, str) and n in variables}
     if not isinstance(value, Tensor) and axes:
         value = Tensor(value, name=name, symbolic=axes)
@@ -477,15 +477,15 @@ def _input(
 def from_onnx(
     model: Any, variables: Mapping[str, tuple[int, int]] | None = None
 ) -> OnnxProgram:
-    """A model in the ONNX format as a program: a path, the bytes of a file, or a ModelProto.
+    """An ONNX model as a program, from a path, the bytes of a file, or a ModelProto.
 
-    `variables` has the bounds of extents by the names that the model gives them, such as
-    {"batch": (1, 64)}: then one compilation serves all values inside, and nothing is padded. An
-    extent that has a name but no bounds is what the data have, and each is a program of its own.
+    `variables` has ranges for named extents of the model, such as {"batch": (1, 64)}: one
+    compilation then serves all values in the range, without padding. A named extent without a range
+    is taken from the data, and each value is compiled separately.
 
-    Data in files beside the model are mapped, not copied; such files are looked for in its folder
-    alone. Raises `FileNotFoundError`, and `DataError` for what is no model or has operators that
-    are not supported: all of them are named.
+    External data files are memory-mapped, not copied, and only read from the model's folder. Raises
+    `FileNotFoundError`, and `DataError` for an invalid model or one with unsupported operators: all
+    of them are listed.
     """
     folder = file = ""
     with loading():
@@ -512,7 +512,7 @@ def from_onnx(
 
 
 def _check_order(graph: Any, outer: set[str]) -> None:
-    """Every value is made before it is used: a cycle, or a name that nothing makes, is refused."""
+    """Raise `DataError` unless every value is defined before it is used."""
     known = outer | {each.name for each in (*graph.input, *graph.initializer)}
     for node in graph.node:
         if missing := [name for name in node.input if name and name not in known]:

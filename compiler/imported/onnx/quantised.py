@@ -1,4 +1,4 @@
-"""Products and convolutions of quantised values: in whole numbers, then to the new scale."""
+"""Quantised matrix products and convolutions: computed in integers, then rescaled."""
 
 from typing import Any
 
@@ -9,13 +9,14 @@ from compiler.tensor import Tensor
 
 
 def whole(x: Tensor, zero: Tensor | None, axis: int | None) -> Tensor:
-    """Less its zero point, in 32 bits; one zero for each row, column or channel along an axis."""
+    """x minus its zero point, in 32 bits; one zero point per row, column or channel along an
+    axis."""
     wide = x.cast(dtypes.int32)
     return wide if zero is None else wide.sub(spread(zero.cast(dtypes.int32), wide, axis))
 
 
 def spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
-    """Numbers along an axis of a tensor; one number is for all."""
+    """Numbers along an axis of a tensor; a single number applies to all."""
     if each.size == 1:
         return each.reshape(())
     if axis is None or each.ndim > 1:
@@ -25,7 +26,7 @@ def spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
 
 
 def whole_product(a: Tensor, a_zero: Tensor | None, b: Tensor, b_zero: Tensor | None) -> Tensor:
-    """Σ (a - y)·(b - z) = Σ (a - y)·b - z·Σ (a - y), in 32 bits: b is taken as it is stored."""
+    """Σ (a - y)·(b - z) = Σ (a - y)·b - z·Σ (a - y), in 32 bits: b is used as it is stored."""
     rows, wide = whole(a, a_zero, -2), b.cast(dtypes.int32)
     sums = rows.matmul(wide)
     if b_zero is None:
@@ -38,14 +39,14 @@ def whole_product(a: Tensor, a_zero: Tensor | None, b: Tensor, b_zero: Tensor | 
 
 
 def rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tensor:
-    """sums * scale / target + zero, rounded and held in the type of zero."""
+    """sums * scale / target + zero, rounded and saturated in the type of zero."""
     made = sums.float().mul(scale.float()).div(target.float()).round().add(zero.float())
     return made.clip(float(zero.dtype.minimum), float(zero.dtype.maximum)).cast(zero.dtype)
 
 
 @operator("QLinearMatMul")
 def quantised_matmul(call: Call, *values: Tensor) -> Tensor:
-    """A product of quantised matrices."""
+    """A quantised matrix product."""
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = values
     sums = whole_product(
         a, None if call.is_zero(2) else a_zero, b, None if call.is_zero(5) else b_zero
@@ -58,7 +59,7 @@ def quantised_matmul(call: Call, *values: Tensor) -> Tensor:
 def matmul_integer(
     call: Call, a: Tensor, b: Tensor, a_zero: Tensor | None = None, b_zero: Tensor | None = None
 ) -> Tensor:
-    """A product of small integers in 32 bits."""
+    """An integer matrix product in 32 bits."""
     zeros = None if call.is_zero(2) else a_zero, None if call.is_zero(3) else b_zero
     return whole_product(a, zeros[0], b, zeros[1])
 
@@ -68,7 +69,7 @@ def quantised_conv(
     call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor, w: Tensor, w_scale: Tensor,
     w_zero: Tensor, y_scale: Tensor, y_zero: Tensor, bias: Tensor | None = None,
 ) -> Any:  # fmt: skip
-    """A convolution of quantised images."""
+    """A quantised convolution."""
     weight = whole(w, None if call.is_zero(5) else w_zero, 0)
     sums = less_zero(call, x, None if call.is_zero(2) else x_zero, weight, bias)
     scale = x_scale.reshape(()).mul(spread(w_scale, sums, 1))

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM: one step after the other, forwards and backwards."""
+"""RNN, GRU and LSTM, step by step, forwards and backwards."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -16,13 +16,13 @@ USUAL = {"RNN": ("Tanh",), "GRU": ("Sigmoid", "Tanh"), "LSTM": ("Sigmoid", "Tanh
 
 WITH_ALPHA = ("affine", "leakyrelu", "hardsigmoid", "elu")
 WITH_BETA = ("affine", "hardsigmoid")
-"""The activations that take a parameter of a list."""
+"""The activation functions that take a parameter from a list."""
 
 
 @operator("RNN", "GRU", "LSTM")
 def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = None,
               lengths: Tensor | None = None, *states: Tensor | None) -> Any:  # fmt: skip
-    """All steps of one layer; gives every hidden state, and the last of each direction."""
+    """One layer: every hidden state, and the last state of each direction."""
     return layers(call, x, w, r, b, lengths, states)
 
 
@@ -34,7 +34,7 @@ def layers(
     call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, lengths: Tensor | None,
     states: Sequence[Tensor | None], held: Held = _same,
 ) -> Any:  # fmt: skip
-    """A layer of each direction; inputs and hidden states are what `held` makes of them."""
+    """A layer for each direction; `held` is applied to inputs and hidden states."""
     if call.get("layout", 0):
         x = x.transpose(0, 1)
         states = [*(s if s is None else s.transpose(0, 1) for s in states[:2]), *states[2:]]
@@ -72,7 +72,8 @@ def _count(count: "int | Variable") -> int:
 
 
 def _kept(step: Step, lengths: Tensor | None) -> steps.Step:
-    """The step, with its row; where a sequence has ended the state stays and the row is 0."""
+    """The step, with its row; after the end of a sequence the state is unchanged and the row is
+    0."""
 
     def whole(place: Tensor | int, state: State) -> tuple[State, Tensor]:
         new = step(place, state)
@@ -86,7 +87,7 @@ def _kept(step: Step, lengths: Tensor | None) -> steps.Step:
 
 
 def _bent(call: Call, place: int, x: Tensor) -> Tensor:
-    """The activation of that place, or what it usually is."""
+    """The activation function at that place, or its default."""
     names = [n.decode() if isinstance(n, bytes) else n for n in call.get("activations", ())]
     usual = USUAL[call.op]
     name = names[place] if place < len(names) else usual[place % len(usual)]
@@ -118,14 +119,14 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
 def _parameter(
     given: Sequence[float] | None, before: Sequence[str], own: Sequence[str]
 ) -> float | None:
-    """The parameter of an activation: only those that have one take one, in order."""
+    """The parameter of an activation function: only those that have one take one, in order."""
     place = sum(name in own for name in before)
     return given[place] if given and place < len(given) else None
 
 
 def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None,
           peephole: Tensor | None, held: Held) -> Step:  # fmt: skip
-    """One step of one direction; what the inputs give to the gates is one product for all."""
+    """One step of one direction; one product computes the gate inputs of all steps."""
     hidden, first = r.shape[-1], direction * len(USUAL[call.op])
     width = GATES[call.op] * hidden
     b_x, b_h = (b[:width], b[width:]) if b is not None else (0.0, 0.0)

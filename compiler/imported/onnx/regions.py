@@ -1,4 +1,4 @@
-"""RoiAlign: regions of images, each brought to the same size."""
+"""RoiAlign: regions of images, each resampled to the same size."""
 
 import itertools
 import math
@@ -13,23 +13,23 @@ from compiler.tensor import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where an image is looked up along one axis: [rois, parts, places in a part]."""
+    """The sampling points along one axis: [rois, bins, points in a bin]."""
 
     at: Tensor
     is_on_image: Tensor
     is_taken: Tensor
-    """Whether there is such a place: regions of other sizes may have fewer of them."""
+    """True for existing points: smaller regions may have fewer."""
     count: Tensor
-    """[rois]: the places in a part."""
+    """[rois]: the number of points in a bin."""
 
 
 @operator("RoiAlign")
 def roi_align(call: Call, x: Tensor, rois: Tensor, batches: Tensor) -> Tensor:
-    """[rois, c, height, width]: each region cut into parts, and of each part the mean or the
-    greatest of some places that lie evenly in it.
+    """[rois, c, height, width]: each region is divided into bins, and each bin is the mean or the
+    maximum of evenly spaced points.
 
-    How many places, where the model does not say, follows from the regions, which then have to be
-    known. Of "max" it is the greatest element around times its weight, as ONNX has it.
+    If the model does not state the number of points, it follows from the regions, which then have
+    to be known. For "max" it is the maximum of a neighbouring element times its weight, as in ONNX.
     """
     dtype, x, rois = x.dtype, wide(x), wide(rois)
     rows, columns = (_places(call, x, rois, axis) for axis in (0, 1))
@@ -55,7 +55,7 @@ def _down(columns: Tensor) -> Tensor:
 
 
 def _places(call: Call, x: Tensor, rois: Tensor, axis: int) -> Places:
-    """The places along the rows (axis 0) or columns, in elements of the image."""
+    """The points along the rows (axis 0) or columns, in elements of the image."""
     size = call.get("output_width" if axis else "output_height", 1)
     usual = "half_pixel" if call.version >= 16 else "output_half_pixel"
     is_half = call.get("coordinate_transformation_mode", usual) == "half_pixel"
@@ -76,7 +76,7 @@ def _places(call: Call, x: Tensor, rois: Tensor, axis: int) -> Places:
 
 
 def _most(call: Call, size: int, at: int, is_half: bool) -> int:
-    """The places in a part of the largest region, along one axis."""
+    """The number of points in a bin of the largest region, along one axis."""
     rois = call.known(1, "the regions, which say how many places are looked at,")
     wide = rois.astype(np.float64) * call.get("spatial_scale", 1.0)
     extent = np.maximum(wide[:, at + 2] - wide[:, at], 0.0 if is_half else 1.0)
@@ -84,8 +84,8 @@ def _most(call: Call, size: int, at: int, is_half: bool) -> int:
 
 
 def _weighted(x: Tensor, batches: Tensor, rows: Places, columns: Places) -> list[Tensor]:
-    """The four elements around each place times their weights: [rois, c, h, in h, w, in w]; 0 where
-    the place is outside the image."""
+    """The four elements around each point times their weights: [rois, c, h, in h, w, in w]; 0 for
+    points outside the image."""
     n, channels, height, width = fixed(x)
     flat = x.permute(1, 0, 2, 3).reshape(channels, n * height * width)
     image = batches.cast("int64").mul(height * width).reshape(-1, 1, 1, 1, 1)
@@ -102,7 +102,7 @@ def _weighted(x: Tensor, batches: Tensor, rows: Places, columns: Places) -> list
 
 
 def _end(at: Tensor, is_next: int, extent: int) -> tuple[Tensor, Tensor]:
-    """The element before a place, or the next one, and its weight."""
+    """The element before a point, or the next one, and its weight."""
     low = at.floor()
     rest = at.sub(low)
     element = low.add(float(is_next)).clip(0, extent - 1).cast("int64")

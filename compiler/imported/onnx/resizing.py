@@ -1,4 +1,4 @@
-"""Resize and Upsample: images of another size, by ONNX's ways to place and to weigh elements."""
+"""Resize and Upsample: resized images, by ONNX's coordinate modes and filters."""
 
 import math
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 @operator("Resize", "Upsample")
 def resize(call: Call, x: Tensor, *_known: Any) -> Tensor:
-    """Axis by axis, each new element a sum of old ones times weights that are known."""
+    """Each axis resized: new elements are sums of old ones with known weights."""
     axes = [call.axis(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     sizes, scales = _sizes(call, x, axes)
     region = _region(call, x, axes)
@@ -34,7 +34,7 @@ def resize(call: Call, x: Tensor, *_known: Any) -> Tensor:
 
 
 def _sizes(call: Call, x: Tensor, axes: list[int]) -> tuple[list[int], list[float]]:
-    """The new size of each axis, and how many times as long it is."""
+    """The new extent and the scale of each axis."""
     place = 2 if call.op == "Resize" and call.version >= 11 else 1
     image: list[Any] = [x.symbolic_shape[a] for a in axes]
     if call.op == "Resize" and call.has(3) and call.numbers(3, "the sizes"):
@@ -57,7 +57,7 @@ def _sizes(call: Call, x: Tensor, axes: list[int]) -> tuple[list[int], list[floa
 
 
 def _region(call: Call, x: Tensor, axes: list[int]) -> list[tuple[float, float]]:
-    """The part of each axis that is looked at, as shares of it."""
+    """The region of interest of each axis, in shares of its extent."""
     if call.get("coordinate_transformation_mode") != "tf_crop_and_resize":
         return [(0.0, 1.0)] * len(axes)
     roi = call.known(1, "the region").tolist()
@@ -65,7 +65,7 @@ def _region(call: Call, x: Tensor, axes: list[int]) -> list[tuple[float, float]]
 
 
 def _where(call: Call, n: int, count: int, scale: float, ends: tuple[float, float]) -> Array:
-    """Where in the old axis each new element is."""
+    """The coordinate of each new element on the old axis."""
     usual = "asymmetric" if call.version < 11 else "half_pixel"
     mode, i = call.get("coordinate_transformation_mode", usual), np.arange(count)
     match mode:
@@ -87,7 +87,7 @@ def _where(call: Call, n: int, count: int, scale: float, ends: tuple[float, floa
 
 
 def _weights(call: Call, n: int, count: int, scale: float, ends: tuple[float, float]) -> Array:
-    """[count, n]: how much of each old element is in each new one."""
+    """[count, n]: the weight of each old element in each new one."""
     where, mode = _where(call, n, count, scale, ends), call.get("mode", "nearest")
     rows = np.zeros((count, n))
     if mode == "nearest":
@@ -126,8 +126,8 @@ def _nearest(call: Call, where: Array) -> Array:
 
 
 def _applied(x: Tensor, axis: int, rows: Array) -> Tensor:
-    """One axis by a table of weights, in a wide type: a choice of elements where each row has
-    one."""
+    """One axis multiplied by a table of weights, in a wide type; a gather if each row has a single
+    weight."""
     if set(np.unique(rows)) <= {0.0, 1.0} and bool((rows.sum(1) == 1).all()):
         return x.take(rows.argmax(1), axis)
     exact = wide(x) if x.dtype.is_float else x.float()
@@ -139,7 +139,7 @@ def _outside(
     call: Call, made: Tensor, x: Tensor, axes: list[int], sizes: list[int], scales: list[float],
     region: list[tuple[float, float]],
 ) -> Tensor:  # fmt: skip
-    """Elements that lie outside of the image are a number."""
+    """Elements outside the image replaced by a constant."""
     value = call.get("extrapolation_value", 0.0)
     for axis, count, scale, ends in zip(axes, sizes, scales, region, strict=True):
         where = _where(call, fixed(x, axis)[0], count, scale, ends)

@@ -1,8 +1,8 @@
-"""Operators of ONNX Runtime's own domain, of quantised values.
+"""Quantised operators of ONNX Runtime's own domain.
 
     QLinearSigmoid(x, s, z, t, y)  =  quantised(sigmoid((x - z) * s), t, y)
 
-What it computes by tables of 8 bits is computed as the numbers that they stand for.
+Operators that it computes with 8-bit lookup tables are computed on dequantised numbers.
 """
 
 from dataclasses import replace
@@ -24,12 +24,12 @@ operator("DequantizeLinear", domain=RUNTIME)(dequantize)
 
 
 def _real(x: Tensor, scale: Tensor, zero: Tensor | None) -> Tensor:
-    """What quantised values stand for."""
+    """Dequantised values."""
     return whole(x, zero, None).float().mul(scale.reshape(()))
 
 
 def _quantised(x: Tensor, scale: Tensor, zero: Tensor | None, like: Tensor) -> Tensor:
-    """Numbers in whole steps of the scale; without a zero point in the type of `like`."""
+    """Quantised numbers; without a zero point in the type of `like`."""
     one = Tensor(1.0, dtype=dtypes.float32)
     nothing = Tensor(0, dtype=like.dtype)
     return rescaled(x, one, scale.reshape(()), nothing if zero is None else zero.reshape(()))
@@ -50,12 +50,12 @@ def of_one(
     call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor | None, y_scale: Tensor,
     y_zero: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """A function of what one tensor stands for."""
+    """A function of one dequantised tensor."""
     return _quantised(_of_real(call, _real(x, x_scale, x_zero)), y_scale, y_zero, x)
 
 
 def _of_real(call: Call, x: Tensor) -> Tensor:
-    """What ONNX's operator of that name gives."""
+    """The result of ONNX's operator of that name."""
     own = replace(call, op=call.op.removeprefix("QLinear"))
     if own.op == "Sigmoid":
         return x.sigmoid()
@@ -75,7 +75,7 @@ def _of_real(call: Call, x: Tensor) -> Tensor:
 
 @operator("QLinearConcat", domain=RUNTIME)
 def concat(call: Call, y_scale: Tensor, y_zero: Tensor, *values: Tensor) -> Tensor:
-    """Tensors of scales of their own, one behind the other."""
+    """The concatenation of tensors with different scales."""
     parts = [_real(*values[place : place + 3]) for place in range(0, len(values), 3)]
     rounded = [_quantised(part, y_scale, y_zero, values[0]) for part in parts]
     return rounded[0].cat(*rounded[1:], dim=call.axis(call["axis"], rounded[0].ndim))
@@ -94,7 +94,7 @@ def gemm(
     b_zero: Tensor, c: Tensor | None = None, y_scale: Tensor | None = None,
     y_zero: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """A product of matrices and a bias in 32 bits; in float32 where no scale is said."""
+    """A matrix product and a bias in 32 bits; in float32 if no scale is given."""
     left = a.swapaxes(0, 1) if call.get("transA", 0) else a
     column = 0 if call.get("transB", 0) else 1
     right = whole(b, b_zero, column)
@@ -113,14 +113,14 @@ def lstm(
     peepholes: Tensor | None = None, w_scale: Tensor | None = None, w_zero: Tensor | None = None,
     r_scale: Tensor | None = None, r_zero: Tensor | None = None,
 ) -> Any:  # fmt: skip
-    """An LSTM of quantised weights: inputs and states are rounded to 8 bits before products."""
+    """An LSTM with quantised weights: inputs and states are rounded to 8 bits before products."""
     from_x, from_h = _columns(w, w_scale, w_zero), _columns(r, r_scale, r_zero)
     return layers(replace(call, op="LSTM"), x, from_x.transpose(1, 2), from_h.transpose(1, 2),
                   bias, lengths, [hidden, cell, peepholes], held=_rounded)  # fmt: skip
 
 
 def _columns(w: Tensor, scale: Tensor | None, zero: Tensor | None) -> Tensor:
-    """What weights stand for, of each direction or of each column of one."""
+    """Dequantised weights, for each direction or for each column of one."""
     assert scale is not None
     shape = w.shape[0], 1, scale.size // w.shape[0]
     steps = w.float() if zero is None else w.float().sub(zero.float().reshape(*shape))
@@ -128,13 +128,13 @@ def _columns(w: Tensor, scale: Tensor | None, zero: Tensor | None) -> Tensor:
 
 
 def _rounded(x: Tensor) -> Tensor:
-    """What is left of x in 8 bits."""
+    """x rounded to 8 bits."""
     steps, scale, zero = _in_8_bits(x)
     return _real(steps, scale, zero)
 
 
 def _in_8_bits(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """x in 255 steps from its least element, or 0, to its greatest; the step and that of 0."""
+    """x in 255 steps from its minimum, or 0, to its maximum; also the step and the zero point."""
     low, high = x.min().minimum(0.0), x.max().maximum(0.0)
     scale = high.sub(low).div(255.0)
     scale = scale.eq(0).where(1.0, scale)
@@ -147,7 +147,7 @@ def product_of_real(
     call: Call, a: Tensor, b: Tensor, b_scale: Tensor, b_zero: Tensor | None = None,
     bias: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """A product with quantised columns, for which a is rounded to 8 bits."""
+    """A product with quantised columns, for which `a` is rounded to 8 bits."""
     steps, scale, zero = _in_8_bits(a)
     sums = whole_product(steps, zero, b, None if call.is_zero(3) else b_zero)
     return _with_bias(sums, scale.mul(spread(b_scale, sums, -1)), bias)
@@ -158,7 +158,7 @@ def product_to_real(
     call: Call, a: Tensor, b: Tensor, a_scale: Tensor, b_scale: Tensor,
     a_zero: Tensor | None = None, b_zero: Tensor | None = None, bias: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """A product of small integers, as what it stands for."""
+    """An integer product, dequantised."""
     zeros = None if call.is_zero(4) else a_zero, None if call.is_zero(5) else b_zero
     sums = whole_product(a, zeros[0], b, zeros[1])
     return _with_bias(sums, a_scale.reshape(()).mul(spread(b_scale, sums, -1)), bias)

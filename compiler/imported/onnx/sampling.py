@@ -1,4 +1,4 @@
-"""Images looked up at places that are data: GridSample, deformable convolution."""
+"""Images sampled at computed points: GridSample, deformable convolution."""
 
 import math
 from typing import Any
@@ -12,12 +12,12 @@ from compiler.tensor import Tensor
 
 @operator("GridSample")
 def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
-    """[n, c, …] at the places [n, …, axes] from -1 to 1, the last axis first."""
+    """[n, c, …] sampled at the points [n, …, axes] in -1 … 1, the last axis first."""
     mode = call.get("mode", "linear").removeprefix("bi")
     mode = {"linear": "linear", "cubic": "cubic"}.get(mode, mode)
     aligned, border = bool(call.get("align_corners", 0)), call.get("padding_mode", "zeros")
     image = fixed(x, *range(2, x.ndim))
-    grid = wide(grid)  # halves name no place beyond 2,048
+    grid = wide(grid)  # 16-bit floats cannot represent indices beyond 2,048
     places = [
         _unscaled(grid[..., len(image) - 1 - axis], n, aligned) for axis, n in enumerate(image)
     ]
@@ -31,7 +31,7 @@ def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
 def _interpolated(
     x: Tensor, places: list[Tensor], mode: str, border: str, aligned: bool
 ) -> Tensor:
-    """Elements between others, as a sum of those around."""
+    """Interpolated elements: weighted sums of neighbours."""
     image = fixed(x, *range(2, x.ndim))
     made: Tensor | None = None
     begins = [p.floor() for p in places]
@@ -52,14 +52,14 @@ def _interpolated(
 
 
 def _unscaled(place: Tensor, n: int, aligned: bool) -> Tensor:
-    """From -1 … 1 to elements."""
+    """Coordinates in -1 … 1 as coordinates in elements."""
     if aligned:
         return place.add(1).mul((n - 1) / 2)
     return place.add(1).mul(n / 2).sub(0.5)
 
 
 def _inside(place: Tensor, n: int, border: str, aligned: bool) -> Tensor:
-    """Held to the image, or turned round at its ends."""
+    """Coordinates clamped to the image, or reflected at its ends."""
     if border == "border":
         return place.clip(0, n - 1)
     low, high = (0.0, n - 1.0) if aligned else (-0.5, n - 0.5)
@@ -74,7 +74,7 @@ def _inside(place: Tensor, n: int, border: str, aligned: bool) -> Tensor:
 
 
 def _looked_up(x: Tensor, places: list[Tensor], border: str, aligned: bool) -> Tensor:
-    """Elements at whole places; outside zeros, or what the border says."""
+    """Elements at integer coordinates; outside of the image zeros, or by `border`."""
     image = fixed(x, *range(2, x.ndim))
     shape: Any = places[0].symbolic_shape
     flat = places[0].mul(0).cast("int64")
@@ -93,7 +93,7 @@ def _looked_up(x: Tensor, places: list[Tensor], border: str, aligned: bool) -> T
 
 
 def _cubic(distance: Tensor, a: float = -0.75) -> Tensor:
-    """Keys' cubic convolution of a distance below 2."""
+    """Keys' cubic convolution kernel for a distance below 2."""
     near = distance.mul(a + 2).sub(a + 3).mul(distance).mul(distance).add(1)
     far = distance.sub(5).mul(distance).add(8).mul(distance).mul(a).sub(4 * a)
     return distance.le(1).where(near, far)
@@ -104,10 +104,10 @@ def deform_conv(
     call: Call, x: Tensor, weight: Tensor, offset: Tensor, bias: Tensor | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """A convolution whose kernel has each element where an offset moves it; zeros outside.
+    """A convolution whose kernel elements are each moved by an offset; zeros outside.
 
-    The image is looked up for each element of the kernel and each output, as many channels at a
-    time as share their offsets; what is found times the weights is summed as a matrix product.
+    The image is sampled for each element of the kernel and each output, for all channels that share
+    offsets; the samples times the weights are summed as a matrix product.
     """
     (n, channels), made = fixed(x)[:2], offset.shape[2:]
     sizes, groups, shared = weight.shape[2:], call.get("group", 1), call.get("offset_group", 1)
@@ -129,7 +129,7 @@ def deform_conv(
 
 
 def _tap_places(call: Call, sizes: Any, made: Any) -> list[Any]:
-    """For each axis where each element of the kernel is for each output: [taps, …made]."""
+    """For each axis the coordinate of each kernel element for each output: [taps, …made]."""
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
     before = call.get("pads", [0] * 2 * axes)[:axes]

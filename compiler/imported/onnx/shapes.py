@@ -1,4 +1,5 @@
-"""Operators that move elements, and those of shapes, which are known when a program is written."""
+"""Operators that move elements, and operators on shapes, which are known while the program is
+built."""
 
 import itertools
 import math
@@ -14,7 +15,7 @@ from compiler.tensors.variables import Variable
 
 @operator("Constant")
 def constant(call: Call) -> Tensor:
-    """A value that stands in the model."""
+    """A constant of the model."""
     for name, kind in (("value_float", np.float32), ("value_floats", np.float32),
                        ("value_int", np.int64), ("value_ints", np.int64)):  # fmt: skip
         if name in call.attributes:
@@ -40,13 +41,13 @@ def shape_of(call: Call, x: Tensor) -> Tensor:
 
 @operator("Size")
 def size_of(_call: Call, x: Tensor) -> Tensor:
-    """How many elements there are."""
+    """The number of elements."""
     return Tensor(np.array(x.size, np.int64))
 
 
 @operator("Reshape")
 def reshape(call: Call, x: Tensor, _shape: Tensor | None = None) -> Tensor:
-    """0 keeps an extent, -1 is what is left."""
+    """Reshaped; 0 keeps an extent, -1 is inferred."""
     wanted = call.numbers(1, "shape")
     if not call.get("allowzero", 0):
         wanted = [x.symbolic_shape[i] if n == 0 else n for i, n in enumerate(wanted)]
@@ -90,12 +91,12 @@ def transpose(call: Call, x: Tensor) -> Tensor:
 
 @operator("Expand")
 def expand(call: Call, x: Tensor, _shape: Tensor) -> Tensor:
-    """Repeated, by the rules of broadcasting both ways."""
+    """Broadcast in both directions."""
     return x.broadcast_to(*_broadcast(call, list(x.symbolic_shape), call.numbers(1, "shape")))
 
 
 def _broadcast(call: Call, one: list[Any], other: list[Any]) -> list[Any]:
-    """The shape to which two broadcast; extents may be variables."""
+    """The broadcast shape of two shapes, whose extents may be variables."""
     rank = max(len(one), len(other))
     pairs = zip([1] * (rank - len(one)) + one, [1] * (rank - len(other)) + other, strict=True)
     made = []
@@ -108,20 +109,20 @@ def _broadcast(call: Call, one: list[Any], other: list[Any]) -> list[Any]:
 
 @operator("Tile")
 def tile(call: Call, x: Tensor, *_known: Tensor) -> Tensor:
-    """The whole repeated along each axis."""
+    """Repeated along each axis."""
     return x.tile(tuple(int(n) for n in call.known(1, "the repetitions"))) if x.ndim else x
 
 
 @operator("Concat")
 def concat(call: Call, *values: Tensor) -> Tensor:
-    """One after the other."""
+    """Concatenation along an axis."""
     axis = call.get("axis", 1)
     return values[0].cat(*values[1:], dim=axis) if values[1:] else values[0]
 
 
 @operator("Split")
 def split(call: Call, x: Tensor, *_known: Any) -> tuple[Tensor, ...]:
-    """Parts along an axis: of given sizes, or as equal as can be."""
+    """Parts along an axis: of given sizes, or nearly equal."""
     axis = call.axis(call.get("axis", 0), x.ndim)
     sizes = call.numbers(1, "split")
     if sizes is None:
@@ -141,7 +142,7 @@ def split(call: Call, x: Tensor, *_known: Any) -> tuple[Tensor, ...]:
 
 @operator("Slice")
 def slice_of(call: Call, x: Tensor, *_known: Any) -> Tensor:
-    """From, to, and how far apart, along some axes."""
+    """A strided slice along some axes."""
     starts, ends = call.numbers(1, "starts"), call.numbers(2, "ends")
     axes = call.numbers(3, "axes", list(range(len(starts))))
     steps = [int(n) for n in call.known(4, "the steps")] if call.has(4) else [1] * len(starts)
@@ -163,7 +164,7 @@ def slice_of(call: Call, x: Tensor, *_known: Any) -> Tensor:
 
 
 def _variable_part(n: Any, start: Any, end: Any, step: int) -> slice:
-    """A part of an axis where a number is variable; ends far outside stand for the axis' own."""
+    """A slice of an axis with variable bounds; bounds far out of range stand for the ends."""
     far = 2**30
     if step < 0:
         start = None if isinstance(start, int) and (start >= far or start == -1) else start
@@ -176,7 +177,7 @@ def _variable_part(n: Any, start: Any, end: Any, step: int) -> slice:
 
 @operator("Pad")
 def pad(call: Call, x: Tensor, *_known: Any) -> Tensor:
-    """A constant or the tensor's own elements around."""
+    """Padded with a constant or by the tensor's own elements."""
     name = "pads" if call.version > 1 else "paddings"
     widths = call.numbers(1, name)
     axes = [call.axis(int(n), x.ndim) for n in call.known(3, "axes")] if call.has(3) else None
@@ -212,7 +213,7 @@ def trilu(call: Call, x: Tensor, _k: Tensor | None = None) -> Tensor:
 
 @operator("DepthToSpace", "SpaceToDepth")
 def depth_and_space(call: Call, x: Tensor) -> Tensor:
-    """Blocks of pixels as channels, and back."""
+    """Blocks of pixels as channels, or channels as blocks of pixels."""
     n, c, h, w = x.symbolic_shape
     b = call["blocksize"]
     if call.op == "SpaceToDepth":
@@ -236,7 +237,7 @@ def _fixed(call: Call, x: Tensor, axis: int) -> int:
 
 @operator("CenterCropPad")
 def center_crop_pad(call: Call, x: Tensor, _shape: Tensor) -> Tensor:
-    """The middle, cut or surrounded by zeros."""
+    """The centre, cropped or padded with zeros."""
     wanted = [int(n) for n in call.known(1, "the shape")]
     axes = [call.axis(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     pairs = [(0, 0)] * x.ndim

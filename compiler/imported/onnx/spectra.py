@@ -12,7 +12,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def _turns(n: int, length: int, is_inverse: bool) -> tuple[Array, Array]:
-    """Cosines and sines [n, length] of every element of a sum and every frequency."""
+    """The cosines and sines [n, length] for every term and every frequency."""
     angle = 2 * np.pi * np.outer(np.arange(n), np.arange(length)) / length
     return np.cos(angle), np.sin(angle) if is_inverse else -np.sin(angle)
 
@@ -20,9 +20,9 @@ def _turns(n: int, length: int, is_inverse: bool) -> tuple[Array, Array]:
 def _transformed(
     real: Tensor, imaginary: Tensor | None, length: int, is_inverse: bool
 ) -> tuple[Tensor, Tensor]:
-    """The transform along the last axis, cut or filled with zeros to a length.
+    """The transform along the last axis, truncated or zero-padded to a length.
 
-    In float64: what should cancel to 0 does so within one unit of float32.
+    It is computed in float64, so that terms that should cancel do so within one unit of float32.
     """
     n = min(fixed(real, -1)[0], length)
     cosine, sine = map(Tensor, _turns(n, length, is_inverse))
@@ -37,7 +37,7 @@ def _transformed(
 
 
 def _half(made: tuple[Tensor, Tensor], length: int) -> tuple[Tensor, Tensor]:
-    """The first half of a spectrum, which tells the other of real numbers."""
+    """The first half of a spectrum, which determines the other for real input."""
     first, second = (part._part(part.ndim - 1, 0, length // 2 + 1) for part in made)
     return first, second
 
@@ -64,7 +64,7 @@ def discrete_fourier(call: Call, x: Tensor, *_known: Any) -> Tensor:
 
 
 def _mirrored(part: Tensor, length: int, is_imaginary: bool) -> Tensor:
-    """The other half of a spectrum of real numbers, which the first tells."""
+    """The other half of the spectrum of real input, from the first."""
     last = part.ndim - 1
     rest = length - fixed(part, -1)[0]
     back = part._part(last, 1, 1 + rest).flip(last)
@@ -90,7 +90,7 @@ def short_time_fourier(call: Call, signal: Tensor, *_known: Any) -> Tensor:
 
 @operator("MelWeightMatrix")
 def mel_weights(call: Call, *_known: Tensor) -> Tensor:
-    """[bins of a spectrum, mel bins]: triangles whose corners are evenly apart in mel."""
+    """[frequency bins, mel bins]: triangular filters, evenly spaced in mel."""
     bins, length, rate, low, high = (
         call.known(place, "what the matrix is made of").item() for place in range(5)
     )

@@ -1,10 +1,10 @@
-"""Numbers that follow from variables: what models compute from the shapes of variable axes.
+"""Arithmetic on variable extents: values that models compute from the shapes of variable axes.
 
     Shape(x)                      [n, 12, 64]       of x f32[n,12,64]
     Gather, Concat, Mul, …        [n, 768]          whole numbers and `Variable`s, not tensors
 
-So a model asks for n × 768 elements once, whatever n is. What is not told from the variables'
-bounds (whether n is 5) is left to be computed when the program runs.
+A model that computes n × 768 is then compiled once, for every n. Questions that the bounds of
+variables do not decide (is n equal to 5?) are computed when the program runs.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Decorate a function as what operators of these names do with numbers."""
+    """Decorator: the function implements the operators of these names on numbers."""
 
     def register(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(names, function))
@@ -33,12 +33,12 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
 
 
 def rule_of(op: str) -> Callable[..., Any] | None:
-    """The function that computes an operator of numbers; None for those of shapes."""
+    """The function that computes an operator on numbers; None if there is none."""
     return RULES.get(op)
 
 
 def of_numbers(call: Call, arrays: Sequence[Array | None]) -> Array | None:
-    """The result of a node whose inputs are numbers; None where no rule says it."""
+    """The result of a node whose inputs are numbers; None if no rule applies."""
     function = RULES.get(call.op)
     if function is None:
         return None
@@ -50,7 +50,7 @@ def of_numbers(call: Call, arrays: Sequence[Array | None]) -> Array | None:
 
 
 def tidied(numbers: Array) -> Array:
-    """Numbers of which some are variables as objects, others as int64 or bool."""
+    """Numbers as objects if some of them are variables, else as int64 or bool."""
     flat = numbers.reshape(-1).tolist()
     if any(isinstance(each, Variable) for each in flat):
         return numbers
@@ -70,7 +70,7 @@ def tensor_of(numbers: Array) -> Tensor:
 
 
 def shape_numbers(call: Call, x: Tensor) -> Array | None:
-    """What `Shape` and `Size` say of a tensor with a variable axis."""
+    """The result of `Shape` or `Size` for a tensor with a variable axis."""
     extents = call.extents(x)
     made: Any
     if call.op == "Size":
@@ -92,7 +92,7 @@ def arithmetic(call: Call, a: Array, b: Array) -> Any:
 
 @rule("Div")
 def division(_call: Call, a: Array, b: Array) -> Any:
-    """Whole quotients; of a variable where every value divides."""
+    """Integer quotients; of a variable only if every value is divisible."""
     x, y = np.broadcast_arrays(a.astype(object), b.astype(object))
     made = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
@@ -149,7 +149,7 @@ def reshaped(call: Call, a: Array, *_known: Array) -> Any:
 
 @rule("Identity")
 def same(_call: Call, a: Array) -> Any:
-    """Itself."""
+    """The operand itself."""
     return a
 
 
@@ -173,7 +173,7 @@ def folded(call: Call, a: Array, *_known: Array) -> Any:
 
 @rule("Equal", "Less", "Greater")
 def compared(call: Call, a: Array, b: Array) -> Any:
-    """Where the bounds decide it."""
+    """A comparison that the bounds decide."""
     x, y = np.broadcast_arrays(a.astype(object), b.astype(object))
     made = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):

@@ -1,6 +1,6 @@
-"""Attributes and inputs that a node has and that its function did not ask for: refused.
+"""Attributes and inputs of a node that its function did not read: refused.
 
-Each is refused unless it has the default of the operator's schema, or stands in `UNCHANGED`.
+Each is refused unless it has the default of the operator's schema, or is in `UNCHANGED`.
 """
 
 import inspect
@@ -31,11 +31,13 @@ UNCHANGED: dict[str, str] = {
     "LSTM.output_sequence": "which results are there, not what they are",
     "MatMulNBits.accuracy_level": "how inexact a product may be: it is one of floats",
 }
-"""What cannot change a value, each with the reason: `name`, `operator.name`, `operator.input n`."""
+"""Attributes and inputs that cannot change a value, each with the reason: `name`, `operator.name`,
+`operator.input n`."""
 
 
 def check_unread(call: Call, function: Callable[..., Any] | None, domain: str) -> None:
-    """`DataError` for the first attribute or input that nothing read and that is no default."""
+    """Raise `DataError` for the first attribute or input that was not read and is not the
+    default."""
     names = [name for name in call.attributes if name not in call.reads.names]
     defaults = defaults_of(call.op, call.version, domain) if names else {}
     unread = [Unread(n, call.attributes[n], defaults.get(n, REQUIRED)) for n in names]
@@ -55,8 +57,8 @@ def _inputs(call: Call, function: Callable[..., Any] | None) -> Iterator[Unread]
 
 @cache
 def declared_by(function: Callable[..., Any]) -> Callable[[int], bool]:
-    """Whether a function computes with the tensor of an input: those whose parameters begin with
-    `_` are asked for as numbers, if at all."""
+    """True for an input that a function computes with as a tensor. Parameters that begin with `_`
+    are read as numbers, if at all."""
     parameters = list(inspect.signature(function).parameters.values())[1:]
     named = [not p.name.startswith("_") for p in parameters]
     many = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL
@@ -66,7 +68,7 @@ def declared_by(function: Callable[..., Any]) -> Callable[[int], bool]:
 
 @cache
 def defaults_of(op: str, version: int, domain: str) -> dict[str, Any]:
-    """The defaults of an operator's attributes in a version; none for one of another domain."""
+    """The defaults of an operator's attributes in a version; none for another domain."""
     with loading():
         import onnx
     try:
@@ -80,7 +82,7 @@ def defaults_of(op: str, version: int, domain: str) -> dict[str, Any]:
 
 
 def plain(attribute: Any) -> Any:
-    """The value of an attribute, words as text."""
+    """The value of an attribute; bytes as text."""
     with loading():
         from onnx import helper
     value = helper.get_attribute_value(attribute)

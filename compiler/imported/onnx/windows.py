@@ -1,4 +1,4 @@
-"""Convolution and pooling, and what undoes them: elements put back where they came from."""
+"""Convolution, pooling and their transposes."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ Pairs = list[tuple[int, int]]
 
 
 def _borders(call: Call, image: Any, sizes: Any, steps: Any, gaps: Any) -> Pairs:
-    """The border of each axis, as the model says it."""
+    """The padding of each axis, as the model defines it."""
     auto = call.get("auto_pad", "NOTSET")
     axes = len(sizes)
     flat = call.get("pads", [0] * 2 * axes)
@@ -38,7 +38,7 @@ def conv(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> T
 
 
 def _borders_of(call: Call, x: Tensor, weight: Tensor) -> Pairs:
-    """The border of each axis of a convolution."""
+    """The padding of each axis of a convolution."""
     sizes = weight.shape[2:]
     call.check_fits("kernel_shape", sizes)
     if len(sizes) not in (1, 2, 3):
@@ -48,14 +48,14 @@ def _borders_of(call: Call, x: Tensor, weight: Tensor) -> Pairs:
 
 
 def _steps(call: Call, axes: int) -> tuple[Any, Any]:
-    """How far apart windows begin, and the elements of one."""
+    """Strides and dilations."""
     return call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
 
 
 def _convolved(
     call: Call, x: Tensor, weight: Tensor, bias: Tensor | None, borders: Pairs
 ) -> Tensor:
-    """A convolution with these borders."""
+    """A convolution with this padding."""
     axes = weight.ndim - 2
     steps, gaps = _steps(call, axes)
     convolve = getattr(x, f"conv{axes}d")
@@ -68,7 +68,7 @@ def conv_integer(
     call: Call, x: Tensor, weight: Tensor, x_zero: Tensor | None = None,
     w_zero: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """Convolution of small integers in 32 bits."""
+    """An integer convolution in 32 bits."""
     w = weight.cast(dtypes.int32)
     if w_zero is not None and not call.is_zero(3):
         zero = w_zero.cast(dtypes.int32)
@@ -79,8 +79,7 @@ def conv_integer(
 def less_zero(
     call: Call, x: Tensor, zero: Tensor | None, w: Tensor, bias: Tensor | None = None
 ) -> Tensor:
-    """Σ (x - z)·w = Σ x·w - z·Σ w, in 32 bits: what is multiplied is x as it is stored, with z
-    around it."""
+    """Σ (x - z)·w = Σ x·w - z·Σ w, in 32 bits: x is multiplied as it is stored, padded with z."""
     borders = _borders_of(call, x, w)
     if zero is None or zero.size > 1:
         image = x.cast(dtypes.int32)
@@ -97,7 +96,7 @@ def less_zero(
 
 @operator("ConvTranspose")
 def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """The transpose of a convolution."""
+    """Transposed convolution."""
     sizes, image = weight.shape[2:], fixed(x, *range(2, x.ndim))
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
@@ -124,7 +123,7 @@ def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = 
 
 @operator("MaxPool", "AveragePool", "LpPool")
 def pool(call: Call, x: Tensor) -> Any:
-    """The greatest, the mean, or the length of each window."""
+    """The maximum, the mean, or the norm of each window."""
     sizes = call["kernel_shape"]
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
@@ -148,12 +147,12 @@ def pool(call: Call, x: Tensor) -> Any:
 
 
 def _powers(call: Call, x: Tensor) -> Tensor:
-    """|x| to the power of p, in a type that holds their sum."""
+    """|x| to the power of p, in a type wide enough for the sum."""
     return x.cast(wide(x.dtype)).abs().pow(float(call.get("p", 2)))
 
 
 def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: Pairs) -> Tensor:
-    """Windows with gaps: as a convolution of each channel by ones."""
+    """Dilated windows: a depthwise convolution with ones."""
     axes, c = len(sizes), fixed(x, 1)[0]
     convolve = f"conv{axes}d"
     source = x.cast(wide(x.dtype)) if call.op == "AveragePool" else _powers(call, x)
@@ -179,7 +178,7 @@ def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: P
 
 
 def _global(call: Call, x: Tensor, places: Tensor, axes: int) -> Tensor:
-    """Indices in the whole tensor; with `storage_order` along columns."""
+    """Indices in the whole tensor; column-major with `storage_order`."""
     image = fixed(x, *range(2, x.ndim))
     if call.get("storage_order", 0) and axes == 2:
         rows, columns = places.idiv(image[1]), places.fmod(image[1])
@@ -193,7 +192,7 @@ def _global(call: Call, x: Tensor, places: Tensor, axes: int) -> Tensor:
 
 @operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def global_pool(call: Call, x: Tensor) -> Tensor:
-    """One number for each channel."""
+    """One number per channel."""
     axes = tuple(range(2, x.ndim))
     if call.op == "GlobalLpPool":
         total = _powers(call, x).sum(axes, keepdim=True)
@@ -203,7 +202,8 @@ def global_pool(call: Call, x: Tensor) -> Tensor:
 
 @operator("MaxUnpool")
 def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = None) -> Tensor:
-    """Elements where `MaxPool` found them, else zeros; a larger shape has more of them behind."""
+    """Elements at the indices from `MaxPool`, zeros elsewhere; a larger output has more of them at
+    the end."""
     sizes = call["kernel_shape"]
     axes = len(sizes)
     steps, pads = call.get("strides", [1] * axes), call.get("pads", [0] * 2 * axes)
@@ -223,7 +223,7 @@ def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = No
 
 @operator("Col2Im")
 def columns_to_image(call: Call, x: Tensor, *_known: Tensor) -> Tensor:
-    """[n, c · block, places] → [n, c, …image]: windows put back, and summed where they overlap."""
+    """[n, c · block, places] → [n, c, …image]: windows added back into an image."""
     image = [int(n) for n in call.known(1, "the shape of the image")]
     block = [int(n) for n in call.known(2, "the shape of a window")]
     axes, taps, n = len(image), math.prod(block), fixed(x)[0]

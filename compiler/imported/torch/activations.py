@@ -1,4 +1,4 @@
-"""Functions that bend a line."""
+"""Activation functions."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from compiler.tensor import Tensor
 
 @operator("relu", "silu", "mish", "relu6", "hardswish", "hardsigmoid", "log_sigmoid")
 def plain(call: Call, x: Tensor, /) -> Tensor:
-    """Those without a parameter."""
+    """Activation functions without a parameter."""
     match call.name.partition(".")[0]:
         case "relu":
             return x.relu()
@@ -27,13 +27,13 @@ def plain(call: Call, x: Tensor, /) -> Tensor:
 
 @operator("log_sigmoid_forward")
 def log_sigmoid(_call: Call, x: Tensor, /) -> Any:
-    """log(sigmoid(x)), and nothing for a gradient."""
+    """log(sigmoid(x)), and an empty result for PyTorch's gradient."""
     return x.neg().softplus().neg(), None
 
 
 @operator("gelu")
 def gelu(_call: Call, x: Tensor, /, approximate: str = "none") -> Tensor:
-    """x times the normal distribution of x."""
+    """x times the normal cumulative distribution at x."""
     return x.gelu("tanh" if approximate == "tanh" else "none")
 
 
@@ -41,7 +41,7 @@ def gelu(_call: Call, x: Tensor, /, approximate: str = "none") -> Tensor:
 def elu(
     call: Call, x: Tensor, /, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
 ) -> Tensor:
-    """x above 0, an exponential function below."""
+    """x above 0, a scaled exponential below."""
     if call.name.startswith("selu"):
         alpha, scale = 1.6732632423543772, 1.0507009873554805
     if call.name.startswith("celu"):
@@ -53,7 +53,7 @@ def elu(
 
 @operator("leaky_relu")
 def leaky_relu(_call: Call, x: Tensor, /, negative_slope: float = 0.01) -> Tensor:
-    """x above 0, a share of it below."""
+    """x above 0, `negative_slope` times x below."""
     return x.leaky_relu(negative_slope)
 
 
@@ -62,7 +62,7 @@ def rrelu(
     call: Call, x: Tensor, noise: Tensor, /, lower: float = 0.125, upper: float = 1 / 3,
     training: bool = False,
 ) -> Any:  # fmt: skip
-    """Below 0 the mean of two shares, as it is where nothing is learned."""
+    """Below 0, x times the mean of `lower` and `upper`, as in evaluation mode."""
     if training:
         raise call.refused("it is in training mode", "training", "inference")
     return x.leaky_relu((lower + upper) / 2), noise
@@ -70,7 +70,7 @@ def rrelu(
 
 @operator("prelu", "_prelu_kernel")
 def prelu(_call: Call, x: Tensor, weight: Tensor, /) -> Tensor:
-    """x above 0, below it times a number of its channel."""
+    """x above 0, x times a parameter of its channel below."""
     if weight.ndim == 1 and weight.size > 1:
         weight = weight.reshape(-1, *(1,) * (x.ndim - 2))
     return x.gt(0).where(x, x.mul(weight))
@@ -78,7 +78,7 @@ def prelu(_call: Call, x: Tensor, weight: Tensor, /) -> Tensor:
 
 @operator("hardtanh")
 def hardtanh(_call: Call, x: Tensor, /, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """Held between two numbers."""
+    """x clamped between two numbers."""
     return x.clip(min_val, max_val)
 
 
@@ -90,14 +90,14 @@ def threshold(call: Call, x: Tensor, /, threshold: Any, value: Any) -> Any:
 
 @operator("softplus")
 def softplus(_call: Call, x: Tensor, /, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta x)) / beta, x itself where that is large."""
+    """log(1 + exp(beta x)) / beta, x itself where beta x is large."""
     made = x.softplus() if beta == 1 else x.mul(beta).softplus().div(beta)
     return x.mul(beta).gt(threshold).where(x, made)
 
 
 @operator("hardshrink", "softshrink")
 def shrink(call: Call, x: Tensor, /, lambd: float = 0.5) -> Tensor:
-    """0 near 0; elsewhere x, or x moved towards 0."""
+    """0 near 0; elsewhere x, or x shrunk towards 0."""
     if call.name.startswith("hardshrink"):
         return x.abs().gt(lambd).where(x, as_tensor(0, call.dtype))
     return x.sub(x.clip(-lambd, lambd))
@@ -105,14 +105,14 @@ def shrink(call: Call, x: Tensor, /, lambd: float = 0.5) -> Tensor:
 
 @operator("glu")
 def glu(_call: Call, x: Tensor, /, dim: int = -1) -> Tensor:
-    """Half of it, times the sigmoid of the other half."""
+    """Half of x, times the sigmoid of the other half."""
     first, second = x.chunk(2, dim)
     return first.mul(second.sigmoid())
 
 
 @operator("dropout", "native_dropout", "alpha_dropout", "feature_dropout")
 def dropout(call: Call, x: Tensor, /, p: float = 0.5, train: bool | None = True) -> Any:
-    """While learning, elements are left out by chance: by our own generator."""
+    """Dropout in training mode, with our own generator."""
     is_native = call.name.startswith("native")
     if not train or not p:
         return (x, x.eq(x).logical_or(True)) if is_native else x

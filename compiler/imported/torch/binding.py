@@ -1,4 +1,4 @@
-"""The arguments of a node, bound by the schema of its operator to what a function declares.
+"""Arguments of a node, bound by the schema of its operator to the parameters of a function.
 
     aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None)
     def clamp(call, x, /, min=None, max=None)
@@ -64,15 +64,15 @@ class Parameter(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """What a function takes besides the call: so many by place, and these by name."""
+    """The parameters of a function besides the call: the number of positional ones, and names."""
 
     operands: int
     names: frozenset[str]
 
 
 def called(call: Call, function: Function, args: Sequence[Any], named: Mapping[str, Any]) -> Made:
-    """What a function gives for the arguments of a node; `DataError` for one that it does not
-    take."""
+    """The result of a function for the arguments of a node. Raises `DataError` for an argument that
+    it does not take."""
     operands: list[Any] = []
     by_name: dict[str, Any] = {}
     declared = declared_by(function)
@@ -87,7 +87,7 @@ def called(call: Call, function: Function, args: Sequence[Any], named: Mapping[s
 
 
 def unread_in(node: Any, function: Function, name: str) -> Unread | None:
-    """The first argument of a node that the function does not take and that is no default."""
+    """The first argument of a node that the function does not take and that is not the default."""
     declared = declared_by(function)
     pairs = enumerate(_paired(node.target, node.args, node.kwargs))
     left = (
@@ -99,7 +99,7 @@ def unread_in(node: Any, function: Function, name: str) -> Unread | None:
 
 @cache
 def declared_by(function: Function) -> Declared:
-    """What a function declares besides the call."""
+    """The parameters of a function besides the call."""
     kinds = [(p.name, p.kind) for p in inspect.signature(function).parameters.values()]
     by_place = [name for name, kind in kinds if kind is inspect.Parameter.POSITIONAL_ONLY]
     return Declared(len(by_place) - 1, frozenset(name for name, _ in kinds) - set(by_place))
@@ -117,7 +117,7 @@ def schema_of(target: Any) -> tuple[Parameter, ...]:
 def _paired(
     target: Any, args: Sequence[Any], named: Mapping[str, Any]
 ) -> Iterator[tuple[Parameter, Any]]:
-    """Each argument of the schema with its value, the default where none is given."""
+    """Each argument of the schema with its value or default."""
     for place, parameter in enumerate(schema_of(target)):
         given = args[place] if place < len(args) else named.get(parameter.name, parameter.default)
         yield parameter, given

@@ -9,7 +9,7 @@ from compiler.tensor import Tensor
 def held(program: Any) -> dict[str, Tensor]:
     """The parameters, buffers and constants that a graph reads, by the names of its inputs.
 
-    What the module has under two names is one tensor.
+    A tensor that the module has under two names is one tensor.
     """
     with_memory: dict[tuple[Any, ...], Tensor] = {}
     made: dict[str, Tensor] = {}
@@ -27,6 +27,6 @@ def held(program: Any) -> dict[str, Tensor]:
 
 
 def targets(program: Any, kind: str) -> dict[str, str]:
-    """The module's names of what inputs of a kind are, by the inputs' names."""
+    """The module's names for inputs of a kind, by the inputs' names."""
     specs = program.graph_signature.input_specs
     return {spec.arg.name: spec.target for spec in specs if spec.kind.name == kind}

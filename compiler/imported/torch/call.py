@@ -1,4 +1,4 @@
-"""One node of an exported module being called, and the table of operators.
+"""The call of one node of an exported module, and the table of operators.
 
     @operator("gelu")
     def gelu(call, x, /, approximate="none"): …
@@ -31,7 +31,7 @@ OPERATORS: dict[str, Function] = {}
 
 
 def operator(*names: str) -> Callable[[F], F]:
-    """Decorate a function as what operators of ATen of these names do."""
+    """Decorator: the function implements the ATen operators of these names."""
 
     def register(function: F) -> F:
         OPERATORS.update(dict.fromkeys(names, function))
@@ -41,13 +41,13 @@ def operator(*names: str) -> Callable[[F], F]:
 
 
 def function_of(target: Any) -> Function | None:
-    """The function of an operator of ATen; None where there is none."""
+    """The function of an ATen operator, if it is supported."""
     name = name_of(target)
     return OPERATORS.get(name) or OPERATORS.get(name.rpartition(".")[0])
 
 
 def name_of(target: Any) -> str:
-    """`conv2d.default`; of another library with its name, `torchvision::nms.default`."""
+    """`conv2d.default`; with the library for others, `torchvision::nms.default`."""
     schema = getattr(target, "_schema", None)
     if schema is None:
         return getattr(target, "__name__", str(target))
@@ -61,7 +61,7 @@ def base_of(name: str) -> str:
 
 
 def is_number_function(target: Any) -> bool:
-    """Whether it computes with numbers, those of shapes: Python has it."""
+    """True if it computes with Python numbers, such as extents."""
     module = getattr(target, "__module__", "") or ""
     is_symbolic = module in ("torch", "torch.fx.experimental.symbolic_shapes")
     own = getattr(target, "__name__", "").startswith("sym_")
@@ -78,7 +78,8 @@ class Call:
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """What PyTorch says of each result: its type and shape; None for one that is not made."""
+        """PyTorch's description of each result: type and shape; None for one that is not
+        produced."""
         made = self.node.meta.get("val")
         return tuple(made) if isinstance(made, tuple | list) else (made,)
 
@@ -103,24 +104,24 @@ class Call:
         return float(torch.finfo(self.values[0].dtype).eps)
 
     def argument(self, place: int) -> Any:
-        """The argument at a place as it stands in the graph, given by place or by name."""
+        """The argument at a place as it stands in the graph, positional or by name."""
         if place < len(self.node.args):
             return self.node.args[place]
         return self.node.kwargs[self.node.target._schema.arguments[place].name]
 
     def refused(self, problem: str, got: object, expected: str) -> DataError:
-        """The error of this node."""
+        """The error for this node."""
         where = f"{self.name} ({self.described})" if self.described else self.name
         return DataError("from_torch", f"{where}: {problem}", got=str(got), expected=expected)
 
 
 def axis_of(axis: int, rank: int) -> int:
-    """An axis counted from the front; rank 0 has one, as in PyTorch."""
+    """An axis counted from 0 on; rank 0 has one axis, as in PyTorch."""
     return axis + max(rank, 1) if axis < 0 else axis
 
 
 def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
-    """Axes counted from the front; all of them where none is named."""
+    """Axes counted from 0 on; by default all."""
     if axes is None or (isinstance(axes, Sequence) and not axes):
         return tuple(range(rank))
     given = [axes] if isinstance(axes, int) else axes

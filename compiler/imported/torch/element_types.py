@@ -13,7 +13,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def dtype_of(torch_dtype: Any, where: str) -> DType:
-    """Our type of that name; `DTypeError` where tensors have no such elements."""
+    """Our type of that name. Raises `DTypeError` if it is not supported."""
     name = str(torch_dtype).removeprefix("torch.")
     found = {t.name: t for t in dtypes.ALL}
     if name in found:
@@ -25,7 +25,7 @@ def dtype_of(torch_dtype: Any, where: str) -> DType:
 
 
 def array_of(tensor: Any, where: str) -> Array:
-    """The values of a tensor of PyTorch: a view of its memory, unless that is not row-major."""
+    """The values of a PyTorch tensor: a view of its memory if that is row-major."""
     with loading():
         import torch
     dtype = dtype_of(tensor.dtype, where)

@@ -1,4 +1,4 @@
-"""Operators of each element by itself."""
+"""Elementwise operators."""
 
 import math
 from typing import Any
@@ -23,7 +23,7 @@ FLOATING = {
     "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "tanh": "tanh", "sigmoid": "sigmoid",
     "erf": "erf", "reciprocal": "reciprocal",
 }  # fmt: skip
-"""Those that give a float: integers are converted before."""
+"""Operators that return floats: integers are converted before."""
 BINARY = {
     "mul": "mul", "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
     "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
@@ -33,7 +33,7 @@ BINARY = {
     "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
     "__lshift__": "lshift", "__rshift__": "rshift",
 }  # fmt: skip
-"""Those of two operands, both in the type of the result."""
+"""Operators with two operands, both in the type of the result."""
 COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
 
@@ -101,7 +101,7 @@ def add(call: Call, x: Any, y: Any, /, alpha: Any = 1) -> Tensor:
 
 @operator("div", "true_divide")
 def div(call: Call, x: Any, y: Any, /, rounding_mode: str | None = None) -> Any:
-    """The quotient: as it is, rounded down, or towards zero."""
+    """The quotient, exact or rounded down or towards 0."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     if rounding_mode is None:
         return a.div(b)
@@ -112,7 +112,7 @@ def div(call: Call, x: Any, y: Any, /, rounding_mode: str | None = None) -> Any:
 
 @operator("pow")
 def power(call: Call, x: Any, y: Any, /) -> Any:
-    """x to the power of y; a half, small whole numbers as what they are."""
+    """x to the power y; special cases for ½ and small integers."""
     if isinstance(y, int | float) and call.dtype.is_float:
         base = as_tensor(x, call.dtype)
         if y in (1, 2, 3):
@@ -127,19 +127,19 @@ def power(call: Call, x: Any, y: Any, /) -> Any:
 
 @operator("round")
 def rounded(_call: Call, x: Tensor, /, decimals: int = 0) -> Tensor:
-    """To the nearest number of so many decimals, to even ones from halves."""
+    """Rounded to a number of decimals, halves to even."""
     return x.round(decimals)
 
 
 @operator("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
 def where(call: Call, condition: Tensor, yes: Any, no: Any, /) -> Any:
-    """One where it is true, the other elsewhere."""
+    """One operand where the condition is true, the other elsewhere."""
     return condition.ne(0).where(as_tensor(yes, call.dtype), as_tensor(no, call.dtype))
 
 
 @operator("clamp", "clip", "clamp_min", "clamp_max")
 def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
-    """Held between two numbers or tensors."""
+    """Clamped between two numbers or tensors."""
     made = as_tensor(x, call.dtype)
     made = made if min is None else made.maximum(as_tensor(min, call.dtype))
     return made if max is None else made.minimum(as_tensor(max, call.dtype))
@@ -147,7 +147,7 @@ def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
 
 @operator("lerp")
 def lerp(call: Call, x: Tensor, end: Tensor, weight: Any, /) -> Tensor:
-    """Between two tensors, a share of the way."""
+    """Linear interpolation between two tensors."""
     return x.add(end.sub(x).mul(as_tensor(weight, call.dtype)))
 
 
@@ -163,20 +163,20 @@ def nan_to_num(
     _call: Call, x: Tensor, /, nan: float | None = None, posinf: float | None = None,
     neginf: float | None = None,
 ) -> Tensor:  # fmt: skip
-    """Numbers in the place of NaN and infinities."""
+    """NaN and infinities replaced by numbers."""
     return x.nan_to_num(nan or 0.0, posinf, neginf)
 
 
 @operator("_to_copy", "to", "type_as", "_autocast_to_reduced_precision",
           "_autocast_to_full_precision")  # fmt: skip
 def converted(call: Call, x: Tensor, /) -> Any:
-    """In another type."""
+    """Converted to another type."""
     return as_tensor(x, call.dtype)
 
 
 @operator("view.dtype", "view_copy.dtype")
 def bits(_call: Call, x: Tensor, /, dtype: Any) -> Tensor:
-    """The same bits of another type."""
+    """The same bits reinterpreted as another type."""
     return x.bitcast(_parsed(dtype))
 
 
@@ -186,7 +186,7 @@ def _parsed(dtype: Any) -> DType:
 
 @operator("logit")
 def logit(_call: Call, x: Tensor, /, eps: float | None = None) -> Tensor:
-    """log(x / (1 - x)), x held `eps` away from 0 and 1."""
+    """log(x / (1 - x)), with x clamped to `eps` … 1 - `eps`."""
     held = x if eps is None else x.clip(eps, 1 - eps)
     return held.log().sub(held.neg().log1p())
 

@@ -1,6 +1,7 @@
-"""`torch.export`: a module as a graph of ATen's operators, those whole that tensors have.
+"""`torch.export`: a module as a graph of ATen operators; those that tensors support are not
+decomposed.
 
-Traces of Python lines are kept whole, too: PyTorch keeps those of functions called `forward`.
+Stack traces are kept complete: PyTorch would keep only those of functions called `forward`.
 """
 
 import threading
@@ -33,9 +34,9 @@ _OF_A_CACHE = (
 def exported(
     module: Any, inputs: Any, named: Any, dynamic_shapes: Any, trust: bool = False
 ) -> Any:
-    """A module, an exported program, or a file of one, as an exported program of operators that
-    tensors have, as far as PyTorch can say them by such. A file with pickled objects is refused
-    without `trust`."""
+    """A module, an exported program, or a file of one, as an exported program that is decomposed
+    into supported operators where possible. A file with pickled objects is refused unless
+    `trust`."""
     with loading():
         import torch
     program = module
@@ -57,8 +58,8 @@ def exported(
 
 
 def _of_module(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
-    """A module exported and decomposed; traced by PyTorch's other way where the usual one writes
-    what it cannot decompose, as for a cache that is both a buffer and held by an object."""
+    """A module exported and decomposed. PyTorch's non-strict mode is used if the default gives
+    writes that cannot be decomposed, as for a cache that is both a buffer and held by an object."""
     if inputs is None and not named:
         raise DataError("from_torch", "a module needs inputs as an example", got="none",
                         expected="from_torch(module, (x, …))")  # fmt: skip
@@ -91,7 +92,7 @@ def _traced(module: Any, args: Any, named: Any, dynamic_shapes: Any, *, strict: 
 
 
 def _decomposed(program: Any) -> Any:
-    """Of operators that tensors have, as far as PyTorch can say others by them."""
+    """Decomposed into supported operators where possible."""
     with loading():
         import torch
     table = torch.export.default_decompositions()
@@ -104,8 +105,8 @@ def _decomposed(program: Any) -> Any:
 
 @contextmanager
 def _with_detaches(program: Any) -> Iterator[None]:
-    """While it lasts, an operator of ours stands for each `detach` of a program, and for results
-    of regions without gradients: PyTorch's decompositions forget both."""
+    """Context in which an operator of ours replaces each `detach` of a program, and marks results
+    of regions without gradients: PyTorch's decompositions would drop both."""
     with loading():
         import torch
     usual = torch.ops.aten.detach.default
@@ -125,7 +126,7 @@ def _with_detaches(program: Any) -> Iterator[None]:
 
 
 def _detached_results(module: Any) -> Iterator[Any]:
-    """A `detach` for each result of a region without gradients, inserted into its graph."""
+    """Insert a `detach` for each result of a region without gradients."""
     for node in module.graph.nodes:
         if getattr(node.target, "__name__", "") != _REGION or node.args[0]:
             continue
@@ -142,7 +143,7 @@ def _detached_results(module: Any) -> Iterator[Any]:
 
 @cache
 def _detach() -> Any:
-    """`svodviz::detach`, which no decomposition knows."""
+    """`svodviz::detach`, which no decomposition removes."""
     with loading():
         import torch
     library = torch.library.Library(_OWN, "FRAGMENT")
@@ -153,7 +154,7 @@ def _detach() -> Any:
 
 
 def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Inputs of a module as tensors of PyTorch: some in order, or one, and some by name."""
+    """Inputs of a module as PyTorch tensors: some positional, and some by name."""
     with loading():
         from torch.utils import _pytree as pytree
     if inputs is None:
@@ -168,8 +169,8 @@ def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]
 
 
 def _as_torch(value: Any, seen: set[int]) -> Any:
-    """A tensor of PyTorch, another one for each input: of one that is given twice, PyTorch's trace
-    has one input."""
+    """A PyTorch tensor, a separate one for each input: PyTorch's trace would merge an input that is
+    passed twice."""
     with loading():
         import torch
     if isinstance(value, Tensor):
@@ -184,10 +185,10 @@ def _as_torch(value: Any, seen: set[int]) -> Any:
 
 @contextmanager
 def _whole_traces() -> Iterator[None]:
-    """While it lasts, nodes keep every line of the model that led to them."""
+    """Context in which nodes keep every line of the model that led to them."""
     with loading():
         from torch.fx.proxy import TracerBase
-    if not hasattr(TracerBase, _FILTER):  # it is no part of what PyTorch promises
+    if not hasattr(TracerBase, _FILTER):  # not a public interface of PyTorch
         yield
         return
     with _LOCK:
@@ -200,7 +201,7 @@ def _whole_traces() -> Iterator[None]:
 
 
 def _frames(_tracer: Any, summary: traceback.StackSummary) -> traceback.StackSummary:
-    """The lines from the first `forward` on, without those that PyTorch leads calls through."""
+    """The lines from the first `forward` on, without PyTorch's own."""
     with loading():
         from torch.fx.experimental.symbolic_shapes import uninteresting_files
     hidden = uninteresting_files()
@@ -210,7 +211,7 @@ def _frames(_tracer: Any, summary: traceback.StackSummary) -> traceback.StackSum
 
 
 def dimension_names(program: Any, dynamic_shapes: Any) -> dict[str, str]:
-    """What the user calls the dimensions that differ, by PyTorch's symbol."""
+    """The user's names of dynamic dimensions, by PyTorch's symbol."""
     names: dict[str, str] = {}
     inputs = [node for node in program.graph.nodes if node.op == "placeholder"]
     wanted = [n for n in inputs if n.name in program.graph_signature.user_inputs]
@@ -227,7 +228,7 @@ def dimension_names(program: Any, dynamic_shapes: Any) -> dict[str, str]:
 
 
 def _leaves(given: Any) -> Iterator[dict[int, Any]]:
-    """What is said of each input, by axis."""
+    """The dynamic dimensions of each input, by axis."""
     if isinstance(given, Mapping) and not all(isinstance(key, int) for key in given):
         for each in given.values():
             yield from _leaves(each)

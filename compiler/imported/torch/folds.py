@@ -28,20 +28,20 @@ def product(
 
 @operator("amax", "amin")
 def extreme(call: Call, x: Tensor, /, dim: Any = (), keepdim: bool = False) -> Tensor:
-    """The greatest or least over axes."""
+    """The maximum or minimum over axes."""
     axes = axes_of(dim, x.ndim)
     return x.max(axes, keepdim) if call.name.startswith("amax") else x.min(axes, keepdim)
 
 
 @operator("max.default", "min.default")
 def extreme_of_all(call: Call, x: Tensor, /) -> Tensor:
-    """The greatest or least of all."""
+    """The maximum or minimum of all elements."""
     return x.max() if call.name.startswith("max") else x.min()
 
 
 @operator("max.dim", "min.dim")
 def extreme_and_place(call: Call, x: Tensor, /, dim: int, keepdim: bool = False) -> Any:
-    """The greatest or least along an axis, and where it is first."""
+    """The maximum or minimum along an axis, and its first index."""
     axis = axis_of(dim, x.ndim)
     if call.name.startswith("max"):
         return x.max(axis, keepdim), x.argmax(axis, keepdim)
@@ -50,7 +50,7 @@ def extreme_and_place(call: Call, x: Tensor, /, dim: int, keepdim: bool = False)
 
 @operator("max.other", "min.other")
 def extreme_of_two(call: Call, x: Tensor, y: Tensor, /) -> Any:
-    """The greater or lesser of two."""
+    """The elementwise maximum or minimum of two tensors."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     return a.maximum(b) if call.name.startswith("max") else a.minimum(b)
 
@@ -59,14 +59,14 @@ def extreme_of_two(call: Call, x: Tensor, y: Tensor, /) -> Any:
 def place_of_extreme(
     call: Call, x: Tensor, /, dim: int | None = None, keepdim: bool = False
 ) -> Tensor:
-    """Where the greatest or least is first."""
+    """The first index of the maximum or minimum."""
     axis = None if dim is None else axis_of(dim, x.ndim)
     return x.argmax(axis, keepdim) if call.name.startswith("argmax") else x.argmin(axis, keepdim)
 
 
 @operator("any", "all")
 def truth(call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether any or all are not 0."""
+    """True where any, or all, elements are not 0."""
     axes, made = axes_of(dim, x.ndim), x.ne(0)
     return made.any(axes, keepdim) if call.name.startswith("any") else made.all(axes, keepdim)
 
@@ -76,8 +76,8 @@ def spread(
     call: Call, x: Tensor, /, dim: Any = None, unbiased: bool = True, keepdim: bool = False,
     correction: float | None = None,
 ) -> Any:  # fmt: skip
-    """The variance or its root, and the mean; the sum of squares is divided by the count less
-    `correction`, which is 1 if `unbiased` and else 0 where it is not given."""
+    """The variance or standard deviation, and the mean. The sum of squares is divided by the count
+    minus `correction`, by default 1 if `unbiased`, else 0."""
     less = int(unbiased) if correction is None else correction
     axes, wide = axes_of(dim, x.ndim), half_or_wide(x)
     method = wide.std if call.name.startswith("std") else wide.var
@@ -87,7 +87,7 @@ def spread(
 
 @operator("cumsum", "cumprod", "logcumsumexp")
 def scan(call: Call, x: Tensor, /, dim: int) -> Any:
-    """Sums or products up to each element."""
+    """Cumulative sums or products."""
     made = half_or_wide(as_tensor(x, call.dtype))
     if not x.ndim:
         return made
@@ -96,7 +96,7 @@ def scan(call: Call, x: Tensor, /, dim: int) -> Any:
 
 @operator("cummax", "cummin")
 def running_extreme(call: Call, x: Tensor, /, dim: int) -> Any:
-    """The greatest or least up to each element, and where it is."""
+    """The cumulative maximum or minimum, and its index."""
     axis = axis_of(dim, x.ndim)
     if call.name.startswith("cummax"):
         return x.cummax(axis, return_indices=True)
@@ -105,7 +105,7 @@ def running_extreme(call: Call, x: Tensor, /, dim: int) -> Any:
 
 @operator("softmax.int", "_softmax", "_safe_softmax", "log_softmax.int", "_log_softmax")
 def softmax(call: Call, x: Tensor, /, dim: int) -> Tensor:
-    """Shares along an axis, or their logarithms."""
+    """Softmax along an axis, or its logarithm."""
     made = half_or_wide(as_tensor(x, call.dtype))
     axis = axis_of(dim, x.ndim)
     if "log" in call.name:
@@ -126,6 +126,6 @@ def logsumexp(call: Call, x: Tensor, /, dim: Any, keepdim: bool = False) -> Tens
 def norm(
     call: Call, x: Tensor, /, p: Any = None, ord: Any = 2, dim: Any = None, keepdim: bool = False
 ) -> Tensor:
-    """The length of vectors along axes."""
+    """The norm of vectors along axes."""
     wide, order = half_or_wide(as_tensor(x, call.dtype)), ord if p is None else p
     return wide.norm(float(order), axes_of(dim, x.ndim), keepdim)

@@ -1,4 +1,4 @@
-"""What is given to an exported module: checked, and as tensors of ours."""
+"""Inputs of an exported module: checked, and converted to our tensors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from compiler.tensor import Tensor
 from compiler.tensors.variables import LIMIT, Variable
 
 _LARGEST = 1 << 24
-"""A dimension whose greatest value is beyond it is as good as unbounded: no memory holds it."""
+"""A dimension with a maximum beyond this counts as unbounded: no memory holds it."""
 
 
 class Inputs:
@@ -36,17 +36,17 @@ class Inputs:
 
     @property
     def may_vary(self) -> bool:
-        """Whether some axis can be a variable."""
+        """True if some axis can be a variable."""
         axes = (str(n) for v in self._values.values() for n in v.shape)
         return any(axis in self._variables for axis in axes)
 
     def extent(self, extent: Any) -> str:
-        """An extent in words: a number, or what the user calls a dimension."""
+        """An extent as text: a number, or the user's name of a dimension."""
         text = str(extent)
         return self._names.get(text, text)
 
     def _variable(self, symbol: str, bounds: Any) -> Variable | None:
-        """The variable of a dimension whose greatest value is said."""
+        """The variable of a dimension with a known maximum."""
         name = self._names.get(symbol, symbol)
         if not all(getattr(end, "is_Integer", False) for end in (bounds.lower, bounds.upper)):
             return None  # an end that is infinite
@@ -56,7 +56,7 @@ class Inputs:
         return Variable(name, max(low, 1), high)
 
     def taken(self, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Inputs by name: as the module takes them, or all of them in order or by name."""
+        """Inputs by name, from arguments as the module takes them, or all positional or by name."""
         with loading():
             from torch.utils import _pytree as pytree
         flat, spec = pytree.tree_flatten((tuple(values), dict(named)))
@@ -75,7 +75,7 @@ class Inputs:
         return {name: given.get(name) for name in self._order}
 
     def tensors(self, given: Mapping[str, Any], *, with_variables: bool) -> dict[str, Any]:
-        """Inputs as tensors; axes that may differ as variables, where that is wanted."""
+        """Inputs as tensors; with `with_variables`, dynamic axes become variables."""
         found: dict[str, int] = {}
         return {
             name: self._tensor(name, value, found, with_variables)

@@ -1,4 +1,4 @@
-"""Tensors out of nothing."""
+"""Operators that create tensors."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ def full(call: Call, first: Any, /, fill_value: Any, size: Any = None) -> Any:
           "empty_like", "new_empty", "empty_permuted", "empty_strided",
           "new_empty_strided")  # fmt: skip
 def constant(call: Call, first: Any, /, size: Any = None) -> Any:
-    """Zeros or ones; what nobody has written is 0."""
+    """Zeros or ones; uninitialised elements are 0."""
     return _filled(call, _shape(first, size), 1 if "ones" in call.name else 0)
 
 
 def _shape(first: Any, size: Any) -> Any:
-    """The extents that are given, or those of a tensor."""
+    """The given extents, or those of a tensor."""
     if size is not None:
         return size
     return first.symbolic_shape if isinstance(first, Tensor) else first
@@ -47,7 +47,7 @@ def fill(call: Call, x: Tensor, value: Any, /) -> Any:
 
 @operator("arange.default", "arange.start", "arange.start_step")
 def arange(call: Call, /, end: Any, start: Any = 0, step: Any = 1) -> Tensor:
-    """Numbers at equal distances."""
+    """Numbers with equal steps."""
     if not isinstance(end, Variable):
         return Tensor.arange(start, end, step).cast(call.dtype)
     if start != 0 or step != 1:
@@ -58,7 +58,7 @@ def arange(call: Call, /, end: Any, start: Any = 0, step: Any = 1) -> Tensor:
 
 @operator("linspace.default")
 def linspace(call: Call, start: Any, end: Any, /, steps: int) -> Tensor:
-    """So many numbers between two."""
+    """A number of evenly spaced values between two numbers."""
     return Tensor.linspace(float(start), float(end), steps).cast(call.dtype)
 
 
@@ -70,7 +70,7 @@ def eye(call: Call, /, n: int, m: int | None = None) -> Tensor:
 
 @operator("rand", "randn", "rand_like", "randn_like")
 def rand(call: Call, first: Any, /) -> Tensor:
-    """Numbers by chance, by our own generator."""
+    """Random numbers, from our own generator."""
     shape = first.shape if isinstance(first, Tensor) else first
     made = Tensor.randn(*shape) if call.name.startswith("randn") else Tensor.rand(*shape)
     return made.cast(call.dtype)
@@ -78,5 +78,5 @@ def rand(call: Call, first: Any, /) -> Tensor:
 
 @operator("bernoulli")
 def bernoulli(call: Call, x: Tensor, /, p: Any = None) -> Any:
-    """1 by chance, by our own generator; else 0."""
+    """Random zeros and ones, from our own generator."""
     return as_tensor(x.rand_like().lt(x if p is None else p), call.dtype)

@@ -1,9 +1,9 @@
-"""Masks among indices: elements put where they are true.
+"""Boolean masks as indices: elements written where they are true.
 
     x[:, mask] = v      x where the mask is false, else v: one row, or a row for each true element
 
-How many elements are true is data, and no shape depends on it: each element of the mask has a
-position, one outside of the tensor where it is false, and nothing is written there.
+The number of true elements depends on data, but no shape does: each element of the mask gets an
+index, which is out of range where the mask is false, so that nothing is written there.
 """
 
 import math
@@ -16,19 +16,19 @@ from compiler.tensor import Tensor
 
 
 def is_mask(index: Tensor | None) -> bool:
-    """Whether an index says which elements, not where they are: truth values, and bytes too."""
+    """True for an index that is a mask: truth values, or bytes."""
     return index is not None and (index.dtype.kind == "bool" or index.dtype == dtypes.uint8)
 
 
 def as_positions(indices: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """An index of a tensor, with a whole axis for None."""
+    """An index of a tensor, with the whole axis for None."""
     return tuple(slice(None) if i is None else i.cast(dtypes.int64) for i in indices)
 
 
 def put_where(
     call: Call, x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool
 ) -> Tensor:
-    """`x` with values at indices of which one is a mask."""
+    """`x` with values written at indices, one of which is a mask."""
     place, *more = [n for n, each in enumerate(indices) if is_mask(each)]
     if more:
         raise call.refused("there are several masks", f"{1 + len(more)} masks", "one mask")
@@ -44,8 +44,8 @@ def put_where(
 
 
 def _spread(x: Tensor, mask: Tensor, place: int, values: Tensor) -> Tensor | None:
-    """Values that are the same for all true elements, with axes of 1 for those of the mask; None
-    where they differ."""
+    """Values that are the same for all true elements, with axes of extent 1 for those of the mask;
+    None if they differ."""
     count = values.ndim - (x.ndim - place - mask.ndim) - 1
     if count < 0:
         return values
@@ -55,7 +55,7 @@ def _spread(x: Tensor, mask: Tensor, place: int, values: Tensor) -> Tensor | Non
 
 
 def _chosen(x: Tensor, mask: Tensor, place: int, values: Tensor, accumulate: bool) -> Tensor:
-    """One of two for each element."""
+    """The old or the new value of each element."""
     trail = x.ndim - place - mask.ndim
     is_in = mask.reshape(*mask.shape, *(1,) * trail)
     new = values.broadcast_to(*x.symbolic_shape)
@@ -66,7 +66,7 @@ def _scattered(
     x: Tensor, mask: Tensor, indices: Sequence[Tensor | None], place: int, values: Tensor,
     accumulate: bool,
 ) -> Tensor:  # fmt: skip
-    """A position for each element of the mask; the n-th true one takes the n-th value."""
+    """An index for each element of the mask; the n-th true one gets the n-th value."""
     flat = mask.reshape(mask.size)
     order = flat.cast(dtypes.int64).cumsum(0).sub(1).maximum(0)
     whole: list[Any] = []
@@ -83,7 +83,7 @@ def _scattered(
 
 
 def _outside_where_false(flat: Tensor, shape: Sequence[int]) -> list[Tensor]:
-    """The position on each axis, behind the last one where the mask is false."""
+    """The index on each axis, out of range where the mask is false."""
     number = Tensor.arange(flat.size)
     steps = [math.prod(shape[n + 1 :]) for n in range(len(shape))]
     return [
@@ -93,12 +93,12 @@ def _outside_where_false(flat: Tensor, shape: Sequence[int]) -> list[Tensor]:
 
 
 def _in_order(values: Tensor, axis: int, order: Tensor) -> Tensor:
-    """Values with one for each element of the mask along an axis; one for all stays."""
+    """Values with one per element of the mask along an axis; a single value is unchanged."""
     return values if axis < 0 or values.shape[axis] == 1 else values.take(order, axis)
 
 
 def _first_axis(indices: Sequence[Tensor | None]) -> int:
-    """Where the axes of positions stand in the result: in front, unless they are neighbours."""
+    """The position of the index axes in the result: in front, unless the indices are neighbours."""
     places = [n for n, each in enumerate(indices) if each is not None]
     is_together = places[-1] - places[0] == len(places) - 1
     return places[0] if is_together else 0

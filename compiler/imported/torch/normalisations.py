@@ -1,6 +1,7 @@
-"""Normalisation by layers, channels and groups.
+"""Layer, batch and group normalisation.
 
-No gradients go through the statistics that are returned with a result, but for those of groups.
+Gradients do not pass through the statistics that are returned with a result, except those of
+groups.
 """
 
 import math
@@ -17,7 +18,7 @@ def layer_norm(
     _call: Call, x: Tensor, shape: Any, /, weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Less the mean, divided by the deviation, over the last axes."""
+    """Layer normalisation over the last axes."""
     made = x.layernorm(tuple(range(x.ndim - len(shape), x.ndim)), eps)
     made = made if weight is None else made.mul(weight)
     return made if bias is None else made.add(bias)
@@ -27,7 +28,7 @@ def layer_norm(
 def native_layer_norm(
     call: Call, x: Tensor, shape: Any, /, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Statistics:
-    """The same, with the mean and one over the deviation."""
+    """The same, with the mean and the reciprocal of the deviation."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     wide = half_or_wide(x)
     mean = wide.mean(axes, True)
@@ -39,7 +40,7 @@ def native_layer_norm(
 def rms_norm(
     call: Call, x: Tensor, shape: Any, /, weight: Tensor | None = None, eps: float | None = None
 ) -> Any:
-    """Divided by the root of the mean of squares, over the last axes."""
+    """RMS normalisation over the last axes."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     small = call.epsilon if eps is None else eps
     made = x.rms_norm(axes, eps=small)
@@ -52,7 +53,7 @@ def group_norm(
     _call: Call, x: Tensor, groups: int, /, weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """The channels of each group normalised together."""
+    """Group normalisation."""
     return x.group_norm(groups, weight, bias, eps)
 
 
@@ -61,14 +62,14 @@ def native_group_norm(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, n: int, c: int, area: int,
     groups: int, eps: float, /,
 ) -> Statistics:  # fmt: skip
-    """The same, with the mean and one over the deviation of each group."""
+    """The same, with the mean and the reciprocal of the deviation of each group."""
     cut = half_or_wide(x).reshape(n, groups, c // groups * area)
     inverse = cut.var(2, correction=0).add(eps).rsqrt()
     return x.group_norm(groups, weight, bias, eps), cut.mean(2), inverse
 
 
 def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Statistics:
-    """Normalised by the mean and the variance of its own channels, and these two."""
+    """Normalised by the mean and variance of each channel, and these two."""
     wide = half_or_wide(x)
     axes = (0, *range(2, x.ndim))
     mean, variance = wide.mean(axes), wide.var(axes, correction=0)
@@ -81,12 +82,12 @@ def no_training(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
     variance: Tensor, /, eps: float,
 ) -> Any:  # fmt: skip
-    """By statistics of the model."""
+    """Batch normalisation with the statistics of the model."""
     return x.batch_norm(mean, variance, weight, bias, eps), *_no_statistics(x)
 
 
 def _no_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
-    """In the place of those of a batch that is normalised by others: two tensors of no elements."""
+    """Two empty tensors in place of the batch statistics."""
     none = Tensor.zeros(0, dtype=half_or_wide(x).dtype)
     return none, none
 
@@ -95,7 +96,7 @@ def _no_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
 def no_statistics(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, /, eps: float
 ) -> Any:
-    """By statistics of the batch, which nobody keeps."""
+    """Batch normalisation with the statistics of the batch, which are not stored."""
     made, mean, variance = _of_batch(x, weight, bias, eps)
     return made, mean, variance.add(eps).rsqrt()
 
@@ -105,7 +106,8 @@ def with_statistics(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
     variance: Tensor, /, training: bool, momentum: float, eps: float,
 ) -> Any:  # fmt: skip
-    """While learning by statistics of the batch, which move those of the model."""
+    """In training mode, batch normalisation with the statistics of the batch, which also update
+    those of the model."""
     if not training:
         made = x.batch_norm(mean, variance, weight, bias, eps)
         return made, *_no_statistics(x), mean, variance

@@ -1,4 +1,4 @@
-"""Operators that pick and place by positions."""
+"""Gather, scatter, sorting and searching."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
 ) -> Tensor:  # fmt: skip
     """The row of a table for each index. The row `padding_idx` gets no gradient; with
-    `scale_grad_by_freq` a row's gradient is divided by how often it is taken."""
+    `scale_grad_by_freq` the gradient of a row is divided by the number of its uses."""
     made = weight.take(indices, 0)
     if padding_idx < 0 and not scale_grad_by_freq:
         return made
@@ -36,13 +36,13 @@ def embedding(
 
 @operator("index_select")
 def index_select(_call: Call, x: Tensor, /, dim: int, index: Tensor) -> Tensor:
-    """The slices at positions along an axis."""
+    """The slices at indices along an axis."""
     return x.take(index.reshape(-1), axis_of(dim, x.ndim)) if x.ndim else x
 
 
 @operator("index", "_unsafe_index")
 def index(call: Call, x: Tensor, indices: Any, /) -> Tensor:
-    """Elements at positions along several axes; None leaves an axis as it is."""
+    """Elements at indices along several axes; None keeps the whole axis."""
     if any(map(is_mask, indices)):
         raise call.refused("the shape of the result depends on data", "a mask", "positions")
     made: Tensor = x[as_positions(indices)]
@@ -53,7 +53,7 @@ def index(call: Call, x: Tensor, indices: Any, /) -> Tensor:
 def index_put(
     call: Call, x: Tensor, indices: Any, values: Tensor, /, accumulate: bool = False
 ) -> Tensor:
-    """Elements put at positions or where masks are true, or added to what is there."""
+    """Elements written or added at indices or where masks are true."""
     if any(map(is_mask, indices)):
         return put_where(call, x, indices, values, accumulate)
     return x.index_put(as_positions(indices), values, accumulate)
@@ -61,7 +61,7 @@ def index_put(
 
 @operator("gather")
 def gather(_call: Call, x: Tensor, /, dim: int, index: Tensor) -> Tensor:
-    """An element for each position."""
+    """An element for each index."""
     if not x.ndim:
         return x
     return x.gather(axis_of(dim, x.ndim), index)
@@ -73,7 +73,7 @@ def scatter(
     call: Call, x: Tensor, dim: int, index: Tensor, source: Any, /, reduce: str | None = None,
     include_self: bool = True,
 ) -> Tensor:  # fmt: skip
-    """An element put at each position, or joined with what is there."""
+    """Elements written, or combined with the old ones, at indices along an axis."""
     axis = axis_of(dim, x.ndim)
     if not isinstance(source, Tensor):
         source = as_tensor(source, call.dtype).expand(*index.shape)
@@ -88,14 +88,14 @@ def scatter(
 def index_add(
     _call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, /, alpha: Any = 1
 ) -> Tensor:
-    """Slices added at positions along an axis."""
+    """Slices added at indices along an axis."""
     more = source if alpha == 1 else source.mul(alpha)
     return x.index_add(axis_of(dim, x.ndim), index, more)
 
 
 @operator("index_copy")
 def index_copy(_call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, /) -> Tensor:
-    """Slices put at positions along an axis."""
+    """Slices written at indices along an axis."""
     at = index.reshape(-1)
     if not x.ndim:
         return x.reshape(1).set((at,), source.reshape(1)).reshape(())
@@ -114,13 +114,13 @@ def masked_fill(call: Call, x: Tensor, mask: Tensor, value: Any, /) -> Any:
 def topk(
     _call: Call, x: Tensor, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> Any:
-    """The greatest or least along an axis, and where they are."""
+    """The greatest or least elements along an axis, and their indices."""
     return x.topk(k, axis_of(dim, x.ndim), largest, sorted)
 
 
 @operator("sort")
 def sort(_call: Call, x: Tensor, /, dim: int = -1, descending: bool = False) -> Any:
-    """In order along an axis, and where each was."""
+    """Sorted along an axis, and the sorting indices."""
     axis = axis_of(dim, x.ndim)
     order = x.argsort(axis, descending)
     return x.gather(axis, order), order
@@ -128,7 +128,7 @@ def sort(_call: Call, x: Tensor, /, dim: int = -1, descending: bool = False) -> 
 
 @operator("argsort")
 def argsort(_call: Call, x: Tensor, /, dim: int = -1, descending: bool = False) -> Tensor:
-    """Where the elements are that come first, second, …"""
+    """The indices that sort the elements."""
     return x.argsort(axis_of(dim, x.ndim), descending)
 
 
@@ -136,7 +136,7 @@ def argsort(_call: Call, x: Tensor, /, dim: int = -1, descending: bool = False) 
 def bucketize(
     call: Call, values: Any, edges: Tensor, /, right: bool = False, out_int32: bool = False
 ) -> Tensor:
-    """Between which boundaries each element lies."""
+    """The interval between boundaries that contains each element."""
     return _placed(call, edges, values, right, out_int32)
 
 
@@ -145,7 +145,8 @@ def searchsorted(
     call: Call, edges: Tensor, values: Any, /, right: bool = False, side: str | None = None,
     sorter: Tensor | None = None, out_int32: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Where each element goes in a sorted row; the row is taken in the order of `sorter`."""
+    """The insertion index of each element in a sorted row; `sorter` gives the order of an unsorted
+    row."""
     if right and side == "left":
         raise call.refused("side and right disagree", "right=True, side=left", "one of them")
     row = edges if sorter is None else edges.gather(edges.ndim - 1, sorter)
@@ -153,7 +154,7 @@ def searchsorted(
 
 
 def _placed(call: Call, edges: Tensor, values: Any, right: bool, out_int32: bool) -> Tensor:
-    """Places in one row, or in the row of the same lead axes: int64, or int32."""
+    """Insertion indices in one row, or in the row with the same leading index: int64, or int32."""
     dtype = dtypes.int32 if out_int32 else dtypes.int64
     given = values if isinstance(values, Tensor) else as_tensor(values, edges.dtype)
     if edges.ndim == 1:
@@ -172,14 +173,14 @@ def one_hot(_call: Call, x: Tensor, classes: int = -1, /) -> Tensor:
 
 @operator("isin.Tensor_Tensor")
 def isin(_call: Call, x: Tensor, among: Tensor, /, invert: bool = False) -> Tensor:
-    """Whether each element is one of several, or with `invert` none of them."""
+    """True where an element is one of several; with `invert`, where it is none of them."""
     found = x.unsqueeze(-1).eq(among.reshape(among.size)).any(-1)
     return found.logical_not() if invert else found
 
 
 @operator("tril_indices", "triu_indices")
 def triangle_indices(call: Call, /, row: int, col: int, offset: int = 0) -> Tensor:
-    """Where a triangle of a matrix is."""
+    """The indices of the elements of a triangle of a matrix."""
     found = (np.tril_indices if call.name.startswith("tril") else np.triu_indices)(
         row, offset, col)  # fmt: skip
     return Tensor(np.stack(found).astype(call.dtype.numpy))

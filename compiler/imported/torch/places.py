@@ -1,4 +1,4 @@
-"""Modules and lines of a node: where in the user's model it is made."""
+"""Modules and source lines of a node in the user's model."""
 
 import os
 import re
@@ -16,8 +16,8 @@ _RUN = re.compile(r"@(\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The modules around a node, each by its name in the one before it, and the lines that led to
-    it, from the outermost."""
+    """The modules around a node, each by its name in its parent, and the lines that led to it,
+    outermost first."""
 
     names: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -26,7 +26,7 @@ class Place:
 
     @property
     def described(self) -> str:
-        """`layers.0.attn, model.py:12`, as far as that is known."""
+        """`layers.0.attn, model.py:12`, as far as known."""
         parts = [".".join(self.names)] if self.names else []
         if self.lines:
             parts.append(f"{os.path.basename(self.lines[-1].file)}:{self.lines[-1].line}")
@@ -34,7 +34,7 @@ class Place:
 
 
 def place_of(node: Any) -> Place:
-    """Where a node of an exported graph comes from."""
+    """The place in the model of a node of an exported graph."""
     names, kinds, run, before = [], [], 0, ""
     for key, path, kind in _modules(node):
         if not path or path == before:
@@ -64,7 +64,7 @@ def _modules(node: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _lines(node: Any) -> list[Line]:
-    """The lines of the model; PyTorch's own where there are no others."""
+    """The lines of the model; PyTorch's own if there are no others."""
     found = [
         Line(file, int(number), function)
         for file, number, function in _FRAME.findall(node.meta.get("stack_trace") or "")

@@ -36,13 +36,13 @@ def addmm(
 
 @operator("outer", "ger")
 def outer(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
-    """All products of two vectors."""
+    """The outer product of two vectors."""
     return a.outer(b)
 
 
 @operator("einsum.default")
 def einsum(_call: Call, formula: str, operands: Any, /) -> Tensor:
-    """Sums over named axes."""
+    """Einstein summation."""
     return Tensor.einsum(formula, *operands)
 
 
@@ -63,7 +63,7 @@ def flash_attention(
     is_causal: bool = False, *, attn_mask: Tensor | None = None, attn_bias: Tensor | None = None,
     scale: float | None = None,
 ) -> Any:  # fmt: skip
-    """The same, and nothing for a gradient."""
+    """The same, and empty results for PyTorch's gradient."""
     mask = attn_mask if attn_bias is None else attn_bias
     made = query.scaled_dot_product_attention(
         key, value, mask, dropout_p, is_causal, scale)  # fmt: skip
@@ -75,7 +75,7 @@ def trilinear(
     _call: Call, a: Tensor, b: Tensor, c: Tensor, first: Any, second: Any, third: Any,
     summed: Any, /,
 ) -> Tensor:  # fmt: skip
-    """The sum over axes of a product of three, each with some more axes."""
+    """The sum over axes of a product of three tensors, each with added axes."""
     for axes, place in ((first, 0), (second, 1), (third, 2)):
         for axis in sorted(axes):
             a, b, c = (t.unsqueeze(axis) if n == place else t for n, t in enumerate((a, b, c)))

@@ -1,8 +1,8 @@
-"""`from_torch`: a module of PyTorch as a callable program, its outputs as the module gives them.
+"""`from_torch`: a PyTorch module as a callable program, with outputs in the module's structure.
 
-The module is exported and every operator looked up, so that all that is not supported is told at
-once. A call walks the nodes, each in its module and at its line: what hangs on nothing but
-constants is computed on the way, and all else becomes tensors, lazy as any.
+The module is exported and all operators are looked up, so that everything unsupported is reported
+at once. A call walks the nodes, each attributed to its module and line: values that depend only on
+constants are computed, all others become lazy tensors.
 """
 
 from collections import Counter
@@ -40,25 +40,25 @@ from compiler.tensor import Tensor
 from compiler.tensors.writing import assign_together
 
 FOLDED = 1 << 16
-"""Elements up to which a value is computed while the graph is walked, where it hangs on constants
-alone: positions, masks, small tables."""
+"""The size up to which values that depend only on constants are computed while the graph is walked:
+indices, masks, small tables."""
 _INNER = ("cond", "wrap_with_set_grad_enabled", "wrap_with_autocast")
-"""Operators that call graphs."""
+"""Operators that call inner graphs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """What is known while a graph is walked: values by node, and which hang on constants alone."""
+    """The state of a walk: values by node, and which of them depend only on constants."""
 
     values: dict[Any, Any]
     known: set[Any]
 
 
 class TorchProgram:
-    """A module: `program(x)` gives what the module gives, with lazy tensors in it.
+    """An imported module: `program(x)` returns the module's outputs, with lazy tensors in them.
 
-    Parameters and buffers are the module's own memory. A call that moves buffers (a batch norm
-    that learns, a cache) computes its results at once, and the buffers with them.
+    Parameters and buffers share the module's memory. A call that updates buffers (batch norm in
+    training mode, a cache) computes its results at once, and the buffers with them.
     """
 
     def __init__(self, program: Any, name: str = "", dynamic_shapes: Any = None) -> None:
@@ -70,14 +70,14 @@ class TorchProgram:
             name_of(node.target) for node in _called_nodes(program.graph_module)
             if not is_number_function(node.target)
         )  # fmt: skip
-        """How often each operator occurs."""
+        """The number of occurrences of each operator."""
         self._check()
         self._held = held(program)
         self.parameters = self._named("PARAMETER")
         self.buffers = self._named("BUFFER")
         self._inputs = Inputs(program, dimension_names(program, dynamic_shapes))
         self.refused: CompileError | None = None
-        """Why an axis that may differ is no variable, but compiled anew for each extent."""
+        """The reason why dynamic axes are not variables, but compiled for each extent."""
 
     @property
     def inputs(self) -> dict[str, tuple[Any, tuple[int | str, ...]]]:
@@ -93,7 +93,7 @@ class TorchProgram:
 
     @user_call
     def __call__(self, *values: Any, **named: Any) -> Any:
-        """What the module gives for these inputs, which are arrays or tensors of any kind."""
+        """The module's outputs for these inputs, arrays or tensors of any library."""
         given = self._inputs.taken(values, named)
         if self._inputs.may_vary and self.refused is None:
             try:
@@ -124,7 +124,8 @@ class TorchProgram:
         return ", ".join(parts)
 
     def _check(self) -> None:
-        """`DataError` with every operator that is not supported: how often, and where first."""
+        """Raise `DataError` that lists every unsupported operator, with its count and first
+        place."""
         missing: dict[str, list[Any]] = {}
         for node in _called_nodes(self._program.graph_module):
             if not _is_known(node.target):
@@ -154,7 +155,7 @@ class TorchProgram:
         raise AssertionError("a graph of torch.fx ends with its output")
 
     def _node(self, node: Any, walk: _Walk) -> Any:
-        """What a node gives."""
+        """The result of a node."""
         args = _resolved(node.args, walk.values)
         named = _resolved(node.kwargs, walk.values)
         operands = [n for n in node.all_input_nodes if isinstance(walk.values[n], Tensor)]
@@ -192,7 +193,7 @@ class TorchProgram:
         return [condition.where(a, b) for a, b in zip(*both, strict=True)]
 
     def _finished(self, made: Sequence[Any], given: Mapping[str, Any]) -> Any:
-        """What the module gives, as it gives it; buffers that moved hold their new values."""
+        """The outputs in the module's structure; updated buffers get their new values."""
         results, moved = [], []
         for spec, value in zip(self._program.graph_signature.output_specs, made, strict=True):
             kind = spec.kind.name
@@ -214,9 +215,9 @@ class TorchProgram:
 
 
 def _built(spec: Any, results: Iterator[Any]) -> Any:
-    """The structure that the module gives, with our tensors as its leaves.
+    """The module's output structure, with our tensors as leaves.
 
-    A class that takes no tensors but PyTorch's (a cache) is a dict of its parts, or a tuple.
+    A class that only accepts PyTorch tensors (a cache) becomes a dict of its parts, or a tuple.
     """
     with loading():
         from torch.utils import _pytree as pytree
@@ -232,7 +233,7 @@ def _built(spec: Any, results: Iterator[Any]) -> Any:
 
 
 def _called_nodes(module: Any) -> Iterator[Any]:
-    """The nodes of a graph that call something, and those of graphs inside of it."""
+    """The nodes of a graph that call something, including those of inner graphs."""
     for node in module.graph.nodes:
         if node.op == "call_function":
             yield node
@@ -246,7 +247,7 @@ def _is_known(target: Any) -> bool:
 
 
 def _check_arguments(node: Any) -> None:
-    """`DataError` for an argument that changes the result and that no function reads."""
+    """Raise `DataError` for an argument that changes the result and that no function reads."""
     function = None if is_number_function(node.target) else function_of(node.target)
     name = name_of(node.target)
     if function is not None and (unread := unread_in(node, function, name)):
@@ -260,7 +261,7 @@ def _attribute(module: Any, path: str) -> Any:
 
 
 def _resolved(given: Any, values: Mapping[Any, Any]) -> Any:
-    """Arguments with values in the place of nodes."""
+    """Arguments with values in place of nodes."""
     with loading():
         from torch.fx.node import map_arg
     return map_arg(given, values.__getitem__)
@@ -272,7 +273,7 @@ def _by_place(module: Any, operands: Sequence[Any]) -> dict[str, Any]:
 
 
 def _fitting(call: Call, made: Any) -> Any:
-    """Results in the types that PyTorch says; `DataError` where a shape is another one."""
+    """Results in PyTorch's types. Raises `DataError` if a shape differs."""
     if isinstance(made, tuple | list):
         pairs = zip(made, call.values, strict=False)
         return [_fitted(call, each, value) for each, value in pairs]
@@ -293,7 +294,8 @@ def _fitted(call: Call, made: Any, value: Any) -> Any:
 
 
 def _folded(made: Any) -> Any:
-    """The value of what hangs on constants alone; None where it is too large, or no tensor."""
+    """The value of a result that depends only on constants; None if it is too large, or not a
+    tensor."""
     if not isinstance(made, Tensor) or made.size > FOLDED or made.node.extents:
         return None
     (array,) = computed([made])
@@ -307,15 +309,15 @@ def from_torch(
     module: Any, example_inputs: Any = None, kwargs: Mapping[str, Any] | None = None, *,
     dynamic_shapes: Any = None, trust: bool = False,
 ) -> TorchProgram:  # fmt: skip
-    """A module of PyTorch as a program: a `torch.nn.Module` with example inputs, an
+    """A PyTorch module as a program, from a `torch.nn.Module` with example inputs, an
     `ExportedProgram`, or the path of a `.pt2` file.
 
     `example_inputs` are those of `forward`, a tuple or one tensor, and `kwargs` those by name;
-    `dynamic_shapes` says which axes may differ: all as `torch.export` has it. Parameters and
-    buffers are shared with the module, not copied. PyTorch may run what a file says: one with
-    pickled objects is refused unless you `trust` it. Raises `DataError` for that, for what is no
-    module, what cannot be exported, and operators that are not supported: all are named, with
-    their places.
+    `dynamic_shapes` defines dynamic axes, all as for `torch.export`. Parameters and buffers share
+    the module's memory. PyTorch may run code from a file: one with pickled objects is refused
+    unless `trust`. Raises `DataError` for such a file, for objects that are not modules, for
+    modules that cannot be exported, and for unsupported operators: all are listed, with their
+    places.
     """
     name = _name_of(module)
     program = exported(module, example_inputs, kwargs, dynamic_shapes, trust)

@@ -1,4 +1,4 @@
-"""LSTM, GRU and RNN: one step after the other, forwards and backwards."""
+"""LSTM, GRU and RNN, step by step, forwards and backwards."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ def recurrent(
     call: Call, x: Tensor, hx: Any, weights: Sequence[Tensor], has_biases: bool, layers: int, /,
     dropout: float, train: bool, bidirectional: bool, batch_first: bool,
 ) -> Any:  # fmt: skip
-    """All layers; gives every hidden state of the last one, and the last of each layer."""
+    """All layers: every hidden state of the last one, and the last state of each layer."""
     if train and dropout and layers > 1:
         raise call.refused("it is in training mode with dropout", dropout, "inference")
     kind = call.name.partition(".")[0]
@@ -50,7 +50,7 @@ def _layer(
     """Every hidden state [steps, batch, hidden] of one direction, and the last state."""
     inner, hidden = own[0], laid_out(own[1], int(x.shape[0]), x.symbolic_shape[1])
     bias, more = (own[2], own[3]) if len(own) > 2 else (None, None)
-    apart = kind == "gru"  # its second bias is inside of a gate
+    apart = kind == "gru"  # its second bias is inside a gate
     given = x.linear(inner.T, bias if apart or bias is None or more is None else bias.add(more))
     second = more if apart else None
 
@@ -64,7 +64,7 @@ def _layer(
 def _stepped(
     kind: str, given: Tensor, state: State, hidden: Tensor, bias: Tensor | None
 ) -> State:
-    """The next state, of what the input gives to the gates and the state before."""
+    """The next state, from the gate inputs and the previous state."""
     match kind:
         case "lstm":
             return given.lstm_cell((state[0], state[1]), None, hidden, None, bias)

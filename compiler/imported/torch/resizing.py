@@ -1,4 +1,4 @@
-"""Images of another size."""
+"""Resized images."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def upsample(
     scales: float | None = None, scales_d: float | None = None, scales_h: float | None = None,
     scales_w: float | None = None,
 ) -> Tensor:  # fmt: skip
-    """Larger or smaller, by size or by scale."""
+    """Images resized to a size or by a scale."""
     name = base_of(call.name)
     rank = x.ndim - 2
     each = [scales] if rank == 1 else [scales_d, scales_h, scales_w][-rank:]

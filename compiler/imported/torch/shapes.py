@@ -15,7 +15,7 @@ def view(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
 
 @operator("expand", "expand_copy", "broadcast_to")
 def expand(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
-    """Axes of 1 as long as is wanted; -1 leaves an axis as it is."""
+    """Axes of extent 1 broadcast; -1 keeps an extent."""
     lead = len(shape) - x.ndim
     own = (None,) * lead + x.symbolic_shape
     wanted: list[Any] = [o if _is_left(n) else n for n, o in zip(shape, own, strict=True)]
@@ -23,7 +23,7 @@ def expand(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
 
 
 def _with_lead(x: Tensor, count: int) -> Tensor:
-    """With so many axes of 1 before its own."""
+    """`count` axes of extent 1 added in front."""
     for _ in range(count):
         x = x.unsqueeze(0)
     return x
@@ -41,19 +41,19 @@ def permute(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
 
 @operator("transpose", "transpose_copy", "swapaxes")
 def transpose(_call: Call, x: Tensor, first: int, second: int, /) -> Tensor:
-    """Two axes exchanged."""
+    """Two axes swapped."""
     return x.swapaxes(first, second) if x.ndim else x
 
 
 @operator("t", "t_copy", "numpy_T", "mT")
 def turned(_call: Call, x: Tensor, /) -> Tensor:
-    """A matrix turned."""
+    """A transposed matrix."""
     return x.swapaxes(-2, -1) if x.ndim > 1 else x
 
 
 @operator("squeeze", "squeeze_copy")
 def squeeze(_call: Call, x: Tensor, /, dim: Any = None) -> Tensor:
-    """Without axes of extent 1: all of them, or those that are named."""
+    """Axes of extent 1 removed: all of them, or those given."""
     chosen = [a for a in axes_of(dim, x.ndim) if x.ndim and x.symbolic_shape[a] == 1]
     return x.squeeze(tuple(chosen)) if chosen else x
 
@@ -80,7 +80,7 @@ def unflatten(_call: Call, x: Tensor, /, dim: int, sizes: Any) -> Tensor:
 def sliced(
     _call: Call, x: Tensor, /, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Tensor:
-    """A part of an axis, each `step`th element."""
+    """A strided slice of an axis."""
     axis = axis_of(dim, x.ndim)
     extent = x.symbolic_shape[axis]
     is_to_end = end is None or end == extent or (isinstance(end, int) and end >= x.shape[axis])
@@ -92,7 +92,7 @@ def sliced(
 
 @operator("select", "select_copy")
 def select(_call: Call, x: Tensor, /, dim: int, index: Any) -> Tensor:
-    """One place of an axis."""
+    """The slice at one index of an axis."""
     made: Tensor = x[(slice(None),) * axis_of(dim, x.ndim) + (index,)]
     return made
 
@@ -105,7 +105,7 @@ def narrow(_call: Call, x: Tensor, /, dim: int, start: int, length: int) -> Tens
 
 @operator("cat", "concat", "concatenate")
 def cat(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
-    """Tensors one after the other; those of shape (0,) stand for nothing."""
+    """Tensors concatenated; those of shape (0,) are ignored."""
     parts = [as_tensor(t, call.dtype) for t in tensors if t.shape != (0,)] or tensors[:1]
     first, *others = parts
     return first.cat(*others, dim=axis_of(dim, first.ndim)) if others else first
@@ -134,25 +134,25 @@ def chunk(_call: Call, x: Tensor, /, chunks: int, dim: int = 0) -> Any:
 
 @operator("unbind", "unbind_copy")
 def unbind(_call: Call, x: Tensor, /, dim: int = 0) -> Any:
-    """Every place of an axis by itself."""
+    """The slices of an axis."""
     return x.unbind(axis_of(dim, x.ndim))
 
 
 @operator("flip")
 def flip(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
-    """Axes turned round."""
+    """Axes reversed."""
     return x.flip(*axes_of(dims, x.ndim)) if dims else x
 
 
 @operator("roll")
 def roll(_call: Call, x: Tensor, /, shifts: Any, dims: Any = ()) -> Tensor:
-    """Elements moved along axes, those that fall out put in front."""
+    """Elements shifted along axes, wrapping around."""
     return x.roll(tuple(shifts), axes_of(dims, x.ndim) if dims else None)
 
 
 @operator("repeat", "tile")
 def repeat(_call: Call, x: Tensor, repeats: Any, /) -> Tensor:
-    """The tensor several times along each axis."""
+    """The tensor repeated along each axis."""
     return x.tile(*repeats) if repeats else x
 
 
@@ -160,7 +160,7 @@ def repeat(_call: Call, x: Tensor, repeats: Any, /) -> Tensor:
 def repeat_interleave(
     _call: Call, x: Tensor, /, repeats: int, dim: int | None = None
 ) -> Tensor:
-    """Each element several times."""
+    """Each element repeated."""
     return x.repeat_interleave(repeats, dim)
 
 
@@ -169,7 +169,7 @@ def repeat_interleave(
 def pad(
     call: Call, x: Tensor, widths: Any, /, mode: str = "constant", value: Any = None
 ) -> Tensor:
-    """A border around the last axes."""
+    """The last axes padded."""
     if call.name.startswith(("reflection", "replication")):
         mode = "reflect" if call.name.startswith("reflection") else "replicate"
     pairs = [(0, 0)] * x.ndim
@@ -183,13 +183,13 @@ def pad(
 @operator("clone", "alias", "contiguous", "lift_fresh_copy", "lift_fresh", "alias_copy",
           "resolve_conj", "resolve_neg")  # fmt: skip
 def same(_call: Call, x: Tensor, /) -> Tensor:
-    """The value itself."""
+    """The value unchanged."""
     return x
 
 
 @operator("detach", "detach_", "detach_copy", "svodviz::detach")
 def detached(_call: Call, x: Tensor, /) -> Tensor:
-    """The value itself, where gradients stop."""
+    """The value without history: gradients stop here."""
     return x.detach() if x.dtype.is_float else x
 
 
@@ -205,13 +205,13 @@ def slice_scatter(
     _call: Call, x: Tensor, source: Tensor, /, dim: int = 0, start: Any = None, end: Any = None,
     step: int = 1,
 ) -> Tensor:  # fmt: skip
-    """A part of an axis replaced."""
+    """A slice of an axis replaced."""
     return x.set((slice(None),) * axis_of(dim, x.ndim) + (slice(start, end, step),), source)
 
 
 @operator("select_scatter")
 def select_scatter(_call: Call, x: Tensor, source: Tensor, /, dim: int, index: int) -> Tensor:
-    """One place of an axis replaced."""
+    """The slice at one index of an axis replaced."""
     return x.set((slice(None),) * axis_of(dim, x.ndim) + (index,), source)
 
 
@@ -219,7 +219,7 @@ def select_scatter(_call: Call, x: Tensor, source: Tensor, /, dim: int, index: i
 def as_strided(
     call: Call, x: Tensor, /, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:
-    """Elements at regular places of a row-major tensor."""
+    """A strided view of a row-major tensor."""
     given = call.argument(0).meta["val"]
     if not given.is_contiguous():
         raise call.refused("the tensor is not row-major", given.stride(), "a contiguous tensor")
@@ -228,7 +228,7 @@ def as_strided(
 
 @operator("unfold", "unfold_copy")
 def unfold(_call: Call, x: Tensor, dim: int, size: int, step: int, /) -> Tensor:
-    """Windows along an axis, each as a last axis."""
+    """Sliding windows along an axis, as a new last axis."""
     return x.unfold(axis_of(dim, x.ndim), size, step)
 
 
@@ -240,7 +240,7 @@ def diagonal(_call: Call, x: Tensor, /, offset: int = 0, dim1: int = 0, dim2: in
 
 @operator("tril", "triu")
 def triangle(call: Call, x: Tensor, /, diagonal: int = 0) -> Tensor:
-    """What is below or above a diagonal; 0 elsewhere."""
+    """The lower or upper triangle; 0 elsewhere."""
     return x.tril(diagonal) if call.name.startswith("tril") else x.triu(diagonal)
 
 
@@ -261,7 +261,7 @@ def pixel_shuffle(call: Call, x: Tensor, factor: int, /) -> Tensor:
 
 @operator("channel_shuffle", "native_channel_shuffle")
 def channel_shuffle(_call: Call, x: Tensor, /, groups: int) -> Tensor:
-    """Channels of groups mixed."""
+    """Channels of groups interleaved."""
     n, c, *image = x.shape
     cut = x.reshape(n, groups, c // groups, *image)
     return cut.swapaxes(1, 2).reshape(n, c, *image)
@@ -282,11 +282,11 @@ def count(_call: Call, x: Tensor, /) -> Any:
 
 @operator("_assert_tensor_metadata", "sym_constrain_range", "sym_constrain_range_for_size")
 def checked(_call: Call, /) -> None:
-    """Nothing: PyTorch has checked it when it wrote the graph."""
+    """No result: PyTorch checked the condition when it exported the graph."""
 
 
 @operator("_assert_scalar")
 def asserted(call: Call, condition: Any, /, assert_msg: str) -> None:
-    """Nothing, or the model's own error where a condition about extents is false."""
+    """No result; raises the model's own error if a condition about extents is false."""
     if isinstance(condition, bool | int) and not condition:
         raise call.refused(assert_msg, condition, "a true condition")

@@ -1,14 +1,14 @@
-"""Files of exported programs that run nothing when they are read.
+"""Files of exported programs that run no code when they are read.
 
 A `.pt2` file is an archive: the graph as JSON, weights as bytes, and members that PyTorch
-unpickles. Where a member does not fit PyTorch's safe reader it falls back to the unsafe one, which
-runs what the file says. So a file is taken only if
+unpickles. If a member does not suit PyTorch's safe reader, it falls back to the unsafe one, which
+runs code from the file. So a file is accepted only if
 
     every pickle      makes nothing but tensors, plain containers and numbers
     every member      is of a kind known here: nothing compiled, no object of a class
     every expression  of the JSON is arithmetic: PyTorch evaluates these as Python
 
-What is not known is refused, and is read only where the user trusts the file.
+Anything unknown is refused, unless the user trusts the file.
 """
 
 import io
@@ -51,7 +51,7 @@ _NAME = re.compile(r"([A-Za-z_]\w*)\s*(\()?")
 
 
 def refuse_pickles(path: Path) -> None:
-    """Raise `DataError` for a file that PyTorch would run something of, or may."""
+    """Raise `DataError` for a file from which PyTorch would, or may, run code."""
     if not zipfile.is_zipfile(path):
         _refuse(path, "the file is no archive", "an archive written by torch.export.save")
     with zipfile.ZipFile(path) as archive:
@@ -70,7 +70,7 @@ def _refuse(path: Path, got: str, expected: str) -> None:
 
 
 def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
-    """Names below the folder of the archive, and contents; a name that stands twice is refused."""
+    """Names below the archive's folder, and contents; a duplicate name is refused."""
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
     begins = {name.partition("/")[0] for name in names}
     is_in_folder = len(begins) == 1 and all("/" in name for name in names)
@@ -81,7 +81,7 @@ def _members(archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
 
 
 def _problem(name: str, content: bytes) -> str:
-    """Why a member is not taken; "" where it is."""
+    """The reason why a member is refused; "" if it is accepted."""
     if name.endswith(".json"):
         return _problem_of_json(content)
     if _TEXT.fullmatch(name) or _BYTES.fullmatch(name):
@@ -92,7 +92,7 @@ def _problem(name: str, content: bytes) -> str:
 
 
 def _problem_of_saved(content: bytes) -> str:
-    """The same of what `torch.save` wrote: an archive with one pickle, and bytes."""
+    """The same for a file written by `torch.save`: an archive with one pickle, and bytes."""
     buffer = io.BytesIO(content)
     if not zipfile.is_zipfile(buffer):
         return "a pickle by itself"
@@ -108,7 +108,7 @@ def _problem_of_saved(content: bytes) -> str:
 
 
 def _problem_of_pickle(content: bytes) -> str:
-    """The same of a pickle, which is read as a list of steps and not run."""
+    """The same for a pickle, which is parsed as a list of opcodes and not run."""
     texts: list[str] = []
     known: dict[int, str | None] = {}
     last: str | None = None

@@ -32,7 +32,7 @@ def conv_transpose(
     call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None = None, stride: Any = 1,
     padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1,
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution."""
+    """Transposed convolution."""
     axes = weight.ndim - 2
     image = x if x.ndim == weight.ndim else x.unsqueeze(0)
     made = getattr(image, f"conv_transpose{axes}d")(
@@ -46,7 +46,7 @@ def convolution(
     call: Call, x: Tensor, /, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
     dilation: Any, transposed: bool, output_padding: Any, groups: int,
 ) -> Any:  # fmt: skip
-    """A convolution, or its transpose."""
+    """A convolution, or a transposed one."""
     if transposed:
         return conv_transpose(
             call, x, weight, bias, stride, padding, output_padding, groups, dilation)  # fmt: skip
@@ -63,7 +63,7 @@ def max_pool(
     call: Call, x: Tensor, size: Any, /, stride: Any = (), padding: Any = 0, dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:  # fmt: skip
-    """The greatest of each window, and where it is."""
+    """The maximum of each window, and its index."""
     axes = int(call.name[len("max_pool")])
     steps = _numbers(stride, axes) if stride else _numbers(size, axes)
     image, is_placed = _batched(x, axes), "indices" in call.name and _is_read(call, 1)
@@ -77,7 +77,7 @@ def max_pool(
 
 
 def _is_read(call: Call, place: int) -> bool:
-    """Whether any node reads that result."""
+    """True if any node reads that result."""
     return any(len(user.args) > 1 and user.args[1] == place for user in call.node.users)
 
 
@@ -99,7 +99,7 @@ def avg_pool(
 @operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
           "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")  # fmt: skip
 def adaptive_avg_pool(call: Call, x: Tensor, size: Any, /) -> Any:
-    """The mean of windows that are chosen so that so many are left."""
+    """The mean of windows chosen to give the output size."""
     axes = len(size)
     image = _batched(x, axes)
     if all(n == 1 for n in size):
@@ -111,7 +111,7 @@ def adaptive_avg_pool(call: Call, x: Tensor, size: Any, /) -> Any:
 
 @operator("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
 def adaptive_max_pool(call: Call, x: Tensor, size: Any, /) -> Any:
-    """The greatest of such windows; where they are, only if nobody asks."""
+    """The maximum of such windows; without indices."""
     axes = len(size)
     if _is_read(call, 1):
         raise call.refused("it is asked where the greatest are", "indices", "values alone")

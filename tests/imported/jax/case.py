@@ -41,7 +41,8 @@ def whole(*shape: int, low: int = -50, high: int = 50, dtype: Any = "i4") -> Any
 
 
 def results(case: Case, is_compiled: bool) -> tuple[list[Array], list[Array]]:
-    """What the program gives, by the graph's interpreter or by machine code; and what JAX gives."""
+    """The results of the program, by the graph's interpreter or by machine code; and those of
+    JAX."""
     made = compiler.from_jax(case.function, *case.arguments)(*case.arguments)
     tensors = jax.tree_util.tree_leaves(made)
     if is_compiled and tensors:

@@ -1,4 +1,4 @@
-"""What JAX's documentation shows, written anew: a function and its arguments for each topic.
+"""The topics of JAX's documentation, written anew: a function and its arguments for each.
 
 Left out is what needs devices or several processes, and what does no computing (timing, profiling,
 errors, printing of jaxprs).

@@ -1,4 +1,4 @@
-"""Every case on machine code, beside JAX: how many are equal, and each that is not.
+"""Every case on machine code, against JAX: how many are equal, and each that is not.
 
 python -m tests.imported.jax.table [part of a name]
 """
@@ -37,8 +37,8 @@ def outcome(case: Case) -> str:
     try:
         check(Case(case.name, case.function, case.arguments, case.close), is_compiled=True)
     except CompileError as error:
-        told = " ".join(str(error).split("\n")[0:2])
-        return f"{'refused' if case.refused else 'WRONGLY REFUSED'}: {' '.join(told.split())}"
+        problem = " ".join(str(error).split("\n")[0:2])
+        return f"{'refused' if case.refused else 'WRONGLY REFUSED'}: {' '.join(problem.split())}"
     except AssertionError as error:
         return f"WRONG: {' '.join(str(error).split())[:200]}"
     return "equal"

@@ -1,4 +1,5 @@
-"""What JAX's documentation shows, as programs: by the interpreter, larger ones as machine code."""
+"""The topics of JAX's documentation as programs: by the interpreter, larger ones as machine
+code."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What ONNX Runtime's optimiser writes, against the same arithmetic in float64."""
+"""Operators written by ONNX Runtime's optimiser, against the same arithmetic in float64."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""ImageDecoder beside ONNX's own cases: files that are long, broken, or known too late."""
+"""ImageDecoder, next to ONNX's own cases: files that are long, broken, or known too late."""
 
 import io
 

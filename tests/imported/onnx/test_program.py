@@ -51,14 +51,14 @@ MOST_REFUSED = 85
 """Of the 1,884 cases of ONNX 1.23."""
 _refused: list[str] = []
 _read: dict[str, bool] = {}
-"""Whether a case is read, of those that ran."""
+"""True if a case that ran is also read."""
 DAY = date.today().toordinal()
 """Every other day another half of the cases is run on machine code; SVODVIZ_ONNX=machine: all."""
 ALL = os.environ.get("SVODVIZ_ONNX") == "machine"
 
 
 def is_on_machine(name: str, day: int) -> bool:
-    """Whether a case is run on machine code on a day: on that, or on the next."""
+    """True if a case runs on machine code today: every case does so on one of two days."""
     return (zlib.crc32(name.encode()) + day) % 2 == 0
 
 
@@ -183,7 +183,7 @@ def test_constants_anywhere_else_are_refused(place: str, tmp_path: Path) -> None
     entry.key, entry.value = "location", place
     path = tmp_path / "model.onnx"
     path.write_bytes(_linear(constants=[constant]).SerializeToString())
-    with pytest.raises(DataError, match="the data of initializer w are not beside the model"):
+    with pytest.raises(DataError, match="initializer w are not in the folder"):
         compiler.from_onnx(path)
 
 

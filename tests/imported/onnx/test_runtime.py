@@ -138,7 +138,7 @@ def test_to_a_scale_and_back() -> None:
 
 
 def rounded(x: Array) -> Array:
-    """What DynamicQuantizeLinear and back makes of numbers."""
+    """The numbers after DynamicQuantizeLinear and back."""
     low, high = min(x.min(), 0), max(x.max(), 0)
     step = np.float32((high - low) / 255) if high > low else np.float32(1)
     zero = np.clip(np.round(-low / step), 0, 255)

@@ -34,7 +34,7 @@ def _chosen(values: list[Any], is_shared: bool) -> list[int]:
 
 
 def _passes(case: Any, is_shared: bool) -> bool:
-    """Whether all data sets give what is expected; `AssertionError` where one does not."""
+    """True if all data sets give the expected results; raises `AssertionError` otherwise."""
     chosen = _chosen(arrays(case.data_sets[0][0]), is_shared)
     model = type(case.model)()
     model.CopyFrom(case.model)

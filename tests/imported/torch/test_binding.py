@@ -91,7 +91,7 @@ def test_every_argument_is_read_or_refused() -> None:
 
 
 def test_every_parameter_is_read() -> None:
-    """What a function declares and does not read would be swallowed."""
+    """An argument that a function declares but does not read would be swallowed."""
     unread = []
     for name, function in OPERATORS.items():
         first, *parameters = inspect.signature(function).parameters

@@ -1,4 +1,4 @@
-"""Every operator of ATen that is supported, beside PyTorch: many in one program, by subject."""
+"""Every supported ATen operator against PyTorch: many in one program, by subject."""
 
 from collections.abc import Callable
 from typing import Any
