@@ -1,14 +1,13 @@
-"""access: the instructions that read and write memory, for nodes of several registers and lanes.
+"""access: instructions for loads and stores of nodes with several registers and lanes.
 
-Along the range whose iterations are lanes, an index that grows by 1 is an access to elements in a
-row. One that stays is one element, for all lanes. Every other element is taken from two rows, the
-first from the first element on, the second up to the last: what is read is between elements that
-are wanted. Any other index is a gather; but where it grows by 1 along an unrolled range of as many
-iterations as there are lanes, it is rows, and lanes and registers change places afterwards
-(`transpose.py`). So it is with stores, where a mask leaves out the lanes that no iteration is for;
-where the iterations stand between the lanes, all of them are woven into one row. The elements of
-words are in a row.
-Elements that are not in a row are stored lane by lane.
+The stride of an index along the vector range selects the instructions. Stride 1 is a vector load or
+store. Stride 0 is a scalar load that is broadcast. Stride 2 is two vector loads, the first from the
+first element on, the second up to the last, so that nothing outside the wanted elements is read.
+Any other stride is a gather. But if the index has stride 1 along an unrolled range with as many
+iterations as there are lanes, rows are loaded as vectors and transposed in registers
+(`transpose.py`). Stores do the same, with a mask for lanes without an iteration. If the unrolled
+iterations are the elements between those of the lanes, all of them are interleaved into one vector.
+The elements of a word are adjacent. All other stores are scalar, lane by lane.
 """
 
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ def is_true(predicate: ScalarNode) -> bool:
 
 
 def load(values: Values, node: loops.Load) -> None:
-    """A register for each combination that the element, or its predicate, depends on."""
+    """Loads a register for each combination that the element, or its predicate, depends on."""
     tile = values.tiles.of(node)
     if tile.dot is not None:
         _load_words(values, node, tile)
@@ -45,7 +44,7 @@ def load(values: Values, node: loops.Load) -> None:
 
 
 def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) -> int:
-    """The register of what is read for one combination."""
+    """The register that is loaded for one combination."""
     memory, index = values.memory(node), node.sources[1]
     lanes = tile.lanes
     valid = _valid(values, node.predicate, iterations)
@@ -62,7 +61,7 @@ def _load(values: Values, node: loops.Load, tile: Tile, iterations: Iterations) 
 
 
 def _load_words(values: Values, node: loops.Load, tile: Tile) -> None:
-    """Elements in a row: a word, or one for each lane, which all have its predicate."""
+    """A word, or one for each lane; its elements are adjacent and share its predicate."""
     assert tile.dot is not None
     parts, predicate = tile.dot.extent, node.predicate
     for iterations in tile.combinations():
@@ -77,12 +76,12 @@ def _load_words(values: Values, node: loops.Load, tile: Tile) -> None:
 
 
 def _taken(values: Values, register: int, lanes: tuple[int, ...]) -> int:
-    """Predicates of lanes for the elements of their words."""
+    """The predicates of lanes, repeated for the elements of their words."""
     return values.write(lambda out: Gep(out, register, lanes, bool_))
 
 
 def is_every_other(stride: int | None, lanes: int) -> bool:
-    """Whether lanes are every other element, of as many as two vectors have."""
+    """True if lanes have stride 2, within two vectors."""
     return stride == 2 and lanes % 2 == 0
 
 
@@ -91,7 +90,7 @@ def _every_other(
 ) -> int:
     """The even elements of one row, then the odd ones of the row that ends with the last lane.
 
-    Under a predicate of each lane what lies between two lanes is not read.
+    With a predicate per lane, the elements between two lanes are not read.
     """
     memory, half = values.memory(node), lanes // 2
     first = tuple(n // 2 if n % 2 == 0 else lanes for n in range(lanes))
@@ -114,7 +113,7 @@ def _spread(values: Values, valid: int, order: tuple[int, ...], lanes: int) -> i
 
 
 def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
-    """The unrolled range along which the elements are in a row, where that is worth it."""
+    """The unrolled range along which the elements are contiguous, if a transpose pays."""
     tiles, lanes = values.tiles, tile.lanes
     stride = tiles.stride(node.sources[1], tile.vector)
     if stride in (None, 0, 1) or lanes & (lanes - 1):
@@ -127,7 +126,7 @@ def _rows(values: Values, node: loops.Load, tile: Tile) -> Range | None:
 
 
 def _load_rows(values: Values, node: loops.Load, tile: Tile, along: Range) -> None:
-    """Rows along an unrolled range, then lanes and registers exchanged."""
+    """Loads rows along an unrolled range, then transposes them in registers."""
     index, lanes = node.sources[1], tile.lanes
     stride = values.tiles.stride(index, tile.vector)
     assert stride is not None
@@ -170,7 +169,7 @@ def _valid(values: Values, predicate: ScalarNode | None, iterations: Iterations)
 
 
 def store(values: Values, node: loops.Store) -> None:
-    """Each register of the value, or each of its lanes, where it belongs."""
+    """Stores each register of the value, or each of its lanes."""
     index, value = node.sources[1:3]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
@@ -198,7 +197,7 @@ def store(values: Values, node: loops.Store) -> None:
 
 
 def _columns(values: Values, node: loops.Store, tile: Tile) -> Range | None:
-    """The unrolled range along which elements are in a row, where lanes are further apart."""
+    """The unrolled range along which elements are contiguous while lanes are strided."""
     tiles, (index, predicate) = values.tiles, (node.sources[1], node.predicate)
     stride, lanes = tiles.stride(index, tile.vector), tile.lanes
     if stride in (None, 0, 1) or lanes & (lanes - 1):
@@ -211,7 +210,7 @@ def _columns(values: Values, node: loops.Store, tile: Tile) -> Range | None:
 
 
 def _woven(values: Values, node: loops.Store, tile: Tile) -> Range | None:
-    """The unrolled range whose iterations stand between the lanes, so that all are in a row."""
+    """The unrolled range whose iterations lie between the lanes, so that all are contiguous."""
     tiles, index, size = values.tiles, node.sources[1], tile.lanes * node.dtype.itemsize
     for each in tile.ranges:
         count = each.extent
@@ -223,7 +222,7 @@ def _woven(values: Values, node: loops.Store, tile: Tile) -> Range | None:
 
 
 def _store_woven(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:
-    """The registers of iterations woven into one: a lane of each in turn."""
+    """Stores the registers of iterations interleaved into one vector."""
     index, value = node.sources[1:3]
     for iterations in tile.combinations():
         if iterations[along]:
@@ -243,7 +242,7 @@ def _store_woven(values: Values, node: loops.Store, tile: Tile, along: Range) ->
 
 
 def _store_columns(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:
-    """Registers and lanes exchanged, then a row for each lane there was."""
+    """Transposes registers, then stores a row for each former lane."""
     index, value = node.sources[1:3]
     lanes, dtype = tile.lanes, value.dtype
     for iterations in tile.combinations():
@@ -260,7 +259,7 @@ def _store_columns(values: Values, node: loops.Store, tile: Tile, along: Range) 
 
 
 def _first_lanes(values: Values, count: int, lanes: int, valid: int | None) -> int | None:
-    """The first `count` lanes, where `valid` is true; None: all of them, always."""
+    """The predicate of the first `count` lanes where `valid` is true; None: always all."""
     if count == lanes:
         return valid
     first = values.vector_constant(tuple(int(n < count) for n in range(lanes)), bool_)
@@ -271,7 +270,7 @@ def _first_lanes(values: Values, count: int, lanes: int, valid: int | None) -> i
 
 
 def _written(values: Values, node: loops.Store | loops.Update, ranges: tuple[Range, ...]) -> Tile:
-    """The combinations for which a store happens."""
+    """The combinations of iterations that a store writes."""
     operands = [s for s in node.sources if not isinstance(s, Range)]
     needs = frozenset(ranges).union(*(values.tiles.needs[s] for s in operands))
     return values.tiles.over(needs)
@@ -314,7 +313,7 @@ def update(values: Values, node: loops.Update) -> None:
 
 
 def _join(values: Values, node: loops.Update, plain: Store) -> None:
-    """One update: `plain` is the store of what is joined with the element."""
+    """One update: `plain` stores the value that is combined with the element."""
     combine, value = UPDATES[node.op].combine, plain.source
     if combine is not None:
         lanes, dtype = plain.lanes, node.dtype
@@ -327,7 +326,7 @@ def _join(values: Values, node: loops.Update, plain: Store) -> None:
 
 
 def _is_aligned(values: Values, node: loops.Store, tile: Tile) -> bool:
-    """Whether every register is stored in whole lines, or parts, if the memory begins with one."""
+    """True if every store is aligned to whole lines or parts of one, if the memory is."""
     size = tile.lanes * node.dtype.itemsize
     is_even = not size % LINE or size in PARTS
     if not is_even or node.predicate is not None or isinstance(loops.memory(node), loops.Local):

@@ -1,17 +1,17 @@
-"""accumulate: the instructions of a reduction, over loops, registers side by side, and lanes.
+"""accumulate: the instructions of a reduction, over loops, unrolled registers, and lanes.
 
     Before:  %4 = reduce sum(%3) over r1.0 (a loop), r1.1 (unrolled 4), r1.2 (a vector of 16)
     After:   four accumulators of 16 lanes, each folds every fourth iteration in the loop of r1.0;
              behind it they are added in pairs, then the halves of the one that is left
 
-A reduction has an accumulator for each register of its result. It has more where that would be
-too few to keep the arithmetic units busy (each addition waits for the one before), up to one for
-each of its own unrolled iterations.
+A reduction has an accumulator for each register of its result. If these are too few to hide the
+latency of an addition, it has more, up to one for each of its own unrolled iterations.
 
-What is left of a tiled reduction is a part of its own (`joins.py`): parts are joined lane by lane.
+The remainder of a tiled reduction is a part of its own (`joins.py`): parts are combined lane by
+lane.
 
-A NaN is the greatest and the least of all floats. Machines compare fast but forget NaNs, so lanes
-are compared that way, and what was NaN is noted aside in one more accumulator.
+`maximum` and `minimum` propagate NaN, but the fast instructions for them do not. So lanes use the
+fast instructions, and one more accumulator records where a NaN was.
 """
 
 import math
@@ -30,16 +30,16 @@ from compiler.lowered.values import Values
 from compiler.ops.table import REDUCTIONS
 
 BUSY = 16
-"""Vector registers of sums that keep two units of a latency of four busy, with some to spare. A sum
+"""Vector accumulators that hide the latency of four of two units, with some to spare. A sum
 of 65,537 takes 4.50, 3.29, 3.26, 3.25 and 3.24 µs with 1, 4, 8, 16 and 32 (EPYC, AVX2,
 2026-11-23)."""
 REGISTER = 64
-"""Bytes of a vector register, where processors have AVX-512."""
+"""Bytes of a vector register of AVX-512."""
 
 
 @dataclass(slots=True)
 class _Sums:
-    """A reduction under way: which registers hold the values folded so far."""
+    """The state of a reduction: the registers that hold its partial results."""
 
     outer: Tile
     own: Tile
@@ -48,13 +48,13 @@ class _Sums:
     parallel: int
     registers: dict[tuple[Key, int], int] = field(default_factory=dict)
     forgotten: dict[Key, int] = field(default_factory=dict)
-    """For each register of the result the accumulator that is true where a NaN was."""
+    """For each register of the result, the accumulator that is true where a NaN was."""
     taken: dict[Key, list[int]] = field(default_factory=dict)
-    """The values that the current iteration of the loop took, where NaNs are noted aside."""
+    """The values of the current iteration, if NaNs are recorded separately."""
 
 
 class Accumulators:
-    """The reductions of a body, `products` being those that a multiply-add computes."""
+    """The reductions of a body; `products` are computed by fused multiply-adds."""
 
     def __init__(self, values: Values, products: set[ScalarNode]) -> None:
         self.values = values
@@ -63,7 +63,7 @@ class Accumulators:
         self._open: dict[loops.Reduce, _Sums] = {}
 
     def begin(self, node: loops.Reduce) -> None:
-        """Before the loops: the accumulators take the identity of the reduction."""
+        """Before the loops: set the accumulators to the identity of the reduction."""
         values, sums = self.values, _sums(self.values.tiles, node)
         self._open[node] = sums
         if not sums.is_loop:
@@ -80,7 +80,7 @@ class Accumulators:
                 sums.forgotten[sums.outer.key(iterations)] = register
 
     def fold(self, node: loops.Reduce) -> None:
-        """In the innermost loop: each accumulator takes more values."""
+        """In the innermost loop: combine each accumulator with more values."""
         sums = self._open[node]
         for number, own in enumerate(sums.own.combinations()):
             for outer in sums.outer.shortest_fastest():
@@ -96,7 +96,7 @@ class Accumulators:
     def _take(
         self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], iterations: Iterations
     ) -> None:
-        """One accumulator takes one more value; the sum of a product is one mulacc."""
+        """Combine one accumulator with one value; the sum of a product is one mulacc."""
         values, held = self.values, sums.registers.get(place)
         value, lanes = node.sources[0], sums.lanes
         if dot_range(node) is not None:
@@ -124,7 +124,7 @@ class Accumulators:
     def _dot(
         self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], iterations: Iterations
     ) -> None:
-        """One accumulator takes the products of a word in each lane."""
+        """Add the products of a word in each lane to one accumulator."""
         values, axis, found = self.values, dot_range(node), factors(node.sources[0])
         assert axis is not None and found is not None, "invariant 15"
         a, b = (self._word(each, iterations, axis.extent) for each in found)
@@ -148,7 +148,7 @@ class Accumulators:
         return self.values.operand(node, iterations, max(lanes, parts))
 
     def finish(self, node: loops.Reduce) -> None:
-        """After the loops: what several accumulators and lanes hold becomes one value."""
+        """After the loops: combine several accumulators and lanes into one value."""
         sums = self._open.pop(node)
         op = REDUCTIONS[node.op].combine
         is_folded = any(r.level == "vector" for r in node.ranges)
@@ -164,11 +164,12 @@ class Accumulators:
             self.values.hold(node, result, key)
 
     def is_join(self, node: ScalarNode) -> bool:
-        """Whether a node joins parts of a reduction that are vectors still."""
+        """True if a node combines parts of a reduction that are still vectors."""
         return isinstance(node, loops.Alu) and node.sources[0] in self.later
 
     def join(self, node: loops.Alu) -> None:
-        """Two parts of a reduction as one, whose lanes are folded unless it is a part as well."""
+        """Combine two parts of a reduction, and then their lanes unless the result is a part as
+        well."""
         values, tile = self.values, self.values.tiles.of(node)
         lanes = self.later[node.sources[0]]
         for iterations in tile.combinations():
@@ -182,18 +183,18 @@ class Accumulators:
     def _compare(
         self, node: loops.Reduce, sums: _Sums, place: tuple[Key, int], register: int
     ) -> None:
-        """The greater, or the less, of the accumulator and a value; a NaN is left out."""
+        """The maximum, or minimum, of the accumulator and a value, ignoring NaN."""
         held = sums.registers[place]
         sums.taken.setdefault(place[0], []).append(register)
         self.values.append(Assign(held, self._better(node, register, held, sums.lanes)))
 
     def _better(self, node: loops.Reduce, a: int, b: int, lanes: int) -> int:
-        """`a` where it is the greater, or the less, else `b`."""
+        """`a` where it is the greater, or the smaller, else `b`."""
         is_better = self._alu(REDUCTIONS[node.op].better, (a, b), bool_, lanes)
         return self._alu("where", (is_better, a, b), node.dtype, lanes)
 
     def _remember(self, node: loops.Reduce, sums: _Sums, key: Key, parts: Sequence[int]) -> int:
-        """The lanes of several accumulators compared, and a NaN where one was left out."""
+        """Combine the lanes of several accumulators; NaN where one was ignored."""
         result, lanes = parts[0], sums.lanes
         for part in parts[1:]:
             result = self._better(node, part, result, lanes)
@@ -203,7 +204,7 @@ class Accumulators:
         return self._alu("where", choice, node.dtype, lanes)
 
     def _pairs(self, op: str, parts: Sequence[int], lanes: int, dtype: DType = bool_) -> int:
-        """Registers folded in pairs, then pairs of these."""
+        """Combine registers in pairs, then pairs of these: a tree."""
         while len(parts) > 1:
             joined = [
                 self._alu(op, (parts[i], parts[i + 1]), dtype, lanes)
@@ -213,7 +214,7 @@ class Accumulators:
         return parts[0]
 
     def _halves(self, op: str, register: int, lanes: int, dtype: DType) -> int:
-        """The lanes of a register folded: its halves, then halves of these."""
+        """Combine the lanes of a register: its halves, then halves of these."""
         rest: list[int] = []
         while lanes > 1:
             half = lanes // 2
@@ -232,17 +233,17 @@ class Accumulators:
 
 
 def _forgets(node: loops.Reduce, sums: _Sums) -> bool:
-    """Whether NaNs are noted aside: in lanes of floats."""
+    """True if NaNs are recorded separately: in lanes of floats."""
     return bool(REDUCTIONS[node.op].better) and node.dtype.is_float and sums.lanes > 1
 
 
 def identity(node: loops.Reduce) -> loops.Const:
-    """The value an accumulator of this reduction starts with."""
+    """The initial value of an accumulator of this reduction."""
     return loops.const(REDUCTIONS[node.op].identity(node.dtype), node.dtype)
 
 
 def _sums(tiles: Tiles, node: loops.Reduce) -> _Sums:
-    """How a reduction is spread over registers."""
+    """The registers and accumulators of a reduction."""
     outer, own = tiles.of(node), tiles.over(node.ranges)
     lanes = tiles.over(tiles.needs[node.sources[0]] | set(node.ranges)).words
     is_loop = any(r.level == "loop" for r in node.ranges)

@@ -1,8 +1,8 @@
-"""Instructions that no lowering makes: they are for programs written by hand.
+"""Instructions for programs written by hand; no lowering creates them.
 
 `notebooks/04_lowering.ipynb` writes such programs in its section 7, and runs them on the
-interpreter and as machine code. Memory that a whole kernel shares and a Barrier, launch indices and
-products of tiles are what machines with groups of threads have; a Block and a Noop mark a place.
+interpreter and as machine code. Shared memory and a Barrier, launch indices and products of tiles
+belong to machines with groups of threads; a Block and a Noop are markers.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Launch: TypeAlias = Literal["global", "local", "workgroup"]
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Scratch memory of `size` elements that the whole kernel shares; not initialised."""
+    """Shared scratch memory of `size` elements, one for the whole kernel; not initialised."""
 
     out: int
     dtype: DType
@@ -44,7 +44,7 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Every thread sees after it all that was written before it."""
+    """After it every thread sees all earlier writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +74,4 @@ class Wmma:
 
 @dataclass(frozen=True, slots=True)
 class Noop:
-    """Nothing."""
+    """No operation."""

@@ -1,9 +1,9 @@
-"""Operations from outside the table: for each name a NumPy function, and LLVM IR.
+"""Custom operations, which are not in the table: a NumPy function and LLVM IR for each name.
 
     register(CustomOperation("hypot", (Operand(f32), Operand(f32)), f32, np.hypot,
              "define internal float @sv.custom.hypot(float %a, float %b) { … }"))
 
-A statement is a function of its own, which may write to memories it is given. An inline operation
+A statement is a separate function, which may write to its memory operands. An inline operation
 is one expression of LLVM IR, in which `{0}`, `{1}`, … stand for its operands.
 """
 
@@ -25,13 +25,13 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class CustomOperation:
-    """One operation from outside, as the interpreter and LLVM need to know it.
+    """A custom operation: its NumPy reference and its LLVM IR.
 
-    `reference` gets arrays that broadcast and gives one, if inline; if a statement it gets NumPy
-    scalars and flat arrays, which it may write to where they are scratch memory or the kernel's
-    result, and gives a scalar or None. `text` is the LLVM IR: an expression if inline, else the
-    definition of `function`; bools in registers are i1, in memory i8. `declarations` are the
-    lines the module needs besides.
+    If inline, `reference` takes arrays that broadcast and returns one. If a statement, it takes
+    NumPy scalars and flat arrays and returns a scalar or None; it may write to arrays that are
+    scratch memory or the result of the kernel. `text` is the LLVM IR: an expression if inline, else
+    the definition of `function`; bools are i1 in registers, i8 in memory. `declarations` are
+    additional lines that the module needs.
     """
 
     name: str
@@ -44,7 +44,7 @@ class CustomOperation:
 
     @property
     def function(self) -> str:
-        """The name that a statement's LLVM IR defines."""
+        """The name of the function that the LLVM IR of a statement defines."""
         return f"@sv.custom.{self.name}"
 
 
@@ -52,10 +52,10 @@ _operations: dict[str, CustomOperation] = {}
 
 
 def register(operation: CustomOperation) -> None:
-    """Make an operation known by its name.
+    """Register an operation by its name.
 
-    Raises `CompileError` where another has this name, where an inline operation has no result or
-    takes a memory, and where a statement's text does not define its function.
+    Raises `CompileError` if another operation has this name, if an inline operation has no result
+    or takes a memory, and if the text of a statement does not define its function.
     """
     name = operation.name
     if not name.isidentifier():

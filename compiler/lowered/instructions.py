@@ -1,4 +1,4 @@
-"""Lowered instructions: a kernel as a list, one register written by each (numbered %0, %1, …).
+"""Lowered instructions: a kernel as a list; each writes one virtual register, %0, %1, ….
 
     instruction = DefineGlobal(out, slot, dtype, size, is_written)   pointer argument
                 | Const(out, bits, dtype)
@@ -28,7 +28,7 @@
 
 An accumulator is the only register written twice. `is_reduction` marks the combining operation
 of a reduction, whose order floating-point arithmetic may change (ruling 8). A register has one
-lane unless its instruction says otherwise; a Load or Store of n lanes is n elements in a row.
+lane unless its instruction says otherwise; a Load or Store of n lanes is n adjacent elements.
 """
 
 from dataclasses import dataclass
@@ -39,15 +39,15 @@ from compiler.loops.nodes import Role, argument_name, axis_name
 from compiler.lowered import by_hand, machine
 
 LINE = 64
-"""Bytes of a line of a cache: what a streamed store writes is one or several, or a part of one."""
+"""Bytes of a cache line: a non-temporal store writes one or several, or a part of one."""
 PARTS = (16, 32)
-"""Bytes of the parts of a line that a streamed store may write, where vectors are no longer: the
-processor gathers stores past the caches that follow one another until their line is whole."""
+"""Bytes of the parts of a line that a non-temporal store may write if vectors are shorter: the
+processor combines consecutive ones until their line is whole (write combining)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DefineGlobal:
-    """The pointer to `size` elements that the kernel gets as argument `slot`."""
+    """The pointer argument `slot` of the kernel, to `size` elements."""
 
     out: int
     slot: int
@@ -105,7 +105,7 @@ class Acc:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """The accumulator `target` takes the value of `source`."""
+    """Sets the accumulator `target` to the value of `source`."""
 
     target: int
     source: int
@@ -113,11 +113,11 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Element `index` of `buffer`; where `valid` is false memory is not touched and it is 0.
+    """Element `index` of `buffer`; 0, and memory is not touched, where the predicate is false.
 
-    `lanes` elements from `index` on; through a PtrCat one of each pointer, at `index` or, where
-    that has several lanes, at its own. `valid` has one lane or one for each. What is `ahead`
-    elements further on is fetched into the caches, if it exists; 0 asks for nothing.
+    Loads `lanes` elements from `index` on; through a PtrCat one of each pointer, at `index` or, if
+    that has several lanes, at its own. `valid`, the predicate, has one lane or one for each. The
+    elements `ahead` further on are prefetched, if they exist; 0 prefetches nothing.
     """
 
     out: int
@@ -131,9 +131,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Writes `source` to the elements from `index` on, except where `valid` is false.
+    """Writes `source` to the elements from `index` on, except where the predicate `valid` is false.
 
-    `is_streamed` sends it past the caches: it is whole lines of the buffer, or even parts of one.
+    With `is_streamed` the store is non-temporal: whole lines of the buffer, or equal parts of one.
     """
 
     buffer: int
@@ -230,12 +230,12 @@ def writes(instruction: Instruction) -> int | None:
 
 
 def register_lanes(instruction: Instruction) -> int:
-    """How many lanes the register has that an instruction writes."""
+    """The number of lanes of the register that an instruction writes."""
     return int(getattr(instruction, "lanes", 1))
 
 
 def register_dtype(instruction: Instruction) -> DType | None:
-    """The type of the register that an instruction writes; None where that is no value."""
+    """The type of the register that an instruction writes; None if that is no value."""
     match instruction:
         case Range() | machine.DefineVar() | by_hand.Special():
             return int64

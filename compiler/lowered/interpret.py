@@ -1,14 +1,14 @@
 """The interpreter of lowered instructions: runs them with NumPy, and counts what they do.
 
-The iterations of a normal range do not depend on each other, so they run at once: the range is
-an arange along a NumPy axis, and every register is an array that broadcasts. Reduction ranges
-run as Python loops. A nest of normal ranges with more than `BLOCK` iterations is cut into blocks
-along its outermost ranges, which then run one after the other.
+The iterations of a normal range are independent, so they run at once: the range is an arange along
+a NumPy axis, and every register is an array that broadcasts. Reduction ranges run as Python loops.
+A nest of normal ranges with more than `BLOCK` iterations is divided into blocks along its outermost
+ranges, which run one after the other.
 
 In serial mode every block is one iteration: the instructions run in program order, one at a time.
 
-The last axis of a register is its lanes. In an If the iterations where its condition is false
-take no part: their accesses are predicated, and their accumulators keep what they hold.
+The last axis of a register is its lanes. In an If the iterations where its condition is false are
+masked: their accesses are predicated, and their accumulators do not change.
 """
 
 import math
@@ -51,10 +51,10 @@ class Counts:
 Array: TypeAlias = np.ndarray[Any, Any]
 Address: TypeAlias = tuple[int, int, bool]
 Watch: TypeAlias = Callable[[int, Array], None]
-"""Told the number of an instruction and what it gave, or stored, each time it ran."""
+"""Called with the number of an instruction and its result, or stored value, each time it runs."""
 
 BLOCK = 2**16
-"""Iterations of normal ranges that run at once, and so the most elements of a register. gelu of 2²⁰
+"""Iterations of normal ranges that run at once: the most elements of a register. gelu of 2²⁰
 takes 44, 21, 15, 18 and 45 ms with 2¹², 2¹⁴, 2¹⁶, 2¹⁸ and 2²⁰, a product of 256³ 311, 84, 25, 24
 and 33 (EPYC, AVX2, 2026-11-23)."""
 LIMIT = 1_000_000
@@ -74,11 +74,11 @@ def interpret(
 ) -> Counts:
     """Run a kernel on flat arrays, one per slot; the written one is filled in place.
 
-    `addresses` receives (slot, element, is_store) of each access to them in program order; it
-    makes the run serial, `watch` every value. `variables` are the values of DefineVars and
-    Specials by name. Raises
-    `SizeError` where `steps` exceed `limit`, `DataError` where a variable is missing or out of its
-    bounds, and `InternalError` where an access is outside its buffer or a value has the wrong type.
+    `addresses` receives (slot, element, is_store) of each access in program order, which makes the
+    run serial; `watch` receives every value. `variables` are the values of DefineVars and Specials
+    by name. Raises `SizeError` if `steps` exceed `limit`, `DataError` if a variable is missing or
+    out of its bounds, and `InternalError` if an access is outside its buffer or a value has the
+    wrong type.
     """
     is_serial = is_serial or addresses is not None
     count = steps(instructions, is_serial, variables)
@@ -98,7 +98,7 @@ def steps(
     is_serial: bool = False,
     variables: Mapping[str, int] | None = None,
 ) -> int:
-    """How many instructions `interpret` executes, each over a whole block of iterations."""
+    """The number of instructions that `interpret` executes, each on a whole block of iterations."""
     plan = Plan(instructions, is_serial, BLOCK, variables)
     total, passes = 0, [1]
     for number, instruction in enumerate(instructions):
@@ -129,15 +129,15 @@ class _Run:
         self.variables = variables
         self.values: dict[int, Array] = {}
         self.memories: dict[int, tuple[Cells, ...]] = {}
-        """For each memory its cells; for pointers side by side those of each."""
+        """For each memory its cells; for a PtrCat those of each pointer."""
         self.counts = dict.fromkeys(Counts.__dataclass_fields__, 0)
         self.ones = (1,) * plan.rank
         self.shape = self.ones
         """The iterations that run at once, along each axis."""
         self.mask: Array | None = None
-        """Which of them take part; None: all."""
+        """The mask of these iterations; None: all are active."""
         self.at_once = 1
-        """How many of them take part."""
+        """The number of active iterations."""
 
     def span(self, begin: int, end: int) -> None:
         """Run the instructions number `begin` to `end`, the end not included."""
@@ -154,7 +154,7 @@ class _Run:
             number = self.plan.ends.get(number, number) + 1
 
     def _tell(self, number: int, instruction: Instruction) -> None:
-        """Tell who watches what the instruction gave."""
+        """Call `watch` with the result of the instruction."""
         if self.watch is None:
             return
         out = instruction.source if isinstance(instruction, lowered.Store) else writes(instruction)
@@ -178,7 +178,7 @@ class _Run:
         self.shape, self.at_once = outside
 
     def _branch(self, number: int, instruction: machine.If) -> None:
-        """Run what is in an If, with the other iterations masked."""
+        """Run the body of an If, with the other iterations masked."""
         outside = self.mask, self.at_once
         self.mask = self._predicate(instruction.condition)
         assert self.mask is not None
@@ -188,13 +188,13 @@ class _Run:
         self.mask, self.at_once = outside
 
     def _predicate(self, valid: int | None) -> Array | None:
-        """Where an access happens: its own predicate is true, and the iteration takes part."""
+        """The mask of an access: its own predicate is true, and the iteration is active."""
         if valid is None or self.mask is None:
             return self.mask if valid is None else self.values[valid]
         return np.asarray(self.values[valid] & self.mask)
 
     def _times(self, lanes: int, predicate: Array | None) -> int:
-        """How often something of `lanes` lanes happens now."""
+        """The count of an operation of `lanes` lanes now."""
         if predicate is None:
             return self.at_once * lanes
         return math.prod(self.shape) * lanes // predicate.size * int(np.count_nonzero(predicate))
@@ -268,7 +268,7 @@ class _Run:
         self.values[target] = value
 
     def _argument(self, number: int, instruction: lowered.DefineGlobal) -> Cells:
-        """The array given for a buffer, once it fits: with variables it may hold less."""
+        """The array of a buffer, after its size is checked: with variables it may be smaller."""
         array = self.arguments[instruction.slot]
         fits = array.shape == (instruction.size,)
         fits |= bool(self.variables) and array.ndim == 1 and array.size < instruction.size
@@ -341,7 +341,7 @@ class _Run:
         self._note(cells, index, predicate, True)
 
     def _note(self, cells: Cells, index: Array, predicate: Array | None, is_store: bool) -> None:
-        """Note the address of an access, if anybody asked."""
+        """Record the address of an access, if `addresses` is given."""
         if self.addresses is None or cells.slot is None:
             return
         if predicate is not None:

@@ -1,4 +1,4 @@
-"""Memory as the interpreter sees it: flat arrays, each iteration with its own part of scratch.
+"""Memory of the interpreter: flat arrays, with a part of scratch memory for each iteration.
 
 Scratch memory is not initialised. Here it is filled with a pattern that shows where it is read:
 NaN for floats, bytes 0xA5 for integers, true for bools.
@@ -20,7 +20,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A memory of `size` elements: those of an iteration begin at element `start` of `flat`.
+    """A memory of `size` elements; those of an iteration begin at element `start` of `flat`.
 
     `start` broadcasts against indices; None where all iterations have the same elements. `slot`
     is that of an argument, None for scratch memory.
@@ -47,7 +47,7 @@ class Cells:
         scatter(self.flat, self._place(index, predicate, name), value, predicate, name)
 
     def _place(self, index: Array, predicate: Array | None, name: str) -> Array:
-        """Where in `flat` the elements are, once they are seen to be inside."""
+        """The positions of the elements in `flat`, after a check of their bounds."""
         if self.start is None:
             return index
         accessed = index
@@ -71,7 +71,7 @@ def scratch(memory: Memory, iterations: tuple[int, ...]) -> Cells:
 
 
 def poison(dtype: DType) -> Any:
-    """The value that scratch memory holds before it is written."""
+    """The poison value of scratch memory before it is written."""
     if dtype.is_float:
         return dtype.numpy.type(np.nan)
     if dtype.kind == "bool":

@@ -1,11 +1,11 @@
-"""joins: the parts of one reduction, as a tile and its rest leave them: lanes are folded once.
+"""joins: the parts of a tiled reduction are combined as vectors, so that lanes are combined once.
 
     %17 = reduce max over r2.0, r2.1 (lanes)     whole tiles
-    %83 = reduce max over r2.2.1 (lanes)         what is left of them
+    %83 = reduce max over r2.2.1 (lanes)         the remainder
     %85 = max(%17, %83)
 
-The lanes of each part could be folded by themselves. Joined lane by lane first, they are folded
-once, behind the last join: a fold is several steps that wait for one another, a join is one.
+Reducing the lanes of each part would take several dependent steps per part. Combined lane by lane
+first, which is one step, the lanes are reduced once, after the last part.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,9 +17,9 @@ from compiler.ops.table import REDUCTIONS
 
 
 def folded_later(tiles: Tiles, products: Collection[ScalarNode]) -> dict[ScalarNode, int]:
-    """Parts and joins that stay vectors, of so many lanes, for the join that reads them.
+    """The parts and joins that stay vectors for the join that reads them, with their lanes.
 
-    A join among `products` is none: a multiply-add computes it, of what is folded.
+    A join in `products` is excluded: a fused multiply-add computes it from reduced values.
     """
     readers = users(tiles.order)
     parts: dict[ScalarNode, tuple[str, int]] = {}
@@ -36,7 +36,7 @@ def folded_later(tiles: Tiles, products: Collection[ScalarNode]) -> dict[ScalarN
 
 
 def _part(tiles: Tiles, node: ScalarNode) -> tuple[str, int] | None:
-    """How a reduction joins its values, and in how many lanes; None where it has none."""
+    """The combining operation of a reduction, and its lanes; None if it has no lanes."""
     if not isinstance(node, Reduce) or tiles.of(node).lanes > 1:
         return None
     lanes = tiles.over(node.ranges).lanes
@@ -49,7 +49,7 @@ def _joined(
     parts: Mapping[ScalarNode, tuple[str, int]],
     readers: Mapping[ScalarNode, Sequence[ScalarNode]],
 ) -> tuple[str, int] | None:
-    """The same for what joins two parts that nothing else reads."""
+    """The same for a node that combines two parts that nothing else reads."""
     first, second = node.sources[0], node.sources[-1]
     found = parts.get(first)
     is_join = found is not None and found[0] == node.op and first is not second

@@ -12,9 +12,9 @@
                 12      assign %7 = %11
                 13    end %8   …
 
-A value that depends on unrolled ranges is a register for each combination of their iterations, and
-lanes are those of the vector range (`tiles.py`). The iterations of a `core` range are shared out:
-the variable `core_id` says which run this is. What that range is not around is written by run 0.
+A value that depends on unrolled ranges has a register for each combination of their iterations; its
+lanes are those of the vector range (`tiles.py`). The iterations of a `core` range are divided among
+runs: the variable `core_id` is the number of this run. Stores outside that range belong to run 0.
 
 Relies on: invariants of `loops/verify.py`.
 Ensures: invariants of `lowered/verify.py`; an accumulator is set before its loop starts; a sum
@@ -40,7 +40,7 @@ from compiler.lowered.tiles import Iterations, Tile, Tiles, is_tagged
 from compiler.lowered.values import Linear, Values
 
 CORE = "core_id"
-"""The variable that says which of several runs of a kernel this is."""
+"""The variable with the number of this run of a kernel."""
 Task: TypeAlias = Item | Callable[[], None]
 
 
@@ -60,7 +60,7 @@ class _Writer:
         self.accumulators = Accumulators(self.values, self.products)
         self.core: loops.DefineVar | None = None
         self.extents: set[ScalarNode] = set()
-        """All that trip counts are computed from."""
+        """The kinds of nodes in trip counts."""
         self.open: list[loops.Range] = []
 
     def run(self) -> Linear:
@@ -123,7 +123,7 @@ class _Writer:
         self.values.hold_constant(node)
 
     def _extents(self) -> None:
-        """Extents that are computed: before all loops."""
+        """Computed extents, before all loops."""
         for axis in self.tiles.order:
             if not isinstance(axis, loops.Range) or is_tagged(axis):
                 continue
@@ -134,7 +134,7 @@ class _Writer:
                     self.extents.add(node)
 
     def _open(self, block: LoopBlock, stack: list[Task]) -> None:
-        """A loop: its begin, its items, its end."""
+        """A loop: its start, its items, its end."""
         axis = block.range
         if axis is not None:
             self.scans.begin(block)
@@ -151,7 +151,7 @@ class _Writer:
         self.values.hold(node, self.values.write(lambda out: Local(out, dtype, size)))
 
     def _begin_loop(self, axis: loops.Range) -> int:
-        """The begin of a loop; returns the register that counts."""
+        """The start of a loop; returns the register of its counter."""
         values = self.values
         start = None
         bound = values.plain(axis.sources[0])
@@ -174,7 +174,7 @@ class _Writer:
         self.values.append(EndRange(register))
 
     def _share(self, axis: loops.Range, extent: int) -> tuple[int, int]:
-        """Of a core range: the first iteration of this run, and how many it takes."""
+        """For a core range: the first iteration of this run, and their number."""
         assert self.core is not None
         core, tasks = self.values.plain(self.core), self.values.number(axis.tasks)
         following = self._alu("add", core, self.values.number(1))
@@ -215,7 +215,7 @@ class _Writer:
                 self._compute(item)
 
     def _write(self, node: loops.Store | loops.Update) -> None:
-        """A store or update; one that is no run's own is left to run 0."""
+        """A store or update; one outside the core range belongs to run 0."""
         is_shared = self.core is not None and not any(map(is_core, self.open))
         is_guarded = is_shared and isinstance(loops.memory(node), loops.Argument)
         if is_guarded:
@@ -237,7 +237,7 @@ class _Writer:
         return self.values.derived(key, lambda out: Alu(out, "lt", (core, one), bool_))
 
     def _compute(self, node: ScalarNode) -> None:
-        """An instruction for each register of a node that computes from registers."""
+        """An instruction for each register of a node that is computed from registers."""
         if node in self.tiles.coefficients:
             self._base(node)
             return
@@ -246,7 +246,7 @@ class _Writer:
             self.values.hold(node, self._value(node, tile, iterations), tile.key(iterations))
 
     def _base(self, node: ScalarNode) -> None:
-        """A sum of multiples, for the first iterations only; terms that are 0 there are out."""
+        """A sum of multiples at the first iterations, without terms that are 0 there."""
         assert isinstance(node, loops.Alu)
         a, b = (self.values.first(s) for s in node.sources)
         result: int | None
@@ -279,7 +279,7 @@ class _Writer:
                 raise AssertionError(f"{type(node).__name__} is no value")
 
     def _call(self, node: loops.Custom, of: tuple[int, ...], lanes: int) -> int:
-        """A function from outside takes one lane at a time."""
+        """The call of a custom function, which takes one lane at a time."""
         values, dtypes = self.values, [s.dtype for s in node.sources]
 
         def call(arguments: tuple[int, ...]) -> int:
@@ -293,7 +293,7 @@ class _Writer:
 
 
 def is_core(axis: loops.Range) -> bool:
-    """Whether the iterations of a range are shared out over the runs of a kernel."""
+    """True if the iterations of a range are divided among runs of the kernel."""
     return axis.level == "core"
 
 

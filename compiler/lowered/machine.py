@@ -1,7 +1,7 @@
-"""Lowered instructions close to a machine: scratch memory, vectors, arguments, markers.
+"""Machine-level instructions: scratch memory, vectors, arguments, markers.
 
-What `compiler/lowered/instructions.py` names in its grammar; registers are numbers, as there.
-A register holds one value of its dtype, or several: `lanes` says how many.
+They are part of the grammar in `compiler/lowered/instructions.py`. Virtual registers are numbers; a
+register holds one value of its dtype, or several: `lanes` is their number.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from compiler.lowered.by_hand import Barrier, Block, Buffer, Noop, Special, Wmma
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """Scratch memory of `size` elements that each iteration has for itself; not initialised."""
+    """Scratch memory of `size` elements, private to each iteration; not initialised."""
 
     out: int
     dtype: DType
@@ -27,7 +27,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class DefineVar:
-    """An int64 the kernel gets at run time, from `minimum` to `maximum`; the caller checks it."""
+    """An int64 argument at run time, from `minimum` to `maximum`; the caller checks it."""
 
     out: int
     name: str
@@ -37,7 +37,7 @@ class DefineVar:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """Instructions up to the EndIf happen where `condition` is true."""
+    """Instructions up to the EndIf run where `condition` is true."""
 
     condition: int
 
@@ -49,7 +49,7 @@ class EndIf:
 
 @dataclass(frozen=True, slots=True)
 class Unroll:
-    """The loop that begins next is to be unrolled `count` times; it computes the same."""
+    """A hint to unroll the next loop `count` times."""
 
     count: int
 
@@ -70,7 +70,7 @@ class VConst:
 
 @dataclass(frozen=True, slots=True)
 class Vectorize:
-    """Values of one lane side by side."""
+    """A vector of scalar values."""
 
     out: int
     sources: tuple[int, ...]
@@ -86,7 +86,7 @@ class Vectorize:
 class Gep:
     """The lanes `indices` of a vector, in that order; one index gives a plain value.
 
-    Of a plain value, which is its own lane 0, it is that value in every lane.
+    For a scalar, which is its own lane 0, this is a broadcast.
     """
 
     out: int
@@ -121,8 +121,8 @@ class Dot:
     """In each lane `c` and the sum of `parts` products: of the elements of its word of `a` and `b`.
 
     A factor of `parts` elements is the same word in all lanes; another has `parts` for each lane.
-    They are converted to `dtype` and multiplied there; the products are added in any order. What
-    processors make of bfloat16 beyond that says `llvm/dots.py`.
+    They are converted to `dtype` and multiplied there; the products are added in any order.
+    `llvm/dots.py` describes how processors round bfloat16.
     """
 
     out: int
@@ -136,7 +136,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class PtrCat:
-    """Pointers side by side: lane i of a Load through it reads from pointer i."""
+    """A vector of pointers: lane i of a Load through it reads from pointer i."""
 
     out: int
     pointers: tuple[int, ...]
@@ -150,7 +150,7 @@ class PtrCat:
 
 @dataclass(frozen=True, slots=True)
 class Custom:
-    """The operation that `compiler/lowered/custom.py` knows as `name`."""
+    """The custom operation that is registered as `name` (`compiler/lowered/custom.py`)."""
 
     out: int | None
     name: str

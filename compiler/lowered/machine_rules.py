@@ -139,7 +139,7 @@ def _pointers(state: Registers, instruction: machine.PtrCat) -> None:
 
 
 def _readable(state: Registers, number: int, register: int) -> None:
-    """Refuse a register that is no memory, or one that is only written."""
+    """Refuse a register that is not a memory, or one that is only written."""
     memory = state.buffers.get(register)
     if memory is None:
         state.broken(number, f"%{register} is read as a memory", "none", "a memory")
@@ -148,7 +148,7 @@ def _readable(state: Registers, number: int, register: int) -> None:
 
 
 def _writable(state: Registers, number: int, register: int) -> None:
-    """Refuse a register that is no memory, or one that is only read."""
+    """Refuse a register that is not a memory, or one that is only read."""
     memory = state.buffers.get(register)
     if memory is None:
         state.broken(number, f"%{register} is written as a memory", "none", "a memory")
@@ -202,7 +202,7 @@ def _custom(state: Registers, instruction: machine.Custom) -> None:
 
 
 def _operands(state: Registers, instruction: machine.Custom, operation: CustomOperation) -> None:
-    """Invariant 23: each operand is what the operation declares."""
+    """Invariant 23: each operand has the type that the operation declares."""
     for register, operand in zip(instruction.arguments, operation.operands, strict=True):
         if not operand.is_memory:
             state.same(23, "an operand", register, operand.dtype)

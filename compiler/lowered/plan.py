@@ -1,8 +1,8 @@
-"""All that is known of a kernel before it is interpreted: loops, extents, what may run at once.
+"""The analysis of a kernel before it is interpreted: loops, extents, independent iterations.
 
-The iterations of a normal range run at once unless they share what they write: scratch memory
-that was made outside the range and is stored to inside, or a custom statement, which may do
-anything. Such a range runs one iteration after the other.
+The iterations of a normal range run at once unless they share memory that they write: scratch
+memory that is allocated outside the range and stored to inside, or anything in a custom statement.
+Such a range runs one iteration after the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,8 @@ from compiler.ops.table import OPS
 class Plan:
     """Loops by number of their Range, types by register; `rank` axes, the last one for lanes.
 
-    A block of iterations that run at once makes registers and scratch memories of at most
-    `block` elements, where one iteration alone does not need more.
+    A block of iterations that run at once has registers and scratch memories of at most `block`
+    elements, unless a single iteration needs more.
     """
 
     def __init__(
@@ -36,23 +36,23 @@ class Plan:
     ) -> None:
         self.instructions = instructions
         self.variables = variables or {}
-        """The values of variables by name; one that has none counts as its maximum."""
+        """The values of variables by name; one without a value counts as its maximum."""
         self.ends: dict[int, int] = {}
-        """For the number of a Range or If that of its end."""
+        """The number of the end for the number of each Range or If."""
         self.extents: dict[int, int] = {}
         self.depths: dict[int, int] = {}
         self.parents: dict[int, int | None] = {}
         self.dtypes: dict[int, DType] = {}
         self.widest: dict[int, int] = {}
-        """For each loop the most elements that an instruction right in it needs."""
+        """For each loop the most elements that an instruction directly in it needs."""
         self.sequential: set[int] = set()
-        """Loops whose iterations share what they write."""
+        """Loops whose iterations share memory that they write."""
         self._read()
         self.rank = max(self.depths.values(), default=0) + 2
         self.blocks = dict.fromkeys(self.extents, 1) if is_serial else self._blocks(block)
 
     def is_normal(self, number: int) -> bool:
-        """Whether instruction `number` begins a normal range."""
+        """True if instruction `number` begins a normal range."""
         instruction = self.instructions[number]
         return isinstance(instruction, lowered.Range) and instruction.role == "normal"
 
@@ -95,7 +95,8 @@ class Plan:
     def _note(
         self, instruction: Instruction, open_loops: list[int], made_in: dict[int, int]
     ) -> None:
-        """Note the type of the register, the elements needed, the loops made sequential."""
+        """Record the type of the register, the elements needed, and loops that become
+        sequential."""
         out, dtype = writes(instruction), register_dtype(instruction)
         if out is not None and dtype is not None:
             self.dtypes[out] = dtype
@@ -105,7 +106,8 @@ class Plan:
         self.sequential.update(open_loops[_shared_from(instruction, made_in, len(open_loops)) :])
 
     def _blocks(self, block: int) -> dict[int, int]:
-        """Iterations of each range that run at once; those of its inner ranges fit in as well."""
+        """The iterations of each range that run at once, together with those of its inner
+        ranges."""
         inside = dict(self.widest)
         blocks = {}
         for number, extent in reversed(self.extents.items()):
@@ -127,7 +129,7 @@ def _extent(number: int, instruction: lowered.Range, constants: dict[int, int]) 
 
 
 def _computed(op: str, operands: list[int]) -> int:
-    """An operation on known integers."""
+    """The result of an operation on known integers."""
     return int(OPS[op].reference(*(np.array([operand]) for operand in operands))[0])
 
 
@@ -143,7 +145,7 @@ def _elements(instruction: Instruction) -> int:
 
 
 def _shared_from(instruction: Instruction, made_in: dict[int, int], depth: int) -> int:
-    """From which depth on the open loops share what the instruction writes; `depth`: none do."""
+    """The depth from which open loops share the memory that is written; `depth`: none do."""
     match instruction:
         case lowered.Store(buffer=memory) | Wmma(target=memory):
             return made_in.get(memory, depth)

@@ -63,7 +63,7 @@ class Lowered(Stage):
 
     @property
     def line_count(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         return len(self.instructions)
 
     @cached_property
@@ -119,7 +119,7 @@ class Lowered(Stage):
     def _track(
         self, number: int, instruction: Instruction, writer: dict[int, int], open_loops: list[str]
     ) -> None:
-        """Note who writes which register, and which loops are open after `instruction`."""
+        """Record the writer of each register, and the loops that are open after `instruction`."""
         out = writes(instruction)
         if out is not None and not isinstance(instruction, Assign):
             writer[out] = number
@@ -145,7 +145,7 @@ class Lowered(Stage):
 
 
 def describe(instruction: Instruction) -> tuple[str, str]:
-    """The operation's name and its arguments that are not registers."""
+    """The name of the operation and those arguments that are not registers."""
     match instruction:
         case DefineGlobal():
             size = f"{instruction.dtype.short}[{instruction.size}]"

@@ -1,4 +1,4 @@
-"""All that a check of lowered instructions knows: registers in scope, and scopes that are open."""
+"""The state of a check of lowered instructions: registers in scope, and open scopes."""
 
 from collections.abc import Sequence
 from typing import NoReturn, TypeAlias
@@ -28,7 +28,7 @@ class Registers:
         self.least: dict[int, int] = {}
         """The least value of each int64 constant, variable, and value computed outside loops."""
         self.accumulators: dict[int, int] = {}
-        """For each accumulator how many scopes were open when it was made."""
+        """For each accumulator the number of scopes that were open when it was defined."""
         self.written: dict[int, int] = {}
         """For each register the number of the instruction that wrote it."""
         self.scopes: list[tuple[Scope, list[int]]] = []
@@ -49,7 +49,7 @@ class Registers:
         return [b for b in self.buffers.values() if isinstance(b, lowered.DefineGlobal)]
 
     def is_known(self, register: int) -> bool:
-        """Whether a register is in scope, as a value, a memory or pointers."""
+        """True if a register is in scope, as a value, a memory or pointers."""
         return register in self.dtypes or register in self.buffers or register in self.pointers
 
     def broken(self, number: int, what: str, got: object, expected: object) -> NoReturn:
@@ -63,7 +63,7 @@ class Registers:
         )
 
     def same(self, number: int, what: str, register: int, expected: DType) -> None:
-        """Refuse a register that is no value, or of another type than `expected`."""
+        """Refuse a register that is not a value, or of another type than `expected`."""
         self.value(register)
         if self.dtypes[register] != expected:
             got = self.dtypes[register]
@@ -85,7 +85,7 @@ class Registers:
             self.broken(13, f"{what}, %{register}, has the wrong number of lanes", got, allowed)
 
     def note(self, instruction: Instruction) -> None:
-        """Note what the instruction does to registers and scopes."""
+        """Record the effect of the instruction on registers and scopes."""
         if isinstance(instruction, lowered.EndRange | EndIf):
             self._leave()
             return
@@ -118,7 +118,7 @@ class Registers:
                 self.least[out] = 0  # what is computed runs a loop no times where it is below
 
     def _leave(self) -> None:
-        """The registers of the scope opened last are not seen any more."""
+        """Close the innermost scope: its registers are no longer visible."""
         for register in self.scopes.pop()[1]:
             self.dtypes.pop(register, None)
             self.buffers.pop(register, None)

@@ -1,4 +1,4 @@
-"""run_tasks: a kernel on the interpreter, its tasks one after the other."""
+"""run_tasks: interprets all tasks of a kernel, one after the other."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ def run_tasks(
 ) -> None:
     """Run every task of a kernel on flat arrays, one per slot; raises as `interpret` does.
 
-    A kernel that is not shared out runs once. `watch` is told every value.
+    A kernel without parallel tasks runs once. `watch` is called with every value.
     """
     given = dict(variables or {})
     cores = [i for i in instructions if isinstance(i, DefineVar) and i.name == CORE]

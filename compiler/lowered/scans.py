@@ -1,4 +1,4 @@
-"""scans: the instructions of a scan, over registers side by side and lanes.
+"""scans: the instructions of a scan, over unrolled registers and lanes.
 
     Before:  for s1 in 10   serial
                %3 = scan sum(%2) along s1
@@ -8,8 +8,8 @@
                %9 = add %5 %8 f32
                assign %5 = %9
 
-There is an accumulator for each register of the result. Its order is that of the loop: nothing is
-marked as a reduction.
+There is an accumulator for each register of the result. The combining operation is not marked as a
+reduction, so that its order stays that of the loop.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class Scans:
         self._held: dict[tuple[loops.Scan, Key], int] = {}
 
     def begin(self, block: LoopBlock) -> None:
-        """Before the loop: the accumulators of the scans that go along it."""
+        """Before the loop: the accumulators of the scans along it."""
         for node in self.inside.get(block, ()):
             self.values.node = node
             self._begin(node)
@@ -47,7 +47,7 @@ class Scans:
             self._held[node, tile.key(iterations)] = made
 
     def take(self, node: loops.Scan) -> None:
-        """In the loop: each accumulator takes one more value, which is that of the scan."""
+        """In the loop: combine each accumulator with one more value; the result is the scan."""
         values, tile = self.values, self.values.tiles.of(node)
         for iterations in tile.combinations():
             key = tile.key(iterations)
@@ -63,7 +63,7 @@ class Scans:
 
 
 def _inside(top: LoopBlock) -> Mapping[LoopBlock, list[loops.Scan]]:
-    """For each loop the scans that go along it, wherever they stand inside."""
+    """For each loop the scans along it, at any depth inside."""
     found: dict[LoopBlock, list[loops.Scan]] = {}
     stack: list[tuple[LoopBlock, tuple[LoopBlock, ...]]] = [(top, (top,))]
     while stack:

@@ -1,6 +1,6 @@
-"""scratch: in which loop the scratch memory of a body is made: the innermost around all its uses.
+"""scratch: the loop in which each scratch memory is allocated: the innermost around all its uses.
 
-    for i0            local0 is made here, once for each iteration of i0
+    for i0            local0 is allocated here, for each iteration of i0
       for i1          writes local0
       for r2          reads local0
 """
@@ -14,7 +14,7 @@ Path: TypeAlias = tuple[LoopBlock, ...]
 
 
 def homes(top: LoopBlock) -> dict[LoopBlock, list[loops.Local]]:
-    """For each block the scratch memory that is made where it begins, by number."""
+    """For each block the scratch memory that is allocated at its start, by number."""
     found: dict[loops.Local, Path] = {}
     stack: list[Path] = [(top,)]
     while stack:

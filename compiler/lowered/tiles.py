@@ -1,12 +1,12 @@
-"""tiles: of how many registers a scalar node consists, once ranges are side by side.
+"""tiles: the registers of a scalar node, by its unrolled ranges, and their lanes.
 
     i0.1 unrolled 2, i1.1 unrolled 3, r2 a loop, i1.2 a vector of 16:
     in1[i0.1*64 + r2]            2 registers of one lane
     in2[r2*48 + i1.1*16 + i1.2]  3 registers of 16 lanes
     their product                6 registers of 16 lanes
 
-An index is a sum of multiples of ranges. For one iteration of the unrolled ranges it is that of the
-first plus a constant, and so is each lane: one register holds it for all.
+An index is a sum of multiples of ranges. For any unrolled iteration, and any lane, it is the index
+of the first plus a constant, so a single register holds it for all.
 """
 
 import itertools
@@ -28,21 +28,21 @@ Key: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The unrolled ranges that registers are counted by, and the range that is their lanes."""
+    """The unrolled ranges of a node, one register per combination, and its vector range."""
 
     ranges: tuple[Range, ...] = ()
     vector: Range | None = None
     dot: Range | None = None
-    """The range whose iterations are the elements of a word: so many are in each lane."""
+    """The range whose iterations are the elements of the word in each lane."""
 
     @property
     def lanes(self) -> int:
-        """How many lanes each register has: elements, where it is of words."""
+        """The lanes of each register; in a register of words, its elements."""
         return self.words * (1 if self.dot is None else self.dot.extent)
 
     @property
     def words(self) -> int:
-        """How many lanes an operation of it has."""
+        """The lanes of an operation; in a register of words, its words."""
         return 1 if self.vector is None else self.vector.extent
 
     def combinations(self) -> Iterator[dict[Range, int]]:
@@ -51,14 +51,14 @@ class Tile:
             yield dict(zip(self.ranges, iterations, strict=True))
 
     def shortest_fastest(self) -> Iterator[dict[Range, int]]:
-        """The same in another order: what moves with the range of the fewest iterations, which is
-        the most values, is used up one after the other, and only the others have to be kept."""
+        """The same, with the shortest range fastest. This order keeps the fewest values live:
+        those along the longer ranges are used once, one after the other."""
         ranges = sorted(self.ranges, key=lambda r: -r.extent)
         for iterations in itertools.product(*(range(r.extent) for r in ranges)):
             yield dict(zip(ranges, iterations, strict=True))
 
     def key(self, iterations: Iterations) -> Key:
-        """Which register these iterations mean; those of other ranges do not matter."""
+        """The key of the register for these iterations; other ranges are ignored."""
         return tuple(iterations[r] for r in self.ranges)
 
 
@@ -66,7 +66,7 @@ PLAIN = Tile()
 
 
 class Tiles:
-    """The tile of each node of a body, and of each index its coefficients."""
+    """The tile of each node of a body, and the coefficients of each index."""
 
     def __init__(self, body: Body) -> None:
         self.order: list[ScalarNode] = toposort([body])
@@ -83,7 +83,7 @@ class Tiles:
         return self.over(self.needs[node])
 
     def over(self, ranges: Iterable[Range]) -> Tile:
-        """The registers of what depends on `ranges`."""
+        """The tile of a node that depends on `ranges`."""
         key = frozenset(ranges)
         found = self._tiles.get(key)
         if found is None:
@@ -91,14 +91,14 @@ class Tiles:
         return found
 
     def stride(self, node: ScalarNode, along: Range | None) -> int | None:
-        """How much `node` grows from one iteration of `along` to the next; None: not evenly."""
+        """The stride of `node` along `along`; None if it is not constant."""
         if along is None or along not in self.needs[node]:
             return 0
         known = self.coefficients.get(node)
         return None if known is None else known.get(along, 0)
 
     def divisor(self, node: ScalarNode, lanes: Range | None) -> int:
-        """A number that divides the integer `node` at all times, in the first of the lanes."""
+        """A number that always divides the integer `node` in the first lane."""
         if isinstance(node, Const):
             return abs(int(node.value))
         if node is lanes:
@@ -109,7 +109,7 @@ class Tiles:
         return a * b if node.op == "mul" else math.gcd(a, b)
 
     def _note(self, node: ScalarNode) -> None:
-        """Note the coefficients of an integer that depends on tagged ranges."""
+        """Record the coefficients of an integer that depends on tagged ranges."""
         if isinstance(node, Range):
             if is_tagged(node):
                 self.coefficients[node] = {node: 1}
@@ -129,7 +129,7 @@ class Tiles:
         }
 
     def _note_multiple(self, node: Alu, first: dict[Range, int], second: dict[Range, int]) -> None:
-        """A product with a constant is a multiple; any other is no sum of multiples."""
+        """Record a product: with a constant it is a multiple, any other is no sum of multiples."""
         a, b = node.sources
         if isinstance(b, Const):
             self.coefficients[node] = {r: c * int(b.value) for r, c in first.items()}
@@ -137,7 +137,7 @@ class Tiles:
             self.coefficients[node] = {r: c * int(a.value) for r, c in second.items()}
 
     def _parts(self, node: ScalarNode) -> dict[Range, int] | None:
-        """The coefficients of an operand; none at all where it depends on no tagged range."""
+        """The coefficients of an operand; empty if it depends on no tagged range."""
         known = self.coefficients.get(node)
         if known is not None:
             return known
@@ -145,7 +145,7 @@ class Tiles:
 
 
 def is_tagged(axis: Range) -> bool:
-    """Whether the iterations of a range are side by side, as registers, lanes or in words."""
+    """True if a range is tagged: its iterations are registers, lanes or elements of words."""
     return axis.level in ("unroll", "vector", "dot")
 
 

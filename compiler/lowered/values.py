@@ -1,8 +1,8 @@
-"""values: the registers that hold the nodes of a body while its instructions are written.
+"""values: the virtual registers that hold the nodes of a body during linearisation.
 
-A node has a register for each combination of iterations that it depends on (`tiles.py`). An index
-that is a sum of multiples has one, for the first iterations and the first lane: others are derived
-from it by one addition, where they are wanted, and kept until the loop around them ends.
+A node has a register for each combination of unrolled iterations that it depends on (`tiles.py`).
+An index that is a sum of multiples has one register, for the first iterations and the first lane.
+The others are derived from it by one addition where they are used, and cached until the loop ends.
 """
 
 from collections.abc import Callable, Hashable
@@ -32,10 +32,10 @@ class Values:
     def __init__(self, tiles: Tiles) -> None:
         self.tiles = tiles
         self.head = Linear()
-        """Arguments, variables and constants: what stands before all loops."""
+        """Arguments, variables and constants: instructions before all loops."""
         self.result = Linear()
         self.node: ScalarNode = loops.index(0)
-        """The node that what is written comes from."""
+        """The origin of the instructions being written."""
         self.next = 0
         self.bases: dict[ScalarNode, int | None] = {}
         """For each sum of multiples its register for the first iterations; None: it is 0."""
@@ -66,7 +66,7 @@ class Values:
         return register
 
     def write_head(self, make: Callable[[int], Instruction]) -> int:
-        """The same before all loops."""
+        """Write an instruction before all loops; returns its register."""
         register = self.fresh()
         self.head.instructions.append(make(register))
         self.head.origins.append(self.node)
@@ -77,19 +77,19 @@ class Values:
         self._derived.append({})
 
     def close_scope(self) -> None:
-        """It ends: what was derived inside is gone."""
+        """A loop or If ends: registers derived inside are dropped."""
         self._derived.pop()
 
     def hold(self, node: ScalarNode, register: int, key: Key = ()) -> None:
-        """`register` holds `node`, for the iterations `key`."""
+        """Record that `register` holds `node` for the iterations `key`."""
         self._registers[node, key] = register
 
     def holds(self, node: ScalarNode) -> bool:
-        """Whether there is a register of a node that depends on no tagged range."""
+        """True if a node that depends on no tagged range has a register."""
         return (node, ()) in self._registers
 
     def held(self, node: ScalarNode, key: Key) -> int:
-        """The register that holds `node` for the iterations `key`, whatever its lanes are."""
+        """The register that holds `node` for the iterations `key`, with any lanes."""
         return self._registers[node, key]
 
     def plain(self, node: ScalarNode) -> int:
@@ -97,11 +97,11 @@ class Values:
         return self._registers[node, ()]
 
     def memory(self, access: ScalarNode) -> int:
-        """The register of the memory that an access is to."""
+        """The register of the memory of an access."""
         return self.plain(loops.memory(access))
 
     def constant(self, bits: int, dtype: DType) -> int:
-        """The register of a constant; the head has it once."""
+        """The register of a constant, which the head defines once."""
         key = (bits, dtype)
         if key not in self._by_value:
             register = self.write_head(lambda out: Const(out, bits, dtype))
@@ -128,7 +128,7 @@ class Values:
         return self._by_value[key]
 
     def derived(self, key: Hashable, make: Callable[[int], Instruction]) -> int:
-        """A value that follows from registers alone: written where it is wanted first."""
+        """A value that is computed from registers alone; it is written at its first use."""
         for scope in reversed(self._derived):
             if key in scope:
                 return scope[key]
@@ -136,7 +136,7 @@ class Values:
         return register
 
     def broadcast(self, register: int, lanes: int, dtype: DType) -> int:
-        """A value of one lane in each of `lanes`."""
+        """A scalar broadcast to `lanes`."""
         if lanes == 1:
             return register
         if register in self._constants:
@@ -151,7 +151,7 @@ class Values:
         return self.derived(key, lambda out: Gep(out, register, (lane,), dtype))
 
     def pointers(self, memory: int, lanes: int, dtype: DType) -> int:
-        """The same memory for each lane."""
+        """The same pointer for each lane."""
         return self.derived(
             ("pointers", memory, lanes), lambda out: PtrCat(out, (memory,) * lanes, dtype)
         )
@@ -179,11 +179,11 @@ class Values:
         return self.derived(key, lambda out: Alu(out, "add", (wide, more), int64, lanes=lanes))
 
     def shuffled(self, a: int, b: int, order: tuple[int, ...], dtype: DType) -> int:
-        """Lanes of two vectors as one."""
+        """A vector of lanes of two vectors."""
         return self.write(lambda out: Shuffle(out, a, b, order, dtype))
 
     def join(self, registers: tuple[int, ...], dtype: DType) -> int:
-        """Values of one lane as a vector."""
+        """A vector of scalars."""
         return self.write(lambda out: Vectorize(out, registers, dtype))
 
     def first(self, node: ScalarNode) -> int | None:
@@ -197,7 +197,7 @@ class Values:
         return self.plain(node)
 
     def start(self, node: ScalarNode, iterations: Iterations, more: int = 0) -> int:
-        """A value of one lane, or the first lane of a sum of multiples, plus `more`."""
+        """A scalar, or the first lane of a sum of multiples, plus `more`."""
         known = self.tiles.coefficients.get(node)
         if known is None:
             return self.offset(self._registers[node, self.tiles.of(node).key(iterations)], more)
@@ -205,7 +205,7 @@ class Values:
         return self.offset(self.first(node), amount + more)
 
     def operand(self, node: ScalarNode, iterations: Iterations, lanes: int) -> int:
-        """The register of `node` as an operand of what has `lanes` lanes."""
+        """The register of `node` as an operand of an instruction of `lanes` lanes."""
         tile = self.tiles.of(node)
         vector = tile.vector
         if vector is None and tile.dot is None:

@@ -1,4 +1,4 @@
-"""The invariants of lowered instructions. A broken one is an error of this compiler.
+"""The invariants of lowered instructions. A broken one is a bug in this compiler.
 
  1. A register is written before it is read.
  2. A register that is written in a loop is not used after the end of that loop. An accumulator
@@ -75,7 +75,7 @@ class _Check(Registers):
     """One check of a kernel."""
 
     def run(self) -> None:
-        """Check all instructions, then what can be told only at the end."""
+        """Check all instructions, then invariants that need the whole list."""
         for number, instruction in enumerate(self.instructions):
             self.number = number
             read = reads(instruction)
@@ -107,7 +107,7 @@ class _Check(Registers):
             self.broken(4, f"%{out} is written again", first, "one instruction")
 
     def _operands(self, instruction: Instruction, values: tuple[int, ...]) -> None:
-        """Invariants 7 and 8: which operands are buffers."""
+        """Invariants 7 and 8: the operands that are buffers."""
         if isinstance(instruction, PtrCat | Wmma | Custom):
             return  # their own rules tell memories from values
         if isinstance(instruction, lowered.Load | lowered.Store):
@@ -119,7 +119,7 @@ class _Check(Registers):
             self.value(register)
 
     def _instruction(self, instruction: Instruction) -> None:
-        """Invariants 3 and 5 to 25, whichever are about instructions of this kind."""
+        """Invariants 3 and 5 to 25, those for instructions of this kind."""
         match instruction:
             case lowered.DefineGlobal():
                 self._define(instruction)
@@ -228,7 +228,7 @@ class _Check(Registers):
         return (instruction.lanes,) if instruction.buffer in self.pointers else ()
 
     def _accessed(self, instruction: lowered.Load | lowered.Store) -> DType:
-        """The type in memory, once the access is seen to be allowed: invariants 7, 13 and 21."""
+        """The type in memory, after a check of the access: invariants 7, 13 and 21."""
         is_store = isinstance(instruction, lowered.Store)
         if instruction.lanes < 1:
             self.broken(13, "the number of lanes is wrong", instruction.lanes, "1 or more")
@@ -250,7 +250,8 @@ class _Check(Registers):
         return buffer.dtype
 
     def _is_overwritten(self, load: lowered.Load | lowered.Store) -> bool:
-        """Whether a Store at the index of the load follows, and all to the memory do so."""
+        """True if a Store at the index of the load follows, and all Stores to the memory have
+        it."""
         memory = load.buffer
         places = [
             (i.index, place)

@@ -81,5 +81,5 @@ def run(
     finally:
         cpu.scratch_memory = before
     assert all(memory.is_intact for memory, _ in pairs), "something was written outside a buffer"
-    assert all(memory.is_intact for memory in scratch), "something was written outside scratch memory"
+    assert all(memory.is_intact for memory in scratch), "something was written outside scratch"
     return pairs[0][1].copy()
