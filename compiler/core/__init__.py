@@ -6,7 +6,7 @@ In order: each imports only what stands before it.
     text.py         columns of text, and times, sizes and counts as people read them
     visits.py       which threads are inside a region of code
     forking.py      what a process made by `fork` needs
-    effects.py      what a run does to memory that was there before it
+    effects.py      effects of a run on memory that existed before it
     kept.py         tables of bounded size that forget what was used least recently
     frames.py       call stacks: which of the user's lines were running
     origin.py       where a node comes from
@@ -15,7 +15,7 @@ In order: each imports only what stands before it.
     trace.py        what the compiler reports about its own work, as frozen records
     plain_graph.py  networkx graphs with attributes that files of graphs can hold
     stage.py        the faces every stage shows
-    lineage.py    everything one value is, in every stage, found along the recorded links
+    lineage.py      everything one value is, in every stage, found along the recorded links
     errors.py       errors, each a small page
     garbage.py      Python's search for garbage in cycles, put off while compiling
     lazy.py         names of a package that are loaded when somebody first asks for them

@@ -143,6 +143,25 @@ class NameMistake(Mistake, AttributeError):
     """An attribute that does not exist; the hint says which one was meant, if that is known."""
 
 
+class Renamed:
+    """An attribute's earlier name, as a class attribute; `AttributeError` if read or assigned."""
+
+    def __init__(self, today: str) -> None:
+        self.today = today
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owned: object, owner: type) -> "Renamed":
+        if owned is not None:
+            self.__set__(owned)
+        return self
+
+    def __set__(self, owned: object, value: object = None) -> None:
+        kind = type(owned).__name__
+        raise AttributeError(f"{kind}.{self.name} was renamed: use {kind}.{self.today}")
+
+
 class InternalError(CompileError):
     """A broken invariant of the compiler; the message names the stage and the invariant."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from compiler.core.errors import CompileError, DataError
+from compiler.core.errors import CompileError, DataError, Renamed
 from compiler.core.node import toposort
 from compiler.core.text import duration
 from compiler.graph.nodes import Param, Sink
@@ -197,6 +197,8 @@ class Playground:
             return timing(self._bench.beside(choices, SECONDS)), ""
         except Refused as refusal:
             return None, str(refusal)
+
+    film = Renamed("trace")
 
     def trace(self, point: Point) -> AccessTrace | None:
         """The trace of a point's memory accesses; None if they are not known."""

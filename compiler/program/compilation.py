@@ -10,7 +10,7 @@ import numpy as np
 from compiler.ask.checking import Report
 from compiler.ask.values import values
 from compiler.core import garbage
-from compiler.core.errors import located
+from compiler.core.errors import Renamed, located
 from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
 from compiler.core.lineage import Coverage, coverage, lineage
@@ -91,10 +91,9 @@ def compile(
 class Compilation:
     """One program and all stages of its making; each is made when first asked for.
 
-    Attributes in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`,
-    `schedule`, `loops`, `lowered`, `source`, `optimized`, `assembly`; then `run()`, `check()`,
-    `values(entity)`, `lineage(entity)`, `decisions`, `tuning`, `summary()`, and on demand
-    `llvm_passes(kernel)`, `assembly_for(machine)` and `measure()`.
+    Stages in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`, `schedule`,
+    `loops`, `lowered`, `source`, `optimized`, `assembly`. Methods: `run()`, `check()`, `measure()`,
+    `values(entity)`, `lineage(entity)`, `llvm_passes(kernel)`, `assembly_for(machine)`.
     """
 
     def __init__(self, nodes: list[TensorNode], options: Options, name: str) -> None:
@@ -118,7 +117,6 @@ class Compilation:
         with LOOPED.all_kept():
             for body in self._scheduled.outlined.bodies:
                 self.kernel(body)
-
     # -- graph ---------------------------------------------------------------------------------
 
     @cached_property
@@ -131,8 +129,8 @@ class Compilation:
         nodes = with_iterations(root)
         origins = {n: origins_of(n, self.provenance) for n in nodes}
         lines = {n: [o for each in inside(n) for o in origins[each]] for n in nodes}
-        parents = {n: (*self.user_source.entities_of(lines[n]), *self._modules_of(lines[n]))
-                   for n in nodes}  # fmt: skip
+        source = self.user_source.entities_of
+        parents = {n: (*source(lines[n]), *self._modules_of(lines[n])) for n in nodes}
         parents[root] = tuple(dict.fromkeys(it for n in root.sources for it in parents[n]))
         places = {n: ", ".join(dict.fromkeys(o.place for o in origins[n])) for n in nodes}
         return Graph(
@@ -581,6 +579,8 @@ class Compilation:
         """The lines of every stage that `entity` comes from or leads to, in order of stage."""
         return lineage(entity, (self.modules, *self.stages, *self.optimized, *self.assembly))
 
+    biography = Renamed("lineage")
+
     @property
     def coverage(self) -> tuple[Coverage, ...]:
         """Of each stage how many lines lead back to the program, and which do not, with why."""
@@ -589,9 +589,9 @@ class Compilation:
     def summary(self) -> str:
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
-        found = self.schedule, kernels, {k.body for k in self._kernels if k.choices.is_plain}
-        known = self.written, self._build.records, self._scheduled
-        return summary(self.name, *known, *found, self.collectives)
+        plain = {k.body for k in self._kernels if k.choices.is_plain}
+        known = self.written, self._build.records, self._scheduled, self.schedule
+        return summary(self.name, *known, kernels, plain, self.collectives)
 
     def __repr__(self) -> str:
         return f"Compilation({printable(self.name)}, {len(self._scheduled.items)} items)"

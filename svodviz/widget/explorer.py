@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import traitlets
 from IPython import get_ipython
 
+from compiler.core.errors import Renamed
 from compiler.core.garbage import put_off
 from svodviz.comparing.changes import Changes
 from svodviz.data.states import State, names_of
@@ -46,25 +47,6 @@ LEVELS = (-1, 1, 2, 3)
 MOST_LLVM_PASSES = 10_000
 PANELS = ("passes", "inspector")
 OVERLAYS = ("", "ns", "measured", "bytes", "flops", "intensity")
-
-
-class Renamed:
-    """An attribute's earlier name: to read or assign it is an error that names today's."""
-
-    def __init__(self, today: str) -> None:
-        self.today = today
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, owned: object, owner: type) -> "Renamed":
-        if owned is not None:
-            self.__set__(owned)
-        return self
-
-    def __set__(self, owned: object, value: object = None) -> None:
-        kind = type(owned).__name__
-        raise AttributeError(f"{kind}.{self.name} was renamed: use {kind}.{self.today}")
 
 
 class Explorer(PageWidget):

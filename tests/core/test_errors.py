@@ -23,9 +23,11 @@ from compiler.core.errors import (
 )
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
+from compiler.playground.playground import Playground
 from tests.pages import without_calls
 
 HERE = Path(__file__)
+MADE = compiler.compile(Tensor(np.ones(4, np.float32)) * 2)
 
 
 def page(call: Callable[[], object]) -> str:
@@ -314,3 +316,15 @@ def test_a_line_that_nothing_led_to_has_no_calls() -> None:
     with pytest.raises(ShapeError) as found:
         Tensor(np.ones((2, 3))) @ Tensor(np.ones((2, 3)))
     assert "calls:" not in str(found.value)
+
+
+@pytest.mark.parametrize(("owner", "earlier", "today"), [
+    (MADE, "biography", "Compilation.lineage"),
+    (Playground(MADE), "film", "Playground.trace"),
+], ids=str)  # fmt: skip
+def test_an_earlier_name_is_refused(owner: object, earlier: str, today: str) -> None:
+    with pytest.raises(AttributeError, match=f"use {today}"):
+        getattr(owner, earlier)
+    with pytest.raises(AttributeError):
+        setattr(owner, earlier, None)
+    assert callable(getattr(owner, today.partition(".")[2]))
