@@ -40,7 +40,7 @@ from compiler.graph.devices import Devices
 from compiler.graph.kinds.placement import Copy, Joint, Received
 from compiler.graph.kinds.shaping import reshaped, shrunk
 from compiler.graph.nodes import Pairs, Shape, TensorNode, elementwise
-from compiler.graph.reshard import DONE_AGAIN, Moves, even_lengths, held, joined, stored_bytes
+from compiler.graph.reshard import REAPPLIED, Moves, even_lengths, held, joined, stored_bytes
 from compiler.graph.rewrite import RuleSet, make_rule, rewrite
 from compiler.ops.table import REDUCTIONS
 
@@ -109,7 +109,7 @@ class _Exchange:
         """`node` on `device`: a copy unless it is there already."""
         made = self.moves.copy(node, device, self.why)
         copy = made
-        while isinstance(copy, DONE_AGAIN):
+        while isinstance(copy, REAPPLIED):
             copy = copy.sources[0]
         if made is not node and isinstance(copy, Copy):
             self.sent[copy] = copy.sources[0].devices[0], device

@@ -17,7 +17,7 @@ from compiler.graph.kinds.repeat import Repeat
 from compiler.graph.nodes import MOVEMENT, Pairs, Shape, TensorNode
 
 Movement: TypeAlias = tuple[type[TensorNode], object]
-DONE_AGAIN = (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)
+REAPPLIED = (nodes.Expand, nodes.Permute, nodes.Reshape, nodes.Flip, nodes.Pad)
 """Movement that is applied again on the target of a copy, so that its result is not copied."""
 
 
@@ -163,7 +163,7 @@ def held(node: TensorNode) -> TensorNode:
 def _under(node: TensorNode) -> tuple[TensorNode, list[Movement]]:
     """The node below movement that is applied again, and that movement, outermost first."""
     above: list[Movement] = []
-    while isinstance(node, DONE_AGAIN):
+    while isinstance(node, REAPPLIED):
         above.append((type(node), next(iter(node.arguments.values()))))
         node = node.sources[0]
     return node, above

@@ -263,8 +263,8 @@ def flip(moves: Moves, node: nodes.Flip) -> TensorNode | None:
     if source.axis not in node.axes:
         return _each(node, source, source.axis)
     why = f"flip of axis {source.axis}, which is in shards: the first becomes the last"
-    turned = [node.with_sources((shard,)) for shard in reversed(source.sources)]
-    pairs = zip(turned, source.devices, strict=True)
+    flipped = [node.with_sources((shard,)) for shard in reversed(source.sources)]
+    pairs = zip(flipped, source.devices, strict=True)
     return multi(tuple(moves.copy(shard, device, why) for shard, device in pairs), source.axis)
 
 

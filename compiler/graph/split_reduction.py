@@ -67,7 +67,7 @@ cores, 2026-11-23)."""
 SHARE = 64
 """The fewest elements read per partial result, so that storing and loading these costs little.
 Chosen, not measured."""
-BESIDE = 8
+RATIO = 8
 """The least ratio of the slices in a part of a product to the rows, or columns, of its results: the
 inner axis of a part then is long, too. 100×100 sums of 20,000 took 15.6 ms in one part, 3.4 in 4,
 3.3 in 8, 3.6 in 16, and 23.8 in 32 parts, which are short. 64×64 sums of 100,000 took 21.3, then
@@ -265,7 +265,7 @@ def _cut(
     to_share = Number("rows to share out", rows, "", "fewer than", PARTS)
     is_product = node.size >= PARTS and _is_product(source)
     if is_product:
-        sides = BESIDE * parts[axis] * max(node.shape)
+        sides = RATIO * parts[axis] * max(node.shape)
         against = "long compared with the results from"
         relative = Number("the axis", source.shape[axis], "", against, sides)
         if node.nbytes > WIDEST or source.shape[axis] < sides:

@@ -78,8 +78,8 @@ class Sweep:
             if isinstance(node, Repeat):
                 self._pass_loop(node)
                 continue
-            is_way = node in self.needed and any(s in self.needed for s in node.sources)
-            if is_way and node in self.cotangents:
+            is_needed = node in self.needed and any(s in self.needed for s in node.sources)
+            if is_needed and node in self.cotangents:
                 self._pass(node)
         return [self.cotangents.get(x) or _nothing(x) for x in self.now.inputs]
 
@@ -98,8 +98,8 @@ class Sweep:
     def _pass_loop(self, node: Repeat) -> None:
         """Process a loop when its first state is met: all users of its states are done by then."""
         states = [n for n in self.loops[node.loop] if n in self.cotangents]
-        is_way = any(source in self.needed for source in node.sources)
-        if not states or node is not self.loops[node.loop][0] or not is_way:
+        is_needed = any(source in self.needed for source in node.sources)
+        if not states or node is not self.loops[node.loop][0] or not is_needed:
             return
         cotangents: list[TensorNode | None] = [None] * node.states
         for each in states:
@@ -132,7 +132,7 @@ class Sweep:
         record(self.matches, before, self.now, rule, algebra, described)
 
 
-def check_way(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None:
+def check_differentiable(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> None:
     """Raise `GradientError` where an operation between inputs and roots has no derivative."""
     order = toposort(roots)
     wanted = frozenset(inputs)

@@ -15,7 +15,7 @@ from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number
 from compiler.graph.extents import Extents, symbolic
 from compiler.graph.kinds.joins import Gather
-from compiler.graph.kinds.placement import beside
+from compiler.graph.kinds.placement import replicated_like
 from compiler.graph.kinds.shaping import counting as counting
 from compiler.graph.kinds.shaping import counting_to, value_of
 from compiler.graph.nodes import Buffer, Const, Index, Shape, TensorNode, const, elementwise
@@ -55,7 +55,7 @@ def positions_of(
     own = item.node.devices if isinstance(item, TensorValue) else ()
     if own:
         return new_buffer(positions, device=own[0], is_lifted=True)
-    return beside(new_buffer(positions, is_lifted=True), like)
+    return replicated_like(new_buffer(positions, is_lifted=True), like)
 
 
 def _known_positions(
@@ -70,7 +70,7 @@ def _known_positions(
             expected=f"{-extent.low} to {extent.low - 1}: those are always there",
         )  # fmt: skip
     whole = np.asarray(given.astype(np.int64), order="C")
-    made: TensorNode = beside(new_buffer(whole, is_lifted=True), like)
+    made: TensorNode = replicated_like(new_buffer(whole, is_lifted=True), like)
     return _from_end(made, extent) if (given < 0).any() else made
 
 

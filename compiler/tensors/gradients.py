@@ -390,7 +390,7 @@ def swept(
 
     Raises `GradientError` if an operation on the path has no derivative.
     """
-    lazy.load("compiler.graph.sweep", "check_way")(roots, inputs)
+    lazy.load("compiler.graph.sweep", "check_differentiable")(roots, inputs)
     sweep = Backward((*roots, *seeds, *inputs), len(roots))
     return [Gradient((sweep,), place) for place in range(len(inputs))]
 

@@ -27,7 +27,7 @@ def test_memory_of_longer_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     begin = Tensor(np.full(64, 0.5))
 
     def peak(count: int, kept: int) -> int:
-        monkeypatch.setattr(loops, "KEPT_BYTES", kept * begin.size * 8)
+        monkeypatch.setattr(loops, "STORED_BYTES", kept * begin.size * 8)
         compiler.cache_clear()
         end = compiler.repeat(count, lambda i, v: (v * begin).sin(), begin)
         plan = compiler.prepare(end.sum().gradient(begin), options=Options(cache=False))

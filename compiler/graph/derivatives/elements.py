@@ -155,8 +155,8 @@ class _Folds(NodeBuild):
         """A scan along the axis, or one from its end."""
         if not backwards:
             return Scan((node,), name, self.axes[0])
-        turned = Scan((Flip((node,), self.axes),), name, self.axes[0])
-        return Flip((turned,), self.axes)
+        scanned = Scan((Flip((node,), self.axes),), name, self.axes[0])
+        return Flip((scanned,), self.axes)
 
     def of_others(self, value: TensorNode) -> TensorNode:
         """`value`, with the product of all other elements as its derivative rule. That product is

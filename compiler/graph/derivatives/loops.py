@@ -4,8 +4,8 @@
     backward    iteration j differentiates i = n - 1 - j: it computes the cotangents of the states,
                 and sums for the other inputs of the step, from the derivative of the step at row i
 
-The states of all iterations are stored if they take at most `KEPT_BYTES`. Beyond that, a loop of n
-iterations becomes sqrt(n) loops of sqrt(n) iterations: only the first state of each inner loop is
+The states of all iterations are stored if they take at most `STORED_BYTES`. Beyond that, a loop of
+n iterations becomes sqrt(n) loops of sqrt(n) iterations: only the first state of each inner loop is
 stored, and the others are recomputed, as in gradient checkpointing (Griewank, "Achieving
 logarithmic growth …", 1992, in two levels).
 """
@@ -21,7 +21,7 @@ from compiler.graph.kinds.repeat import Repeat, counter_of
 from compiler.graph.kinds.shaping import broadcast_node, counting, reshaped
 from compiler.graph.nodes import Index, Iota, Param, Sink, TensorNode, Variable, const, elementwise
 
-KEPT_BYTES = 64 * 2**20
+STORED_BYTES = 64 * 2**20
 """Bytes of loop states that are stored: beyond that, memory is more expensive than recomputation.
 Chosen, not measured."""
 Pull = Callable[
@@ -43,7 +43,7 @@ def loop_derivative(
 ) -> LoopShares:
     """The derivative of a loop; `cotangents[k]` is that of state k, None if nothing reads it."""
     kept = sum(source.nbytes for source in loop.sources[: loop.states]) * loop.count
-    if kept > KEPT_BYTES and loop.count > 3:
+    if kept > STORED_BYTES and loop.count > 3:
         return _in_segments(loop, cotangents, pull)
     stacks = _with_stacks(loop)
     count = loop.states

@@ -1,7 +1,7 @@
 """Derivatives of values on other devices and in shards."""
 
 from compiler.graph.derivatives.rules import Cotangents, derivative_of
-from compiler.graph.kinds.placement import Copy, Multi, beside, copy_to
+from compiler.graph.kinds.placement import Copy, Multi, copy_to, replicated_like
 from compiler.graph.nodes import Shrink, TensorNode
 
 
@@ -9,7 +9,7 @@ from compiler.graph.nodes import Shrink, TensorNode
 def copy_derivative(node: Copy, g: TensorNode) -> Cotangents:
     """d copy(x) = dx, where x is"""
     x = node.sources[0]
-    return beside(g, x), *(None for _ in node.sources[1:])
+    return replicated_like(g, x), *(None for _ in node.sources[1:])
 
 
 @derivative_of(Multi)
@@ -17,7 +17,7 @@ def multi_derivative(node: Multi, g: TensorNode) -> Cotangents:
     """in reverse each shard's part, on its device; of whole copies the first has all of it"""
     if node.axis is None:
         first, *others = node.sources
-        return beside(g, first), *(None for _ in others)
+        return replicated_like(g, first), *(None for _ in others)
     made: list[TensorNode] = []
     begin = 0
     for shard, length in zip(node.sources, node.lengths, strict=True):

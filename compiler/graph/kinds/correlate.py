@@ -234,7 +234,7 @@ class Spread(Composite):
 
     def expansion(self) -> TensorNode:
         """spread(x, w) = x, with zeros between, correlated with w flipped; or in phases"""
-        w = turned(self.sources[1], self.groups)
+        w = transposed(self.sources[1], self.groups)
         return self._in_phases(w) if self._is_in_phases() else self._by_zeros_between(w)
 
     def _is_in_phases(self) -> bool:
@@ -328,7 +328,7 @@ def _by_weights(
     return permuted(made, (1, 0, *range(2, rank)))
 
 
-def turned(weight: TensorNode, groups: int) -> TensorNode:
+def transposed(weight: TensorNode, groups: int) -> TensorNode:
     """Weights [o, c / groups, …] transposed to [c, o / groups, …]."""
     o, part, *sizes = weight.shape
     node = reshaped(weight, (groups, o // groups, part, *sizes))

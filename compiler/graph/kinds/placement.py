@@ -141,7 +141,7 @@ def copy_to(node: TensorNode, device: str) -> TensorNode:
     return node if node.devices == (device,) else Copy((node, Device((), device)))
 
 
-def beside(node: TensorNode, other: TensorNode) -> TensorNode:
+def replicated_like(node: TensorNode, other: TensorNode) -> TensorNode:
     """`node`, replicated on the devices of `other`."""
     if not other.devices or node.devices == other.devices:
         return node

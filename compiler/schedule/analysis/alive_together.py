@@ -16,7 +16,7 @@ from compiler.core.reason import Number, Reason
 from compiler.graph.nodes import Buffer
 from compiler.schedule.analysis.places import Place, name_of
 
-MOST_TOLD = 3
+MOST_REPORTED = 3
 """The most buffers reported for each buffer: as many as fit on a line."""
 
 
@@ -28,7 +28,7 @@ def alive_together(places: Iterable[Place]) -> Mapping[Buffer, tuple[Reason, ...
     for place in inside:
         others = dict.fromkeys((*largest[place.first], *largest[place.last]))
         others.pop(place, None)
-        chosen = sorted(others, key=lambda other: -other.size)[:MOST_TOLD]
+        chosen = sorted(others, key=lambda other: -other.size)[:MOST_REPORTED]
         found[place.buffer] = tuple(_reason(place, other) for other in chosen)
     return found
 
@@ -43,7 +43,7 @@ def _largest(places: list[Place]) -> dict[int, list[Place]]:
         alive = [p for p in alive if p.last >= level]
         while waiting and waiting[-1].first <= level:
             alive.append(waiting.pop())
-        result[level] = sorted(alive, key=lambda p: -p.size)[: MOST_TOLD + 1]
+        result[level] = sorted(alive, key=lambda p: -p.size)[: MOST_REPORTED + 1]
     return result
 
 

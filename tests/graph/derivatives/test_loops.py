@@ -39,7 +39,7 @@ CASES = {"power": power, "two states": two_states, "one of two": one_of_two,
 @pytest.mark.parametrize("name", CASES)
 def test_loops(name: str, is_short: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if is_short:
-        monkeypatch.setattr(loops, "KEPT_BYTES", 0)
+        monkeypatch.setattr(loops, "STORED_BYTES", 0)
     x = np.random.default_rng(0).uniform(-1, 1, (2, 3))
     assert_gradients(CASES[name], x, orders=2 if name == "power" and not is_short else 1)
 
@@ -79,5 +79,5 @@ def test_long_loops_keep_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
         return plan.memory.peak
 
     kept = peak()
-    monkeypatch.setattr(loops, "KEPT_BYTES", 8192)
+    monkeypatch.setattr(loops, "STORED_BYTES", 8192)
     assert peak() * 3 < kept

@@ -4,7 +4,7 @@ import random
 
 from compiler.core.reason import numbers_of
 from compiler.graph.nodes import Buffer
-from compiler.schedule.analysis.alive_together import MOST_TOLD, alive_together
+from compiler.schedule.analysis.alive_together import MOST_REPORTED, alive_together
 from compiler.schedule.analysis.places import Place
 from tests.schedule.items import buffer
 
@@ -42,7 +42,7 @@ def test_of_each_pair_that_is_told_the_lives_meet() -> None:
     places = placed(rows)
     found = alive_together(places)
     for place in places:
-        assert len(found[place.buffer]) <= MOST_TOLD
+        assert len(found[place.buffer]) <= MOST_REPORTED
         beginning = [p for p in places if p is not place and p.first <= place.first <= p.last]
         assert not beginning or found[place.buffer], "a buffer is reported"
         for why in found[place.buffer]:
