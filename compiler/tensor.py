@@ -371,8 +371,8 @@ def load(path: str | Path, dtype: object = None) -> Any:
 
 def _refuse_symbolic() -> None:
     raise DataError(
-        "Tensor", "symbolic axes are given to data", got="a tensor", expected="an array",
-        hint="cut the tensor instead, as in x[: n.bind(37)]",
+        "Tensor", "symbolic axes need data", got="a tensor", expected="an array",
+        hint="slice the tensor instead, as in x[: n.bind(37)]",
     )  # fmt: skip
 
 

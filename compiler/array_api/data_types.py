@@ -81,7 +81,7 @@ def finfo(type: "DType | Tensor", /) -> FloatLimits:
     """The limits of a float type. Raises `DTypeError` for others."""
     dtype = type_of("finfo", type)
     if not dtype.is_float:
-        raise DTypeError("finfo", "no type of floats", got=str(dtype), expected="float32, float64")
+        raise DTypeError("finfo", "not a float type", got=str(dtype), expected="float32, float64")
     found = dtypes.float_limits(dtype.numpy)
     eps, most, least, normal = map(
         float, (found.eps, found.max, found.min, found.smallest_normal)

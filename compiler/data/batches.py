@@ -36,7 +36,7 @@ class Batches:
     def __len__(self) -> int:
         if self._arrays is None and not isinstance(self._source, Sized):
             raise DataError("batches", "the length is not known", got=type(self._source).__name__,
-                            expected="arrays, or what has a length")  # fmt: skip
+                            expected="arrays, or a source with a length")  # fmt: skip
         count = len(self._source) if self._arrays is None else len(self._arrays[0])
         return count // self.size if self.drop_last else -(-count // self.size)
 

@@ -81,13 +81,13 @@ class Optimizer:
     def _check(self, parameters: Sequence[Any], met: set[int]) -> None:
         for place, each in enumerate(parameters):
             if not isinstance(each, Tensor):
-                raise self._refusal(f"parameter {place} is no tensor", type(each).__name__,
+                raise self._refusal(f"parameter {place} is not a tensor", type(each).__name__,
                                     "Tensor")  # fmt: skip
             if not is_collecting(each):
                 raise self._refusal(f"parameter {place} collects no gradients", repr(each),
                                     "a tensor that requires_grad")  # fmt: skip
             if id(each) in met:
-                raise self._refusal(f"parameter {place} stands twice", repr(each), "each once")
+                raise self._refusal(f"parameter {place} occurs twice", repr(each), "each once")
             met.add(id(each))
 
     def _refusal(self, what: str, got: str, expected: str) -> DataError:

@@ -54,7 +54,7 @@ def repeat(count: int, step: Callable[..., Any], *initial: T) -> T | tuple[T, ..
     trips = _trip_count(count)
     if not callable(step):
         got, expected = type(step).__name__, "a function of the iteration and the state"
-        raise DataError("repeat", "the step is no function", got=got, expected=expected)
+        raise DataError("repeat", "the step is not a function", got=got, expected=expected)
     _check_initial(initial)
     first = [tensor.node for tensor in initial]
     places = [Param((), next(_places), node.shape, node.dtype) for node in first]
@@ -80,7 +80,7 @@ def _trip_count(count: int) -> int:
     if 0 <= trips <= MOST_ITERATIONS:
         return trips
     expected = f"an integer from 0 to {MOST_ITERATIONS:,}"
-    raise DataError("repeat", "no number of iterations", got=repr(count), expected=expected)
+    raise DataError("repeat", "invalid number of iterations", got=repr(count), expected=expected)
 
 
 def _check_initial(initial: Sequence[object]) -> None:
@@ -90,7 +90,7 @@ def _check_initial(initial: Sequence[object]) -> None:
                         hint=hint)  # fmt: skip
     for number, tensor in enumerate(initial):
         if not isinstance(tensor, TensorValue):
-            what = f"state {number} is no tensor"
+            what = f"state {number} is not a tensor"
             raise DataError("repeat", what, got=type(tensor).__name__, expected="Tensor")
         if tensor.node.extents:
             what = f"state {number} has an axis whose extent is a variable"

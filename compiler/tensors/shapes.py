@@ -160,7 +160,7 @@ def _check_symbolic(operation: str, nodes: Sequence[TensorNode]) -> None:
             f"the shapes do not fit together: axis {axis - rank} is {' and '.join(words)}",
             got=" and ".join(f"({written_extents(n.shape, n.extents)})" for n in nodes),
             expected="the same variable, or 1, on each axis counted from the last",
-            hint="cut the other operand to the same variable, as in x[:n]",
+            hint="slice the other operand to the same variable, as in x[:n]",
         )
 
 

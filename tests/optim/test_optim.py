@@ -134,9 +134,9 @@ def test_clipping() -> None:
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "none": (lambda: optim.SGD([]), "no parameters"),
-    "no tensor": (lambda: optim.SGD([3]), "is no tensor"),  # type: ignore[list-item]
+    "no tensor": (lambda: optim.SGD([3]), "is not a tensor"),  # type: ignore[list-item]
     "no gradients": (lambda: optim.SGD([Tensor(np.ones(1))]), "collects no gradients"),
-    "twice": (lambda: optim.SGD([Tensor(np.ones(1), requires_grad=True)] * 2), "stands twice"),
+    "twice": (lambda: optim.SGD([Tensor(np.ones(1), requires_grad=True)] * 2), "occurs twice"),
     "option": (lambda: optim.SGD([{"params": [], "speed": 1}]), "no such option"),
     "nesterov": (lambda: optim.SGD([], nesterov=True), "needs momentum"),
     "betas": (lambda: optim.Adam([], betas=(1.0, 0.9)), "out of range"),

@@ -202,12 +202,12 @@ X = Tensor(np.ones(3))
 HALF: Any = 0.5
 LIST: Any = [1.0]
 WRONG: tuple[tuple[type[Exception], Callable[[], object], str], ...] = (
-    (DataError, lambda: repeat(-1, lambda i, v: v, X), "no number of iterations"),
-    (DataError, lambda: repeat(HALF, lambda i, v: v, X), "no number of iterations"),
-    (DataError, lambda: repeat(True, lambda i, v: v, X), "no number of iterations"),
-    (DataError, lambda: repeat(2_000_000, lambda i, v: v, X), "no number of iterations"),
+    (DataError, lambda: repeat(-1, lambda i, v: v, X), "invalid number of iterations"),
+    (DataError, lambda: repeat(HALF, lambda i, v: v, X), "invalid number of iterations"),
+    (DataError, lambda: repeat(True, lambda i, v: v, X), "invalid number of iterations"),
+    (DataError, lambda: repeat(2_000_000, lambda i, v: v, X), "invalid number of iterations"),
     (DataError, lambda: repeat(1, lambda i: i), "there is no state"),
-    (DataError, lambda: repeat(1, lambda i, v: v, LIST), "state 0 is no tensor"),
+    (DataError, lambda: repeat(1, lambda i, v: v, LIST), "state 0 is not a tensor"),
     (DataError, lambda: repeat(1, lambda i, v: (v, v), X), "another number of tensors"),
     (DataError, lambda: repeat(1, lambda i, v: None, X), "gives no tensor as state 0"),
     (ShapeError, lambda: repeat(1, lambda i, v: v.sum(), X), "changes the shape of state 0"),

@@ -244,7 +244,7 @@ def test_two_values_are_refused_before_anything_runs() -> None:
 REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...] = (
     (lambda x: x + ROWS, ShapeError,
      "add: the shapes do not fit together: axis -2 is n (1 … 6) and 6",
-     "cut the other operand to the same variable, as in x[:n]"),
+     "slice the other operand to the same variable, as in x[:n]"),
     (lambda x: x + Tensor(ROWS)[: variable(name="m")], ShapeError,
      "add: the shapes do not fit together: axis -2 is n (1 … 6) and m (1 … 6)", ""),
     (lambda x: x.reshape(3, -1), ShapeError,
@@ -304,7 +304,7 @@ REFUSED: tuple[tuple[Callable[[Tensor], Any], type[CompileError], str, str], ...
     (lambda x: Tensor(ROWS, symbolic={0: 4}), DataError,  # type: ignore[dict-item]
      "Variable: the extent of a symbolic axis is a variable", ""),
     (lambda x: Tensor(x, symbolic={0: variable()}), DataError,
-     "Tensor: symbolic axes are given to data", "cut the tensor instead, as in x[: n.bind(37)]"),
+     "Tensor: symbolic axes need data", "slice the tensor instead, as in x[: n.bind(37)]"),
     (lambda x: Tensor(ROWS)[: variable()].numpy(), DataError,
      "numpy: variable n has no value", ""),
     (lambda x: (Tensor(ROWS)[: variable()] + 1).numpy(), DataError,

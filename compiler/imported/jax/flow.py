@@ -27,7 +27,7 @@ def called(call: Call, *operands: Tensor) -> Any:
     for name in BODIES:
         if call.get(name) is not None:
             return call.inline(call[name], operands)
-    raise call.refused("it does not say what it calls", ", ".join(call.parameters), "a jaxpr")
+    raise call.refused("its called function is unknown", ", ".join(call.parameters), "a jaxpr")
 
 
 @primitive("custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call", "custom_vjp_call_jaxpr")
@@ -78,4 +78,4 @@ def platform(call: Call) -> Tensor:
     for number, names in enumerate(platforms):
         if names is None or "cpu" in names:
             return Tensor(number, dtype=call.dtype)
-    raise call.refused("there is no program for the processor", platforms, "one for cpu")
+    raise call.refused("there is no program for the CPU", platforms, "one for cpu")

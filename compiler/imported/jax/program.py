@@ -155,7 +155,7 @@ def _checked(call: Call, made: list[Tensor]) -> list[Tensor]:
         expected = "nothing" if described is None else _short(
             dtype_of(described.dtype, call.op), described.shape)  # fmt: skip
         if got != expected:
-            raise InternalError("from_jax", f"{call.op} gives another type or shape than in JAX",
+            raise InternalError("from_jax", f"{call.op} has another type or shape than in JAX",
                                 got=got, expected=expected)  # fmt: skip
     return made
 

@@ -6,7 +6,7 @@ from typing import Any
 from compiler.imported.arguments import Unread, reason, refusal
 from compiler.imported.jax.call import Call
 
-_OF_A_CALL = "what is computed is its jaxpr, which is read; these say how JAX compiles it"
+_OF_A_CALL = "its jaxpr is computed; these only control how JAX compiles it"
 _OF_DERIVATIVES = "the derivatives of JAX's own transformations, which are applied before"
 UNCHANGED: dict[str, str] = {
     "sharding": "where values are kept",
@@ -46,8 +46,8 @@ UNCHANGED: dict[str, str] = {
     **{f"{name}.*": _OF_DERIVATIVES for name in (
         "custom_jvp_call", "custom_vjp_call", "custom_jvp_call_jaxpr", "custom_vjp_call_jaxpr",
     )},
-    "debug_print.*": "what is printed is no value",
-    "debug_callback.*": "what is printed is no value",
+    "debug_print.*": "printing returns no value",
+    "debug_callback.*": "printing returns no value",
     "name.name": "a name for a policy of saving",
     "device_put.*": "where values are kept",
     "sharding_constraint.*": "where values are kept",

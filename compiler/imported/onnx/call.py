@@ -125,7 +125,7 @@ class Call:
         if value.tensor.size > MOST_KNOWN or not all(map(has_data, leaves(value.tensor))):
             raise self.refused(f"{what} is known only when the program runs",
                                f"input {place}: {value.tensor.dtype} {value.tensor.shape}",
-                               "a constant, or what follows from shapes")  # fmt: skip
+                               "a constant, or what depends on shapes")  # fmt: skip
         return computed([value.tensor])[0]
 
     def is_zero(self, place: int) -> bool:

@@ -77,7 +77,7 @@ def gelu(call: Call, x: Tensor, bias: Tensor | None = None) -> Tensor:
 def root_mean_square(call: Call, x: Tensor, scale: Tensor) -> Any:
     """RMSNormalization of ONNX from version 23 on; the node is in ONNX's own domain."""
     if call.outputs > 1:
-        raise call.refused("it gives what only training needs", "inv_std_var", "one output")
+        raise call.refused("outputs for training are not supported", "inv_std_var", "one output")
     return layer_normalization(replace(call, op="RMSNormalization"), x, scale)
 
 

@@ -39,7 +39,7 @@ def determinant(call: Call, x: Tensor) -> Tensor:
     """[…, n, n] → […]: the determinants, by Gaussian elimination with pivoting."""
     columns, rows = fixed(x, -2, -1)
     if columns != rows or rows > MOST_ROWS:
-        raise call.refused("this is no matrix for a determinant", x.shape,
+        raise call.refused("this matrix has no determinant here", x.shape,
                            f"square ones of up to {MOST_ROWS} rows")  # fmt: skip
     made = x.sum((-1, -2)).mul(0).add(1) if not rows else None
     for _ in range(rows):

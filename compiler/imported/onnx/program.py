@@ -442,7 +442,7 @@ def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
     """The element type and the extents of an input or output."""
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
-        raise DataError("from_onnx", f"{value.name} is no tensor", got=str(kind),
+        raise DataError("from_onnx", f"{value.name} is not a tensor", got=str(kind),
                         expected="a tensor: sequences and maps are not supported")  # fmt: skip
     tensor = value.type.tensor_type
     shape = tuple(
@@ -499,11 +499,11 @@ def from_onnx(
         try:
             parsed.ParseFromString(bytes(model))
         except Exception as error:  # whatever protobuf raises: it has several
-            raise DataError("from_onnx", "this is no ONNX model", got=str(error),
+            raise DataError("from_onnx", "this is not an ONNX model", got=str(error),
                             expected="the bytes of a ModelProto") from error  # fmt: skip
         model = parsed
     if not isinstance(model, onnx.ModelProto) or (not model.graph.node and not model.graph.output):
-        raise DataError("from_onnx", "this is no ONNX model", got=type(model).__name__,
+        raise DataError("from_onnx", "this is not an ONNX model", got=type(model).__name__,
                         expected="a path, bytes or a ModelProto with a graph")  # fmt: skip
     _check_order(model.graph, set())
     if model.functions:
@@ -517,7 +517,7 @@ def _check_order(graph: Any, outer: set[str]) -> None:
     for node in graph.node:
         if missing := [name for name in node.input if name and name not in known]:
             raise DataError(
-                "from_onnx", f"{node.op_type} {node.name} reads what nothing before it makes",
+                "from_onnx", f"{node.op_type} {node.name} reads a value not defined before it",
                 got=missing[0], expected="nodes in order, without a cycle",
             )  # fmt: skip
         for each in node.attribute:
@@ -525,5 +525,5 @@ def _check_order(graph: Any, outer: set[str]) -> None:
                 _check_order(inner, known)
         known |= set(node.output)
     if missing := [each.name for each in graph.output if each.name not in known]:
-        raise DataError("from_onnx", "nothing makes an output", got=missing[0],
+        raise DataError("from_onnx", "an output is not defined", got=missing[0],
                         expected="a node, an input or a constant of that name")  # fmt: skip

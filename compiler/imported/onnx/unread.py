@@ -26,9 +26,9 @@ UNCHANGED: dict[str, str] = {
     "Cast.round_mode": "only powers of two are rounded so, and their casts ask for it",
     "CastLike.round_mode": "only powers of two are rounded so, and their casts ask for it",
     "Gemm.broadcast": "a shape that fits needs no permission",
-    "RNN.output_sequence": "which results are there, not what they are",
-    "GRU.output_sequence": "which results are there, not what they are",
-    "LSTM.output_sequence": "which results are there, not what they are",
+    "RNN.output_sequence": "which results exist, not their values",
+    "GRU.output_sequence": "which results exist, not their values",
+    "LSTM.output_sequence": "which results exist, not their values",
     "MatMulNBits.accuracy_level": "how inexact a product may be: it is one of floats",
 }
 """Attributes and inputs that cannot change a value, each with the reason: `name`, `operator.name`,

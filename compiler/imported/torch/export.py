@@ -47,7 +47,7 @@ def exported(
     if isinstance(program, torch.nn.Module):
         return _of_module(program, inputs, named, dynamic_shapes)
     if not isinstance(program, torch.export.ExportedProgram):
-        raise DataError("from_torch", "this is no module of PyTorch", got=type(module).__name__,
+        raise DataError("from_torch", "this is not a PyTorch module", got=type(module).__name__,
                         expected="a torch.nn.Module, an ExportedProgram, or a path of a .pt2 file",
                         )  # fmt: skip
     try:
@@ -73,7 +73,7 @@ def _of_module(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any
             return _decomposed(_traced(module, args, named, dynamic_shapes, strict=True))
     except Exception as error:  # whatever the module, or PyTorch, raises
         raise _failed("torch.export cannot write this module as a graph", error,
-                      "a module whose operators do not hang on data", hint) from error  # fmt: skip
+                      "a module whose graph does not depend on data", hint) from error  # fmt: skip
 
 
 def _failed(problem: str, error: Exception, expected: str, hint: str = "") -> DataError:

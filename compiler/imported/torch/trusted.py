@@ -53,7 +53,7 @@ _NAME = re.compile(r"([A-Za-z_]\w*)\s*(\()?")
 def refuse_pickles(path: Path) -> None:
     """Raise `DataError` for a file from which PyTorch would, or may, run code."""
     if not zipfile.is_zipfile(path):
-        _refuse(path, "the file is no archive", "an archive written by torch.export.save")
+        _refuse(path, "the file is not an archive", "an archive written by torch.export.save")
     with zipfile.ZipFile(path) as archive:
         for name, content in _members(archive):
             why = _problem(name, content)
@@ -63,7 +63,7 @@ def refuse_pickles(path: Path) -> None:
 
 def _refuse(path: Path, got: str, expected: str) -> None:
     raise DataError(
-        "from_torch", "reading this file may run what is in it", got=f"{path.name}: {got}",
+        "from_torch", "reading this file may run code in it", got=f"{path.name}: {got}",
         expected=expected, hint="from_torch(path, trust=True) reads a file that you trust; on the "
         "command line --trust",
     )  # fmt: skip
@@ -141,7 +141,7 @@ def _problem_of_pickle(content: bytes) -> str:
             else:
                 last = None
     except Exception as error:  # whatever its reader raises
-        return f"it is no pickle: {error}"
+        return f"it is not a pickle: {error}"
     return ""
 
 
@@ -149,7 +149,7 @@ def _problem_of_json(content: bytes) -> str:
     try:
         whole = json.loads(content)
     except ValueError as error:
-        return f"it is no JSON: {error}"
+        return f"it is not JSON: {error}"
     open_parts: list[Any] = [whole]
     while open_parts:
         value = open_parts.pop()
@@ -162,7 +162,7 @@ def _problem_of_json(content: bytes) -> str:
             return "a tensor is a pickle"
         for key, text in value.items():
             if key.endswith("expr_str") and not _is_arithmetic(text):
-                return f"{text!r} is no arithmetic"
+                return f"{text!r} is not arithmetic"
     return ""
 
 

@@ -251,14 +251,14 @@ def _cycle() -> Any:
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
-    "no bytes of a model": (b"nothing of the kind \xff\xff", "this is no ONNX model"),
-    "nothing": (b"", "this is no ONNX model"),
-    "a number": (3, "this is no ONNX model"),
+    "no bytes of a model": (b"nothing of the kind \xff\xff", "this is not an ONNX model"),
+    "nothing": (b"", "this is not an ONNX model"),
+    "a number": (3, "this is not an ONNX model"),
     "cut": (_linear().SerializeToString()[:-40], "from_onnx"),
     "a size of 2^60": (_huge(), "initializer w has an impossible shape"),
     "too few bytes": (_short(), "the data of initializer w do not fit its shape"),
-    "a cycle": (_cycle(), "reads what nothing before it makes"),
-    "an output of nothing": (_model([], {"x": [3]}, {"z": [3]}), "nothing makes an output"),
+    "a cycle": (_cycle(), "reads a value not defined before it"),
+    "an output of nothing": (_model([], {"x": [3]}, {"z": [3]}), "an output is not defined"),
 }
 
 

@@ -300,7 +300,7 @@ def test_inputs_that_do_not_fit_are_refused_with_what_is_expected() -> None:
 
 
 def test_what_is_no_module_is_refused() -> None:
-    with pytest.raises(DataError, match="no module of PyTorch"):
+    with pytest.raises(DataError, match="not a PyTorch module"):
         compiler.from_torch(3, torch.randn(3))
     with pytest.raises(DataError, match="inputs as an example"):
         compiler.from_torch(Network())

@@ -29,7 +29,7 @@ def test_a_pickle_that_runs_something_is_refused(tmp_path: Path, content: bytes)
     place = tmp_path / "model.pt2"
     with zipfile.ZipFile(place, "w") as archive:
         archive.writestr("model/data/sample_inputs/model.pt", content)
-    with pytest.raises(DataError, match="may run what is in it"):
+    with pytest.raises(DataError, match="may run code in it"):
         refuse_pickles(place)
 
 

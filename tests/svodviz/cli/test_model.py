@@ -186,4 +186,4 @@ def test_a_broken_file_is_a_page_of_error(tmp_path: Path, capsys: Capture) -> No
     path = tmp_path / "broken.onnx"
     path.write_bytes(b"\x08\x07garbage")
     assert main(["show", str(path)]) == 1
-    assert capsys.readouterr().err.startswith("from_onnx: this is no ONNX model")
+    assert capsys.readouterr().err.startswith("from_onnx: this is not an ONNX model")
