@@ -44,13 +44,13 @@ def against_words(
         return "" if is_computed else f"a {type(node).__name__.lower()} depends on {axis.name}"
     name, terms = memory(node).name, as_sum(node.sources[1]).terms
     if terms.get(axis) != 1 or (node.predicate is not None and axis in needs[node.predicate]):
-        return f"elements of {name} along {axis.name} do not follow each other"
+        return f"elements of {name} along {axis.name} are not contiguous"
     vector = next((r for r in needs[node] if r.level == "vector" or r in lanes), None)
     if vector is not None and terms.get(vector) != axis.extent:
-        return f"words of {name} along {vector.name} do not follow each other"
+        return f"words of {name} along {vector.name} are not contiguous"
     others = (term for term in terms if term not in (axis, vector))
     if any({axis, vector} & needs[term] for term in others):
-        return f"where {name} is read is no sum of multiples of {axis.name}"
+        return f"where {name} is read is not a sum of multiples of {axis.name}"
     return ""
 
 

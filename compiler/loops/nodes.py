@@ -18,7 +18,7 @@
          | Update(argument, index, x, predicate, ranges…; op)
                                                     in order, where the predicate is true:
                                                     element `index` joined with x by `op`
-         | Custom(operands…; name, dtype)           a function from outside: of scalars, or
+         | Custom(operands…; name, dtype)           a custom function: of scalars, or
                                                     (dtype None) of arguments, out first
          | Body(stores…, updates…, customs…)        a nest each, one after the other
          | After(x, effects…)                        x, once the effects have happened

@@ -153,7 +153,7 @@ def _custom(node: Custom) -> None:
     expected = declared if is_inline else [result, *declared]
     got = [source.dtype for source in node.sources]
     if got != expected or node.result not in (None, result):
-        broken(node, 10, "the operands are others", " ".join(map(str, got)),
+        broken(node, 10, "the operands differ", " ".join(map(str, got)),
                 " ".join(map(str, expected)))  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def _alu(node: Alu) -> None:
     if len(node.sources) != row.arity:
         broken(node, 2, "the number of operands is wrong", len(node.sources), row.arity)
     if row.expansion is not None:
-        broken(node, 2, "it is no machine operation", node.op, "one without an expansion")
+        broken(node, 2, "it is not a machine operation", node.op, "one without an expansion")
     dtypes = [s.dtype for s in node.sources]
     if row.has_condition:
         condition, *dtypes = dtypes
@@ -252,7 +252,7 @@ def _axes(ranges: list[Range]) -> None:
                 broken(each, 5, "two ranges have one number", each.number, "a number each")
             shared = min(len(each.part), len(other.part))
             if each.part[:shared] == other.part[:shared] or each.role != other.role:
-                broken(each, 5, "an axis is cut and it is not", other.name, "parts of one axis")
+                broken(each, 5, "an axis is both tiled and whole", other.name, "parts of one axis")
         numbers[each.number].append(each)
 
 

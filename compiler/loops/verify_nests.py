@@ -70,7 +70,8 @@ def _words(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> No
         known = factors(value) if isinstance(node, Reduce) and node.op == "sum" else None
         parts = in_a_word(known[0].dtype) if known else 0
         if len(found) > 1 or parts != found[0].extent:
-            broken(node, 15, f"{found[0].name} is no word", found[0].extent, parts or "a product")
+            what = f"{found[0].name} does not form a word"
+            broken(node, 15, what, found[0].extent, parts or "a product")
     for axis in (r for r in needs[node] if r.level == "dot"):
         against = against_words(node, axis, needs)
         if against:
@@ -82,7 +83,7 @@ def _order(node: Update) -> None:
     levels = [is_loop(r) for r in node.ranges]
     if levels != sorted(levels, reverse=True):
         names = ", ".join(r.name for r in node.ranges)
-        broken(node, 11, "a loop inside iterations that are side by side", names, "loops outside")
+        broken(node, 11, "a loop inside an unrolled or vector range", names, "loops outside")
     for each in node.ranges:
         if each.level == "vector" and each.extent > 1 and not _hits_apart(node, each):
             broken(node, 11, f"lanes of {each.name} may hit one element", each.name, "a multiple")
@@ -164,5 +165,5 @@ def _effect(
         broken(node, 13, "an update of what was not written", "no store before", "a store")
     outside = sorted(r.name for r in needs[node] if not is_loop(r))
     if outside:
-        what = "an effect depends on iterations side by side"
+        what = "an effect depends on unrolled or vector ranges"
         broken(node, 14, what, ", ".join(outside), "loops")

@@ -270,7 +270,7 @@ class _Check(Registers):
             got = len(instruction.arguments)
             self.broken(6, "the number of operands is wrong", got, row.arity)
         if row.expansion is not None:
-            self.broken(6, "it is no machine operation", row.name, "one without an expansion")
+            self.broken(6, "it is not a machine operation", row.name, "one without an expansion")
         for register in instruction.arguments:
             self.width("an operand", register, instruction.lanes)
         dtypes = [self.dtypes[r] for r in instruction.arguments]

@@ -42,7 +42,7 @@ def test_other_values_have_no_factors() -> None:
 
 
 @pytest.mark.parametrize(("step", "trips", "got"), [
-    (2, 4, "do not follow each other"), (1, 2, "no word"),
+    (2, 4, "are not contiguous"), (1, 2, "not form a word"),
 ])  # fmt: skip
 def test_what_is_no_word_is_refused(step: int, trips: int, got: str) -> None:
     body, _, _ = product(step, trips)

@@ -75,7 +75,7 @@ WRONG: tuple[tuple[int, Change, str, str, str], ...] = (
     (5, put(11, Assign(6, 7)), "the value assigned, %7, has the wrong", "11 (assign)", "float32"),
     (5, swap(6, Acc(6, 2, f32)), "the start of an accumulator, %2", "6 (acc)", "float32"),
     (6, swap(9, Alu(9, "add", (6,), f32)), "the number of operands", "9 (add)", "2"),
-    (6, swap(9, Alu(9, "relu", (6,), f32)), "it is no machine operation", "9 (relu)", "expansion"),
+    (6, swap(9, Alu(9, "relu", (6,), f32)), "not a machine operation", "9 (relu)", "expansion"),
     (6, swap(9, Alu(9, "add", (6, 7), f32)), "operands differ in type", "9 (add)", "one type"),
     (6, swap(9, Alu(9, "xor", (6, 8), f32)), "does not accept", "9 (xor)", "bool int uint"),
     (6, swap(9, Alu(9, "lt", (6, 8), f32)), "the result has the wrong type", "9 (lt)", "bool"),

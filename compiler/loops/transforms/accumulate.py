@@ -84,7 +84,7 @@ def accumulate(
                 made = nodes.Load((done, linear(columns, sums.shape)))
                 body = swapped_body(body, {fold: made}, provenance)
         if body is before:
-            refuse(choice, "what is folded has no columns there", "a sum for each of several")
+            refuse(choice, "the reduction has no columns there", "a sum for each of several")
         record(matches, choice, before, body)
     return simplified(body, provenance, matches) if choices.of(Accumulate) else body
 
@@ -92,9 +92,9 @@ def accumulate(
 def _check(axis: nodes.Range, choice: Accumulate) -> None:
     """Refuse an axis that is no reduction, or a tiled one."""
     if axis.role != "reduction":
-        refuse(choice, f"{axis.name} is not folded", "the axis of a reduction")
+        refuse(choice, f"{axis.name} is not reduced", "the axis of a reduction")
     if axis.part or length(axis) is None:
-        refuse(choice, f"{axis.name} is cut, or has a variable trip count", "a whole axis")
+        refuse(choice, f"{axis.name} is tiled, or has a variable trip count", "a whole axis")
     if choice.rows < 1:
         refuse(choice, f"{choice.rows} iterations at a time", "1 or more")
     if axis.extent < 1:
@@ -113,7 +113,7 @@ def _columns(
     needs = dependencies(body)
     found = axes_inside(body, fold, at, needs[fold])
     if len(fold.ranges) != 1:
-        refuse(choice, f"{choice.axis} is folded together with others", "one axis")
+        refuse(choice, f"{choice.axis} is reduced together with others", "one axis")
     if not found:
         return ()
     variable = variable_axis(found)

@@ -127,11 +127,11 @@ class _Words:
         order: list[ScalarNode] = toposort([self.body])
         folds = [n for n in order if isinstance(n, nodes.Reduce) and axis in n.ranges]
         if not folds:
-            refuse(self.choice, f"nothing is folded along {axis.name}", "an axis of a sum")
+            refuse(self.choice, f"nothing is reduced along {axis.name}", "an axis of a sum")
         for node in order:
             against = against_words(node, axis, needs) if axis in needs[node] else ""
             if against:
-                refuse(self.choice, against, "words of elements in a row")
+                refuse(self.choice, against, "words of adjacent elements")
         self._note_panel(folds, needs)
         for fold in folds:
             made = self._dotted(fold)
@@ -153,16 +153,16 @@ class _Words:
         """A sum whose factors have the types of an instruction."""
         value, axis = fold.sources[0], self.axis
         if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
-            refuse(self.choice, "what is folded is no product", "a sum of products")
+            refuse(self.choice, "the reduced value is not a product", "a sum of products")
         found = [_factor(each, fold.ranges, dependencies(self.body)) for each in value.sources]
         if None in found:
-            refuse(self.choice, "a factor is no element of memory that is converted")
+            refuse(self.choice, "a factor is not a converted element of memory")
         first, second = (each for each in found if each is not None)
         dtypes = first.load.dtype, second.load.dtype
         parts = in_a_word(dtypes[0]) if are_small(*dtypes, fold.dtype) else 0
         if parts != axis.extent:
             got = f"{axis.extent} products of {dtypes[0]} and {dtypes[1]} in {fold.dtype}"
-            refuse(self.choice, f"{got} are no word", "4 of 8 bits, or 2 of 16")
+            refuse(self.choice, f"{got} do not form a word", "4 of 8 bits, or 2 of 16")
         if self.choice.form == "plain" and first.zero is None is second.zero:
             return fold
         return self._moved(fold, first, second)

@@ -74,11 +74,11 @@ def obstacle(
         if words is not None and (against := against_words(node, words, needs, [axis])):
             return against
         if isinstance(node, Load) and _is_overwritten(node, axis):
-            return f"{memory(node).name} is read in steps where it is overwritten"
+            return f"{memory(node).name} is overwritten, and its lanes are strided"
         if isinstance(node, Custom):
-            return f"{node.name} is a function from outside"
+            return f"{node.name} is a custom function"
         if isinstance(node, Alu) and not OPS[node.op].has_vectors(node.sources[-1].dtype):
-            return f"{node.op} of {node.sources[-1].dtype.name} has no good form on vectors"
+            return f"{node.op} of {node.sources[-1].dtype.name} does not vectorise well"
     return ""
 
 

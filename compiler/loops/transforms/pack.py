@@ -98,7 +98,7 @@ def _tiles(
         refuse(choice, f"argument {choice.slot} is not read", "the slot of an input")
     loads = [n for n in loads if _is_moved(needs[n.sources[1]], choice.along)]
     if not loads:
-        what = f"no read of argument {choice.slot} moves along {choice.along}"
+        what = f"no load of argument {choice.slot} depends on {choice.along}"
         refuse(choice, what, "an axis of its index")
     inner = _inside(body, at)
     result: dict[nodes.Load, tuple[nodes.Range, ...]] = {}

@@ -53,14 +53,14 @@ def _check(body: Body, axis: Range, choice: Parallelize) -> None:
     if axis.level != "loop":
         refuse(choice, f"{axis.name} has a level already", "one choice of a level")
     if not all(isinstance(nest, Store) for nest in body.sources):
-        refuse(choice, "updates read what the stores wrote, so all is done in order", "no updates")
+        refuse(choice, "updates read what the stores wrote, so they run in order", "no updates")
     owners = [n for n in body.sources if isinstance(n, Store) and axis in n.ranges]
     if not owners:
         refuse(choice, f"{axis.name} is an axis of scratch memory", "an axis of the output")
     for store in owners:
         outside = store.ranges[0]
         if outside is not axis:
-            refuse(choice, f"{axis.name} stands inside {outside.name}", "the outermost loop")
+            refuse(choice, f"{axis.name} is inside {outside.name}", "the outermost loop")
     others = {r.tasks for r in axes(body).values() if r.level == "core"}
     if others - {choice.tasks}:
         refuse(choice, f"another axis has {max(others)} tasks", "the same number everywhere")

@@ -50,7 +50,7 @@ def prefetch(
             if isinstance(n, Load) and _is_of(n, choice) and (ahead := _step(n, outer))
         }
         if not found:
-            why = f"no load of argument {choice.slot} along {choice.axis} moves with {choice.next}"
+            why = f"no load of argument {choice.slot} along {choice.axis} depends on {choice.next}"
             refuse(choice, why, "an axis that rows are read along, and one over rows")
         made = swapped_body(body, found, provenance)
         record(matches, choice, body, made)

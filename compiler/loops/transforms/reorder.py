@@ -39,7 +39,7 @@ def reorder(
         wanted = [axis for axis in found if axis is not None]
         serial = next((axis for axis in wanted if axis.role == "serial"), None)
         if serial is not None:
-            refuse(choice, f"{serial.name} is the order of updates, which stays", "other axes")
+            refuse(choice, f"{serial.name} is the order of updates: it stays", "other axes")
         made = _together(_ordered(body, wanted, provenance), provenance)
         record(matches, choice, body, made)
         body = made

@@ -79,13 +79,13 @@ def _check(axis: nodes.Range, choice: Tile, choices: Choices) -> None:
     if choice.tail not in ("peel", "mask"):
         refuse(choice, f"there is no tail {choice.tail}", "peel or mask")
     if axis.role == "serial":
-        refuse(choice, f"{axis.name} is the order of updates, which stays", "another axis")
+        refuse(choice, f"{axis.name} is the order of updates: it stays", "another axis")
     if axis.part[-1:] == (2,) and not _is_fixed(axis):
-        what = f"{axis.name} is what tiles leave over of a variable trip count"
+        what = f"{axis.name} is the remainder of an axis with a variable trip count"
         refuse(choice, what, "another axis")
     masked = tuple(f"{c.axis}." for c in choices.of(Tile) if c.tail == "mask")
     if axis.name.startswith(masked) and not (_is_fixed(axis) and axis.extent % choice.size == 0):
-        what = f"{axis.name} is part of an axis whose rest is masked"
+        what = f"{axis.name} is part of an axis whose remainder is masked"
         refuse(choice, what, f"a size that divides its {axis.extent} iterations")
 
 

@@ -33,9 +33,9 @@ def test_same_values(name: str, choices: str, n: int) -> None:
 
 
 @pytest.mark.parametrize(("choices", "why"), [
-    ("accumulate i0 4", "not folded"),
+    ("accumulate i0 4", "not reduced"),
     ("accumulate r1 0", "iterations at a time"),
-    ("tile r1 4; accumulate r1.0 2", "cut"),
+    ("tile r1 4; accumulate r1.0 2", "is tiled"),
     ("accumulate r1 4 i0", "no columns"),
 ])  # fmt: skip
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:

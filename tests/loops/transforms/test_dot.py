@@ -84,15 +84,15 @@ def test_sums_of_columns_are_computed_once_for_all_rows() -> None:
 
 
 @pytest.mark.parametrize(("name", "choices", "why"), [
-    ("matmul of bytes", "tile r2 4; dot r2.1", "do not follow each other"),
-    ("matmul of bytes", "tile r2 4; pack 2; dot r2.0", "do not follow each other"),
-    ("matmul of bytes", "tile r2 2; pack 2; dot r2.1", "no word"),
-    ("matmul of integers", "tile r2 4; pack 2; dot r2.1", "no element of memory that is converted"),
+    ("matmul of bytes", "tile r2 4; dot r2.1", "are not contiguous"),
+    ("matmul of bytes", "tile r2 4; pack 2; dot r2.0", "are not contiguous"),
+    ("matmul of bytes", "tile r2 2; pack 2; dot r2.1", "not form a word"),
+    ("matmul of integers", "tile r2 4; pack 2; dot r2.1", "not a converted element of memory"),
     ("matmul of halves", TILED.format(2, "shifted"), "no other sign"),
-    ("matmul of bytes", "dot i0", "nothing is folded along i0"),
+    ("matmul of bytes", "dot i0", "nothing is reduced along i0"),
     ("matmul of bytes", "dot r9", "no axis r9"),
-    ("row sums", "tile r1 4; dot r1.1", "no product"),
-    ("matmul of bytes", "tile i1 16; tile r2 4; dot r2.1; vectorize i1.1", "follow each other"),
+    ("row sums", "tile r1 4; dot r1.1", "is not a product"),
+    ("matmul of bytes", "tile i1 16; tile r2 4; dot r2.1; vectorize i1.1", "are not contiguous"),
 ])  # fmt: skip
 def test_illegal_choices_are_refused(name: str, choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
@@ -101,7 +101,7 @@ def test_illegal_choices_are_refused(name: str, choices: str, why: str) -> None:
 
 def test_lanes_whose_words_are_apart_are_refused() -> None:
     choices = "tile i1 16; tile i0 16; tile r2 4; pack 2; dot r2.1; vectorize i0.1"
-    with pytest.raises(ScheduleError, match=r"words of in1 along i0\.1 do not follow each other"):
+    with pytest.raises(ScheduleError, match=r"words of in1 along i0\.1 are not contiguous"):
         transform(body_of("matmul of bytes", 32, 64, 32), choices)
 
 

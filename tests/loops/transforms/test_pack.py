@@ -89,8 +89,8 @@ def test_one_of_two_reads_of_an_argument(name: str) -> None:
 
 
 @pytest.mark.parametrize(("choices", "why"), [
-    ("pack 1[i7]", "no read of argument 1 moves along i7"),
-    ("tile i1 8; pack 1[i1.2]", r"no read of argument 1 moves along i1\.2"),
+    ("pack 1[i7]", "no load of argument 1 depends on i7"),
+    ("tile i1 8; pack 1[i1.2]", r"no load of argument 1 depends on i1\.2"),
 ])  # fmt: skip
 def test_a_read_that_is_not_there(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):

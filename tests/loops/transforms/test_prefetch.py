@@ -35,7 +35,7 @@ def test_only_loads_along_the_axis_fetch_and_as_far_as_the_next_iteration() -> N
 
 
 @pytest.mark.parametrize(("choices", "why"), [
-    ("prefetch 2 r1 i0", "no load of argument 2 along r1 moves with i0"),
+    ("prefetch 2 r1 i0", "no load of argument 2 along r1 depends on i0"),
     ("prefetch 1 i0 r1", ""),
     ("prefetch 1 r9 i0", "no load of argument 1 along r9"),
     ("prefetch 1 r1 i9", "there is no axis i9"),

@@ -44,7 +44,7 @@ def test_same_values(name: str, choices: str, n: int) -> None:
     ("tile i1 0", "has no iterations"),
     ("tile i7 4", "no axis i7"),
     ("tile i1 16 fold", "no tail"),
-    ("tile i1 48 mask; tile i1.1 32", "rest is masked"),
+    ("tile i1 48 mask; tile i1.1 32", "remainder is masked"),
 ])  # fmt: skip
 def test_illegal_choices_are_refused(choices: str, why: str) -> None:
     with pytest.raises(ScheduleError, match=why):
@@ -89,5 +89,5 @@ def test_what_is_left_of_a_variable_trip_count_is_not_cut_again() -> None:
     before = forms(body)[-1]
     assert "n//4" in printed(transform(before, "tile i0 4"))
     assert "i0.2" not in printed(transform(before, "tile i0 1"))
-    with pytest.raises(ScheduleError, match=r"i0\.2 is what tiles leave over of a variable trip"):
+    with pytest.raises(ScheduleError, match=r"i0\.2 is the remainder of an axis with a variable"):
         transform(before, "tile i0 4; tile i0.2 2")

@@ -44,5 +44,5 @@ def test_illegal_choices_are_refused(choices: str, why: str) -> None:
 def test_what_is_read_and_overwritten_stands_next_to_each_other() -> None:
     before = forms(bodies("written", 8, 9, 1)[-1])[-1]
     transform(before, "vectorize i1")
-    with pytest.raises(ScheduleError, match="out is read in steps where it is overwritten"):
+    with pytest.raises(ScheduleError, match="out is overwritten, and its lanes are strided"):
         transform(before, "vectorize i0")
