@@ -211,7 +211,7 @@ class _Count:
         if lane is not None and lane.level == "vector" and _is_exchanged(node, strides, lane, path):
             stride = 1
         if stride is not None and any(r.level == "dot" for r in path if r in strides):
-            stride = min(stride, 1)  # words are in a row
+            stride = min(stride, 1)  # words are adjacent
         depth = max((n + 1 for n, r in enumerate(path) if r not in strides), default=0)
         # what the loops inside the innermost one that does not move the index go through
         depth = depth if depth < len(path) else 0

@@ -359,7 +359,7 @@ def _blocks(
     blocks = {node: max(node.extent, 1) for node in order if isinstance(node, Range)}
     nests = (node.ranges for node in order if isinstance(node, Update))
     place = {each: depth for ranges in nests for depth, each in enumerate(ranges)}
-    # Serial ranges are cut from the outermost inwards: their order is that of the updates.
+    # Serial ranges are divided from the outermost inwards: their order is that of the updates.
     for each in sorted(blocks, key=lambda r: (r.role != "normal", place.get(r, r.number))):
         while blocks[each] > 1 and _elements(needs, blocks) > limit:
             blocks[each] = (blocks[each] + 1) // 2

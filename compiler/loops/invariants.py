@@ -15,7 +15,7 @@ compiler.
     what it joins.
  5. The extent of a range is an int64 expression of constants and variables, 0 or more; no two
     ranges have one number and one part, and no two variables one name. The ranges of one number
-    have one role, and none is a part of another: an axis that is cut is cut everywhere.
+    have one role, and none is a part of another: an axis that is tiled is tiled everywhere.
  6. Normal ranges are the loops of Stores, serial ranges of Updates, reduction ranges of Reduces; a
     Store whose value is a Scan has the serial range of that as well, and no other Scan.
     No nest has a range twice, or one that a nest inside it has. A Reduce has at least one, and its

@@ -75,7 +75,7 @@ def _words(node: ScalarNode, needs: Mapping[ScalarNode, frozenset[Range]]) -> No
     for axis in (r for r in needs[node] if r.level == "dot"):
         against = against_words(node, axis, needs)
         if against:
-            broken(node, 15, against, axis.name, "elements in a row")
+            broken(node, 15, against, axis.name, "adjacent elements")
 
 
 def _order(node: Update) -> None:

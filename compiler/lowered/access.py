@@ -173,9 +173,9 @@ def store(values: Values, node: loops.Store) -> None:
     index, value = node.sources[1:3]
     tile = _written(values, node, node.ranges)
     is_row = tile.lanes == 1 or values.tiles.stride(index, tile.vector) == 1
-    woven = None if is_row else _woven(values, node, tile)
-    if woven is not None:
-        _store_woven(values, node, tile, woven)
+    interleaved = None if is_row else _interleaved(values, node, tile)
+    if interleaved is not None:
+        _store_interleaved(values, node, tile, interleaved)
         return
     along = None if is_row else _columns(values, node, tile)
     if along is not None:
@@ -209,7 +209,7 @@ def _columns(values: Values, node: loops.Store, tile: Tile) -> Range | None:
     return None
 
 
-def _woven(values: Values, node: loops.Store, tile: Tile) -> Range | None:
+def _interleaved(values: Values, node: loops.Store, tile: Tile) -> Range | None:
     """The unrolled range whose iterations lie between the lanes, so that all are contiguous."""
     tiles, index, size = values.tiles, node.sources[1], tile.lanes * node.dtype.itemsize
     for each in tile.ranges:
@@ -221,7 +221,7 @@ def _woven(values: Values, node: loops.Store, tile: Tile) -> Range | None:
     return None
 
 
-def _store_woven(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:
+def _store_interleaved(values: Values, node: loops.Store, tile: Tile, along: Range) -> None:
     """Stores the registers of iterations interleaved into one vector."""
     index, value = node.sources[1:3]
     for iterations in tile.combinations():

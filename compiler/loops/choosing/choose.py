@@ -73,7 +73,7 @@ def _choose(body: Body, model: MachineModel) -> Choices:
         return _left(Reason("it writes nothing", Number("elements written", 0)))
     unrolled = next((axis.name for axis in axes(body).values() if axis.unroll), "")
     if unrolled:
-        return _left(Reason(f"the program asks for {unrolled} side by side"))
+        return _left(Reason(f"the program asks to unroll {unrolled}"))
     against: dict[str, Reason] = {}
     for kind in KINDS:
         found = kind(seen, model)

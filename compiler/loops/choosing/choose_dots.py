@@ -38,10 +38,10 @@ FEW = 4
 With 1,000 columns and sums of 512, 4 rows take 257 µs in tiles and 120 so; 8 rows take 354 in tiles
 and would take 267 so (EPYC, AVX2, 2026-11-23)."""
 SUMS = 8
-"""Vectors of sums per tile: 4 rows by 512 by 1,000 take 79, 93, 114 and 137
-µs with 4, 8, 12 and 16 (least processor time, one core; where 512-bit vectors are two registers of
-16), 3 rows by 1,000² 125, 129, 138 and 172 with 3, 6, 9 and 12, 2 rows by 4,096² 3.9, 3.4 and 2.7
-ms with 2, 4 and 8 (EPYC, AVX2, 2026-11-23)."""
+"""Vectors of sums per tile: 4 rows by 512 by 1,000 take 79, 93, 114 and 137 µs with 4, 8, 12 and 16
+(least processor time, one core; where 512-bit vectors are two registers of 16), 3 rows by 1,000²
+125, 129, 138 and 172 with 3, 6, 9 and 12, 2 rows by 4,096² 3.9, 3.4 and 2.7 ms with 2, 4 and 8
+(EPYC, AVX2, 2026-11-23)."""
 PAIRS = 16
 """The most rows for which vectors along the sum pay if the weights are not in a near cache: 8 rows
 by 1,024 by 4,096 take 1.7 ms so and 3.9 in tiles, 16 by 768 by 3,072 1.8 and 3.1, 32 3.2 and 3.4 to
@@ -54,13 +54,12 @@ BUSY = 8
 sums of 4,096 take 1.60 µs with 1 and 1.53 with 4, 8 or 16 (EPYC, AVX2, 2026-11-23)."""
 PEELED = 8
 """Blocks of a sum from which the remainder is a masked vector of its own. Otherwise each iteration
-has a mask, which is its largest cost where masks are not cheap.
-100×100 sums of 20,000 in 8 parts take 3.9 ms with such a rest and 24 with masks (EPYC, AVX2, two
-busy cores, 2026-11-23)."""
+has a mask, which is its largest cost where masks are not cheap. 100×100 sums of 20,000 in 8 parts
+take 3.9 ms with such a rest and 24 with masks (EPYC, AVX2, two busy cores, 2026-11-23)."""
 HELD = 0.75
-"""The share of the registers for the vectors of the shorter operand: 24 of 32. By
-1,000 columns, 4 rows of 96, which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors
-would take 18.3 so and take 34.0 (EPYC, AVX2, 2026-11-23)."""
+"""The share of the registers for the vectors of the shorter operand: 24 of 32. By 1,000 columns, 4
+rows of 96, which are 24 vectors, take 13.9 µs so and 27.0 otherwise; 32 vectors would take 18.3 so
+and take 34.0 (EPYC, AVX2, 2026-11-23)."""
 SPARE = 2
 """Registers for loaded values; the sums and the vectors of the shorter operand have the others. 4
 rows of 96 by 1,000 columns take 13.6 µs where they have 30 and 22.6 with 40, where sums are spilled

@@ -38,7 +38,7 @@ def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:
         found = kind(parted, model)
         if isinstance(found, Choices):
             return chosen((*cuts, *found, *found.refused))
-    return Reason("with groups cut it is no product and no windows")
+    return Reason("with split groups it is neither a product nor a convolution")
 
 
 def in_groups(seen: Accesses) -> tuple[tuple[Tile, ...], Accesses]:

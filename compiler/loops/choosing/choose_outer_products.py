@@ -1,4 +1,4 @@
-"""Choices for products of few rows, or of long sums: the weights go by once, in order.
+"""Choices for products of few rows, or of long sums: the weights are read once, in order.
 
     out[i0, i1] = Σ r2  rows[i0, r2] * columns[r2, i1]      16 rows, say, of 3,072 columns
 
@@ -7,11 +7,12 @@
         for i1.1.0 in 48        32 columns
           i0 in 16              sums += Σ 4 iterations of r2
 
-A tile of sums in registers goes down all of r2 for a few columns, and reads a short piece of each
-row of `columns`: far apart, each on a page of its own, so that no processor fetches it ahead. With
-many rows a copy of the panel pays; with few it does not, nor where the sum is so long that a copy
-stays in no near cache. Here a few whole rows of `columns` are read from begin to end, and added to
-the sums of all rows, which stay near. Elsewhere called a sum of outer products, a rank-k update.
+A tile of sums in registers iterates over all of r2 for a few columns, and reads a short piece of
+each row of `columns`. These accesses are strided, each on another page, so hardware does not
+prefetch them. Packing the panel pays for many rows, but not for few, nor if the sum is so long that
+a packed panel fits no near cache. Here a few whole rows of `columns` are read from begin to end and
+added to the sums of all rows, which stay in a near cache: a sum of outer products, or rank-k
+update.
 """
 
 from dataclasses import replace
@@ -45,25 +46,25 @@ from compiler.loops.choosing.register_tiles import LINE
 from compiler.machines.model import MachineModel
 
 FEW = 64
-"""Rows for which a copy of the panel does not pay: 16, 32 and 64 rows by 1,024 by 4,096 take 1.8,
-3.0 and 9 to 11 ms so and 17 to 26, 39 and 19 ms in tiles, which are packed from 60 rows on (EPYC,
-AVX2, two busy cores, 2026-11-23)."""
+"""The most rows for which packing the panel does not pay: 16, 32 and 64 rows by 1,024 by 4,096 take
+1.8, 3.0 and 9 to 11 ms so and 17 to 26, 39 and 19 ms in tiles, which are packed from 60 rows on
+(EPYC, AVX2, two busy cores, 2026-11-23)."""
 MANY = 128
-"""Rows from which tiles of sums pay however long the sum is: 256×4096×256 runs at 144 GFLOP/s so
-and at 201 in tiles where rows lie across the sum, which is then cut into lots, at 142 and 265 where
-they lie along it; 128×8192×256 at 156 and 169, 142 and 163 (Emerald Rapids, AVX-512, two threads,
-2026-11-26). By AVX2 256×4096×256 took 4.1 ms so and 4.9 in tiles (EPYC, Zen 5, 2026-11-24).
-"""
+"""The number of rows from which tiles of sums always pay: 256×4096×256 runs at 144 GFLOP/s so and
+at 201 in tiles where rows are strided along the sum, which is then split into blocks, at 142 and
+265 where they are contiguous; 128×8192×256 at 156 and 169, 142 and 163 (Emerald Rapids, AVX-512,
+two threads, 2026-11-26). By AVX2 256×4096×256 took 4.1 ms so and 4.9 in tiles (EPYC, Zen 5,
+2026-11-24). """
 SHARED = 1.5
-"""Rows for each line of a set, from which rows that share one are thrown out of the nearest cache
-before all of their line is used: 24, 48 and 64 rows by 2,048 by 512, 8,192 bytes apart, take 0.67,
+"""Rows per line of a set from which they are evicted from the nearest cache before their whole line
+is used (conflict misses): 24, 48 and 64 rows by 2,048 by 512, 8,192 bytes apart, take 0.67,
 1.43 and 1.91 ms so and 0.54, 0.87 and 1.13 in tiles, 16 rows 0.40 and 0.43; by 768 by 3,072 48 rows
 take 2.0 ms so and 2.4 in tiles (EPYC, Zen 5, AVX2, 2026-11-24)."""
 ONCE = 16
-"""Rows that are one or two tiles of sums: 16 rows by 512 by 1,000 take 0.18 ms so and 0.33 in tiles
-(EPYC, AVX2, two busy cores, 2026-11-23)."""
+"""The most rows that are one or two tiles of sums: 16 rows by 512 by 1,000 take 0.18 ms so and 0.33
+in tiles (EPYC, AVX2, two busy cores, 2026-11-23)."""
 LEAST = 4 * ROWS
-"""Trip count of the sum that is worth sums in scratch memory: as in `choose_columns`."""
+"""The trip count from which sums in scratch memory pay, as in `choose_columns`."""
 
 
 def outer_products(seen: Accesses, model: MachineModel) -> Choices | Reason:

@@ -61,10 +61,9 @@ ADDED = 8.0
 """Cycles to add up the lanes of one sum: an estimate, four dependent steps. 2 makes
 no difference; with 32, 1000×128×3 takes 39 µs in tiles, with 8 77 by LLVM, as under `HELD` (EPYC,
 AVX2, 2026-11-23)."""
-WOVEN = 8
-"""The most contiguous rows that LLVM deinterleaves into vectors. 1000×3×3
-takes 2.8 µs with 0 and 1.35 with 4, 8 or 16; for more rows than 4 no difference was seen (EPYC,
-AVX2, 2026-11-23)."""
+DEINTERLEAVED = 8
+"""The most contiguous rows that LLVM deinterleaves into vectors. 1000×3×3 takes 2.8 µs with 0 and
+1.35 with 4, 8 or 16; for more rows than 4 no difference was seen (EPYC, AVX2, 2026-11-23)."""
 
 
 def products(seen: Accesses, model: MachineModel) -> Choices | Reason:
@@ -137,12 +136,12 @@ def _by_llvm(found: Product, lanes: int, model: MachineModel) -> float:
         read = trips if found.other.step(found.rows) == 1 else _parted(trips)
         cycles = trips * columns / model.multiply_adds + read + _parted(columns)
         return batches * -(-rows // lanes) * cycles
-    if trips <= WOVEN and columns >= 2 * lanes and not found.is_panel_in_order:
+    if trips <= DEINTERLEAVED and columns >= 2 * lanes and not found.is_panel_in_order:
         each = trips / model.multiply_adds + _parted(trips)
         return batches * rows * -(-columns // lanes) * each
     is_along = all(found.other.step(r) == 1 for r in found.folded) and found.is_panel_in_order
     held = int(model.registers * HELD)
-    if is_along and 0 < vectors <= WOVEN and vectors * columns <= held:
+    if is_along and 0 < vectors <= DEINTERLEAVED and vectors * columns <= held:
         each = vectors / model.multiply_adds + ADDED + left
         return batches * (rows * columns * each + vectors * columns**2)
     return math.inf
@@ -150,7 +149,7 @@ def _by_llvm(found: Product, lanes: int, model: MachineModel) -> float:
 
 def _parted(rows: int) -> float:
     """The cycles to deinterleave one vector of each of the rows."""
-    return float(rows * rows) if rows <= WOVEN else math.inf
+    return float(rows * rows) if rows <= DEINTERLEAVED else math.inf
 
 
 def _is_short(found: Product) -> bool:
@@ -254,8 +253,8 @@ def _several(found: Product, plan: Plan) -> list[Tile]:
     fold = found.folded[-1]
     if plan.steps == 1 or _is_short(found):
         return []
-    words = f"{plan.steps} iterations side by side: elements of rows in a row are one load"
-    trips = trip_count(fold.name, fold.extent, "side by side", plan.steps)
+    words = f"{plan.steps} unrolled iterations: adjacent elements of rows are one load"
+    trips = trip_count(fold.name, fold.extent, "unrolled", plan.steps)
     return [Tile(fold.name, plan.steps, "peel", Reason(words, trips))]
 
 

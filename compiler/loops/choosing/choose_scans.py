@@ -85,7 +85,7 @@ def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]
     cores = model.cores if is_outside and is_worth_threads(seen, model) else 1
     apart = abs(seen.store.step(rows) or 0) * seen.store.argument.element.itemsize
     side = max(min(ALIASED if apart % way_bytes(model) == 0 else ROWS, trips // cores), 1)
-    several = trip_count(name, trips, "side by side", side)
+    several = trip_count(name, trips, "unrolled rows", side)
     sets = Number("rows apart", apart, "bytes", "one set", way_bytes(model))
     words = Reason(f"{side} unrolled rows hide the latency of each", several, sets)
     if trips <= side:

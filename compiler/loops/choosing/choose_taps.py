@@ -42,9 +42,9 @@ def side_by_side(seen: Accesses, most: int) -> list[Row] | Reason:
             break
         axes.append(axis)
         results *= trips
-    few = Number("results side by side", results, "", "at most", most)
+    few = Number("unrolled results", results, "", "at most", most)
     if results < 2:
-        return Reason("its innermost loops have too many results to be side by side", few)
+        return Reason("its innermost loops have too many results to unroll", few)
     folded, beside = set(seen.reductions[0].ranges), set(axes)
     inside = [seen.needs[a.node] for a in seen.loads if seen.needs[a.node] & folded]
     shared = sum(not needs & beside for needs in inside)

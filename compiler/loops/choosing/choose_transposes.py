@@ -41,10 +41,10 @@ from compiler.loops.transforms.levels import length
 from compiler.machines.model import MachineModel
 
 TILES = 4
-"""Adjacent tiles in a row of the output, which are written together. With 4 for 8,
-and columns fetched ahead, 4000×4160 went from 4.7 to 3.6 ms on two cores (EPYC, AVX-512,
-2026-11-22). It takes 8.7, 11.9, 15.4 and 15.3 ms with 1, 2, 4 and 8, but 1000² 0.63, 0.64, 0.59 and
-0.50 (EPYC, AVX2, 2026-11-23)."""
+"""Adjacent tiles in a row of the output, which are written together. With 4 for 8, and columns
+fetched ahead, 4000×4160 went from 4.7 to 3.6 ms on two cores (EPYC, AVX-512, 2026-11-22). It takes
+8.7, 11.9, 15.4 and 15.3 ms with 1, 2, 4 and 8, but 1000² 0.63, 0.64, 0.59 and 0.50 (EPYC, AVX2,
+2026-11-23)."""
 LINES = 2
 """Lines of a row of the output that are written together if rows of the input share a set of the
 first cache, and evict each other. 4096² went from 5.0 to 3.9 ms on two cores with 1 (EPYC,

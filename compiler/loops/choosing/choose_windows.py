@@ -145,7 +145,7 @@ def _written_out(found: Windows, best: Shape) -> list[Row]:
         terms *= axis.extent
         if terms <= TERMS:
             words = f"{found.taps} taps, {terms} terms unrolled, at most {TERMS}"
-            most = Number("terms side by side", terms, "", "at most", TERMS)
+            most = Number("unrolled terms", terms, "", "at most", TERMS)
             choices.append(Unroll(axis.name, Reason(words, most)))
     return choices
 

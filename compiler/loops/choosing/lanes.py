@@ -42,9 +42,9 @@ all, take 285, 275 and 272 µs with 1, 2 and 4, on 2,000,000 845, 876 and 774 (E
 2026-11-23)."""
 BESIDE_CONSTANTS = 2
 """Unrolled vectors if constants of polynomials are in registers too. With 4 LLVM spills values of
-gelu, exp, tanh and the logistic function, with AVX2 and with NEON; with 2 gelu of
-16,384 takes 8.4 µs rather than 7.9, the logistic function 7.7 rather than 7.4, of 2²⁴ all the same
-(EPYC, Zen 5, AVX2, 2026-11-24)."""
+gelu, exp, tanh and the logistic function, with AVX2 and with NEON; with 2 gelu of 16,384 takes 8.4
+µs rather than 7.9, the logistic function 7.7 rather than 7.4, of 2²⁴ all the same (EPYC, Zen 5,
+AVX2, 2026-11-24)."""
 WORTH_THREADS = 20_000.0
 """Nanoseconds of work below which a kernel stays on one core. A round number, not measured: handing
 work over takes 0.84 µs where a thread waits for it, 52 to 58 where it sleeps (Xeon,

@@ -38,18 +38,17 @@ of 128×768×3072 and 128×3072×768, each with a matrix of its own, one product
 2.5 with 4, of 32 rows 2.2 and 1.9 (Xeon, AVX-512, 2026-11-23). 192×600×600 alone takes as long with
 5 as with 160, within 7 % (EPYC, AVX2, 2026-11-23)."""
 USES_LOST = 3
-"""The same, if each piece misses the TLB. 24 to 96 rows by 1024² take as
-long with 1, 3, 10 and 30, within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30
-(EPYC, AVX2, 2026-11-23)."""
+"""The same, if each piece misses the TLB. 24 to 96 rows by 1024² take as long with 1, 3, 10 and 30,
+within 10 %; 48×2048×2048 takes 19 ms with 1 or 3 and 24 with 10 or 30 (EPYC, AVX2, 2026-11-23)."""
 
 USES_NEAR = 20
-"""The same, if pieces stay in the level-2 cache but not in the nearest one. A useless copy
-costs 10 % with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5,
-AVX-512, 2026-11-24); where pieces that lie apart are slow to come from there, 256³ and 512³ take
-1.5 to 2.5 times as long without (Emerald Rapids, AVX-512, before 2026-11-22). Half as many are
-enough where two vectors in a row are one load: 98 instructions instead of 109 for 80 multiply-adds
-(Apple M1, by LLVM 22.1's assembly, 2026-11-24), and where each piece is on a page of its own: 64×64
-×1024 takes 96 µs and 71 copied (EPYC, Zen 5, AVX2, 2026-11-24)."""
+"""The same, if pieces stay in the level-2 cache but not in the nearest one. A useless copy costs 10
+% with 8 tiles, 4 with 16 and 3 with 32 (96 and 192 by 256², EPYC, Zen 5, AVX-512, 2026-11-24);
+where pieces that lie apart are slow to come from there, 256³ and 512³ take 1.5 to 2.5 times as long
+without (Emerald Rapids, AVX-512, before 2026-11-22). Half as many are enough where two adjacent
+vectors are one load: 98 instructions instead of 109 for 80 multiply-adds (Apple M1, by LLVM 22.1's
+assembly, 2026-11-24), and where each piece is on a page of its own: 64×64 ×1024 takes 96 µs and 71
+copied (EPYC, Zen 5, AVX2, 2026-11-24)."""
 HELD = 2
 """The share of the nearest cache, 1/n, and of the lines of a set, up to which a panel stays there
 while rows pass through: an estimate."""
@@ -90,7 +89,7 @@ def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
         each = 0.0 if is_square else width * ACROSS
         step = found.panel.step(found.columns)
         seen = () if step is None else (
-            Number(f"step of {found.columns.name} in the panel", step, "", "in a row", 1),
+            Number(f"step of {found.columns.name} in the panel", step, "", "contiguous", 1),
         )
         return Worth(0, Reason("the panel lies across the columns", *seen), apart=each)
     steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}

@@ -69,7 +69,7 @@ def _several(rows: Range, several: int) -> list[Choice]:
     trips = length(rows)
     if several < 2 or trips is None:
         return []
-    name, group = rows.name, Number("rows side by side", several)
+    name, group = rows.name, Number("unrolled rows", several)
     words = Reason(f"{several} rows at a time hide the latency of each", group)
     if trips <= several:
         return [Unroll(name, words)]

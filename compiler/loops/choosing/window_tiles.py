@@ -42,8 +42,8 @@ SEEN = 0.05
 """Cycles of a load that multiply-adds do not hide: an estimate, so that of equal tiles one with
 fewer loads is chosen."""
 ACROSS = 1.5
-"""The relative cost of an unaligned load: an estimate. With 1
-and 3 seven convolutions took as long, within 4 % (EPYC, AVX2, 2026-11-23)."""
+"""The relative cost of an unaligned load: an estimate. With 1 and 3 seven convolutions took as
+long, within 4 % (EPYC, AVX2, 2026-11-23)."""
 MASKED = 2.5
 """Cycles of a masked load without mask registers: LLVM computes the mask in each iteration. 8
 images of 61 channels by 27×29, 3×3, whose lines have a remainder of 5 pixels, take 8.9 ms with
@@ -70,9 +70,9 @@ MOST_WEIGHTS = 1024 * 1024
 or 2¹⁷ and 12 with 2²⁰ (EPYC, AVX2, 2026-11-23)."""
 KEPT = 2
 """Bytes of L2 per byte of packed weights that stay there: the original weights and the image pass
-through it too. 256 channels by 256 of 14², 3×3, take 2.17, 2.26 and 2.77 ms with
-blocks of 16, 32 and 64 channels, of 147, 295 and 590 kB, 512 by 512 of 7² 2.85 and 4.09 with 295
-and 590 (EPYC, Zen 4, AVX-512, L2 of 1 MB, 2026-11-24)."""
+through it too. 256 channels by 256 of 14², 3×3, take 2.17, 2.26 and 2.77 ms with blocks of 16, 32
+and 64 channels, of 147, 295 and 590 kB, 512 by 512 of 7² 2.85 and 4.09 with 295 and 590 (EPYC, Zen
+4, AVX-512, L2 of 1 MB, 2026-11-24)."""
 APART = 32
 """The most lanes that are transposed to be stored: with 64 of one byte LLVM took 25 s for one
 kernel, with 32 it took 2 s (EPYC, AVX2, 2026-11-23)."""
