@@ -6,7 +6,7 @@ svodviz.explore(a, b)           # two side by side; print(svodviz.compare(a, b))
 svodviz.save(y, "graph.png")    # a stage in a file: svg, png, dot, graphml, json, txt, html
 svodviz.quiz(y)                 # predict, then reveal: questions about what was recorded
 svodviz.explore(y, check=True)  # every pass run and marked ✓ or ✗
-svodviz.measure(y)              # what each item of one run takes, beside its estimate
+svodviz.measure(y)              # the measured time of each item, next to its estimate
 svodviz.simulate(f, Cluster(workers=64))      # on machines that are not there
 svodviz.bisect(y)               # opened at the first wrong pass and rewrite
 %load_ext svodviz               # then %explore expression, and %%explore over a cell

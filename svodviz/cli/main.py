@@ -203,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_given(command: argparse.ArgumentParser) -> None:
-    """What a model is given."""
+    """The inputs of a model."""
     command.add_argument("--input", action="append", default=[], metavar="[NAME=]FILE",
                          help="of a model: arrays for its inputs, from .npz or .npy")  # fmt: skip
     command.add_argument("--dim", action="append", default=[], metavar="NAME=NUMBER",

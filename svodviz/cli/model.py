@@ -28,10 +28,10 @@ SUFFIXES = (".onnx", ".pt2")
 EXTRAS = {".onnx": ("onnx", "onnx"), ".pt2": ("torch", "torch")}
 """For each suffix the package that reads it, and the extra of this one that brings it."""
 COMMAND = "command line"
-"""What the stage Source calls the place that runs a model."""
+"""The name that the stage Source gives to the place that runs a model."""
 FEW, LENGTH, EXTENT = 1, 16, 64
-"""What an axis has that may differ, unless it is said: of a batch, of a sequence, of what else
-there is. A choice: small enough to be explored, large enough for most strides and windows."""
+"""The default extents of dynamic axes: of a batch, of a sequence, of any other. A choice: small
+enough to be explored, large enough for most strides and windows."""
 BATCHES = ("batch", "n", "b")
 LENGTHS = ("seq", "len", "time", "token", "step", "word")
 
@@ -41,23 +41,23 @@ Shape = tuple[int | str, ...]
 
 @dataclass(frozen=True)
 class Given:
-    """What the command line says of a model's inputs."""
+    """The options of the command line for a model's inputs."""
 
     files: tuple[str, ...] = ()
     """`x.npz`, `x=x.npy`, or `x.npy` where there is one input."""
     dims: Mapping[str, int] | None = None
     seed: int = 0
     trust: bool = False
-    """Whether a file may run what is in it while it is read."""
+    """True if reading the file may execute code in it."""
 
     @property
     def is_any(self) -> bool:
-        """Whether anything is said."""
+        """True if any option is set."""
         return bool(self.files or self.dims)
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model and no Python program, by its suffix."""
+    """True if a file is a model and not a Python program, by its suffix."""
     return Path(path).suffix.lower() in SUFFIXES
 
 
@@ -136,7 +136,7 @@ def arrays(program: Any, given: Given, tables: Mapping[str, int]) -> dict[str, A
 
 
 def extents(shape: Shape, dims: Mapping[str, int]) -> tuple[int, ...]:
-    """The extents of an input: of those with names what is said, else what suits."""
+    """The extents of an input: a named one has the stated value, or else its default."""
     return tuple(
         extent if isinstance(extent, int) else dims.get(extent, _usual(extent, axis))
         for axis, extent in enumerate(shape)

@@ -1,4 +1,4 @@
-"""What takes the command line longer than a second is said on standard error, on a terminal."""
+"""Reports steps that take longer than a second, on standard error if it is a terminal."""
 
 import sys
 import threading
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 PATIENCE = 1.0
-"""Seconds after which something is said, and from then on between two times. A choice."""
+"""Seconds until the first report, and between two reports. A choice."""
 _ERASE = "\r\x1b[K"
 
 
@@ -17,7 +17,7 @@ def told(words: str, *, is_alone: bool = True, stream: TextIO | None = None) -> 
     """Says `words` while the block runs, with the seconds that it took so far.
 
     They are one line that changes and is gone in the end; where others write too (`is_alone`
-    False) they are said once, as a line of their own. Files and pipes get nothing.
+    False) they are reported once, as a separate line. Files and pipes get nothing.
     """
     stream = stream or sys.stderr
     if not stream.isatty():

@@ -69,7 +69,7 @@ class Changes:
 
     @property
     def is_none(self) -> bool:
-        """Whether both are the same as far as they are known without LLVM."""
+        """True if both are the same in all stages before LLVM."""
         rest = (pair for stage in EARLY if stage != "source" for pair in self.pairs(stage))
         if self.count("source") or not all(pair.is_same for pair in rest):
             return False

@@ -1,4 +1,4 @@
-"""Two compilations beside each other: what differs, per stage, pass and kernel.
+"""Compares two compilations: the differences per stage, pass and kernel.
 
     print(svodviz.compare(a, b))       what `svodviz diff a.py b.py` prints
 """
@@ -37,7 +37,7 @@ def compare(
 ) -> Comparison:
     """Compares two tensors or compilations; `names` are what they are called in the answer.
 
-    With `measure` both are also run, in turns, and the time of one run is among the figures.
+    With `measure` both also run, alternately, and the time of one run is among the figures.
     """
     one, other = compilation_of(a, by="compare"), compilation_of(b, by="compare")
     pairs = kernel_pairs(one, other)

@@ -55,7 +55,7 @@ class Figure:
 
     @property
     def is_same(self) -> bool:
-        """Whether both have the same number."""
+        """True if both have the same number."""
         return self.a == self.b
 
 
@@ -89,7 +89,7 @@ class PassPair:
 
     @property
     def is_same(self) -> bool:
-        """Whether both ran it and it did the same."""
+        """True if both ran it with the same effect."""
         if self.a is None or self.b is None:
             return False
         if self.a.is_traced != self.b.is_traced:
@@ -130,7 +130,7 @@ class UnitPair:
 
     @cached_property
     def is_same(self) -> bool:
-        """Whether the printed programs are equal but for numbers that follow from counting."""
+        """True if the printed programs are equal except for numbering."""
         return all(tag == "equal" for tag, *_ in self.blocks)
 
     def unified(self, names: tuple[str, str]) -> list[str]:
@@ -144,7 +144,7 @@ def _lines(side: tuple[int, Unit] | None) -> list[str]:
 
 @dataclass(frozen=True)
 class Comparison(ShownAsText):
-    """Two compilations beside each other."""
+    """Two compilations compared."""
 
     a: "Compilation"
     b: "Compilation"
@@ -158,12 +158,12 @@ class Comparison(ShownAsText):
 
     @cached_property
     def is_same(self) -> bool:
-        """Whether both are the same program, made by the same rewrites."""
+        """True if both are the same program, by the same rewrites."""
         units = (it for stage in DECIDING for it in self.stages.get(stage, ()))
         return all(it.is_same for it in self.passes) and all(it.is_same for it in units)
 
     def differs(self, stage: str) -> bool:
-        """Whether a stage differs; "passes" is one too."""
+        """True if a stage differs; "passes" counts as a stage."""
         if stage == "passes":
             return not all(it.is_same for it in self.passes)
         return not all(it.is_same for it in self.stages.get(stage, ()))
@@ -191,7 +191,7 @@ def comparison_text(comparison: Comparison) -> str:
 
 
 def figure_lines(comparison: Comparison) -> list[str]:
-    """The numbers of both beside each other, in aligned columns."""
+    """The numbers of both, in aligned columns."""
     rows = [
         (EQUAL if it.is_same else DIFFERENT, it.name, written(it.a, it.unit),
          written(it.b, it.unit), change(it))
@@ -287,7 +287,7 @@ def _mark(a: object, b: object) -> str:
 def _table(
     head: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()
 ) -> list[str]:
-    """Rows in columns below their heads; what is left out is said."""
+    """Rows in columns below their heads, and the number of rows left out."""
     lines = aligned([head, *rows[:MOST_LISTED]], right)
     left = len(rows) - MOST_LISTED
     return [*lines, *([f"… {left:,} more"] if left > 0 else [])]

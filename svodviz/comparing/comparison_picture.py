@@ -54,7 +54,7 @@ def _title(pair: UnitPair) -> str:
 
 
 def _both(pair: UnitPair, theme: Theme) -> Part:
-    """The graphs of both beside each other."""
+    """The graphs of both, side by side."""
     sides = ((pair.a, pair.pairing.marks_a, ONLY_A), (pair.b, pair.pairing.marks_b, ONLY_B))
     made = [
         part(pictured(side[1].stage), theme, _signs(marks, alone))

@@ -40,7 +40,7 @@ class KernelFigures:
     def beside(
         self, other: "KernelFigures", name: str | None, others: str | None
     ) -> tuple[Figure, ...]:
-        """The numbers of one kernel beside those of another, which may both be missing."""
+        """The numbers of two kernels side by side; either may be missing."""
         mine, theirs = self.rows.get(name or "", {}), other.rows.get(others or "", {})
         return tuple(Figure(it, unit, mine.get(it), theirs.get(it)) for it, unit in KERNEL_FIGURES)
 
@@ -140,7 +140,7 @@ def _finish(schedule: "Schedule") -> float | None:
 
 
 def measured(a: "Compilation", b: "Compilation") -> tuple[float, float]:
-    """Nanoseconds of one run of each: the median of runs in turns, so that both meet the same."""
+    """Nanoseconds of one run of each: the median of interleaved runs, under the same conditions."""
     times: tuple[list[float], list[float]] = ([], [])
     for compilation in (a, b):
         compilation.run()  # the first run loads the machine code

@@ -35,7 +35,7 @@ class Pairing:
 
     @property
     def is_same(self) -> bool:
-        """Whether no node differs."""
+        """True if no node differs."""
         return not any(self.marks_a.values()) and not any(self.marks_b.values())
 
 
@@ -150,7 +150,7 @@ def _mark(left: _Side, right: _Side, pairing: Pairing) -> None:
 
 
 def _difference(left: _Side, right: _Side, a: str, b: str, pairing: Pairing) -> str:
-    """Whether partners say the same and read partners."""
+    """True if partners have the same text and read partners."""
     mine = [(operand, pairing.to_b.get(it, "")) for operand, it in left.operands(a)]
     is_same = left.words(a) == right.words(b) and sorted(mine) == right.operands(b)
     return SAME if is_same else CHANGED

@@ -45,7 +45,7 @@ LaneWait: TypeAlias = tuple[Position, Position, Position, Position, Perhaps, Pos
 
 
 class Lanes(TypedDict):
-    """What workers of a cluster did in one run, in nanoseconds since its begin on one clock."""
+    """The work of a cluster's workers in one run, in nanoseconds since its start on one clock."""
 
     run: str
     ns: Position
@@ -88,7 +88,7 @@ class Measurement(TypedDict):
     results: list[Value]
     seconds: Number
     findings: NotRequired[Findings]
-    """What the program could do better, by these times."""
+    """Possible improvements, by these times."""
     lanes: NotRequired[Lanes]
     """The run in the middle, where workers of a cluster have a part in it."""
 
@@ -146,7 +146,7 @@ class Assembly(TypedDict):
 
 
 class Latencies(TypedDict):
-    """What the instructions of one kernel's loops cost, by LLVM's scheduling model."""
+    """The costs of the instructions in one kernel's loops, by LLVM's scheduling model."""
 
     kernel: str
     number: int
@@ -167,7 +167,7 @@ class Hot(TypedDict):
     kernel: str
     number: int
     measured: bool
-    """Whether they are; else they are estimated."""
+    """True if they are measured; else they are estimated."""
     how: str
     rows: list[Number]
     """For each line of the assembly; together 1."""

@@ -137,7 +137,7 @@ class UnitPairRow(TypedDict):
 
 
 class ComparisonWire(TypedDict):
-    """Two compilations beside each other; "a" is the first, "b" the second."""
+    """Two compilations side by side; "a" is the first, "b" the second."""
 
     format: Literal["svodviz-comparison"]
     version: Literal[1]
@@ -187,7 +187,7 @@ class QuizWire(TypedDict):
 
 
 class ResultRow(TypedDict):
-    """What became of one question."""
+    """The outcome of one question."""
 
     student: str
     quiz: str
@@ -200,7 +200,7 @@ class ResultRow(TypedDict):
     answer: str
     """The right one."""
     right: bool
-    """Whether the first answer was the right one."""
+    """True if the first answer was right."""
     attempts: Position
     seconds: float
 
@@ -225,7 +225,7 @@ NodeChange: TypeAlias = tuple[Position, Literal["added", "changed"]]
 
 
 class UnitChanges(TypedDict):
-    """A part of a stage beside the same in the revision before."""
+    """A part of a stage compared with the previous revision."""
 
     unit: Position
     lines: list[LineChange]
@@ -233,7 +233,7 @@ class UnitChanges(TypedDict):
 
 
 class StageChanges(TypedDict):
-    """A stage beside the same in the revision before."""
+    """A stage compared with the previous revision."""
 
     count: Position
     """Printed lines that are others."""
@@ -311,7 +311,7 @@ class StageNode(TypedDict):
     parents: list[str]
     """The entities of earlier stages that the node descends from."""
     argument: NotRequired[str]
-    """Facts that the operation is told beside its operands."""
+    """Attributes of the operation, in addition to its operands."""
     dtype: NotRequired[str]
     """Type of the elements, e.g. "f32"; may be empty."""
     shape: NotRequired[str]

@@ -68,9 +68,9 @@ class NodeRow(TypedDict):
     scope: NotRequired[Position]
     """The call that made it, in `scopes`."""
     partners: NotRequired[list[Position]]
-    """The numbers of the graph's nodes that are its way back, or that it is the way back of."""
+    """The numbers of the nodes that are its backward pass, or whose backward pass it is."""
     back: NotRequired[bool]
-    """Whether it is a part of a way back, and of nothing else."""
+    """True if it belongs to a backward pass and to nothing else."""
     strides: NotRequired[str]
     text: NotRequired[list[str]]
     """Of a block of instructions."""
@@ -102,7 +102,7 @@ class ModuleRow(TypedDict):
     path: str
     """Its full name."""
     kind: str
-    """What its author calls such modules; may be empty."""
+    """The name of its class in the program; may be empty."""
     parent: Perhaps
     """The module around it."""
     nodes: Position
@@ -234,9 +234,9 @@ class Stage(TypedDict):
     units: list[Unit]
     seconds: Number
     asked: NotRequired[bool]
-    """Whether it is made only when somebody asks."""
+    """True if it is made only on demand."""
     later: NotRequired[bool]
-    """Whether it arrives after the page has opened; its units have only names. Never in exports."""
+    """True if it arrives after the page has opened; its units have only names. Never in exports."""
     python: NotRequired[str]
     """Of passes: a step's graph in Python, of a compilation `program`; {pass} is the position of
     the pass, {step} that of the graph: 0 before the first rewrite, -1 after the last."""
@@ -287,7 +287,7 @@ Rule: TypeAlias = tuple[str, str, str, list[str]]
 RuleSet: TypeAlias = tuple[str, str, list[str], list[list[str]]]
 """Stage, pass, its rules, what each looks at."""
 Mark: TypeAlias = tuple[bool | None, str]
-"""Whether it is right (null: it cannot be run), and words."""
+"""True if it is right (null: it cannot run), and words."""
 DecisionRow: TypeAlias = tuple[Position, str, bool, str, Numbers]
 """Entity, kind, whether it was taken, reason, what was looked at."""
 PlainRow: TypeAlias = tuple[str, str, Numbers, list[Position]]
@@ -312,7 +312,7 @@ class Pass(TypedDict):
 
 
 class Checks(TypedDict):
-    """Whether passes, rewrites and stages are right."""
+    """The checks of passes, rewrites and stages."""
 
     passes: list[Mark | None]
     steps: list[list[Mark | None]]
@@ -336,9 +336,9 @@ class FindingRow(TypedDict):
     rule: str
     words: str
     instead: str
-    """What to write instead."""
+    """The code to write instead."""
     brings: str
-    """What that would bring, in words."""
+    """The expected gain, in words."""
     subject: str
     """The entity that shows it."""
     stage: str
@@ -368,7 +368,7 @@ RefusedRow: TypeAlias = tuple[str, str, Numbers]
 
 
 class Titled(TypedDict):
-    """What a kernel is called."""
+    """The name of a kernel."""
 
     title: NotRequired[str]
     """Its name, what it does, the shape of its result, lines; of a kernel's first call."""
@@ -413,7 +413,7 @@ class BufferRow(TypedDict):
     bytes: Position
     device: str
     made: bool
-    """Whether the program itself makes it."""
+    """True if the program computes it; else it is an input."""
 
 
 class ItemRow(Titled):
@@ -526,7 +526,7 @@ class FusionRow(_Ends):
     score: float
     """Share of the program's estimated time that is saved; negative where fusion costs."""
     change: float
-    """What fusion would change, or did, in estimated nanoseconds: negative where it saves."""
+    """The estimated change by fusion, in nanoseconds: negative if it saves time."""
     saved: Position
     taken: bool
     value: str

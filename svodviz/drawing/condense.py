@@ -4,7 +4,7 @@
     after    at most `STRETCHES` nodes "layers 120 … 179", with what is in each, and edges between
 
 A stretch descends from all nodes in it: a line that shows one of them is linked to its stretch. One
-that is mostly the way back of a gradient is marked as such, and says how much of it is.
+that is mostly backward pass is marked as such, and states how many of its nodes are.
 """
 
 from collections import Counter
@@ -67,7 +67,7 @@ def _facts(
     ops = Counter(str(it.get("op", "")) for it in facts).most_common(2)
     words = ", ".join(f"{op} ×{number:,}" for op, number in ops)
     back = sum(bool(it.get("back")) for it in facts)
-    words += f", {back:,} on the way back" if back else ""
+    words += f", {back:,} in the backward pass" if back else ""
     return {
         "op": f"layers {first:,} … {last - 1:,}" if last - 1 > first else f"layer {first:,}",
         "kind": kinds.most_common(1)[0][0],

@@ -87,7 +87,7 @@ def layers_of(count: int, edges: list[tuple[int, int]]) -> list[list[int]]:
 
 
 def _ordered(layers: list[list[int]], edges: list[tuple[int, int]]) -> list[list[int]]:
-    """Each layer sorted by the mean position of its neighbours, down and up in turns."""
+    """Each layer sorted by the mean position of its neighbours, down and up alternately."""
     above: dict[int, list[int]] = {}
     below: dict[int, list[int]] = {}
     for source, target in edges:
@@ -137,7 +137,7 @@ def _places(rows: list[list[int]], boxes: Sequence[Sized]) -> tuple[list[list[in
 
 
 def _route(source: int, target: int, places: list[list[int]], boxes: Sequence[Sized]) -> str:
-    if source == target:  # beside its box, which would hide it
+    if source == target:  # next to its box, which would hide it
         x, y = places[source][0] + boxes[source][0], places[source][1] + boxes[source][1] // 2
         half, far = min(24, 3 * boxes[source][1] // 10), x + REACH
         return f"M{x} {y + half}C{far} {y + 2 * half} {far} {y - 2 * half} {x} {y - half}"

@@ -88,7 +88,7 @@ def _placed(boxes: Boxes, edges: Edges, seconds_allowed: float) -> Placed:
 
 @lru_cache(KEPT)
 def _by_graphviz(boxes: Boxes, edges: Edges) -> Placed:
-    """The same graph comes again: in a picture beside the page, when a cell is run again."""
+    """Caches layouts: a graph is drawn again for a still picture, or when a cell runs again."""
     started = time.perf_counter()
     answer = graphviz_layout.place({"boxes": boxes, "edges": edges, "quick": False})
     return answer, "Graphviz dot", time.perf_counter() - started

@@ -71,7 +71,7 @@ KINDS = (
     Kind("order", "square", Ink("#ecebe4", "#6c6750"), Ink("#323026", "#bbb48f"), "ordering", "⇣"),
     Kind("loop", "hexagon", Ink("#fdf0c4", "#8a6c00"), Ink("#3b310a", "#dcbc42"), "loop", "↻"),
     Kind("unrolled", "stack", Ink("#efe3f7", "#7b4a9c"),
-         Ink("#34223f", "#c79be3"), "iterations side by side", "⋮"),
+         Ink("#34223f", "#c79be3"), "unroll: iterations side by side", "⋮"),
     Kind("vector", "bars", Ink("#d9eefb", "#1b6f9c"),
          Ink("#123548", "#69bfe8"), "lanes of a vector", "▥"),
     Kind("cores", "hexagon", Ink("#e2f0d5", "#4a7a1e"),

@@ -10,7 +10,7 @@ SCREENS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
 def has_screen() -> bool:
-    """Whether a window could be opened from here."""
+    """True if this process can open a window."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(it) for it in SCREENS)
 
 

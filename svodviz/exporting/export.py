@@ -177,7 +177,7 @@ def _found(compilation: "Compilation", stage: str, kernel: str) -> list[Unit]:
 
 
 def _add_schedule(data: "pages.StageGraph", compilation: "Compilation", stage: "Stage") -> None:
-    """Adds what the JSON of the schedule has beside its graph; "e" are positions in "entities"."""
+    """Adds the parts of the schedule's JSON but its graph; "e" are positions in "entities"."""
     from compiler.ask.measurement import Measurement
 
     entities = Entities()

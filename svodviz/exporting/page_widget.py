@@ -38,7 +38,7 @@ class PageWidget(anywidget.AnyWidget):
     def close(self) -> None:
         """Answers no more. The page stays, shows what it has, and says that it was closed.
 
-        A notebook takes the views of a closed comm off its page; so ours is not told of it.
+        A notebook removes the views of a closed comm; so it gets no message when ours closes.
         """
         if self.comm is None:
             return

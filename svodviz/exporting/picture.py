@@ -115,16 +115,16 @@ def _groups(layout: DrawingLayout, theme: Theme) -> list[str]:
 
 def _arrows(drawing: Drawing, layout: DrawingLayout, theme: Theme) -> list[str]:
     paths = []
-    beside: Counter[tuple[str, str]] = Counter()
+    drawn: Counter[tuple[str, str]] = Counter()
     for arrow in drawing.arrows:
         ends = (arrow.source, arrow.target)
         route = layout.routes[ends]
         dashes = edge_of(arrow.kind).dashes
         look = f' stroke-dasharray="{dashes}"' if dashes else ""
-        if beside[ends]:
+        if drawn[ends]:
             # Arrows of several kinds between two boxes stand side by side.
-            look += f' transform="translate({BESIDE * beside[ends]} 0)"'
-        beside[ends] += 1
+            look += f' transform="translate({BESIDE * drawn[ends]} 0)"'
+        drawn[ends] += 1
         ink = colour("accent" if arrow.kind == "fusion" else "edge", theme)
         head = "" if arrow.kind == "fusion" else _head(route)
         paths.append(

@@ -6,8 +6,8 @@
     .txt               its printed form
     .html              the explorer of all stages, one page
 
-Graphviz draws a .png. It can neither be interrupted nor told to be quiet about fonts: so it runs
-beside us, with a limit of time.
+Graphviz draws a .png. It cannot be interrupted, and its warnings about fonts cannot be turned off:
+so it runs in a process of its own, with a time limit.
 """
 
 import subprocess

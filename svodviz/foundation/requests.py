@@ -76,12 +76,12 @@ def whole(arguments: Arguments, name: str) -> int:
 
 @request("ping")
 def ping(explorer: Asked, arguments: Arguments, progress: Progress) -> str:
-    """Whether Python is there."""
+    """True if Python answers."""
     return "pong"
 
 
 def respond(explorer: Asked, content: object, send: Callable[[dict[str, object]], object]) -> None:
-    """Answers one message of the page. Whatever goes wrong is told to the page, nothing raised."""
+    """Answers one message of the page. Errors are sent to the page, none is raised."""
     if not isinstance(content, dict) or content.get("kind") != "request":
         return
     number = content.get("id")

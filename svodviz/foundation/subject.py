@@ -14,21 +14,21 @@ EXPLORABLE = "a Tensor, a list of them, a Compilation, or a function and its exa
 
 
 def is_compilation(value: object) -> "TypeGuard[Compilation]":
-    """Whether a value is a compilation."""
+    """True if a value is a compilation."""
     import compiler
 
     return isinstance(value, compiler.Compilation)
 
 
 def is_tensor(value: object) -> "TypeGuard[Tensor]":
-    """Whether a value is a tensor of our compiler."""
+    """True if a value is a tensor of our compiler."""
     import compiler
 
     return isinstance(value, compiler.Tensor)
 
 
 def is_explorable(value: object) -> bool:
-    """Whether a value is something with stages: a compilation, a tensor, several tensors."""
+    """True if a value can be explored: a compilation, a tensor, several tensors."""
     if is_compilation(value):
         return True
     several = isinstance(value, list | tuple) and value and all(is_tensor(it) for it in value)

@@ -1,4 +1,4 @@
-"""What a template proposes to ask, and whether it makes a fair question.
+"""Drafts of questions, and the test of whether a draft is a fair question.
 
     Draft                     Question
     right  256                four choices, a b c d:
@@ -6,7 +6,7 @@
 
 A draft is dropped where it has fewer than three wrong choices, where its own words give the answer
 away (of the words that only one choice has, more of the right one's stand in the question than of
-any wrong one's), and where the right choice can be told by its length.
+any wrong one's), and where the length of the right choice gives it away.
 """
 
 import re
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from svodviz.foundation.escape import visible
 from svodviz.quizzes.questions import Choice, Question
 
-WRONG = 3  # choices beside the right one
+WRONG = 3  # wrong choices of a question
 MOST_LINES = 56  # of what there is to look at
 MOST_LONGER = 1.6  # how much longer or shorter the right choice may be than every wrong one
 FEW = 6  # letters by which lengths may differ all the same
@@ -84,7 +84,7 @@ def words_in(text: str) -> set[str]:
 
 
 def is_given_away(draft: Draft, wrong: Sequence[Choice]) -> bool:
-    """Whether more of what tells the right choice stands in the question than of each wrong one."""
+    """True if the question has more of the right choice's distinctive words than of any other's."""
     known = words_in("\n".join((draft.prompt, *draft.lines[:MOST_LINES])))
     inside = [it for it in known if len(it) >= SHORTEST and it.isalpha()]
     choices = [words_in(it.text) for it in (draft.right, *wrong)]
@@ -99,7 +99,7 @@ def is_given_away(draft: Draft, wrong: Sequence[Choice]) -> bool:
 
 
 def is_told_by_length(right: Choice, wrong: Iterable[Choice]) -> bool:
-    """Whether the right choice is much longer, or much shorter, than every wrong one."""
+    """True if the right choice is much longer, or much shorter, than every wrong one."""
     lengths = [len(it.text) for it in wrong]
     longer, shorter = max(lengths) * MOST_LONGER + FEW, min(lengths) / MOST_LONGER - FEW
     return not shorter <= len(right.text) <= longer

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 COMPUTED = frozenset({"elementwise", "reduce"})
 """The kinds of nodes that are no mere movement."""
 SIGN = re.compile(r"//|\*\*|[-+*/%<>]=?")
-MOST_NODES, MOST_STEPS = 400, 200  # of a pass whose frames are replayed
+MOST_NODES, MOST_STEPS = 400, 200  # of a pass that is replayed
 # The rules of the passes that look for what they can improve.
 CATALOGUES: dict[tuple[str, str], RuleSet] = {
     (row.stage, row.name): RuleSet(row.rules) for row in PASSES if row.rules
@@ -48,9 +48,9 @@ def printed(graph: "nx.DiGraph[str]", node: str, *, with_type: bool = True) -> s
     )
     names = [short(it) for _, it in operands]
     words = [facts.get("op"), facts.get("name"), facts.get("argument"), *names]
-    told = " ".join(dict.fromkeys(str(it) for it in words if it))
+    text = " ".join(dict.fromkeys(str(it) for it in words if it))
     kind = f"{facts.get('dtype') or ''}{facts.get('shape') or ''}" if with_type else ""
-    return f"{short(node)} = {told}{f'   {kind}' if kind else ''}"
+    return f"{short(node)} = {text}{f'   {kind}' if kind else ''}"
 
 
 def around(graph: "nx.DiGraph[str]", node: str, *, with_type: bool = True) -> list[str]:
@@ -107,7 +107,7 @@ def _shape(axes: Iterable[str]) -> str:
 
 
 def _reduced(axes: list[str], read: list[str]) -> Iterator[tuple[str, str]]:
-    """What a reduction is taken for: without the axes that it folds, or along others."""
+    """Shapes mistaken for that of a reduction: without the reduced axes, or along others."""
     if "1" in axes and len(axes) > 1:
         yield _shape(it for it in axes if it != "1"), "folded axes stay, with one element"
     for place in range(len(read)):
@@ -117,7 +117,7 @@ def _reduced(axes: list[str], read: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _permuted(axes: list[str], read: list[str]) -> Iterator[tuple[str, str]]:
-    """What a permutation is taken for: nothing, or another one."""
+    """Shapes mistaken for that of a permutation: unchanged, or another order."""
     yield _shape(read), "that is the shape of what it reads"
     yield _shape(reversed(read)), "that is what turning round all axes gives"
     for place in range(1, len(read)):
@@ -245,8 +245,8 @@ def written(compilation: "Compilation", random: Random) -> Iterator[Draft]:
 
 
 def _is_read(picture: "nx.DiGraph[str]", entity: str, together: set[str]) -> bool:
-    """Whether a kernel, of the nodes `together`, computes with a value, maybe moved: such as are
-    only moved may be stored, moved."""
+    """True if a kernel, of the nodes `together`, computes with a value, moved or not: a value that
+    is only moved may be stored in its new layout."""
     stack, seen = [entity], {entity}
     while stack:
         for reader in set(picture.successors(stack.pop())) & together - seen:

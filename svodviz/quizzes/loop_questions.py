@@ -26,9 +26,9 @@ RESULT = re.compile(r"^\s*(?:%\S+ = |(?=store |call ))")
 OPERANDS = re.compile(r"\s*(?:[%,(]|\s(?:-?\d|0x|zero|true|false|<\w+ -?\d)).*")
 LANES = 8
 STEPS = frozenset({"add", "sub", "getelementptr", "phi", "br", "icmp", "define", "ret"})
-"""What counters and addresses take: no instruction for a value."""
+"""Instructions for counters and addresses, not for values."""
 PLAIN = "load", "store"
-"""What a line shows by its brackets: not worth asking for, and good to be mistaken for."""
+"""Instructions that brackets give away: never the right choice, but plausible wrong ones."""
 
 
 # -- how often a line runs -------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def _homes(graph: "Graph") -> tuple[dict[str, set[str]], dict[str, set[str]]]:
 
 
 def _is_work(line: "Line") -> bool:
-    """Whether a line computes or stores something."""
+    """True if a line computes or stores a value."""
     return bool(line.entity) and "=" in line.text and "for " not in line.text
 
 

@@ -68,7 +68,7 @@ class Grade:
 
     @property
     def is_right(self) -> bool:
-        """Whether it was the right one."""
+        """True if it was the right one."""
         return self.chosen == self.question.answer
 
     def __str__(self) -> str:

@@ -204,7 +204,7 @@ class Quiz(traitlets.HasTraits):
 
 
 def _is_sound(tried: list[int], question: Question) -> bool:
-    """Whether choices can have been tried so: each once, and none after the right one or giving up.
+    """True if a record of attempts is possible: each once, none after the right one or giving up.
     """
     known = [*range(len(question.choices)), GIVEN_UP]
     is_over = any(it in (question.answer, GIVEN_UP) for it in tried[:-1])

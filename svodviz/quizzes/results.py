@@ -25,12 +25,12 @@ FORMAT: Final = "svodviz-quiz-results"
 VERSION: Final = 1
 COLUMNS = tuple(ResultRow.__annotations__)
 FORMULAS = tuple("=+-@\t\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""Characters that begin a formula in a spreadsheet."""
 
 
 @dataclass(frozen=True)
 class Results(ShownAsText):
-    """What became of each question. Printed: the students, then the questions, hardest first."""
+    """The results of a class. Printed: the students, then the questions, hardest first."""
 
     rows: "tuple[ResultRow, ...]"
 
@@ -49,7 +49,7 @@ class Results(ShownAsText):
         return _write(text.getvalue(), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """What `quiz_results` reads; written to `path` if given."""
+        """The text that `quiz_results` reads; written to `path` if given."""
         data: QuizResults = {"format": FORMAT, "version": VERSION, "rows": list(self.rows)}
         return _write(json.dumps(data, indent=1, ensure_ascii=False) + "\n", path)
 
@@ -117,7 +117,7 @@ def _read(path: Path) -> "list[ResultRow]":
 
 
 def _is_row(row: object) -> TypeGuard[ResultRow]:
-    """Whether it has all columns, each of its type."""
+    """True if it has all columns, each of its type."""
     kinds = {"str": str, "bool": bool, "int": int}
     wanted = {name: kinds.get(getattr(it, "__name__", ""), (int, float))
               for name, it in get_type_hints(ResultRow).items()}  # fmt: skip

@@ -100,7 +100,7 @@ def critical(compilation: "Compilation", random: Random) -> Iterator[Draft]:
             "These are the items of the schedule and what each takes. Which one cannot be late "
             "without delaying the end?",
             _timed(schedule),
-            Choice(_name(items[place]), "it is on the longest chain: there is no time to spare"),
+            Choice(_name(items[place]), "it is on the critical path: it has no slack"),
             [Choice(_name(items[it]), f"it may start {duration(times[it].slack)} late")
              for it in spare],
             ["critical path: " + " → ".join(_name(items[it]) for it in tight)],
@@ -169,13 +169,13 @@ def memory(compilation: "Compilation", random: Random) -> Iterator[Draft]:
     schedule = compilation.schedule
     plan = schedule.memory_plan
     if plan is None or not 2 < len(plan.places) <= MOST_ITEMS or plan.peak != plan.live:
-        return  # a plan with gaps takes more than can be told
+        return  # a plan with gaps takes more than the question states
     sizes = {it.buffer: it.size for it in plan.places}
     most, least = max(sizes.values()), min(sizes.values())
     inputs = {buffer: buffer.nbytes for item in schedule.items
               for buffer in item.operation.reads if buffer not in sizes}  # fmt: skip
     wrong = {
-        plan.unshared: "that is all of them beside each other: nothing shares memory",
+        plan.unshared: "that is the sum of all: nothing shares memory",
         plan.arena: "that is the shared part alone: the results have memory of their own",
         most: "that is the largest buffer alone",
         plan.peak + most: "that is one buffer too many",

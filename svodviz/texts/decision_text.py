@@ -44,7 +44,7 @@ def decision_text(compilation: "Compilation") -> str:
 
 
 def _same(it: "Decision") -> "tuple[str, bool, tuple[Number, ...]]":
-    """The key of decisions whose numbers are told once, behind them."""
+    """The key of decisions whose numbers are printed once, after them."""
     return it.subject, it.taken, it.numbers
 
 

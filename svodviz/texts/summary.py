@@ -44,7 +44,7 @@ def summary(subject: object) -> str:
 
 
 def summary_of_page(data: "pages.Wire", compilation: "Compilation") -> str:
-    """The same from the data of its page, where these have all nodes: nothing is made again."""
+    """The same from the data of its page if these have all nodes: nothing is recomputed."""
     units = {stage["id"]: stage["units"] for stage in data["stages"]}
     graph, schedule = (units[name][0] for name in ("graph", "schedule"))
     if not graph["scene"] or not schedule["scene"] or graph["note"] or schedule["note"]:
@@ -90,7 +90,7 @@ def _line_counts(compilation: "Compilation") -> list[list[int]]:
 
 
 def _ties(count: int) -> str:
-    """What is critical beside the critical path, in words."""
+    """The critical items off the critical path, in words."""
     return f", {count:,} more on paths as long" if count else ""
 
 

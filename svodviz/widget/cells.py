@@ -40,7 +40,7 @@ def _parent(shell: Any) -> dict[str, Any]:
 
 
 def cell_rows(compilation: "Compilation") -> "list[pages.CellRow]":
-    """What can be edited of the files of the stage "source", in their order."""
+    """The editable parts of the files of the stage "source", in their order."""
     return list(_rows(compilation))
 
 

@@ -54,7 +54,7 @@ class Explorer(PageWidget):
 
     `state` is a dict of stage, unit (position of the kernel), view, pass (position), step (-1 for
     the whole pass, 0 before its first rewrite), selected (an entity), path (an entity: the other
-    end of the paths that are lit), columns (stages), shares (of the width, one number for each
+    end of the highlighted paths), columns (stages), shares (of the width, one number for each
     column), panels (whether "passes" and "inspector" are open, where
     the reader chose), sizes (of "passes", "inspector", and it as a "drawer", in pixels),
     folding (by what a graph is folded, "" for what suits it), open (its groups that are not),
@@ -103,7 +103,7 @@ class Explorer(PageWidget):
 
     @property
     def checks(self) -> Checks | None:
-        """Whether its passes are right, where that was asked for."""
+        """The checks of its passes, if asked for."""
         return self._shown.checks
 
     def _after_cell(self) -> None:
@@ -134,15 +134,15 @@ class Explorer(PageWidget):
         waits = is_large(compilation) and (not in_cell or after_cell(self._after_cell))
         program = following.program_followed(self)
         call = program.call if program and in_cell else ""
-        beside = changes(self._shown, compilation, call)
+        between = changes(self._shown, compilation, call)
         number = self.revisions[-1].number + 1
-        made = opened(compilation, checks, waits=waits, number=number, beside=beside)
-        if not is_same(self._shown, made, beside, call):
+        made = opened(compilation, checks, waits=waits, number=number, between=between)
+        if not is_same(self._shown, made, between, call):
             self.revisions = (*self.revisions, made)[-MOST_REVISIONS:]
             self._current = number
-            self._turn_to(made, beside)
+            self._turn_to(made, between)
         elif in_cell:
-            self._renew(made, beside)
+            self._renew(made, between)
         else:
             self._current = self._shown.number
             self.live = self._live_row()
@@ -150,7 +150,7 @@ class Explorer(PageWidget):
             self.arrive()
 
     def _renew(self, made: Revision, between: Changes) -> None:
-        """Shows the same program as it was made again: with checks, or with more that was tried."""
+        """Shows a new compilation of the same program: with checks, or with more recorded."""
         before = self._shown
         made.number, made.changes = before.number, before.changes
         self.revisions = tuple(made if it is before else it for it in self.revisions)
@@ -369,7 +369,7 @@ def explore(
     a cell that is run again gives the same explorer, with what is new as its next revision.
 
     In a plain script it is written as a page, which the browser opens if there is a screen; where
-    it stands is said on standard error.
+    it is written to is printed on standard error.
     """
     try:
         shown = _shown(subject, inputs, check, bool(measure), state)

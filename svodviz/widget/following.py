@@ -57,7 +57,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What an explorer was asked for, and by what names its parts were bound then."""
+    """The arguments of an explore call, and the names that its parts were bound to."""
 
     subject: object
     inputs: tuple[object, ...]
@@ -91,7 +91,7 @@ class Program:
 
 
 def may_follow(value: object) -> bool:
-    """Whether a value can be the next revision of a program."""
+    """True if a value can be the next revision of a program."""
     return is_explorable(value) or callable(value)
 
 
@@ -114,7 +114,7 @@ class Itself:
 def watched(
     subject: object, inputs: tuple[object, ...], namespace: Mapping[str, object]
 ) -> Watched:
-    """All by which a program is told from another: functions with their text, values they read."""
+    """Everything that distinguishes a program: its functions with their text, values they read."""
     found: Watched = {f"input {number}": Itself(it) for number, it in enumerate(inputs)}
     if is_explorable(subject) or not callable(subject):
         found[""] = Itself(subject)
@@ -148,7 +148,7 @@ def _watch(path: str, value: object, namespace: Mapping[str, object], found: Wat
 
 
 def _token(value: object) -> object:
-    """What equals that of another value only where both are the same to a program."""
+    """A key of a value: equal for two values only if they are the same to a program."""
     is_plain = isinstance(value, str | int | float | complex | bool | None)
     return (type(value), repr(value)) if is_plain else Itself(value)
 
@@ -171,7 +171,7 @@ _calls: tuple[str, int] = ("", 0)
 
 
 def program_of(subject: object, inputs: tuple[object, ...], **state: object) -> Program | None:
-    """What `explore` was asked for; None where there is no notebook to follow."""
+    """The program of an `explore` call; None where there is no notebook to follow."""
     shell = get_ipython()
     if shell is None:
         return None
@@ -234,7 +234,7 @@ def leave(explorer: object) -> None:
 
 
 def program_followed(explorer: object) -> Program | None:
-    """What an explorer follows."""
+    """The program that an explorer follows."""
     return _programs.get(explorer)
 
 

@@ -31,7 +31,7 @@ class ExplorerMagics(Magics):
 
     @magic_arguments()
     @argument("--diff", action="store_true",
-              help="beside what the same cell gave when it ran before")  # fmt: skip
+              help="compared with the previous run of the same cell")  # fmt: skip
     @argument("--stage", choices=list(BY_ID), help="the stage to open at")
     @argument("-o", "--output", help="also write the explorer to this HTML file")
     @argument("expression", nargs="*", help="what to explore (line magic only)")
@@ -39,8 +39,8 @@ class ExplorerMagics(Magics):
     def explore(self, line: str, cell: str | None = None) -> Shown:
         """Explore an expression, or what a cell ends in: its last value or its last tensor.
 
-        With --diff it is shown beside what the cell gave before. Which runs are of one cell, the
-        front end says; where it does not, the run before is that of the %%explore before.
+        With --diff it is compared with the previous run of the cell. The front end identifies the
+        cell; if it does not, the previous run is that of the last %%explore.
         """
         chosen = parse_argstring(self.explore, line)
         expression = " ".join(chosen.expression)

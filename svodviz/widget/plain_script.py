@@ -14,7 +14,7 @@ from svodviz.foundation.escape import terminal_text
 
 
 def is_script() -> bool:
-    """Whether the user's call that we are in stands in the file that Python was started with.
+    """True if the current user call is in the file that Python was started with.
 
     Not in notebooks, of whatever make, whose cells have no such file; nor in consoles.
     """

@@ -51,7 +51,7 @@ def try_loops(subject: object, choices: str, kernel: str = "") -> "Point":
     """One kernel with other choices: whether they are legal, its time, its code, what it touches.
 
     `subject` is what `explore` takes; the kernel is the one that takes longest, unless named.
-    What cannot be is said in `.refused`.
+    `.refused` states why a choice is impossible.
     """
     from compiler.playground.playground import Playground
 

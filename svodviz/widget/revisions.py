@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_REVISIONS = 10
 """Revisions of one explorer that are kept, the newest: each has all stages. A choice."""
 COUNTED = ("source", "loops", "asm")
-"""The stages whose changes are told in words: what was written, and what came of it."""
+"""The stages whose changes are counted in words: the source, the loops, the assembly."""
 
 
 @dataclass(eq=False)
@@ -39,7 +39,7 @@ class Revision:
     checks: "Checks | None"
     data: "pages.Wire"
     rest: Rest | None
-    beside: Changes | None = None
+    between: Changes | None = None
     later: dict[str, object] = field(default_factory=dict)
     recorded: dict[str, object] = field(default_factory=dict)
     changes: "pages.Changes" = field(default_factory=dict)
@@ -51,14 +51,14 @@ class Revision:
 
     def _mark(self, stages: "list[records.Stage]") -> None:
         """Notes what changed in these stages."""
-        if self.beside is None:
+        if self.between is None:
             return
         later = cast("pages.Later", self.later)
         names = [*self.data["entities"], *(later["entities"] if later else ())]
         made = [it for it in stages if not it.get("later")]
-        self.changes |= self.beside.rows(made, {name: at for at, name in enumerate(names)})
+        self.changes |= self.between.rows(made, {name: at for at, name in enumerate(names)})
         if self.rest is None:
-            self.beside = None  # nothing is compared any more: the compilation before may go
+            self.between = None  # nothing is compared any more: the compilation before may go
 
     def arrive(self) -> bool:
         """Makes what its page opened without; whether there was anything."""
@@ -101,15 +101,15 @@ class Revision:
         return f"Revision({', '.join(it for it in (str(self.number), self.words) if it)})"
 
 
-def is_same(before: Revision, now: Revision, beside: Changes, call: str = "") -> bool:
-    """Whether nothing that an explorer shows has changed, the text of the cells included.
+def is_same(before: Revision, now: Revision, between: Changes, call: str = "") -> bool:
+    """True if nothing that an explorer shows has changed, including the text of the cells.
 
-    The cell of the `call` of explore is none of them; `beside` are the changes between both.
+    The cell of the `call` of explore does not count; `between` are the changes between both.
     """
     known = {it["text"] for it in before.cells}
     files = files_of(now.compilation)
     new = (it for it, file in zip(now.cells, files, strict=True) if file != call)
-    return all(it["text"] in known for it in new) and beside.is_none
+    return all(it["text"] in known for it in new) and between.is_none
 
 
 def changes(before: Revision, now: "Compilation", call: str = "") -> Changes:
@@ -124,12 +124,12 @@ def changes(before: Revision, now: "Compilation", call: str = "") -> Changes:
 
 def opened(
     compilation: "Compilation", checks: "Checks | None", *, waits: bool, number: int = 1,
-    beside: Changes | None = None,
+    between: Changes | None = None,
 ) -> Revision:  # fmt: skip
     """A revision with the data of its page: all of them, unless the rest is to follow."""
     if not waits:
-        return Revision(number, compilation, checks, wire(compilation, checks), None, beside)
-    return Revision(number, compilation, checks, *opening(compilation, checks), beside)
+        return Revision(number, compilation, checks, wire(compilation, checks), None, between)
+    return Revision(number, compilation, checks, *opening(compilation, checks), between)
 
 
 def place_in(state: "State", old: Revision, new: Revision, between: Changes) -> "State":

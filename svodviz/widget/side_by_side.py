@@ -91,6 +91,6 @@ def side_by_side(a: object, b: object, *, measure: bool = False, **state: object
 
 @request("measure_both")
 def measure_both(shown: SideBySide, arguments: Arguments, progress: Progress) -> "pages.FigureRow":
-    """Runs both programs in turns; the figure of one run of each."""
+    """Runs both programs alternately; the time of one run of each."""
     progress("running both")
     return figure_row(measured_figure(shown.comparison.a, shown.comparison.b))

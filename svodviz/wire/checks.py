@@ -1,4 +1,4 @@
-"""Whether each pass, each rewrite and each stage is right, as data for the page.
+"""The checks of each pass, each rewrite and each stage, as data for the page.
 
 A mark is true, false, or null for what cannot be run, with words. `steps` has one for each rewrite
 of each pass, as far as time allows. What was not asked for has no mark: a bisection leaves marks
@@ -44,7 +44,7 @@ class Checks:
 
     @property
     def is_right(self) -> bool:
-        """Whether something ran, and nothing was wrong."""
+        """True if something ran and nothing was wrong."""
         rows = (*self.passes.values(), *self.steps.values(), *self.stages.values())
         ran = [row.ok for row in rows]
         return True in ran and False not in ran

@@ -1,4 +1,4 @@
-"""What the program could do better, as data for the page: each with what shows it.
+"""Findings (possible improvements) as data for the page, each with its evidence.
 
 Rules are those of `compiler/findings`; times are nanoseconds, and each text says whether they were
 measured.

@@ -140,7 +140,7 @@ def _use(is_read: bool, is_written: bool) -> "records.Use":
 
 
 def _facts(operation: "Operation") -> list[tuple[str, str]]:
-    """Further facts of an operation: those it is told beside its buffers."""
+    """Further facts of an operation: its attributes other than its buffers."""
     told = (("device", ", ".join(operation.devices) or "CPU"), *_told(operation))
     return [(name, visible(_words(it))) for name, it in told if _is_told(it)]
 
@@ -233,7 +233,7 @@ def loop_rows(schedule: "Schedule") -> "list[records.LoopItems]":
 
 
 def share_rows(schedule: "Schedule", entities: Entities) -> "list[records.SharedWork]":
-    """The nodes that do the work of each item, told once for items of one call."""
+    """The nodes that do the work of each item, computed once for items of one call."""
     found: dict[tuple[tuple[str, OwnWork], ...], list[int]] = {}
     for position, row in enumerate(schedule.shares):
         found.setdefault(row, []).append(position)

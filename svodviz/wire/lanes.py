@@ -1,4 +1,4 @@
-"""What workers of a cluster did in a run, as data for the page: lanes, bars, waits, on one clock.
+"""A run on a cluster as data for the page: lanes of workers, bars and waits, on one clock.
 
 Of very long runs the bars that took the longest are sent; what needed the others says so no more.
 """

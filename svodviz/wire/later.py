@@ -1,4 +1,4 @@
-"""Data that arrive at a page after it has opened: values, and what the machine is told to do.
+"""Data that arrive at a page after it has opened: values, and the stages from LLVM on.
 
 The explorer of a large program opens without them in a notebook: its stages from the instructions
 on say "later", and name only their kernels. When the cell has shown its result they are made, and
@@ -108,13 +108,13 @@ def _unmade(stage: "records.Stage") -> "records.Stage":
 
 
 def is_later(entity: str) -> bool:
-    """Whether an entity is of a stage that may arrive later."""
+    """True if an entity is of a stage that may arrive later."""
     row = BY_ID.get(entity.partition(":")[0])
     return row is not None and row.late
 
 
 def is_large(compilation: "Compilation") -> bool:
-    """Whether the page of a compilation is to open without what takes long."""
+    """True if the page of a compilation is to open before the slow stages are ready."""
     return sum(it.line_count for it in compilation.source) > LARGE
 
 

@@ -46,7 +46,7 @@ def assembly_for(explorer: Asked, arguments: Arguments, progress: Progress) -> "
 
 @request("latencies", is_kept=True)
 def latencies(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Latencies":
-    """What each instruction of a kernel's loops costs."""
+    """The cost of each instruction of a kernel's loops."""
     progress("LLVM is scheduling the kernel in a process of its own …")
     return _latencies(explorer.compilation, str(arguments["kernel"]))
 

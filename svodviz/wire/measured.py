@@ -60,7 +60,7 @@ def measure(subject: object, *inputs: object, seconds: float = SECONDS) -> "Meas
 
 
 def is_measurable(compilation: "Compilation") -> bool:
-    """Whether there is anything to measure."""
+    """True if there is anything to measure."""
     return bool(compilation.schedule.items)
 
 

@@ -1,6 +1,6 @@
 """The memory of a schedule as data for the page: bytes alive per item, and the planner's places.
 
-`alive` counts what the program itself makes; inputs are there throughout and are told apart.
+`alive` counts the buffers of the program itself; inputs are alive throughout and counted apart.
 `after` are the places whose memory is used again. Levels are those of the plan, sizes bytes; a
 place without an offset is not in the shared arena.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from compiler.schedule.printer import Schedule
     from svodviz.data import records
 
-MOST_PLACES = 600  # the largest; how many more there are is told
+MOST_PLACES = 600  # the largest; the number of others is stated
 
 
 def memory_row(schedule: "Schedule", buffers: Buffers) -> "records.Memory":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def has_modules(compilation: "Compilation") -> bool:
-    """Whether a program came with modules of its own."""
+    """True if a program has modules of its own."""
     modules = compilation.modules
     return modules.is_model and modules.is_tree
 

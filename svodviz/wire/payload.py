@@ -1,7 +1,7 @@
 """One compilation as JSON: the only thing that reaches the browser, and what exports carry.
 
 What stands in it says `pages.Wire`; in exports it also has what was `recorded`, see `requests`,
-`machine_code` and `measured`. Everything that a table is about is an entity, told by its position
+`machine_code` and `measured`. Everything that a table is about is an entity, named by its position
 in one list. Text arrives printable: control characters and direction marks are already visible as
 escapes. Every change of meaning raises VERSION; its history stands at the end of this file.
 """
@@ -168,7 +168,7 @@ def place(source: str) -> str:
 
 
 # History of VERSION
-#   1  stages, films, passes, decisions, values.
+#   1  stages, replays of passes, passes, decisions, values.
 #   2  "schedule" and "edges"; legend rows end with a glyph; two nodes of a scene may be joined by
 #      several edges, one for each kind.
 #   3  "kernels"; items have "tasks".
@@ -180,5 +180,5 @@ def place(source: str) -> str:
 #      "findings"; "scopes", and "scope" of the graph's nodes.
 #   6  findings name what shows them, and say what they bring in words; a measurement has those
 #      that rest on its times.
-#   7  "films" is "replays"; passes have "replay" and "replay_pass" for "film" and "shot"; in points
-#      of the playground "film" is "trace", its "frames" are "intervals".
+#   7  other names: "replays", with "replay" and "replay_pass" of passes; "trace" of points of the
+#      playground, with "intervals".

@@ -1,6 +1,6 @@
 """Why something was chosen, as data for the page: sentences, and tables of what was looked at.
 
-Many nodes leave no choice, and few reasons are behind them, so each of these is told once.
+Many nodes leave no choice, and few reasons are behind them, so each of these is sent once.
 """
 
 from typing import TYPE_CHECKING

@@ -1,10 +1,10 @@
-"""Graphs of kernels and items as the pictures need them: kinds told apart, loops as groups.
+"""Graphs of kernels and items as the pictures need them: with kinds, and loops as groups.
 
     kernel graph   each op gets its own kind, what a loop repeats is a group that says how often;
                    a buffer that one call fills stands below it, calls have their titles
     schedule, run  all kinds of dependency between two items, fusion opportunities, loops as groups,
                    what kernels do
-    LLVM, assembly jumps told apart, blocks with their loops
+    LLVM, assembly kinds of jumps, blocks with their loops
     both graphs    the device of a node and the variables that its extents depend on; of tensor
                    nodes also the user's functions that made them ("module")
 
@@ -144,7 +144,7 @@ _OF_BUFFERS = ("op", "kind", "argument", "dtype", "shape", "name")
 
 
 def _results_below(graph: "Picture", stage: "KernelGraph") -> None:
-    """What a call fills stands below it: the buffer as it is after the call, once, not twice."""
+    """Places the buffer that a call writes below it: as it is after the call, and only once."""
     from compiler.graph.nodes import Buffer
     from compiler.schedule.kinds import After, End
 

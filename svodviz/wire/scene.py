@@ -33,7 +33,7 @@ class Budget:
     nodes: int = PLACED
 
     def allows(self, count: int) -> bool:
-        """Whether a graph of `count` nodes is to be placed now, and if so takes them off."""
+        """True if the budget has room for a graph of `count` nodes, which are then deducted."""
         is_allowed = count <= min(self.nodes, MOST_PLACED)
         self.nodes = self.nodes - count if is_allowed else 0
         return is_allowed

@@ -79,7 +79,7 @@ def _named(row: "records.ScheduleRows", item: int) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A title and its rows, columns under each other; what is left out is said."""
+    """A title and its rows in columns, and the number of rows left out."""
     if not rows:
         return []
     shown = rows[:MOST_LISTED]

@@ -33,7 +33,7 @@ def _exercise(number: int) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, Any]:
-    """What the cells before the exercises have defined; any images do."""
+    """The names defined by the cells before the exercises; any images do."""
     numbers = np.random.default_rng(0).random((64, 1, 8, 8), np.float32)
     names: dict[str, Any] = {"images": numbers}
     with contextlib.redirect_stdout(io.StringIO()):

@@ -68,13 +68,13 @@ def test_modules(path: Path, data: Path) -> None:
 
 
 def says_pure(text: str) -> bool:
-    """Whether the comment that a module begins with says that it touches no page."""
+    """True if the comment that a module begins with says that it touches no page."""
     head = re.match(r"(//.*\n)+", text)
     return bool(head and re.search(r"\bPure\b", head[0]))
 
 
 def touches_pages(name: str) -> bool:
-    """Whether a module makes or changes elements, itself or by modules that it imports."""
+    """True if a module makes or changes elements, itself or by modules that it imports."""
     text = MODULES[name]
     below = (it for it in imported(name, text) if it != "kit/dom.js")
     return bool(OF_PAGES.search(text)) or any(touches_pages(it) for it in below)

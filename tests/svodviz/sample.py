@@ -1,6 +1,6 @@
 """A small compilation made by hand: what svodviz may rely on, without running a compiler.
 
-The program is a two-layer network with softmax and, beside it, a row sum. Everything that a real
+The program is a two-layer network with softmax and, separately, a row sum. Everything that a real
 compilation shows is here: rewritten graphs, step by step, kernels, a schedule with slack, texts of
 every kernel whose lines descend from each other, decisions and values.
 """

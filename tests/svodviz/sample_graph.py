@@ -102,7 +102,7 @@ class PassRecord:
 
     is_traced = True
     matches = ()
-    needs = ("the lines stand beside the nodes",)
+    needs = ("the lines stand next to the nodes",)
     gives = ("no rule matches",)
 
     stage: str

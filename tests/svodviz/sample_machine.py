@@ -39,7 +39,7 @@ def change(name: str, kind: Kind, kernel: str, before: Printed, after: Printed) 
 
 
 def assembly_for(machine: str, source: tuple[Any, ...]) -> tuple[Listing, ...]:
-    """A loop for each kernel, with what is said of it; there is none for NEON."""
+    """A loop for each kernel, with its summary; there is none for NEON."""
     if machine == "arm-neon":
         raise RuntimeError(NO_NEON)
     rows = ("k:", "  mov x0, #0", ".LBB0_1:", "  add x0, x0, #1", "  b.ne .LBB0_1", "  ret")

@@ -144,7 +144,7 @@ SHARES = tuple(
         ((32, 1280, 1280, 5120, 256),),
     )
 )  # fmt: skip
-"""What the nodes of the sample's graph do of each item of `plain`."""
+"""The work of the sample's nodes in each item of `plain`."""
 
 
 def rich(suffix: str = "") -> Schedule:
@@ -187,7 +187,7 @@ def rich(suffix: str = "") -> Schedule:
         Place(local, 2 * size, size, 0, 6, "memory of its own"),
         Place(mean, 3 * size, 256, 1, 6, "memory of its own"),
         Place(back, 0, size, 5, 6, f"shares 65,536 bytes with x on CPU:1{suffix}: "
-              "dead since level 3"),
+              "its live range ends at level 3"),
         Place(result, None, 1024, 6, 7, "a result: never shared"),
     )  # fmt: skip
     opportunities = (

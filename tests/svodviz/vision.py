@@ -41,7 +41,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def distance(one: str, other: str, eye: str = "all cones") -> float:
-    """How far apart two colours are seen: about 2 can just be told, black and white are 100."""
+    """The perceived distance of two colours: about 2 is just visible, black and white are 100."""
     a, b = _seen(one, eye), _seen(other, eye)
     return 100 * sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5
 

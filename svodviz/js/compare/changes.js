@@ -109,7 +109,8 @@ export class ChangesTab {
           h("th", { scope: "row" }, name),
           h("td", {}, a || "–"), h("td", {}, b || "–"), h("td", { class: "why" }, rules)))),
       same > 0 && h("p", {}, button(
-        `${this.all ? "hide" : "show"} ${same} ${same === 1 ? "pass" : "passes"} that did the same`,
+        `${this.all ? "hide" : "show"} ${same} ${same === 1 ? "pass" : "passes"} `
+          + "with the same rewrites",
         () => { this.all = !this.all; this.fill(); }, { "aria-pressed": String(this.all) })));
   }
 
@@ -137,7 +138,7 @@ function figureWords([, , a, b, wordsA, wordsB]) {
   return [wordsA, " → ", h("strong", {}, wordsB)];
 }
 
-/** Two bars on one scale, a above b; the numbers stand beside them. */
+/** Two bars on one scale, a above b; the numbers stand next to them. */
 function bars(a, b) {
   const most = Math.max(a ?? 0, b ?? 0);
   const bar = (value, side) => h("span", { class: `compare-bar side-${side}`,

@@ -1,4 +1,4 @@
-// The rows of two texts beside each other, from the blocks of their diff. Pure.
+// The rows of two texts side by side, from the blocks of their diff. Pure.
 
 export const SIDES = ["a", "b"]; // what the two are called
 const CONTEXT = 3; // equal lines shown around what differs

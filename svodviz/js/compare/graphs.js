@@ -1,4 +1,4 @@
-// The graphs of one stage beside each other: marks for what differs, one selection in both.
+// The graphs of one stage side by side: marks for what differs, one selection in both.
 
 import { FOLD_ABOVE } from "../data/graph/folding.js";
 import { counted, h } from "../kit/dom.js";

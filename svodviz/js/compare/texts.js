@@ -1,4 +1,4 @@
-// The printed lines of one stage beside each other; long runs of equal lines are folded.
+// The printed lines of one stage side by side; long runs of equal lines are folded.
 
 import { button, count, counted, h } from "../kit/dom.js";
 import { differing, MOST_ROWS, nextOf, rowsOf, SIDES } from "./difference.js";
@@ -91,7 +91,7 @@ export class TextsTab {
     const [gone, come] = [total(["delete", "replace"], 1), total(["insert", "replace"], 3)];
     const place = this.at >= 0
       ? ` · difference ${this.positions.indexOf(this.at) + 1} of ${this.positions.length}` : "";
-    return `${counted(total(["equal"], 1), "line")} equal but for numbers that follow from counting`
+    return `${counted(total(["equal"], 1), "line")} equal except for numbering`
       + `, ${gone} only in a, ${come} only in b${place}`;
   }
 }

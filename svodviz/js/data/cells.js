@@ -1,6 +1,6 @@
 // The cells of the notebook around a widget: found, written and run by the notebook's own means, as
-// JupyterLab and Notebook give them to widgets beside what anywidget promises. Other hosts give
-// none. Nothing here is told to the Python of the explorer: the kernel runs the cell. Pure but for
+// JupyterLab and Notebook give them to widgets besides the interface of anywidget. Other hosts give
+// none. Nothing here is sent to the Python of the explorer: the kernel runs the cell. Pure but for
 // the notebook that it is given.
 
 const VIEW = "application/vnd.jupyter.widget-view+json";

@@ -3,7 +3,8 @@
 const GONE = ["restarting", "autorestarting", "terminating", "dead"];
 
 /**
- * The kernel as notebooks tell of it, beside what anywidget promises; any of it may be missing.
+ * The kernel as notebooks give it to widgets, besides the interface of anywidget; any part may be
+ * missing.
  * @typedef {Object} Kernel
  * @property {string} [status]
  * @property {{connect: (slot: any) => void, disconnect: (slot: any) => void}} [statusChanged]

@@ -89,10 +89,10 @@ export class LaneData {
       .filter(([a, b]) => a.lane !== b.lane && b.kind !== "transfer");
   }
 
-  /** How sure one may be of two lanes beside each other. */
+  /** How exactly the clocks of two lanes are aligned. */
   get clocks() {
     return this.error ? `clocks of workers aligned, ± ${nanoseconds(this.error)} at most`
-      : "workers and this process have one clock";
+      : "workers and this process share one clock";
   }
 
   /** What stands above the lanes. */
@@ -112,15 +112,15 @@ export class LaneData {
     ].filter(Boolean).join(" · ").replace(/(\d) (?=[%\w])/g, "$1\u00a0");
   }
 
-  /** All that is said of a bar. @param {Bar} bar */
+  /** The tooltip of a bar. @param {Bar} bar */
   words(bar) {
     const late = bar.needs.length ? ` after ${this.bars[this.lastOf(bar.needs)].words}` : "";
     return `${bar.words}, ${nanoseconds(bar.finish - bar.start)}${
       bar.bytes ? `, ${bytes(bar.bytes)}` : ""}${late}${
-      bar.critical ? "; the end of the run waited for it" : ""}`;
+      bar.critical ? "; on the critical path of the run" : ""}`;
   }
 
-  /** All that is said of a wait. @param {Wait} wait */
+  /** The tooltip of a wait. @param {Wait} wait */
   waitWords(wait) {
     return `${this.lanes[wait.lane].name} waits ${nanoseconds(wait.finish - wait.start)}: ${
       wait.words}`;

@@ -4,7 +4,7 @@
 import { COMING } from "./model.js";
 import { unpacked } from "./packed.js";
 
-const MISSED = "This had not been made yet.";
+const NOT_YET = "This was not compiled yet.";
 
 /**
  * The data arrived of a widget's `later`; null while there is nothing.
@@ -45,14 +45,14 @@ export class Arrival {
     if (!this.store.model.isWaiting) return;
     this.tell();
     this.requests.ask("arrive").catch((error) => {
-      if (!this.requests.obstacle) this.say(`${MISSED} ${error.message}`, false);
+      if (!this.requests.obstacle) this.say(`${NOT_YET} ${error.message}`, false);
     });
   }
 
   /** Says what the stages wait for, or why they wait in vain. */
   tell() {
     const { obstacle } = this.requests;
-    this.say(obstacle ? `${MISSED} ${obstacle}` : COMING, !obstacle);
+    this.say(obstacle ? `${NOT_YET} ${obstacle}` : COMING, !obstacle);
   }
 
   /** @param {string} words @param {boolean} isComing */

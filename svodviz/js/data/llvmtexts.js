@@ -5,7 +5,7 @@
  * @type {[number, string][]}
  */
 export const LEVELS = [
-  [-1, "the passes that make the code which runs"], [1, "LLVM's whole pipeline, level 1"],
+  [-1, "the passes for the code that runs"], [1, "LLVM's whole pipeline, level 1"],
   [2, "LLVM's whole pipeline, level 2"], [3, "LLVM's whole pipeline, level 3"],
 ];
 

@@ -50,7 +50,7 @@ export function takeTimes(schedule, { items: rows, path, lanes }) {
 }
 
 /**
- * Measured beside estimated: "1.25×".
+ * Measured divided by estimated: "1.25×".
  * @param {{cost: number, measured?: number | null}} item
  */
 export function ratioOf(item) {

@@ -5,7 +5,7 @@ import { ascend, childrenOf, closure, descend } from "./links.js";
 import { ScheduleData } from "./schedule.js";
 
 const VERSION = 7;
-export const COMING = "This is still being made. It appears here by itself.";
+export const COMING = "Still compiling. It appears here by itself.";
 
 /**
  * @typedef {import("./wire.js").Wire} Wire
@@ -66,7 +66,7 @@ export class Model {
     this.texts = new Map();
     /** @type {Map<number, Place[]>} */
     this.nodesOf = new Map();
-    /** @type {Map<number, number[]>} for nodes of the graph those that are their way back, or of
+    /** @type {Map<number, number[]>} for nodes of the graph those of their backward pass, or of
      * which they are */
     this.partners = new Map();
     /** @type {Map<number, TextRow & {stage: string, index: number}>} */

@@ -7,7 +7,7 @@ import { unpacked } from "./packed.js";
 
 const NOTHING = { first: 1, count: 1, current: 1, words: "", names: [], cells: [], cell: -1,
   problem: null };
-const UNMOVED = "The cell ran. What this explorer shows did not change";
+const UNMOVED = "The cell ran, and the program did not change";
 const PASTE = "Copy the text, paste it into its cell and run that: this explorer follows.";
 const ELSEWHERE = "The notebook's cell has another text by now. Copy this one, paste it there and "
   + "run the cell: this explorer follows.";
@@ -37,7 +37,7 @@ export class Revisions {
     this.isRunning = false;
     /** Whether what is typed is to run when the present run is over. */
     this.isAwaited = false;
-    /** Resolves when Python has told all: who asks it says how. */
+    /** Resolves when Python has sent everything; set by the explorer. */
     this.settle = async () => {};
     /** @type {Set<() => void>} */
     this.listeners = new Set();
@@ -185,7 +185,7 @@ export class Revisions {
   unmoved() {
     const { names } = this.row;
     const bound = names.length ? `: ${names.join(", ")} is the same program` : "";
-    return `${UNMOVED}${bound}. Run what else it is made by, too.`;
+    return `${UNMOVED}${bound}. If it depends on other cells, run those too.`;
   }
 
   close() {

@@ -17,7 +17,7 @@ const COLUMNS = 3; // at first
  * restored.
  * stage: its place in the ribbon · unit: position of the kernel · view: see views.py · pass:
  * position · step: see passreplay.js · selected: entity string or "" · path: another, to which all
- * paths are lit · columns: stages · shares: of the width, for each column, or none for equal ones ·
+ * paths lead · columns: stages · shares: of the width, for each column, or none for equal ones ·
  * panels: which were opened or closed · sizes: of panels, in pixels · folding: see groupings.js ·
  * open: groups drawn node by node · only: entities that alone are drawn, with their neighbours ·
  * filtered: whether texts show only what is related to the selection ·
@@ -45,7 +45,7 @@ export class Store {
     this.views = new Map();
     this.measured = new Measured(model, this.requests);
     this.measured.onChange(() => this.set({}));
-    // Who brings a model sees its modules first; of a step of learning the way and the way back.
+    // A model opens with its modules; a training step with its forward and backward pass.
     const opening = model.modules && !model.partners.size ? "modules" : "graph";
     const first = model.stages.find((it) => it.id === opening);
     /** @type {State} what suits the program, whatever was saved */

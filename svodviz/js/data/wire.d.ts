@@ -222,7 +222,7 @@ export type Rule = [string, string, string, string[]];
 /** Stage, pass, its rules, what each looks at */
 export type RuleSet = [string, string, string[], string[][]];
 
-/** Whether it is right (null: it cannot be run), and words */
+/** True if it is right (null: it cannot run), and words */
 export type Mark = [boolean | null, string];
 
 /** Entity, kind, whether it was taken, reason, what was looked at */
@@ -247,7 +247,7 @@ export interface Pass {
   left_out: Position;
 }
 
-/** Whether passes, rewrites and stages are right */
+/** The checks of passes, rewrites and stages */
 export interface Checks {
   passes: (Mark | null)[];
   steps: ((Mark | null)[])[];
@@ -287,7 +287,7 @@ export type ChoiceRow = [string, string, string, Numbers];
 /** Pass, reason, what was looked at */
 export type RefusedRow = [string, string, Numbers];
 
-/** What a kernel is called */
+/** The name of a kernel */
 export interface Titled {
   title?: string;
   short?: string;
@@ -460,7 +460,7 @@ export type LaneBar = [Position, string, Position, Position, Perhaps, string, Po
 /** Lane, begin, end, the bar after it, the bar that was waited for, when that was there, words */
 export type LaneWait = [Position, Position, Position, Position, Perhaps, Position, string];
 
-/** What workers of a cluster did in one run, in nanoseconds since its begin on one clock */
+/** The work of a cluster's workers in one run, in nanoseconds since its start on one clock */
 export interface Lanes {
   run: string;
   ns: Position;
@@ -533,7 +533,7 @@ export interface Assembly {
   seconds: Number;
 }
 
-/** What the instructions of one kernel's loops cost, by LLVM's scheduling model */
+/** The costs of the instructions in one kernel's loops, by LLVM's scheduling model */
 export interface Latencies {
   kernel: string;
   number: number;
@@ -779,7 +779,7 @@ export interface UnitPairRow {
   only: [Position[], Position[]];
 }
 
-/** Two compilations beside each other; "a" is the first, "b" the second */
+/** Two compilations side by side; "a" is the first, "b" the second */
 export interface ComparisonWire {
   format: "svodviz-comparison";
   version: 1;
@@ -818,7 +818,7 @@ export interface QuizWire {
   explorer: string;
 }
 
-/** What became of one question */
+/** The outcome of one question */
 export interface ResultRow {
   student: string;
   quiz: string;
@@ -849,14 +849,14 @@ export type LineChange = [Position, "+" | "~" | "−"];
 /** The entity of a node that is new, or reads differently */
 export type NodeChange = [Position, "added" | "changed"];
 
-/** A part of a stage beside the same in the revision before */
+/** A part of a stage compared with the previous revision */
 export interface UnitChanges {
   unit: Position;
   lines: LineChange[];
   nodes: NodeChange[];
 }
 
-/** A stage beside the same in the revision before */
+/** A stage compared with the previous revision */
 export interface StageChanges {
   count: Position;
   units: UnitChanges[];

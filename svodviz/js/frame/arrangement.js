@@ -4,7 +4,7 @@
 /** Widths up to which the inspector is a drawer below, and the passes stand above the centre. */
 export const BELOW = 980;
 export const STACKED = 600;
-// So wide that the passes are of use beside what is no pass.
+// The width from which the passes are shown next to other views.
 const ROOMY = 1180;
 // Views that steps of passes can be seen from; columns and tables want the width for themselves.
 const WITH_PASSES = ["graph", "text"];

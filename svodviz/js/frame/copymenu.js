@@ -6,7 +6,7 @@ import { copiesOf } from "./copies.js";
 
 const EDGE = 8; // pixels between the menu and the edge of the explorer
 const NATIVE = "input, textarea, select, a[href], .copy-menu"; // these have menus of the browser
-const BY_HAND = "The browser copies nothing here by itself: Ctrl+C does, the text is selected.";
+const BY_HAND = "This page cannot copy by itself. The text is selected: press Ctrl+C.";
 
 export class CopyMenu {
   /** @param explorer @param {(words: string) => void} say */

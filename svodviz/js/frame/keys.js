@@ -37,17 +37,17 @@ export function keyTable(store, views) {
     [["ArrowRight"], "next rewrite", step(1)],
     [["n"], "next changed pass", () => store.movePass(1, true)],
     [["p"], "previous changed pass", () => store.movePass(-1, true)],
-    [[..."1234567890"], "stage by its place in the ribbon",
+    [[..."1234567890"], "stage by its position in the ribbon",
       (key) => stage(Number(key)) && store.set({ stage: stage(Number(key)).id })],
     [["l"], "LLVM's passes", visit("llvm_passes")],
     [["m"], "the run: measured times", visit("run")],
     [["g"], "graph or text", () => views.toggleText()],
     ...(views.whole.isPossible
-      ? [[["f"], "over the whole window, and back", () => views.toggleWhole()]] : []),
+      ? [[["f"], "full window on or off", () => views.toggleWhole()]] : []),
     [["t"], "linked columns", () => store.set({ view: "columns" })],
     [[" "], "fit the drawing", () => views.fit()],
     [["Enter"], "fold or unfold the group of the selection", () => views.view.toggleFold?.()],
-    [["s"], "only the selection and its neighbours; again for more of them, or all; on the "
+    [["s"], "show only the selection and its neighbours; again: more of them, then all; on the "
       + "timeline: zoom out", (key) => { views.view.toggleOnly?.(); views.view.steer?.(key); }],
     [["w"], "zoom in on the timeline", (key) => views.view.steer?.(key)],
     [["a", "d"], "earlier or later on the timeline", (key) => views.view.steer?.(key)],
@@ -57,16 +57,16 @@ export function keyTable(store, views) {
     [["o"], "reveal the users of the selection: unfolded and in view", shown("users")],
     [["I"], "select the first input", neighbour("inputs")],
     [["O"], "select the first user", neighbour("users")],
-    [["P"], "paths from here to what is selected next; again: no more of them",
+    [["P"], "paths from the selection to the next one; again: off",
       () => store.set({ path: store.state.path ? "" : store.state.selected })],
     [["h"], "lineage of the selection", () => views.showLineage()],
     [["c"], "critical path only", () => views.toggleCritical()],
-    ...(store.revisions ? [[["Ctrl Z", "Ctrl Y"], "the revision before, the next one",
+    ...(store.revisions ? [[["Ctrl Z", "Ctrl Y"], "previous or next revision",
       (key) => views.turn(key === "Ctrl Y" ? 1 : -1)]] : []),
-    [["Escape"], "back from the whole window; else clear selection and search",
+    [["Escape"], "leave the full window; else clear selection and search",
       () => views.clear()],
     [["?"], "this list", () => views.toggleHelp()],
-    [["G"], "the glossary: what words mean", () => views.toggleGlossary()],
+    [["G"], "the glossary", () => views.toggleGlossary()],
   ];
 }
 

@@ -65,7 +65,7 @@ class Explorer {
     this.buildTools(fullPage);
     this.pane = h("div", { class: "pane", tabindex: "-1" });
     this.obstacle = h("span", { class: "obstacle", role: "status" });
-    this.said = h("span", { class: "said", role: "status" });
+    this.announced = h("span", { class: "announced", role: "status" });
     this.status = h("span", { class: "status-text" });
     this.legend = h("span", { class: "legend" });
     this.root.append(...[
@@ -76,7 +76,7 @@ class Explorer {
         this.passes.root,
         h("main", { class: "centre" }, this.revisionBar.root, this.bar.root,
           new TraceBar(this.store).root, this.pane,
-          h("div", { class: "status" }, this.obstacle, this.said, this.status, this.legend)),
+          h("div", { class: "status" }, this.obstacle, this.announced, this.status, this.legend)),
         this.inspector.root),
       this.help, this.glossary, this.copies.root,
     ].filter(Boolean));
@@ -95,12 +95,12 @@ class Explorer {
     });
     this.hits = h("span", { class: "hits", "aria-live": "polite" });
     this.nextHit = button("next", (event) => this.visitHit(event.shiftKey ? -1 : 1), {
-      class: "next-hit", title: "Next one found (Enter); Shift: the one before",
-      "aria-label": "Next one found", hidden: true,
+      class: "next-hit", title: "Next match (Enter), previous match (Shift Enter)",
+      "aria-label": "Next match", hidden: true,
     });
     const keys = button("?", () => this.toggleHelp(), { "aria-label": "Keys", title: "Keys (?)" });
     this.wholeButton = button("", () => this.whole.toggle(), {
-      class: "whole-page", "aria-label": "Full page", title: "Over the whole window, and back (f)",
+      class: "whole-page", "aria-label": "Full page", title: "Full window on or off (f)",
       "aria-pressed": "false", hidden: !this.whole.isPossible,
     });
     this.wholeButton.append(icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"));
@@ -147,8 +147,8 @@ class Explorer {
   /** Says something in the status line for a while. */
   say(words) {
     clearTimeout(this.silence);
-    this.said.textContent = words;
-    this.silence = setTimeout(() => { this.said.textContent = ""; }, HEARD);
+    this.announced.textContent = words;
+    this.silence = setTimeout(() => { this.announced.textContent = ""; }, HEARD);
   }
 
   get view() {
@@ -291,7 +291,7 @@ class Explorer {
     this.store.set({});
   }
 
-  /** Where the reader is, beside the state: for the explorer of another revision. */
+  /** The place of the reader, in addition to the state: for the explorer of another revision. */
   get place() {
     const active = this.root.getRootNode().activeElement;
     return {

@@ -44,7 +44,7 @@ export class OwnTab {
   }
 
   /**
-   * Puts a view into a tab beside the notebook. It stands in a plain widget: JupyterLab gives that
+   * Puts a view into a tab next to the notebook. It stands in a plain widget: JupyterLab gives that
    * its place, and the view would wipe its own when it takes over the widget's layout.
    */
   show(view) {

@@ -82,12 +82,12 @@ export class Panels {
     return MOST * (this.isFlat(name) ? this.root.clientHeight : this.root.clientWidth);
   }
 
-  /** The line beside a panel. */
+  /** The edge of a panel. */
   edge(name) {
     return h("div", {
       class: "edge-line", role: "separator", tabindex: "0", "data-panel": name,
       "aria-label": WORDS[name],
-      title: "Drag, or use the arrow keys; double click: the size it had at first",
+      title: "Drag, or use the arrow keys; double-click: the initial size",
       onkeydown: (event) => this.key(event, name),
       onpointerdown: (event) => this.press(event, name),
       ondblclick: () => this.resize(name, 0),

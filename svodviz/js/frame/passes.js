@@ -101,7 +101,7 @@ export class Passes {
     this.previous = button("‹", () => store.moveStep(-1), { "aria-label": "Previous rewrite" });
     this.next = button("›", () => store.moveStep(1), { "aria-label": "Next rewrite" });
     this.whole = button("whole pass", () => store.set({ stage: "passes", step: -1 }), {
-      class: "whole", title: "Compare the end of the pass with its beginning",
+      class: "whole", title: "Compare the graphs before and after the pass",
     });
     this.slider = h("input", {
       type: "range", min: 0, step: 1, class: "slider", "aria-label": "Rewrite",

@@ -6,7 +6,8 @@ export class RevisionBar {
   /** @param store of an explorer @param {() => void} onMarks when marks come or go */
   constructor(store, onMarks) {
     Object.assign(this, { store, revisions: store.revisions, number: store.revisions?.number });
-    this.undo = this.turner(-1, "Revision before", "Ctrl+Z", "M6 3 2 7l4 4M2 7h7a4 4 0 0 1 0 8H7");
+    this.undo = this.turner(-1, "Previous revision", "Ctrl+Z",
+      "M6 3 2 7l4 4M2 7h7a4 4 0 0 1 0 8H7");
     this.redo = this.turner(1, "Next revision", "Ctrl+Shift+Z",
       "M10 3l4 4-4 4M14 7H7a4 4 0 0 0 0 8h2");
     this.title = h("strong", {});
@@ -15,9 +16,9 @@ export class RevisionBar {
       this.revisions.hasMarks = !this.revisions.hasMarks;
       onMarks();
       this.show();
-    }, { class: "revision-marks", title: "Mark what changed from the revision before" });
-    this.back = button("Put back", () => this.revisions.restore(), { class: "revision-back",
-      title: "Write the text of this revision into the notebook again, and run it there" });
+    }, { class: "revision-marks", title: "Mark changes since the previous revision" });
+    this.back = button("Restore", () => this.revisions.restore(), { class: "revision-back",
+      title: "Write this revision's text back into the notebook and run it there" });
     this.line = h("div", { class: "revision-line", role: "status" }, this.undo, this.redo,
       this.title, this.words, this.back, this.marks);
     this.problem = h("div", { class: "revision-problem", role: "alert", hidden: true });
@@ -42,7 +43,7 @@ export class RevisionBar {
     if (this.root.hidden) return;
     const { count, current } = revisions.row;
     const { number } = revisions;
-    const words = [revisions.row.words, number === current ? "" : `the notebook has ${current}`]
+    const words = [revisions.row.words, number === current ? "" : `the notebook is at ${current}`]
       .filter(Boolean).join("; ");
     const isLost = Boolean(this.store.requests.obstacle);
     this.line.hidden = !revisions.areSeveral;
@@ -62,7 +63,7 @@ export class RevisionBar {
   /** The error on the way to the next revision; the last good one stays below. */
   tell({ words, place, text }) {
     this.problem.replaceChildren(
-      h("strong", {}, `✗ The next revision could not be made${place ? `: ${place}` : ""}`),
+      h("strong", {}, `✗ The next revision could not be compiled${place ? `: ${place}` : ""}`),
       text ? h("code", {}, text) : "",
       h("pre", {}, words));
   }

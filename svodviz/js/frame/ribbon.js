@@ -56,8 +56,8 @@ export class Ribbon {
     const { count: lines, units } = this.store.revisions?.changes[stage.id] ?? {};
     if (!lines && !units?.length) return null;
     const words = lines ? `${counted(lines, "line")} changed` : "its graph changed";
-    const said = { title: words, "aria-label": words };
-    return h("span", { class: "stage-changed", role: "img", ...said }, "~");
+    const label = { title: words, "aria-label": words };
+    return h("span", { class: "stage-changed", role: "img", ...label }, "~");
   }
 
   /** Exported pages offer what is made on demand only where it was recorded. */
@@ -82,7 +82,7 @@ export class Ribbon {
     const size = model.size(stage.id);
     if (stage.id === "run") return this.run();
     if (stage.asked) return ["on demand"];
-    if (stage.later) return [model.isComing ? "being made …" : "not made"];
+    if (stage.later) return [model.isComing ? "compiling …" : "not compiled"];
     const time = stage.id === "passes"
       ? model.passes.reduce((sum, it) => sum + it.seconds, 0)
       : stage.seconds;
@@ -99,9 +99,9 @@ export class Ribbon {
   /** What is timed, as a sentence. */
   whose(stage, parts) {
     const time = parts[1] ?? "";
-    if (time.startsWith(COMPILER)) return "\nThe time is the compiler's, of making this stage.";
+    if (time.startsWith(COMPILER)) return "\nThe time is compile time of this stage.";
     if (!time.startsWith(PROGRAM)) return "";
-    return "\nThe time is the program's, of one run: its items added up, as measured.";
+    return "\nThe time is run time, measured: the sum of all items of one run.";
   }
 
   /** How long the items of one run take together, if that was measured. */

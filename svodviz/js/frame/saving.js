@@ -12,7 +12,7 @@ const REFERENCE = /^IPY_MODEL_(.+)$/;
 const KEEPS = Symbol.for("svodviz keeps all widgets that are shown");
 
 /**
- * The notebook, which Lab and Notebook give beside what anywidget promises; all may be missing.
+ * The notebook, which Lab and Notebook give besides the interface of anywidget; it may be missing.
  * @typedef {{state?: Record<string, any>, [other: string]: any}} Row
  * @typedef {{state: Record<string, Row>, [other: string]: any}} Saved
  * @typedef {{key?: string, oldValue?: any, newValue?: any}} Change
@@ -33,7 +33,7 @@ const KEEPS = Symbol.for("svodviz keeps all widgets that are shown");
  * From now on every save of the notebook keeps its widgets. Asked again, as each explorer does, it
  * only writes back what a save lost that came while the notebook was opened.
  * @param {Record<symbol, () => void> & Manager | null | undefined} manager
- * @returns {boolean} whether this notebook can be told so
+ * @returns {boolean} true if this notebook can be set to do so
  */
 export function keepWhenSaved(manager) {
   const { context } = manager ?? {};

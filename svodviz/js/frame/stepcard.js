@@ -30,7 +30,7 @@ export class StepCard {
     const title = step > 0 ? `${record.name}, rewrite ${step} of ${this.store.steps}` : record.name;
     const because = record.because && h("p", { class: "because" }, `Why here: ${record.because}`);
     const left = record.left_out && h("p", { class: "note" },
-      `The last ${counted(record.left_out, "rewrite")} of this pass have no step of their own.`);
+      `The last ${counted(record.left_out, "rewrite")} of this pass were not recorded as steps.`);
     const own = step > 0 ? this.rewrite(record, step) : [...factLines(record),
       ...this.choices(record)]; // a step names its own
     return [h("h4", {}, title), this.check(step), ...(step > 0 ? [...own, because]
@@ -79,7 +79,7 @@ export class StepCard {
 
 /** The facts that a pass relies on, and those that hold after it: a paragraph of each. */
 function factLines(record) {
-  const said = [["Relies on", record.needs], ["Holds after it", record.gives]];
+  const said = [["Requires", record.needs], ["Guarantees", record.gives]];
   return said.filter(([, facts]) => facts.length)
     .map(([words, facts]) => h("p", { class: "because" }, `${words}: ${facts.join("; ")}`));
 }

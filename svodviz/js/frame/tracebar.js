@@ -9,14 +9,14 @@ export class TraceBar {
   constructor(store) {
     this.store = store;
     this.name = button("", () => store.set({ stage: "modules", view: "modules" }), {
-      class: "trace-name entity-link", title: "Its place among the modules",
+      class: "trace-name entity-link", title: "Show it among the modules",
     });
     this.words = h("span", { class: "trace-words", role: "status" });
     this.only = button("Only these", () => store.set({ filtered: !store.state.filtered }), {
-      title: "Leaves out the lines that are of other modules",
+      title: "Hides the lines of other modules",
     });
     this.end = button("×", () => store.set({ selected: "", filtered: false }), {
-      "aria-label": "Follow it no more", title: "Follow it no more",
+      "aria-label": "Stop following it", title: "Stop following it",
     });
     this.root = h("div", { class: "trace-bar", hidden: true }, "Following", this.name, this.words,
       this.only, this.end);
@@ -38,12 +38,12 @@ export class TraceBar {
 
   told(stage, module) {
     const { model, state } = this.store;
-    if (state.view === "columns") return "its lines are lit in every column";
+    if (state.view === "columns") return "its lines are highlighted in every column";
     if (stage.later) return model.waiting;
-    if (stage.asked || stage.id === "passes") return "its nodes are lit";
+    if (stage.asked || stage.id === "passes") return "its nodes are highlighted";
     const lines = model.text(stage.id).filter((it) => !it.heading).length;
     const own = tracedRows(model, stage.id, module).filter((it) => !it.heading).length;
-    return own ? `${count(own)} of ${count(lines)} lines of this stage came of it`
-      : "nothing of this stage came of it";
+    return own ? `${count(own)} of ${count(lines)} lines of this stage belong to it`
+      : "no line of this stage belongs to it";
   }
 }

@@ -108,7 +108,7 @@ export const LLVM = [
     "call float @llvm.vector.reduce.fadd.v8f32(…)"],
   [/^llvm\.prefetch(?:\.\w+)?$/, () => "asks for memory that will be read later",
     "call void @llvm.prefetch.p0(ptr %p, i32 0, i32 3, i32 1)"],
-  [/^llvm\.loop(\.[\w.]+)?$/, () => "what LLVM is told to do with a loop, or not to do",
+  [/^llvm\.loop(\.[\w.]+)?$/, () => "a hint for LLVM: what to do with a loop, or not to do",
     "!{!\"llvm.loop.unroll.disable\"}"],
   [/^llvm\.(dbg|lifetime|assume|memcpy|memset)(?:\.\w+)*$/, (name) => `an intrinsic: ${name}`,
     "call void @llvm.memset.p0.i64(…)"],

@@ -24,7 +24,7 @@ export const CHOICES = [
   ["vectorize", "makes the iterations of a loop the lanes of vector instructions", "vectorize"
     + " i0.1"],
   ["parallelize", "shares the iterations of a loop out over cores", "parallelize i0.0 2"],
-  ["stream", "stores past the caches, where what is written is not read soon", "stream 0"],
+  ["stream", "non-temporal stores: they bypass the caches, for values not read soon", "stream 0"],
   ["prefetch", "asks for the next tile's memory while this one is computed", "prefetch 1 r2 i0.0"],
 ];
 

@@ -112,7 +112,7 @@ export const X86 = [
     + " vectors, as a mask says", "vblendvps ymm0, ymm1, ymm2, ymm3"],
   [/^vmaskmov(ps|pd)$|^vpmaskmov[dq]$/, () => "loads or stores only the lanes whose mask is"
     + " set; the others touch no memory", "vmaskmovps ymm0, ymm1, ymmword ptr [rsi]"],
-  [/^vp?gather/, () => "loads a lane from an address of its own each: slow beside a plain load",
+  [/^vp?gather/, () => "loads each lane from its own address: slower than a plain load",
     "vgatherdps ymm0, dword ptr [rsi + 4*ymm1], ymm2"],
   [/^vp?scatter/, () => "stores each lane to an address of its own",
     "vscatterdps dword ptr [rdi + 4*zmm1] {k1}, zmm0"],

@@ -12,7 +12,7 @@ export function findingSection(inspector) {
   if (!findings?.looked_for.length) return null;
   const { rows } = findings;
   const section = inspector.section(
-    rows.length ? `Findings: ${counted(rows.length, "thing")} to do better` : "No findings",
+    rows.length ? `Findings: ${counted(rows.length, "possible improvement")}` : "No findings",
     rows.length > 0 && h("ol", { class: "findings" }, ...rows.map((row, place) =>
       finding(inspector, row, place))),
     lookedFor(findings.looked_for));
@@ -54,6 +54,6 @@ function showButton({ store }, { rule, subject, stage, view }) {
 
 function lookedFor(words) {
   return h("details", { class: "looked-for" },
-    h("summary", {}, `What was looked for (${count(words.length - 1)} rules)`),
+    h("summary", {}, `Rules checked (${count(words.length - 1)})`),
     h("ul", {}, ...words.map((it) => h("li", {}, it))));
 }

@@ -26,7 +26,7 @@ export function groupSections(inspector, picture, node) {
     inspector.facts([["holds", inGroup(node.members, ROOM)], ["of these", backWords(node.members)]]
       .filter(([, words]) => words)),
     partners(inspector, picture, node),
-    h("p", { class: "hint" }, "The last node in it:"),
+    h("p", { class: "hint" }, "Last node of the group:"),
   ];
 }
 
@@ -36,12 +36,12 @@ function partners(inspector, picture, node) {
   const found = [...partnersIn(store.model, picture, node)];
   if (!found.length) return null;
   const more = found.length - LISTED;
-  return inspector.section(node.row.back ? "Way back of" : "Its way back",
+  return inspector.section(node.row.back ? "Backward pass of" : "Its backward pass",
     inspector.links(found.slice(0, LISTED).map(({ row }) =>
       button(row.label[0], () => store.select(row.e), {
         class: "entity-link",
         onmouseenter: () => store.hover(row.e),
         onmouseleave: () => store.hover(-1),
       }))),
-    more > 0 && h("p", { class: "more" }, `and ${more} more, lit in the graph`));
+    more > 0 && h("p", { class: "more" }, `and ${more} more, highlighted in the graph`));
 }

@@ -27,7 +27,7 @@ export class Inspector {
     this.sheet = h("div", { class: "inspector-sheet" });
     this.body = h("div", {
       class: "inspector-body", tabindex: "0", role: "group",
-      "aria-label": "What is known of the selection",
+      "aria-label": "Inspector",
     }, first, this.sheet);
     this.toggle = button("Inspector", () => {}, {
       class: "panel-toggle inspector-toggle", "aria-expanded": "true",
@@ -101,7 +101,7 @@ export class Inspector {
         { stage: "schedule", view: "timeline" }],
     ];
     const shown = ways.filter(([, isOther]) => isOther);
-    return this.section("Ways on", this.links(shown.map(([words, , where]) =>
+    return this.section("Next steps", this.links(shown.map(([words, , where]) =>
       button(words, () => this.store.set(where), { class: "entity-link way" }))));
   }
 
@@ -130,14 +130,14 @@ export class Inspector {
     ].flat();
   }
 
-  /** The nodes of its way back where it has a gradient, or those that it is the way back of. */
+  /** The nodes of its backward pass; of a node of the backward pass those of the forward pass. */
   partners(entity, row) {
     const found = this.store.model.partners.get(entity);
     if (!found) return null;
     const more = found.length - LISTED;
-    return this.section(row?.back ? "Way back of" : "Its way back",
+    return this.section(row?.back ? "Backward pass of" : "Its backward pass",
       this.links(found.slice(0, LISTED).map((it) => this.link(it))),
-      more > 0 && h("p", { class: "more" }, `and ${more} more, lit in the graph`));
+      more > 0 && h("p", { class: "more" }, `and ${more} more, highlighted in the graph`));
   }
 
   rest(entity) {
@@ -166,7 +166,7 @@ export class Inspector {
   lineText(entity) {
     const line = this.store.model.lineOf.get(entity);
     return line && [h("pre", { class: "block", tabindex: "0" }, line.text.trim()),
-      line.alone && h("p", { class: "note" }, `Not linked to what came before: ${line.alone}.`)];
+      line.alone && h("p", { class: "note" }, `Not linked to an earlier stage: ${line.alone}.`)];
   }
 
   /** The meaning of the operation, in the compiler's own words. */
@@ -199,7 +199,7 @@ export class Inspector {
     for (const name of ["start", "finish", "slack"]) {
       if (row[name] !== undefined) facts.push([name, nanoseconds(row[name])]);
     }
-    if (row.critical) facts.push(["critical", "◆ no time to spare"]);
+    if (row.critical) facts.push(["critical", "◆ no slack"]);
     return facts.length ? this.section("Cost", this.facts(facts)) : null;
   }
 
@@ -253,12 +253,12 @@ export class Inspector {
     return this.section("Lineage", h("div", { class: "lineage" }, ...rows), this.awaited());
   }
 
-  /** Which stages a lineage lacks because they have not arrived, with their values. */
+  /** The stages that a lineage lacks because they have not arrived, with their values. */
   awaited() {
     const { isComing, stages } = this.store.model;
     const names = stages.filter((it) => it.later).map((it) => it.label);
     return names.length > 0 && h("p", { class: "hint" },
-      `${names.join(", ")}, values: ${isComing ? "still being made" : "not made"}.`);
+      `${names.join(", ")}, values: ${isComing ? "still compiling" : "not compiled"}.`);
   }
 
   chapter(stage, found, entity) {

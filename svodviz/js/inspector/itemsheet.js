@@ -22,10 +22,10 @@ export function scheduleSections(inspector, entity) {
 }
 
 /** By what a variable of an item has its value: where it counts, by the loop. */
-function saidBy(schedule, row, name) {
+function originOf(schedule, row, name) {
   const items = schedule.loops[schedule.loopOf.get(row.position)]?.items ?? [];
   const values = items.map((it) => new Map(schedule.items[it].fixed).get(name));
-  return new Set(values).size > 1 ? "bound by the loop" : "where the part begins that it reads";
+  return new Set(values).size > 1 ? "bound by the loop" : "offset of the part that it reads";
 }
 
 function item(inspector, schedule, row) {
@@ -33,7 +33,7 @@ function item(inspector, schedule, row) {
     ["operation", row.op],
     ["lane", schedule.lanes[row.lane]],
     ...row.facts,
-    ...row.fixed.map(([name, value]) => [name, `${value}, ${saidBy(schedule, row, name)}`]),
+    ...row.fixed.map(([name, value]) => [name, `${value}, ${originOf(schedule, row, name)}`]),
   ];
   const loop = schedule.loopOf.get(row.position);
   if (loop !== undefined) facts.push(["loop", schedule.loops[loop].label]);
@@ -61,13 +61,13 @@ function item(inspector, schedule, row) {
   ].filter(Boolean);
 }
 
-/** The time it took, beside the estimate; where it was not measured, why. */
+/** The measured time and the estimate; or why it was not measured. */
 function measured(inspector, row) {
   const { measured: known } = inspector.store;
   if (!known.isPossible) return null;
   const { run } = row;
   if (!run) {
-    const words = known.isKnown ? "the time did not suffice for this item" : known.words;
+    const words = known.isKnown ? "not measured: the time limit was reached" : known.words;
     return inspector.section("Measured", h("p", { class: "hint" }, words));
   }
   const rates = [[rateOf(row.read + row.written, run.ns), "GB/s"], [rateOf(row.flops, run.ns),
@@ -124,7 +124,7 @@ function buffer(inspector, schedule, row) {
   const facts = [
     ["dtype", row.dtype], ["shape", row.shape], ["size", `${count(row.bytes)} bytes`],
     ["device", row.device],
-    ["origin", row.made ? "made by the program" : "input"],
+    ["origin", row.made ? "computed" : "input"],
     life && ["needed", `items ${life[1]} … ${life[2]}`],
   ].filter(Boolean);
   const users = (side) => items.filter((it) =>
@@ -160,7 +160,7 @@ function plan(inspector, schedule, { number }) {
 
 function fusion(inspector, schedule, row) {
   const facts = [
-    ["type", row.type], ["change of time", changeWords(row)],
+    ["type", row.type], ["time change", changeWords(row)],
     ["not moved", `${count(row.saved)} bytes`],
   ];
   const ends = [row.from, row.to].map((it) => inspector.link(schedule.items[it].e));

@@ -72,7 +72,7 @@ function transformations(inspector, row) {
     )),
     ...refused,
     h("details", { class: "as-text" },
-      h("summary", {}, "As text, to edit and pass back"),
+      h("summary", {}, "As text, for Options(loops=…)"),
       h("pre", { class: "block", tabindex: "0" }, program(row))),
   );
 }

@@ -43,7 +43,7 @@ function takes(inspector, row, module) {
     ["of its roofline", work.ns ? percent(ofRoof(work)) : ""],
     ["moved", work.moved >= 1 ? bytes(Math.round(work.moved)) : ""],
     ["operations", work.flops >= 1 ? count(Math.round(work.flops)) : ""],
-    ["instructions", code ? `${count(code[0])}${of(code[1], code[0])}` : "still being made"],
+    ["instructions", code ? `${count(code[0])}${of(code[1], code[0])}` : "still compiling"],
     ["of assembly", code ? `${count(code[2])}${of(code[3], code[2])}` : ""],
     ["machine code", code ? bytes(code[4]) : ""],
   ];
@@ -53,7 +53,7 @@ function takes(inspector, row, module) {
 /** How many of some are of other modules too. */
 function of(shared, all) {
   if (!shared) return "";
-  return shared === all ? ", all also of others" : `, ${count(shared)} also of others`;
+  return shared === all ? ", all shared with others" : `, ${count(shared)} shared with others`;
 }
 
 function kernels(inspector, row, module) {
@@ -88,7 +88,7 @@ function kernel(store, { name, items, others, time, part }, module) {
     part < 0.995 && `${percent(part)} of it`, also && `shared with ${also}`];
   return h("li", {},
     button(`${model.shortOf(name)} → instructions`, go, { class: "entity-link",
-      title: "Its machine code, with what is of this module lit" }),
+      title: "Machine code, with this module highlighted" }),
     h("span", { class: "time-why" }, words.filter(Boolean).join(", ")));
 }
 
@@ -111,7 +111,7 @@ function stages(inspector, module) {
       // The kernel with most of it is the one to open.
       const most = commonest(lines.map((it) => it.unit));
       const show = () => store.set({ stage: stage.id, unit: most });
-      const words = stage.later ? "still being made" : counted(lines.length, "line");
+      const words = stage.later ? "still compiling" : counted(lines.length, "line");
       return button(`${stage.label}: ${words}`, show, { class: "entity-link way",
         disabled: !stage.later && !lines.length });
     });
@@ -133,6 +133,6 @@ function passes(inspector, { nodes, alive, shared }) {
   const names = inspector.store.model.modules.passes;
   const facts = [["as written", count(nodes)],
     ...names.map((name, at) => [`after ${name}`, count(alive[at])]),
-    ["also of others", shared ? count(shared) : "none"]];
+    ["shared with others", shared ? count(shared) : "none"]];
   return inspector.section("Its nodes", inspector.facts(facts));
 }

@@ -5,8 +5,8 @@ import { h, nanoseconds } from "../kit/dom.js";
 import { percent } from "../kit/words.js";
 
 const LISTED = 6;
-const HOW = "A kernel's time is known as a whole; inside it each node counts by its operations: "
-  + "movement, constants and inputs by none.";
+const HOW = "The time of a kernel is known as a whole and divided among its nodes by operations: "
+  + "movement, constants and inputs have none.";
 
 /** The section, where the node's scene has parts of any item's work. */
 export function partSection(inspector, place) {

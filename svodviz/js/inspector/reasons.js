@@ -11,7 +11,7 @@ const SIGNS = { "<": "less than", "=": "equal to", ">": "more than" };
 export function numbersTable(rows) {
   if (!rows?.length) return null;
   return h("table", { class: "looked-at" },
-    h("caption", { class: "unseen" }, "What was looked at"),
+    h("caption", { class: "unseen" }, "Numbers compared"),
     h("tbody", {}, ...rows.map(([name, value, sign, limit, against]) => h(
       "tr", {},
       h("th", { scope: "row" }, name),

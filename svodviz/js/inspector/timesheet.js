@@ -6,9 +6,9 @@ import { percent } from "../kit/words.js";
 
 const LISTED = 5; // lines: a choice
 const BOUND = {
-  launch: "its launch",
+  launch: "launch overhead",
   computing: "computing",
-  latency: "results that wait for one another",
+  latency: "latency: results that wait for one another",
 };
 
 /** The section; null where nothing is known of any item's time. */
@@ -44,9 +44,9 @@ function lineTime(store, { entity, time, back, share, item }) {
     entity < 0 ? h("span", { class: "time-line" }, "no line of the program")
       : button(`${number}  ${text}`, show, { class: "entity-link time-line", title: text }),
     button(item.title ?? item.name, showItem, { class: "entity-link time-kernel",
-      title: "The kernel that takes most of it: when it runs, and why it takes so long" }),
+      title: "The kernel that takes most of it, on the timeline" }),
     h("span", { class: "time-why" },
-      [nanoseconds(time), back > 0 && `${percent(back / time)} of it on the way back`,
+      [nanoseconds(time), back > 0 && `${percent(back / time)} of it in the backward pass`,
         item.bound && `bound by ${BOUND[item.bound] ?? item.bound}`]
         .filter(Boolean).join(", ")));
 }

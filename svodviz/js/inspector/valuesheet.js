@@ -71,7 +71,7 @@ function knownSection(inspector, entity) {
   return inspector.section(
     "Value",
     unseen && h("p", { class: "note" }, unseen),
-    from !== entity && h("p", { class: "hint" }, "That of what it comes from:"),
+    from !== entity && h("p", { class: "hint" }, "The value it comes from:"),
     from !== entity && inspector.links([inspector.link(from)]),
     value.picture && picture(value),
     value.bars && bars(value),
@@ -86,7 +86,7 @@ function share(number, size) {
   return `${part} of ${whole}, ${percent(number / size)}`;
 }
 
-/** From a value that has NaN the way back to where that began. */
+/** From a value with NaN, the path to the node where NaN first occurs. */
 function nanSection(inspector, entity, value) {
   const began = value.began && inspector.store.model.entity(value.began);
   if (!value.began || began === undefined || began < 0) return null;

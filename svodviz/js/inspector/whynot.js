@@ -34,7 +34,7 @@ export function whyNotSection(inspector, selected) {
   };
   const ready = button("Why not?", ask, { class: "ask", title: "The first condition that failed" });
   return inspector.section("Why does a rule not match here?",
-    entity !== selected && h("p", { class: "hint" }, "Asked about what it comes from:"),
+    entity !== selected && h("p", { class: "hint" }, "Asked about its origin:"),
     entity !== selected && inspector.links([inspector.link(entity)]),
     h("div", { class: "why-row" }, picker, ready), answer);
 }

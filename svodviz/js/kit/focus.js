@@ -1,7 +1,7 @@
 // The focus: it stays where it was when parts of a page are made anew, and keeps its keys.
 
 /**
- * What has the focus beside `root`, in a shadow tree too (marimo).
+ * The focused element outside `root`, in a shadow tree too (marimo).
  * @param {Element} root
  */
 export const activeIn = (root) => /** @type {Document} */ (root.getRootNode()).activeElement;

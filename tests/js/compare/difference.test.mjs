@@ -1,4 +1,4 @@
-// The rows of two texts beside each other.
+// The rows of two texts side by side.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -42,7 +42,7 @@ test("the critical path is marked, and where it changes lanes without a transfer
 test("words say what came before, how much, and for how long", () => {
   const data = new LaneData(ROWS);
   assert.equal(data.words(data.bars[3]), "2 copy DASK → DASK:1, 1.5 ms, 2 KiB after 1 k0 on DASK; "
-    + "the end of the run waited for it");
+    + "on the critical path of the run");
   assert.equal(data.words(data.bars[2]), "3 k2 on DASK, 2 ms");
   assert.equal(data.waitWords(data.waits[0]), "DASK:1 waits 9 ms: 2 copy DASK → DASK:1");
 });

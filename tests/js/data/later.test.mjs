@@ -125,7 +125,7 @@ test("a state that follows what arrives waits for it", async () => {
 
 test("without Python the stages say that they were not made, and why", async () => {
   const { store } = opened(() => {}, {}, false);
-  assert.match(store.model.waiting, /had not been made yet\. No Python kernel/);
+  assert.match(store.model.waiting, /was not compiled yet\. No Python kernel/);
   assert.ok(!store.model.isComing);
   assert.match(store.model.text("asm")[0].text, /No Python kernel/);
 });
@@ -144,7 +144,7 @@ test("a failure of Python is told", async () => {
   const { store } = opened((host, { id, name }) => host.fire("msg:custom", name === "ping"
     ? { kind: "answer", id, result: "pong" } : { kind: "failure", id, words: "LLVM is away" }));
   await settled();
-  assert.equal(store.model.waiting, "This had not been made yet. LLVM is away");
+  assert.equal(store.model.waiting, "This was not compiled yet. LLVM is away");
 });
 
 test("a stage that could not be made says why", () => {

@@ -87,7 +87,7 @@ test("nothing is asked before somebody wants it, then once", async () => {
   assert.equal(made.schedule.items[0].measured, 3 * made.schedule.items[0].cost);
 });
 
-test("a failure and a problem are told in words", async () => {
+test("a failure and a problem are reported in words", async () => {
   const python = new Python();
   const store = new Store(model(), {}, python);
   store.measured.ask();

@@ -79,7 +79,7 @@ test("closing ends what waits", async () => {
   await assert.rejects(waiting, /closed/);
 });
 
-test("a kernel that ends is told of, and so is its return", async () => {
+test("the end of a kernel is reported, and so is its return", async () => {
   const model = host();
   const requests = new Requests(model);
   model.tell({ id: model.sent[0].id, kind: "answer", result: "pong" });

@@ -1,4 +1,4 @@
-// The data that a notebook is told to keep when it is saved.
+// The data that a notebook is set to keep when it is saved.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { bytes, count, counted, duration, nanoseconds } from "../../../svodviz/js/kit/words.js";
 
-test("thousands are told apart", () => {
+test("thousands are separated", () => {
   assert.deepEqual([0, 999, 1000, 9640, 1234567].map(count),
     ["0", "999", "1,000", "9,640", "1,234,567"]);
 });

@@ -26,7 +26,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class Program:
-    """What is looked at of a model that was read."""
+    """The parts of a model that are compared."""
 
     def __init__(self, **inputs: Any) -> None:
         from compiler.core import dtypes
@@ -117,7 +117,7 @@ def test_integers_stay_within_the_table_that_they_choose_from(file: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "words"),
     [
         (["--dim", "bach=2"], "--dim: no extent is called bach; it has batch"),
         (["--dim", "batch=0"], "--dim batch=0: expected NAME=NUMBER, as in batch=4"),
@@ -129,14 +129,14 @@ def test_integers_stay_within_the_table_that_they_choose_from(file: str) -> None
     ],
 )
 def test_wrong_inputs_are_said(
-    file: str, tmp_path: Path, capsys: Capture, arguments: list[str], said: str
+    file: str, tmp_path: Path, capsys: Capture, arguments: list[str], words: str
 ) -> None:
     (tmp_path / "text.npy").write_text("no array")
     np.save(tmp_path / "y.npy", np.ones(3))
     np.savez(tmp_path / "y.npz", y=np.ones(3))
     names = {"folder": str(tmp_path), "file": file}
     assert main(["show", file, *(it.format(**names) for it in arguments)]) == 1
-    assert capsys.readouterr().err.startswith(said.format(**names))
+    assert capsys.readouterr().err.startswith(words.format(**names))
 
 
 def test_which_input_a_file_is_for_must_be_clear(tmp_path: Path) -> None:

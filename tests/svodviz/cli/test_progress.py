@@ -1,4 +1,4 @@
-"""What the command line says of what takes long."""
+"""Reports of the command line on long steps."""
 
 import io
 import time

@@ -1,4 +1,4 @@
-"""What changed from one revision to the next, and what became of entities."""
+"""The changes from one revision to the next, and the counterparts of entities."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Two compilations beside each other."""
+"""Two compilations compared."""
 
 from collections import Counter
 from dataclasses import replace

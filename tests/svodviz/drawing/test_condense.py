@@ -50,4 +50,4 @@ def test_stretches_of_the_way_back_are_marked() -> None:
     made = [facts for _, facts in condensed(graph, "s ").nodes(data=True)]
     assert [bool(it.get("back")) for it in made] == [False] * 4 + [True] * 6
     assert made[0]["shape"] == "1 node: mul ×1"
-    assert made[9]["shape"] == "1 node: mul ×1, 1 on the way back"
+    assert made[9]["shape"] == "1 node: mul ×1, 1 in the backward pass"

@@ -1,4 +1,4 @@
-"""What the page calls "this graph in Python" is true: each line runs, and gives what is shown."""
+"""Each line of "this graph in Python" runs, and gives the graph that is shown."""
 
 from collections.abc import Iterator
 from contextlib import redirect_stdout

@@ -1,4 +1,4 @@
-"""What hosts that no test can open are promised: Colab and VS Code. See docs/hosts.md."""
+"""The contracts with hosts that no test can open: Colab and VS Code. See docs/hosts.md."""
 
 import re
 import sys
@@ -59,7 +59,7 @@ def test_the_widget_is_anywidgets_own() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("where", "name", "said", "theme"), [
+@pytest.mark.parametrize(("where", "name", "value", "theme"), [
     ("body", "data-vscode-theme-kind", "vscode-dark", "dark"),
     ("body", "data-vscode-theme-kind", "vscode-high-contrast", "dark"),
     ("body", "data-vscode-theme-kind", "vscode-light", "light"),
@@ -68,9 +68,9 @@ def test_the_widget_is_anywidgets_own() -> None:
     ("documentElement", "theme", "light", "light"),
 ])  # fmt: skip
 def test_themes_of_hosts_are_followed(
-    open_page: Any, sample_page: Any, where: str, name: str, said: str, theme: str
+    open_page: Any, sample_page: Any, where: str, name: str, value: str, theme: str
 ) -> None:
     page = open_page(sample_page, scheme="light" if theme == "dark" else "dark",
                      is_kept=False)  # fmt: skip
-    page.evaluate(f"document.{where}.setAttribute('{name}', '{said}')")
+    page.evaluate(f"document.{where}.setAttribute('{name}', '{value}')")
     page.wait_for_function(f"document.querySelector('.svodviz').dataset.theme === '{theme}'")

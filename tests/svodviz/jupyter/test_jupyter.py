@@ -171,7 +171,7 @@ def test_a_right_click_is_ours_in_the_view_and_the_notebooks_beside_it(
     assert lab.page.locator(".lm-Menu").count() == 0
     assert "Link to this place" not in menu.inner_text()
     menu.get_by_role("menuitem", name="This line: copy").click()
-    first.locator(".said").get_by_text("copied: This line").wait_for()
+    first.locator(".announced").get_by_text("copied: This line").wait_for()
     first.locator(".status").click(button="right")
     lab.page.locator(".lm-Menu").wait_for()
     assert not menu.is_visible()

@@ -44,7 +44,7 @@ BEGIN = """(number) => {
 }"""
 RESTART = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel.restart()"
 WIDGETS = "application/vnd.jupyter.widget-state+json"
-COMING = "This is still being made. It appears here by itself."
+COMING = "Still compiling. It appears here by itself."
 LATE = [row.id for row in STAGES if row.late]
 
 
@@ -70,7 +70,7 @@ def begun(lab: Shown) -> Any:
     lab.page.evaluate(BEGIN, EXPLORE)
     root = lab.cell(EXPLORE).locator(READY)
     root.wait_for()
-    assert size(root).inner_text() == "being made …"
+    assert size(root).inner_text() == "compiling …"
     return root
 
 
@@ -88,7 +88,7 @@ def test_a_page_is_used_before_llvm_is_done(
     assert root.locator(".waiting").inner_text() == COMING
     done.touch()
     lab.run_until(TELL_STAGE, "True")
-    root.locator('.stage[data-stage="asm"]').click()  # if it is not told yet
+    root.locator('.stage[data-stage="asm"]').click()  # if its state has not arrived yet
     root.locator(".text-view .line").first.wait_for()
     lab.run(SELECT)
     lab.run_until(TELL, "asm 4 k0_mul_add_relu:")
@@ -104,7 +104,7 @@ def test_a_kernel_that_ends_meanwhile_leaves_words(lab: Shown) -> None:
     root = begun(lab)
     root.locator('.stage[data-stage="optimized"]').click()
     lab.page.evaluate(RESTART)
-    words = "This had not been made yet. The kernel that made this explorer has ended"
+    words = "This was not compiled yet. The kernel that made this explorer has ended"
     root.locator(".waiting", has_text=words).wait_for()
     assert size(root).inner_text() == "not made"
     root.locator('.stage[data-stage="loops"]').click()

@@ -28,7 +28,7 @@ def lab(notebook: Open) -> Iterator[Shown]:
 
 
 def fills(page: Any, box: dict[str, float]) -> bool:
-    """Whether a box is the whole window."""
+    """True if a box is the whole window."""
     size = page.viewport_size
     return (box["x"], box["y"], box["width"], box["height"]) == (
         0, 0, size["width"], size["height"])  # fmt: skip

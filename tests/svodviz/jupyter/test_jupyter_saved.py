@@ -63,7 +63,7 @@ def test_run_all_and_save_keep_the_explorers(
     address = as_it_comes.url(f"{path}/{name}") + ("&reset" if path == "lab/tree" else "")
     with opened(chromium, address) as shown:
         run_all(shown)
-        run_all(shown)  # what was shown before is not kept beside what is shown now
+        run_all(shown)  # outputs shown before are not kept with those shown now
         assert shown.page.evaluate(SAVED_ALL) is False
     notebook = as_it_comes.read(name)
     assert explorers(notebook) == [
@@ -214,9 +214,9 @@ def test_what_no_output_shows_goes_and_all_else_stays(
     as_it_comes: Server, chromium: Any
 ) -> None:
     """In a notebook that was opened again: an output is cleared and comes back, a cell is run
-    again, a cell is copied, all outputs are cleared. Another notebook is open beside it."""
+    again, a cell is copied, all outputs are cleared. Another notebook is open, too."""
     texts = (*CELLS, "import ipywidgets\nipywidgets.IntSlider(7)")
-    name, other = "changed.ipynb", "beside.ipynb"
+    name, other = "changed.ipynb", "other.ipynb"
     for each in (other, name):
         as_it_comes.write(each, texts)
     with opened(chromium, as_it_comes.url(f"lab/tree/{name}") + "&reset") as shown:

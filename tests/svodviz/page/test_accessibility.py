@@ -56,7 +56,7 @@ def test_axe_finds_nothing_serious(
 
 @pytest.fixture(scope="module")
 def both_page(exported: Exported) -> Path:
-    """Two programs beside each other, which differ in graph, kernels and texts."""
+    """Two programs side by side, which differ in graph, kernels and texts."""
     return exported(side_by_side(softmax(), softmax(more=True)))
 
 

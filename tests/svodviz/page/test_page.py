@@ -135,12 +135,12 @@ def test_columns_light_each_other(page: Any) -> None:
     page.locator('[data-view="columns"]').click()
     line = page.locator(".column").nth(1).locator(".line", has_text="acc = mulacc(x[")
     line.locator(".number").hover()
-    lit = [page.locator(".column").nth(it).locator(".lit") for it in range(3)]
-    assert lit[0].all_inner_texts()[0].endswith("hidden = (x @ w1 + b1).relu()")
-    assert lit[1].count() == 1
-    assert lit[2].count() >= 4
+    highlighted = [page.locator(".column").nth(it).locator(".highlighted") for it in range(3)]
+    assert highlighted[0].all_inner_texts()[0].endswith("hidden = (x @ w1 + b1).relu()")
+    assert highlighted[1].count() == 1
+    assert highlighted[2].count() >= 4
     page.mouse.move(2, 2)
-    assert page.locator(".lit").count() == 0
+    assert page.locator(".highlighted").count() == 0
 
 
 def test_selecting_a_line_scrolls_the_others_to_it(page: Any) -> None:

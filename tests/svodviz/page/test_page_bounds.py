@@ -56,4 +56,4 @@ def test_more_boxes_than_a_page_lays_out_are_left_out(open_page: Open, tmp_path:
     export_html(wire, path, state={"stage": "kernels", "folding": "none"})
     page = open_page(path, is_kept=False)
     words = page.inner_text(".status-text")
-    assert "the first 20,000 of 20,010 boxes: a page lays out no more at once" in words
+    assert "the first 20,000 of 20,010 boxes: the limit of one layout" in words

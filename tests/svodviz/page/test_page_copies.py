@@ -45,7 +45,7 @@ def copy(page: Any, title: str, label: str = "copy") -> str:
     page.evaluate("window.taken = null")
     page.click(f'[role=menuitem][aria-label="{title}: {label}"]')
     page.wait_for_function("window.taken !== null")
-    assert page.inner_text(".said") == f"copied: {title}"
+    assert page.inner_text(".announced") == f"copied: {title}"
     assert not page.is_visible(".copy-menu")
     return str(page.evaluate("window.taken"))
 
@@ -106,7 +106,7 @@ def saved(page: Any, label: str) -> bytes:
     with page.expect_download() as waiting:
         page.click(f'[aria-label="Picture: save {label}"]')
     path = Path(waiting.value.path())
-    page.wait_for_function("document.querySelector('.said').textContent.startsWith('saved: ')")
+    page.wait_for_function("document.querySelector('.announced').textContent.startsWith('saved: ')")
     return path.read_bytes()
 
 
@@ -140,7 +140,7 @@ def test_without_a_clipboard_text_is_copied_as_if_selected(page: Any) -> None:
     }""")
     page.click(".copy-button")
     page.click('[aria-label="This graph in Python: copy"]')
-    page.wait_for_function("document.querySelector('.said').textContent.startsWith('copied')")
+    page.wait_for_function("document.querySelector('.announced').textContent.startsWith('copied')")
     page.evaluate("document.execCommand = () => false")
     page.click(".copy-button")
     page.click('[aria-label="This graph in Python: copy"]')

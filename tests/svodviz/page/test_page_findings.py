@@ -40,7 +40,8 @@ def test_they_are_the_first_thing_in_the_inspector(
 ) -> None:
     page = open_page(found_page, width=width, scheme=scheme)
     first = page.locator(".inspector-section").first
-    assert first.locator("h4").inner_text() == f"Findings: {len(made.findings)} things to do better"
+    title = f"Findings: {len(made.findings)} possible improvements"
+    assert first.locator("h4").inner_text() == title
     cards = page.locator(CARD)
     assert cards.count() == len(made.findings) >= 3
     for place, row in enumerate(made.findings):

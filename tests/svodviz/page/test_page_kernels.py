@@ -49,7 +49,7 @@ def test_kernels_have_their_names_wherever_they_are_named(page: Any) -> None:
 def test_levels_are_in_the_legend(page: Any) -> None:
     page.evaluate("svodviz.model.set('state', {stage: 'loops', view: 'graph'})")
     legend = page.locator(".legend").inner_text()
-    for words in ("iterations side by side", "lanes of a vector", "shared by cores",
+    for words in ("unroll: iterations side by side", "lanes of a vector", "shared by cores",
                   "scratch memory"):
         assert words in legend
 

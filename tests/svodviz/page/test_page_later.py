@@ -19,7 +19,7 @@ from tests.svodviz.conftest import Open, softmax_layer
 from tests.svodviz.page.test_page import set_state, state, texts
 
 pytestmark = pytest.mark.browser
-COMING = "This is still being made. It appears here by itself."
+COMING = "Still compiling. It appears here by itself."
 LATE = {row.id: row for row in STAGES if row.late}
 LABELS = [row.label for row in LATE.values()]
 
@@ -46,7 +46,7 @@ def arrive(page: Any, explorer: Explorer) -> None:
     """Sets the trait as a notebook does."""
     explorer.arrive()
     page.evaluate("(it) => window.svodviz.model.set('later', it)", packed(explorer.later))
-    waits = "document.querySelector('.ribbon').textContent.match(/being made|not made/)"
+    waits = "document.querySelector('.ribbon').textContent.match(/compiling|not compiled/)"
     page.wait_for_function(f"!{waits}")
 
 
@@ -56,8 +56,8 @@ def ribbon(page: Any) -> dict[str, str]:
 
 
 def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
-    words = "This had not been made yet. This page shows what was recorded"
-    assert ribbon(page) == dict.fromkeys(LATE, "not made")
+    words = "This was not compiled yet. This page shows what was recorded"
+    assert ribbon(page) == dict.fromkeys(LATE, "not compiled")
     for stage in LATE:
         for view in ("text", "graph"):
             set_state(page, stage=stage, view=view)
@@ -67,7 +67,7 @@ def test_what_is_missing_is_said_wherever_it_would_stand(page: Any) -> None:
     set_state(page, view="columns", columns=["source", "loops", "asm"])
     assert page.locator(".column").nth(2).inner_text().split("\n")[-1].startswith(words)
     set_state(page, stage="graph", view="graph", selected="graph:1")
-    hint = f"{', '.join(LABELS)}, values: not made."
+    hint = f"{', '.join(LABELS)}, values: not compiled."
     assert hint in page.locator(".inspector").inner_text()
 
 
@@ -156,17 +156,17 @@ def test_while_python_is_busy_the_page_waits_and_can_be_used(
     held: list[Any] = []
     monkeypatch.setattr("tests.svodviz.answering.respond", lambda *it: held.append(it))
     with answered_page(explorer, chromium, tmp_path, export_html(explorer.wire)) as live:
-        assert ribbon(live) == dict.fromkeys(LATE, "being made …")
+        assert ribbon(live) == dict.fromkeys(LATE, "compiling …")
         live.locator('.stage[data-stage="asm"]').click()
         assert live.locator(".waiting").inner_text() == COMING
         live.locator('.stage[data-stage="loops"]').click()
         live.locator(".line.linked").first.click()
-        hint = f"{', '.join(LABELS)}, values: still being made."
+        hint = f"{', '.join(LABELS)}, values: still compiling."
         assert hint in texts(live, ".inspector")[0]
         live.locator('.stage[data-stage="asm"]').click()
         live.evaluate("(it) => window.svodviz.model.set('ended', it)", True)
         assert live.locator(".waiting").inner_text() == (
-            "This had not been made yet. This explorer was closed in Python: run its cell again.")
+            "This was not compiled yet. This explorer was closed in Python: run its cell again.")
     assert respond is not None and held
 
 

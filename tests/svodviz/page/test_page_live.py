@@ -54,7 +54,7 @@ def test_another_machine_is_asked_for(page: Any, explorer: Explorer) -> None:
     assert page.locator(".machine-source h4").inner_text() == "LLVM IR of the code that runs here"
     page.get_by_label("Machine", exact=True).select_option("")
     page.wait_for_selector(".machine-notes", state="hidden")
-    assert page.locator(".machine-source h4").inner_text() == "LLVM IR it was made from"
+    assert page.locator(".machine-source h4").inner_text() == "LLVM IR it was compiled from"
 
 
 def test_a_failure_is_a_sentence(

@@ -75,7 +75,7 @@ def test_the_overview_says_where_to_go_on(page: Any) -> None:
 
 
 def test_what_was_found_is_one_click_away(page: Any) -> None:
-    following = page.get_by_role("button", name="Next one found")
+    following = page.get_by_role("button", name="Next match")
     assert following.count() == 0
     page.get_by_label("Search", exact=True).fill("op:reduce")
     following.click()

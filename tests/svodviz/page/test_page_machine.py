@@ -92,7 +92,7 @@ def test_what_llvm_says_stands_in_words(page: Any) -> None:
 
 def test_only_what_was_recorded_is_offered(page: Any, open_page: Open, sample_page: Path) -> None:
     levels = page.get_by_label("Which of LLVM's passes").locator("option")
-    assert levels.all_inner_texts() == ["the passes that make the code which runs"]
+    assert levels.all_inner_texts() == ["the passes for the code that runs"]
     set_state(page, stage="asm", view="machine")
     assert page.get_by_label("Machine", exact=True).locator("option").count() > 5
     bare = open_page(sample_page)

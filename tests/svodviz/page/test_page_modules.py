@@ -57,7 +57,7 @@ def test_a_module_is_two_clicks_from_its_instructions_and_lit_in_every_stage(pag
     assert page.locator(".machine-code .line.related").count() > 5
     bar = page.locator(".trace-bar")
     assert "encoder.layer.0.up" in bar.inner_text()
-    assert re.search(r"\d+ of [\d,]+ lines of this stage came of it", bar.inner_text())
+    assert re.search(r"\d+ of [\d,]+ lines of this stage belong to it", bar.inner_text())
     page.locator("[data-stage=source]").click()
     bar.get_by_role("button", name="Only these").click()
     texts = page.locator(".text-pane .line code").all_inner_texts()
@@ -65,7 +65,7 @@ def test_a_module_is_two_clicks_from_its_instructions_and_lit_in_every_stage(pag
     page.locator("[data-stage=graph]").click()
     assert page.locator("button[data-view=graph]").get_attribute("aria-pressed") == "true"
     assert page.locator(".graph-view .related").count() >= 1
-    bar.get_by_role("button", name="Follow it no more").click()
+    bar.get_by_role("button", name="Stop following it").click()
     assert not bar.is_visible() and state(page)["filtered"] is False
 
 

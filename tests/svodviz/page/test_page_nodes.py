@@ -78,7 +78,7 @@ def test_the_pointer_brings_lines_into_view(page: Any) -> None:
     panes.nth(0).locator(".line", has_text="total = ").locator(".number").hover()
     for column in (1, 2):
         pane = panes.nth(column)
-        lit = pane.locator(".line.lit")
+        lit = pane.locator(".line.highlighted")
         assert lit.count() > 0
         seen = pane.bounding_box()
         boxes = [it.bounding_box() for it in lit.all()]

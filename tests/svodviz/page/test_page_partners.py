@@ -1,4 +1,4 @@
-"""The way back of a gradient on the page: marked, linked with what it is the way back of."""
+"""The backward pass on the page: marked, and linked with the forward pass."""
 
 from pathlib import Path
 from typing import Any
@@ -79,13 +79,13 @@ def test_partners_are_lit_and_one_click_away(chromium: Any, tmp_path: Path) -> N
         titles = page.eval_on_selector_all(
             ".graph .node.related title", "(all) => all.map((it) => it.textContent)")
         assert any(title.startswith("cos") for title in titles), titles
-        assert "way back of a gradient" in page.locator(".legend").inner_text()
+        assert "backward pass" in page.locator(".legend").inner_text()
         words = page.locator(".inspector").inner_text()
-        assert "Its way back" in words
+        assert "Its backward pass" in words
         page.locator(".inspector button:has-text('= cos')").first.click()
         page.wait_for_function(
             "(it) => window.svodviz.model.get('state').selected === it", arg=cosine)
-        assert "Way back of" in page.locator(".inspector").inner_text()
+        assert "Backward pass of" in page.locator(".inspector").inner_text()
     explorer.close()
 
 
@@ -139,15 +139,15 @@ def test_a_group_lights_its_partner_and_leads_to_it(open_page: Open, learning: P
     page.locator(".node:has(.title:text-is('blocks.1'))").click()
     inspector = page.locator(".inspector-sheet")
     assert inspector.locator("h3").first.inner_text() == "blocks.1"
-    assert "Its way back" in inspector.inner_text()
+    assert "Its backward pass" in inspector.inner_text()
     inspector.locator("button:text-is('blocks.1 ↺')").click()
     page.wait_for_function("document.querySelector('.inspector-sheet h3').textContent"
                            ".endsWith('↺')")  # fmt: skip
     words = inspector.inner_text()
-    assert "Way back of" in words and "on the way back of a gradient" in words
+    assert "Backward pass of" in words and "in the backward pass" in words
     assert "blocks.1" in page.eval_on_selector_all(".graph .node.related", TITLES)
     hint = page.locator(".node:has(.title:text-is('blocks.1 ↺')) > title").text_content()
-    assert "on the way back of a gradient" in str(hint)
+    assert "in the backward pass" in str(hint)
 
 
 @pytest.mark.browser

@@ -32,7 +32,7 @@ def test_each_item_says_where_it_reads(open_page: Open, heads_page: Path) -> Non
     for item, begin in enumerate((0, 4, 8)):
         set_state(page, stage="schedule", selected=f"schedule:{item}")
         words = page.locator(".inspector").inner_text()
-        assert f"{begin}, where the part begins that it reads" in words
+        assert f"{begin}, offset of the part that it reads" in words
 
 
 def test_the_calls_share_one_kernel(open_page: Open, heads_page: Path) -> None:

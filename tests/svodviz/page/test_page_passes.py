@@ -205,7 +205,7 @@ def test_a_pass_says_why_it_is_here_and_what_it_relies_on(real: Any, made: Explo
     place = next(n for n, it in enumerate(made.wire["passes"]) if it["name"] == "decompose")
     set_state(real, stage="passes", **{"pass": place, "step": -1})
     said = real.locator(".rule-card .because").all_inner_texts()
-    assert [it.partition(": ")[0] for it in said] == ["Why here", "Relies on", "Holds after it"]
+    assert [it.partition(": ")[0] for it in said] == ["Why here", "Requires", "Guarantees"]
     assert "equal nodes are one" in said[1] and "only machine operations" in said[2]
     set_state(real, stage="passes", **{"pass": place, "step": 1})
     assert real.locator(".rule-card .because").count() <= 1

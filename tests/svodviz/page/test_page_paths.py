@@ -1,4 +1,4 @@
-"""Two nodes of a graph: all paths between them are lit and counted."""
+"""Two nodes of a graph: all paths between them are highlighted and counted."""
 
 from pathlib import Path
 from typing import Any

@@ -78,7 +78,7 @@ def test_a_point_is_chosen_in_the_table_and_in_the_plot(page: Any) -> None:
     page.keyboard.press("Enter")
     assert "the compiler's own" in page.locator(".play-head").inner_text()
     current = page.locator('.roof-point[aria-pressed="true"]')
-    assert re.match(r"point 1, .* GFLOP/s, .* for each byte from L2", str(
+    assert re.match(r"point 1, .* GFLOP/s, .* per byte from L2", str(
         current.get_attribute("aria-label")))
     page.get_by_label("Bytes from").select_option(label="memory")
     assert "from memory" in str(current.get_attribute("aria-label"))
@@ -104,7 +104,7 @@ def test_the_replay_is_stepped_and_played(page: Any) -> None:
     assert words.inner_text() != first
     page.get_by_label("Step back").click()
     assert words.inner_text() == first
-    page.get_by_label("What is played").select_option("steps")
+    page.get_by_label("Steps of the replay").select_option("steps")
     assert words.inner_text().startswith("Access 1: load from a, element 0: ✗")
     touched = page.locator(".replay-memory").nth(1).locator(".touched")
     assert touched.get_attribute("d")
@@ -202,7 +202,7 @@ def test_text_is_tried_and_wrong_text_explained(live: Any) -> None:
 
 
 def test_traces_and_limits_are_asked_for(live: Any) -> None:
-    live.get_by_role("button", name="Show its accesses").click()
+    live.get_by_role("button", name="Replay the memory accesses").click()
     live.wait_for_selector(".replay-stage svg")
     live.get_by_role("button", name="Measure this machine", exact=True).click()
     live.wait_for_selector(".roofline .roof-point.current")
@@ -229,6 +229,6 @@ def test_the_search_is_drawn_as_a_tree(tuned: Any, tmp_path: Path, open_page: Op
     assert measured >= 1 and nodes.count() >= measured
     assert "the default" in str(nodes.first.get_attribute("aria-label"))
     assert page.locator(".tuning-node.best").count() == 1
-    page.get_by_label("refused ones too").check()
+    page.get_by_label("including refused ones").check()
     assert page.locator(".tuning-node").count() == len(tuning.tried)
     assert tuning.words in page.locator(".playground-view").inner_text()

@@ -1,4 +1,4 @@
-"""One run in a browser: recorded, asked for, beside the estimates in every view of the schedule."""
+"""One run in a browser: recorded, asked for, with the estimates in every view of the schedule."""
 
 import re
 from collections.abc import Iterator
@@ -144,7 +144,7 @@ def test_both_bars_stand_on_one_axis(page: Any) -> None:
     # x on CPU:1 is copied in 0.8 × 4 µs: the step begins earlier, and takes 0.8 × as long
     assert measured["x"] < estimated["x"]
     assert measured["width"] == pytest.approx(0.8 * estimated["width"], abs=1.5)
-    assert measured["height"] < estimated["height"] / 1.5  # told apart without colour
+    assert measured["height"] < estimated["height"] / 1.5  # distinguished without colour
     assert measured["y"] >= estimated["y"] + estimated["height"]
     assert texts(page, '.item[data-position="2"] .item-time') == ["3.5 µs", "2.8 µs, 0.8×"]
     assert "measured 2.8 µs (0.8×)" in str(row.get_attribute("aria-label"))
@@ -185,7 +185,7 @@ def test_measured_times_lie_over_graphs(page: Any, stage: str) -> None:
     page.get_by_label("Cost laid over the graph").select_option("measured")
     assert state(page)["overlay"] == "measured"
     words = page.locator(".status-text").inner_text()
-    assert "measured time of each kernel, inside it by" in words
+    assert "measured time per kernel, and within a kernel by" in words
     set_state(page, overlay="ns")
     words = page.locator(".status-text").inner_text()
     assert "estimated time of each kernel" in words and "full bar = " in words

@@ -135,7 +135,7 @@ def test_the_memory_map(page: Any) -> None:
     page.locator('.place[aria-label^="back,"]').click()
     assert state(page)["selected"] == "schedule:buffer 5"
     text = page.locator(".inspector").inner_text()
-    assert "shares 65,536 bytes with x on CPU:1: dead since level 3" in text
+    assert "shares 65,536 bytes with x on CPU:1: its live range ends at level 3" in text
     assert page.locator(".reuse.near").count() == 1
     assert "made by copy back" in legend(page)
     assert "25 % less than 257 KiB without sharing" in page.locator(".status-text").inner_text()

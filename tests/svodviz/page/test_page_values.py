@@ -39,13 +39,13 @@ def test_each_stage_shows_a_value(open_page: Open, page_file: Path, made: Any) -
     page = open_page(page_file)
     graph = inspected(page, "graph", entity(made.graph, "permute"))
     assert "1, 4" in graph and "strides" in graph
-    assert "That of what it comes from" not in graph
+    assert "The value it comes from" not in graph
     loads = inspected(page, "lowered", entity(made.lowered[0], "load"))
     assert "11" in loads and "computed" in loads
     asm = inspected(page, "asm", entity(made.assembly[0], "mov"))
-    assert "That of what it comes from" in asm
+    assert "The value it comes from" in asm
     item = inspected(page, "schedule", "schedule:0")
-    assert "That of what it comes from" in item
+    assert "The value it comes from" in item
 
 
 def test_a_line_without_links_says_why(open_page: Open, page_file: Path) -> None:

@@ -102,7 +102,7 @@ MEASURE = r"""async ([widths, words]) => {
         document.body.style.width = `${width}px`;
         await frame();
         await frame(); // the panels have taken their places, and views have drawn into theirs
-        // Each theme with each of both, in turns from width to width.
+        // Each theme with each of both, alternately from width to width.
         const isOdd = (width / 20) % 2;
         for (const [theme, text] of [["light", isOdd ? "" : words], ["dark", isOdd ? words : ""]]) {
             root.dataset.theme = theme;
@@ -121,7 +121,7 @@ NO_LINES = ".svodviz .line { display: none; }"
 
 
 def found(page: Any, widths: list[int]) -> list[str]:
-    """What is wrong at some of the widths."""
+    """The problems at some of the widths."""
     style = page.add_style_tag(content=NO_LINES)
     wrong = list(page.evaluate(MEASURE, [widths, "e"]))
     style.evaluate("(it) => it.remove()")

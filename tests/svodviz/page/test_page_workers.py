@@ -15,7 +15,7 @@ from tests.svodviz.page.test_page_timeline import choose, press, settle, status,
 from tests.svodviz.sample_lanes import DASHBOARD, clustered
 
 pytestmark = pytest.mark.browser
-# Of labels that are on screen their boxes: what a wait says, bytes beside a strip, names of lanes.
+# Of labels that are on screen their boxes: what a wait says, bytes next to a strip, names of lanes.
 LABELS = """() => [...document.querySelectorAll(
     ".wait span, .strip-bytes, .lane-name, .lane-busy, .piece:not(:empty)")]
     .map((it) => { const { left, top, right, bottom } = it.getBoundingClientRect();

@@ -29,8 +29,8 @@ def test_light_and_dark(open_page: Open, sample_page: Path) -> None:
 
 def test_jupyters_theme_is_followed(page: Any) -> None:
     root = page.locator(".svodviz")
-    for said, theme in (("false", "dark"), ("true", "light")):
-        page.evaluate(f"document.body.dataset.jpThemeLight = '{said}'")
+    for value, theme in (("false", "dark"), ("true", "light")):
+        page.evaluate(f"document.body.dataset.jpThemeLight = '{value}'")
         page.wait_for_function(f"document.querySelector('.svodviz').dataset.theme === '{theme}'")
     assert root.get_attribute("data-theme") == "light"
 

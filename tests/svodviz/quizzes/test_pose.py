@@ -187,7 +187,7 @@ def test_what_is_written_ends_a_kernel() -> None:
         texts = {it.text.partition("   ")[0]: it.entity for it in made.optimized_graph.lines}
 
         def leads(text: str, made: Any = made, texts: Any = texts, stored: Any = stored) -> bool:
-            """Whether it is stored, or moved alone before it is."""
+            """True if it is stored, or only moved before it is."""
             graph, node = made.optimized_graph.to_networkx(), texts[text]
             while node not in stored:
                 after = list(graph.successors(node))

@@ -28,7 +28,7 @@ RUNS = itertools.count()  # each run of a cell has a name of its own
 
 
 class Notebook:
-    """A shell, told which cell runs as JupyterLab tells its kernel."""
+    """A shell that gets the id of the running cell, as from JupyterLab."""
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
@@ -188,11 +188,12 @@ def test_revisions_are_shown_again_and_bounded(notebook: Notebook, explorer: Exp
     assert first() is None
 
 
-@pytest.mark.parametrize("name", ["edition", "editions"])
-def test_earlier_names_are_refused_with_todays(explorer: Explorer, name: str) -> None:
-    with pytest.raises(AttributeError, match=f"Explorer.{name.replace('edit', 'revis')}"):
+@pytest.mark.parametrize("today", ["revision", "revisions"])
+def test_earlier_names_are_refused_with_todays(explorer: Explorer, today: str) -> None:
+    name = today.replace("revis", "edit")
+    with pytest.raises(AttributeError, match=f"use Explorer.{today}$"):
         getattr(explorer, name)
-    with pytest.raises(AttributeError, match=f"Explorer.{name.replace('edit', 'revis')}"):
+    with pytest.raises(AttributeError, match=f"use Explorer.{today}$"):
         setattr(explorer, name, 1)
 
 
@@ -216,7 +217,7 @@ def test_the_same_cell_gives_the_same_explorer_with_what_is_new(notebook: Notebo
 
 
 def test_what_is_tried_more_is_shown(notebook: Notebook) -> None:
-    """The same program made again has what was asked for beside it."""
+    """The same program, compiled again, has the additional requests."""
     notebook.run(FIRST)
     notebook.run("e = svodviz.explore(f, x)", cell="a")
     explorer = notebook["e"]

@@ -29,7 +29,7 @@ if __name__ == "__main__":
 
 
 def ran(program: Path, *before: str) -> "subprocess.CompletedProcess[str]":
-    """A program run without a screen, its temporary files beside it."""
+    """A program run without a screen, its temporary files next to it."""
     surroundings = {key: it for key, it in os.environ.items() if key not in SCREENS}
     return subprocess.run(
         [sys.executable, *before, str(program)], capture_output=True, text=True, check=True,

@@ -27,7 +27,7 @@ from tests.svodviz.sample import as_json, hostile, large, rich, sample
 
 @pytest.fixture(scope="module")
 def shown() -> SideBySide:
-    """The softmax of a product beside one with two operations more."""
+    """The softmax of a product, and one with two more operations."""
     return side_by_side(softmax(), softmax(more=True))
 
 
@@ -132,7 +132,7 @@ def test_what_changed_is_listed(open_page: Open, path: Path) -> None:
     assert "~ differs graph nodes 18 21 +3" in [it.strip() for it in rows]
     assert any("= the same kernels 2 2" in it for it in rows)
     assert "+1 relu" in page.locator(".changes").inner_text()
-    page.get_by_role("button", name=re.compile("show .* that did the same")).click()
+    page.get_by_role("button", name=re.compile("show .* with the same rewrites")).click()
     assert "split_reduction" in page.locator(".changes").inner_text()
     assert "explore(a, b, measure=True)" in page.locator(".changes").inner_text()
     page.get_by_role("button", name="Compare the loops of k0").click()

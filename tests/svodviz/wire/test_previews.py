@@ -79,9 +79,9 @@ def test_a_page_asks_for_a_value_that_it_was_not_given(
         page.wait_for_selector(".inspector figure.value")
         words = page.locator(".inspector").inner_text()
         assert "59874" in words and "shape 3×4, 1 light" in words
-        assert "That of what it comes from" not in words
+        assert "The value it comes from" not in words
         page.evaluate(select, {"stage": "asm", "selected": code})
-        assert "That of what it comes from" in page.locator(".inspector").inner_text()
+        assert "The value it comes from" in page.locator(".inspector").inner_text()
         page.evaluate(select, {"stage": "graph", "selected": chosen})
         assert page.locator(".inspector figure.value").count() == 1
     explorer.close()

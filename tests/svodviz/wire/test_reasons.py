@@ -1,4 +1,4 @@
-"""Decisions as the page gets them: sentences, numbers in words, and reasons told once."""
+"""Decisions as the page gets them: sentences, numbers in words, and reasons sent once."""
 
 import numpy as np
 

@@ -93,7 +93,7 @@ def test_places_name_what_they_take_over(row: dict[str, Any]) -> None:
     names = [row["buffers"][it["buffer"]]["name"] for it in plan["places"]]
     back = plan["places"][names.index("back")]
     assert [names[it] for it in back["after"]] == ["x on CPU:1"]
-    assert back["reason"].endswith("dead since level 3")
+    assert back["reason"].endswith("its live range ends at level 3")
     assert row["items"][back["writer"]]["name"] == "copy back"
     assert (plan["peak"], plan["live"], plan["unshared"]) == (197888, 197888, 263424)
 
@@ -143,7 +143,7 @@ def test_the_text_says_what_the_pictures_show() -> None:
         "  2 step       →  3 step       output   state\n",
         "made by the program: peak 196,864 bytes at item 7 copy back",
         "plan: peak 197,888 bytes; without sharing 263,424, lower bound 197,888 over 8 levels",
-        "dead since level 3", "  result      alone  ",
+        "its live range ends at level 3", "  result      alone  ",
         "  ✓  5 mean       +  8 combine  mixed        −21.50 µs (−50.0 % of the time)",
     ):  # fmt: skip
         assert words in text, words

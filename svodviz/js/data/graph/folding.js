@@ -11,7 +11,7 @@ import { ranksOf } from "./layers.js";
  * @property {number[]} nodes
  * @property {number} [parent] position of the group around it, which comes before it; -1 for none
  * @property {number} [scope] position of the scope that it is
- * @property {boolean} [isBack] whether it is the part of its scope that is on the way back
+ * @property {boolean} [isBack] whether it is the part of its scope in the backward pass
  * @property {boolean} [isFrameless] whether no frame is drawn around it where it is open
  *
  * @typedef {Object} Part what is drawn as one box

@@ -19,7 +19,7 @@ import { withTwins } from "./twins.js";
 export const FOLDINGS = [
   ["path", "modules and calls"], ["call", "operator"], ["repeat", "repetition"],
   ["line", "source line"], ["module", "function of the program"], ["kernel", "kernel"],
-  ["pass", "pass that made it"], ["depth", "depth"],
+  ["pass", "pass that created it"], ["depth", "depth"],
 ];
 
 /** @type {Record<string, (model: Model, row: NodeRow, stage: string) => string>} */

@@ -16,9 +16,9 @@
  */
 
 const GAP = 20; // between boxes of one layer
-const THIN = 10; // the same beside an edge that passes through
+const THIN = 10; // the same next to an edge that passes through
 const LAYER_GAP = 42;
-const REACH = 22; // beside a box, of an edge from it to itself
+const REACH = 22; // next to a box, of an edge from it to itself
 // Measured 2026-11-23 by Node on an AMD EPYC, a random graph of 5,000 nodes with 30,234 bends:
 // after 0, 1, 2, 4, 8 and 16 sweeps its edges run 3.8, 3.0, 2.8, 2.8, 2.9 and 2.7 million pixels
 // sideways, in 0.2, 0.4, 0.6, 0.8, 1.9 and 3.5 s; in 0.2 s without bends. Both numbers are choices.

@@ -8,7 +8,7 @@ import { partsOfWork } from "./shares.js";
  * @typedef {Object} LineTime
  * @property {number} entity of the line; -1: of no line of the program
  * @property {number} time nanoseconds
- * @property {number} back nanoseconds of those for the way back of gradients
+ * @property {number} back nanoseconds of those for the backward pass
  * @property {number} share of the time of all items
  * @property {Item} item which spends most on the line
  */
@@ -46,7 +46,7 @@ export function lineTimes(model, timeOf) {
 }
 
 /**
- * The part of one item's time that each line takes, and that of the way back in it; the parts sum
+ * The part of one item's time that each line takes, and the backward pass's share; the parts sum
  * to 1.
  * @param {Model} model @param {Map<number, import("../wire.js").NodeRow>} rows @param {Item} item
  * @param {import("./shares.js").Parts | undefined} parts

@@ -21,7 +21,7 @@ const perByte = (number) => `${Number(number.toPrecision(3))} flop/B`;
 /** @type {Record<string, string>} */
 const INSIDE = {
   ns: "by the operations of each node", measured: "by the operations of each node",
-  bytes: "by what each node reads from memory or writes to it",
+  bytes: "by the bytes that each node reads and writes",
   flops: "by the operations of each node", intensity: "the same for all its nodes",
 };
 
@@ -79,9 +79,9 @@ export function overlayOn(model, scene, picture, id, missing = "not known") {
     const part = id === "intensity" ? "" : ` · ${percent(value / whole)}`;
     return [node, { value, share: value / greatest, text: `${write(value)}${part}` }];
   }));
-  if (!costs.size) return { costs, words: `${words}: not known of this graph's nodes` };
+  if (!costs.size) return { costs, words: `${words}: not known for the nodes of this graph` };
   const sum = id === "intensity" ? "" : `, ${write(whole)} in all`;
-  const inside = `of each kernel, inside it ${INSIDE[id]}`;
+  const inside = `per kernel, and within a kernel ${INSIDE[id]}`;
   return { costs, words: `${words} ${inside}: full bar = ${write(greatest)}${sum}` };
 }
 

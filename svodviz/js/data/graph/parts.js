@@ -77,13 +77,13 @@ export const isTooLarge = ({ nodes, edges }) =>
   nodes.length > MOST_BOXES || edges.length > MOST_LINKS;
 
 /**
- * "the first 20,000 of 90,000 boxes: a page lays out no more at once"; "" where it has everything.
+ * "the first 20,000 of 90,000 boxes: the limit of one layout"; "" where it has everything.
  * @param {[number, number, string][]} parts how many there are, how many may be, of what
  */
 function wordsOfCut(...parts) {
   const words = parts.filter(([all, most]) => all > most)
     .map(([all, most, name]) => `the first ${number(most)} of ${number(all)} ${name}`);
-  return words.length ? `${words.join(", ")}: a page lays out no more at once` : "";
+  return words.length ? `${words.join(", ")}: the limit of one layout` : "";
 }
 
 /**
@@ -114,10 +114,10 @@ export function partAt({ groups, parts, boxes }, position) {
  * Links that places depend on, and others: what many use (a constant) stands above its first user,
  * and its edges to the others show only with a selection. So do those of constants in a group: the
  * first of equal iterations has what all of them read; and those of parameters to what reads them
- * beside the layer that has them, such as an optimiser. So does what the way back keeps of the way
- * forward, where it follows from something of the way back as well.
+ * next to the layer that has them, such as an optimiser. So do stored activations, where the
+ * backward pass reads something else of its own as well.
  * @param {Graph} scene @param {Link[]} links @param {Part[]} parts
- * @param {NodeRow[]} rows of the parts, where it counts whether they are of the way back
+ * @param {NodeRow[]} rows of the parts, where it matters whether they are in the backward pass
  */
 function splitShared(scene, links, parts, rows) {
   const isConstant = scene.constants ??= constantsOf(scene.nodes, scene.edges);

@@ -75,8 +75,8 @@ const rowsOfGraph = (model) =>
 
 /**
  * The groups that are open at first, from the outside in: neighbours that were only taken together
- * as long as boxes are few enough to be read, functions and repetitions where there are fewer. What
- * is forward and its way back open together, and count as one: who has read the one knows both.
+ * as long as boxes are few enough to be read, functions and repetitions where there are fewer. The
+ * forward and the backward pass of a module open together, and count as one.
  * @param {Model} model @param {Group[]} groups @param {number} count of nodes @param {number} most
  * @returns {string[]} names
  */

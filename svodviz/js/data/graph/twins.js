@@ -11,7 +11,7 @@ import { inherited } from "./inherited.js";
  * @typedef {import("./folding.js").Group} Group
  */
 
-export const BACK = " ↺"; // ends the names of groups of the way back
+export const BACK = " ↺"; // ends the names of groups of the backward pass
 
 /**
  * The name of the group of the other direction.
@@ -27,8 +27,8 @@ export const twinName = (name) =>
 export const withTwins = (names) => [...new Set(names.flatMap((it) => [it, twinName(it)]))];
 
 /**
- * Whether a node is a part of the way back of a gradient; what only a replay shows is as what it
- * became, else as what it was made from.
+ * True if a node belongs to the backward pass. A node that only a replay shows counts as the node
+ * that it became, else as the node that it was made from.
  * @param {Model} model @param {NodeRow} row
  */
 export function isBack(model, row) {
@@ -50,13 +50,13 @@ function backsIn(model) {
 }
 
 /**
- * Whether most of some nodes are of the way back.
+ * True if most of some nodes belong to the backward pass.
  * @param {NodeRow[]} rows
  */
 export const isMostlyBack = (rows) => 2 * rows.filter((it) => it.back).length > rows.length;
 
 /**
- * "6 of 13 nodes on the way back of a gradient"; "" for none.
+ * "6 of 13 nodes in the backward pass"; "" for none.
  * @param {NodeRow[]} rows
  */
 export function backWords(rows) {
@@ -64,12 +64,12 @@ export function backWords(rows) {
   if (!count) return "";
   const words = count === rows.length ? `all ${counted(count, "node")}`
     : `${count} of ${counted(rows.length, "node")}`;
-  return `${words} on the way back of a gradient`;
+  return `${words} in the backward pass`;
 }
 
 /**
- * What a picture shows of the way back of a node or of a folded group, or of what either is the way
- * back of: the group of the other direction, where it is drawn as one, else all partners.
+ * The nodes of a picture that are the backward pass of a node or folded group, or the forward pass
+ * of one: the group of the other direction if it is drawn as one, else all partners.
  * @param {Model} model @param {Picture} picture @param {PictureNode | undefined} node
  * @returns {Set<PictureNode>}
  */

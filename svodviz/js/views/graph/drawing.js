@@ -8,11 +8,11 @@ const BESIDE = 7; // pixels between edges that lead from one node to the same ot
 const SIGNS = { added: "+", removed: "−", changed: "~" };
 const MARK_WORDS = { added: "added", removed: "removed", changed: "changed" };
 
-/** A node of a picture: its outline, words, marks (as `said` calls them), and the cost over it. */
-export function nodeElement(it, model, cost, said = MARK_WORDS) {
+/** A node of a picture: its outline, words, marks (named by `markWords`), and the cost over it. */
+export function nodeElement(it, model, cost, markWords = MARK_WORDS) {
   const { row, mark } = it;
   const shape = row.fold ? "stack" : model.shapes.get(row.kind) || "box";
-  const words = [...row.label, row.fold && backWords(it.members), said[mark], cost?.text,
+  const words = [...row.label, row.fold && backWords(it.members), markWords[mark], cost?.text,
     it.hidden ? `${it.hidden} neighbours not shown` : ""].filter(Boolean).join("\n");
   const classes = ["node", mark, row.critical ? "critical" : "", row.fold ? "folded" : "",
     row.back ? "back" : ""]
@@ -26,7 +26,7 @@ export function nodeElement(it, model, cost, said = MARK_WORDS) {
       "data-entity": row.e, "data-mark": mark, role: "img", "aria-label": words,
     },
     s("title", {}, row.fold
-      ? words : [fullWords(row, said[mark]), cost?.text].filter(Boolean).join("\n")),
+      ? words : [fullWords(row, markWords[mark]), cost?.text].filter(Boolean).join("\n")),
     s("path", { class: "outline", d: outline(shape, row.w, row.h) }),
     shape === "double" && s("path", { class: "inner", d: inner(row.w, row.h) }),
     ...labels(row),
@@ -72,7 +72,7 @@ function badge(sign, x) {
   ];
 }
 
-/** An edge; those of other kinds between the same two nodes stand beside it. */
+/** An edge; those of other kinds between the same two nodes stand next to it. */
 export function edgeCurve(edge, words, isAcross = false) {
   const beside = (edge.beside ?? 0) * BESIDE;
   const isLink = edge.kind === "fusion";

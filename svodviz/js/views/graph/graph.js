@@ -298,7 +298,7 @@ export class GraphView {
     if (this.store.selected >= 0) this.reveal();
   }
 
-  /** The room of the drawing, with the map beside it. */
+  /** The size of the drawing, with the map next to it. */
   get room() {
     return [this.area.clientWidth, this.area.clientHeight];
   }
@@ -515,7 +515,7 @@ export class GraphView {
     const boxes = this.picture.nodes.length;
     const { engine, seconds, edges, all } = this.picture;
     const drawn = this.isOverview
-      ? `overview of ${count(boxes)} nodes without labels, 0 of ${count(all)} shown in full: `
+      ? `overview of ${count(boxes)} nodes without labels, 0 of ${count(all)} with labels: `
         + "zoom in"
       : this.shown < boxes || boxes < all
         ? `${count(this.singles)} of ${count(all)} nodes shown${this.foldedWords()}`
@@ -530,7 +530,7 @@ export class GraphView {
     const inside = folded.reduce((sum, it) => sum + it.members.length, 0);
     const loose = this.picture.edges.filter((it) => it.isLoose);
     const what = loose.some(({ from, to }) => to.row.back && !from.row.back)
-      ? "what the way back keeps and of shared inputs" : "shared inputs";
+      ? "stored activations and shared inputs" : "shared inputs";
     return (inside ? `, ${count(inside)} folded into ${counted(folded.length, "group")}` : "")
       + (loose.length ? `, ${counted(loose.length, "edge")} of ${what} only with a selection` : "");
   }

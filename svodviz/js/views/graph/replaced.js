@@ -8,7 +8,7 @@ const BOW = 26;
 
 /**
  * Pairs of nodes of a picture: one that is shown as removed, and what took its place. Where that
- * was replaced in its turn, the last one. None where they are too many to be told apart. Pure.
+ * was replaced later, the last one. None where there are too many to distinguish. Pure.
  * @param {{rewrites: [number, number, number][]}} record a pass: rules, entities before and after
  * @param {number} step as in passreplay.js: -1 for the whole pass
  * @param {{byEntity: Map<number, any>}} picture

@@ -22,7 +22,7 @@ export function routeOf(store, picture) {
 function foundIn({ state, selected, model }, { byEntity, edges }) {
   if (state.path === state.selected) return { words: "paths lead from here to the next selection" };
   const ends = [byEntity.get(selected), byEntity.get(model.entity(state.path))];
-  if (ends.some((it) => !it)) return { words: "no path: its ends are not both in this drawing" };
+  if (ends.some((it) => !it)) return { words: "no path: an end is not in this drawing" };
   if (ends[0] === ends[1]) return { words: "both ends of the path are folded into this one box" };
   const paths = pathsBetween(edges, ends[0], ends[1]);
   if (!paths) return { words: "no path between the two nodes" };
@@ -32,7 +32,7 @@ function foundIn({ state, selected, model }, { byEntity, edges }) {
 /** "3 paths, the shortest of 5 edges" */
 function wordsOf({ count: found, shortest }) {
   if (found === 1) return `1 path of ${counted(shortest, "edge")}`;
-  const many = found === Infinity ? "paths that go round in loops"
+  const many = found === Infinity ? "infinitely many paths: the graph has a cycle"
     : found > COUNTABLE ? `over ${count(COUNTABLE)} paths` : `${count(found)} paths`;
   return `${many}, the shortest of ${counted(shortest, "edge")}`;
 }

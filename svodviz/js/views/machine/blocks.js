@@ -1,4 +1,4 @@
-// Blocks of machine code as rows of text, and the arrows of its jumps beside them. Pure.
+// Blocks of machine code as rows of text, and the arrows of its jumps next to them. Pure.
 
 /**
  * @typedef {[string, number, number, number[]]} Block label, first, end, heads of the loops around
@@ -9,7 +9,7 @@
 /** The name of a jump, with a sign of its own. */
 export function wordsOf(/** @type {Jump} */ [, , way, isBack]) {
   if (isBack) return ["↻", "back to"];
-  if (way === "next") return ["↓", "goes on with"];
+  if (way === "next") return ["↓", "continues with"];
   return ["→", way === "taken" ? "jumps to" : `if ${way}, jumps to`];
 }
 

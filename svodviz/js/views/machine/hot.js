@@ -23,7 +23,7 @@ function shareWords(share) {
 export class Hot extends KernelQuestion {
   constructor(store, onChange) {
     super(store, QUESTION, onChange);
-    this.list = h("ul", { class: "hot-lines", "aria-label": "What the time goes to" });
+    this.list = h("ul", { class: "hot-lines", "aria-label": "Hot spots" });
   }
 
   /** What stands above the code: how the shares are known, or why there are none. */
@@ -87,7 +87,7 @@ export class Hot extends KernelQuestion {
   }
 
   line(place, text, entity) {
-    if (!place) return "what no line of the program was found for";
+    if (!place) return "instructions without a source line";
     const words = [h("span", { class: "finding-place" }, place), " ", h("code", {}, text)];
     if (!this.store.model.numbers.has(entity)) return h("span", {}, ...words);
     const show = () => this.store.set({ stage: "source", selected: entity });

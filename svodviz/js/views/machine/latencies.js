@@ -23,7 +23,7 @@ export class Latencies extends KernelQuestion {
     if (!found) return "";
     const count = found.cycles.filter((it) => it >= 0).length;
     return ` Costs, estimated: ${MEANING} ${found.processor}, for ${counted(count, "instruction")} `
-      + "in loops; added up along a chain that waits, not over all.";
+      + "in loops; along a dependency chain they add up, independent ones overlap.";
   }
 
   /** The cost of a line as the row of a pane has it. */

@@ -88,7 +88,7 @@ export class LlvmPassesView {
   }
 
   reason(error) {
-    const own = this.level < 0 ? "" : " Perhaps the passes of the code which runs were recorded:"
+    const own = this.level < 0 ? "" : " The passes for the code that runs may be recorded:"
       + " choose them above.";
     const { requests } = this.store;
     const isAnswered = requests.isLive || requests.recorded("llvm_passes", this.question);
@@ -133,7 +133,7 @@ export class LlvmPassesView {
       ? `; ${run.unseen} more changed only what is not shown (attributes, metadata).` : ".";
     return `${this.store.model.shortOf(run.kernel)}: ${run.level}, because ${run.because}. `
       + `${ir} ${ir === 1 ? "pass" : "passes"} changed LLVM IR, ${run.changes.length - ir} changed `
-      + `machine instructions${unseen} LLVM took ${duration(run.seconds)}, its start included.`;
+      + `machine instructions${unseen} LLVM took ${duration(run.seconds)}, including startup.`;
   }
 
   showRemarks(run) {
@@ -141,7 +141,7 @@ export class LlvmPassesView {
     this.remarks.open = this.root.clientWidth > 860;
     const done = run.remarks.filter(([, , , , taken]) => taken !== null).length;
     this.remarks.replaceChildren(
-      h("summary", {}, `What LLVM says: ${counted(done, "decision")}, `
+      h("summary", {}, `LLVM remarks: ${counted(done, "decision")}, `
         + counted(run.remarks.length - done, "note")),
       h("ul", {}, ...run.remarks.map((it) => this.remark(run, it))),
     );
@@ -151,9 +151,9 @@ export class LlvmPassesView {
     const entity = lineOfIr(this.store.model, run.number, line);
     const place = loop ? `loop ${loop}` : line ? `line ${line}` : "kernel";
     const sign = taken === null ? "·" : taken ? "✓" : "✗";
-    const said = taken === null ? "note" : taken ? "done" : "not done";
-    return h("li", { class: `remark is-${said.replace(" ", "-")}`, title: `LLVM: ${original}` },
-      h("span", { class: "verdict", role: "img", "aria-label": said }, sign),
+    const outcome = taken === null ? "note" : taken ? "done" : "not done";
+    return h("li", { class: `remark is-${outcome.replace(" ", "-")}`, title: `LLVM: ${original}` },
+      h("span", { class: "verdict", role: "img", "aria-label": outcome }, sign),
       entity < 0 ? h("span", { class: "remark-place" }, place)
         : button(place, () => this.store.select(entity), {
           class: "entity-link", "aria-label": `${place}, line ${line} of the LLVM IR`,
@@ -247,7 +247,7 @@ export class LlvmPassesView {
   }
 
   status() {
-    if (!this.shown) return "LLVM's passes are looked at on demand, one kernel at a time.";
+    if (!this.shown) return "LLVM's passes are computed on demand, one kernel at a time.";
     return "↑ ↓ from pass to pass · a line leads to the generated LLVM IR that it comes from";
   }
 }

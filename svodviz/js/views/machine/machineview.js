@@ -1,4 +1,4 @@
-// Machine code as blocks with jumps and loops, of this machine or another, beside its LLVM IR.
+// Machine code as blocks with jumps and loops, of this machine or another, next to its LLVM IR.
 
 import { button, count, counted, h, s } from "../../kit/dom.js";
 import { assemblyOf } from "../../kit/tokens.js";
@@ -40,7 +40,7 @@ export class MachineView {
     this.pane.body.before(this.gutter);
     this.source = new TextPane(this.store);
     this.sourceTitle = h("h4", {});
-    this.notes = h("ul", { class: "machine-notes", "aria-label": "Its loops, and what they take" });
+    this.notes = h("ul", { class: "machine-notes", "aria-label": "Inner loops, and their cost" });
     this.root = h("div", { class: "machine-view" },
       h("div", { class: "machine-head" }, this.choice, this.hot.button, this.latencies.button,
         this.words, this.notes, this.hot.list),
@@ -52,7 +52,7 @@ export class MachineView {
   show() {
     this.source.show("llvm");
     this.choice.value = this.machine;
-    this.sourceTitle.textContent = this.machine === HERE ? "LLVM IR it was made from"
+    this.sourceTitle.textContent = this.machine === HERE ? "LLVM IR it was compiled from"
       : "LLVM IR of the code that runs here";
     if (this.machine === HERE) this.presentOwn();
     else {
@@ -116,7 +116,7 @@ export class MachineView {
     const lines = unit.lines.map(([text, ...from], index) => ({
       text, number: index + 1, entity: lineOfIr(this.store.model, unit.number, from[0]),
     }));
-    this.display(`${machine} ${unit.name}`, lines, unit.flow, `For reading, never run. ${note}`);
+    this.display(`${machine} ${unit.name}`, lines, unit.flow, `For reading only. ${note}`);
     this.showNotes(unit);
   }
 

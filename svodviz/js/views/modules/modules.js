@@ -8,16 +8,16 @@ import { RowsView, shareCell } from "../run/rowsview.js";
 const SHOWN = 0.0001; // of the time: less is no more than "< 0.01 %", the title has the figure
 const FIRST = 28; // rows that are seen at first, at most: about a screen
 const HEADS = [
-  ["module", "as its author called it; a click follows it through every stage", "words"],
-  ["time", "its part of each kernel: an item divides among its nodes as their work does, a node of "
-    + "several modules evenly"],
+  ["module", "the name in the program; a click follows it through every stage", "words"],
+  ["time", "its part of each kernel: an item's time is divided among its nodes by work, a shared "
+    + "node's among its modules evenly"],
   ["share", "of the time of the whole program"],
-  ["of roof", "what its part of each kernel would take at this machine's best, by what it takes"],
-  ["kernels", "that do some of its work; shared, or *: that also serve other modules"],
-  ["nodes", "of the graph as written → left after its passes"],
-  ["of others", "nodes left that are of other modules too: equal ones are computed once"],
-  ["lowered", "instructions of the lowered stage, of all modules that they are of"],
-  ["code", "bytes of machine code; a kernel's divide as its instructions do"],
+  ["of roof", "share of peak: its roofline time divided by its time"],
+  ["kernels", "that do part of its work; shared, or *: those that also serve other modules"],
+  ["nodes", "of the graph as written → after its passes"],
+  ["of others", "nodes that other modules have too: equal ones are computed once (CSE)"],
+  ["lowered", "instructions of the lowered stage; a shared one counts for each module"],
+  ["code", "bytes of machine code; a kernel's are divided by instructions"],
   ["moved", "bytes read and written by its part of each kernel"],
 ];
 
@@ -195,8 +195,8 @@ export class ModulesView extends RowsView {
  */
 function kernelsCell(own, shared) {
   if (!own && !shared) {
-    return h("td", { title: "no kernel does anything of it: it was folded away, or only says where "
-      + "elements are" }, "none");
+    return h("td", { title: "no kernel does any of its work: it was folded away, or only moves "
+      + "elements" }, "none");
   }
   if (!shared) return h("td", {}, count(own));
   return h("td", { title: `${count(own)} of its own, ${count(shared)} shared with other modules` },

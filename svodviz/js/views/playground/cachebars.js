@@ -37,19 +37,19 @@ export function cacheBars(point, before) {
       `the same of ${before.label || `point ${before.number}`}`),
     perMemory(cache),
     h("p", { class: "hint" }, "Simulated from the addresses of the lowered code, in order, with "
-      + "the caches of the machine model; what a processor fetches by itself is left out. "
+      + "the caches of the machine model, without hardware prefetch. "
       + "Lines have 64 bytes."),
   ].filter(Boolean);
 }
 
 function sentence(cache, old, before) {
   const part = cache.accesses < cache.total ? ` (the first of ${count(cache.total)})` : "";
-  const shared = cache.tasks > 1 ? ` by ${cache.tasks} tasks, each with caches of its own` : "";
+  const shared = cache.tasks > 1 ? ` by ${cache.tasks} tasks, each with its own caches` : "";
   const [, , first] = foundAt(cache)[0];
   const parts = [
     `${count(cache.accesses)} accesses${part}${shared} touch ${counted(cache.lines, "line")} `
     + `(${bytes(cache.lines * 64)}).`,
-    `${percent(first)} are found in the first cache; ${misses(cache)} lines are not.`,
+    `${percent(first)} hit the first cache; ${misses(cache)} lines miss.`,
   ];
   if (old && before.number !== undefined) {
     const [now, then] = [missesOf(cache), missesOf(before.cache)];
@@ -60,16 +60,16 @@ function sentence(cache, old, before) {
       parts.push(`That is ${words} at point ${before.number}.`);
     }
   }
-  if (cache.streamed) parts.push(`${counted(cache.streamed, "line")} went past the caches.`);
+  if (cache.streamed) parts.push(`${counted(cache.streamed, "line")} bypassed the caches.`);
   if (cache.fetches) parts.push(fetchedAhead(cache));
   return parts.join(" ");
 }
 
-/** The words on what was asked for ahead of its use. Pure. */
+/** A sentence on prefetched lines. Pure. */
 export function fetchedAhead({ fetches, fetched }) {
   const missing = count(fetched[0] ?? 0);
-  return `${counted(fetches, "line")} asked for ahead, ${missing} of them not yet in the first `
-    + "cache: what reads them then finds them there.";
+  return `${counted(fetches, "line")} prefetched, ${missing} of them not yet in the first `
+    + "cache: later reads find them there.";
 }
 
 const missesOf = (cache) => (cache.levels[0] ? cache.levels[0][3] - cache.levels[0][4] : 0);

@@ -179,15 +179,15 @@ function vectors(rows, [axis, extent], lanes) {
 
 /** The kinds that can be added, with the words of the menu. */
 export const ADDABLE = [
-  ["tile", "a tile: cut a loop in two"],
-  ["vectors", "vectors: iterations as lanes"],
-  ["reorder", "an order of the loops"],
-  ["unroll", "iterations side by side"],
-  ["parallelize", "iterations over threads"],
-  ["pack", "an argument packed"],
-  ["accumulate", "sums kept near"],
-  ["cache_row", "values kept, not computed again"],
-  ["dot", "products of small types, several at once"],
-  ["stream", "stores past the caches"],
-  ["prefetch", "the next rows fetched ahead"],
+  ["tile", "tile: partition a loop"],
+  ["vectors", "vectorise: iterations as lanes"],
+  ["reorder", "loop order"],
+  ["unroll", "unroll: iterations side by side"],
+  ["parallelize", "parallel: iterations over threads"],
+  ["pack", "pack an argument"],
+  ["accumulate", "accumulators in registers"],
+  ["cache_row", "store values instead of recomputing them"],
+  ["dot", "dot-product instructions for small types"],
+  ["stream", "non-temporal stores (bypass the caches)"],
+  ["prefetch", "prefetch the next rows"],
 ];

@@ -5,7 +5,7 @@ import { keepFocus } from "../../kit/focus.js";
 import * as choices from "./choices.js";
 
 export class PlayControls {
-  /** @param {(text: string, again?: boolean) => void} onTry is told the choices to try */
+  /** @param {(text: string, again?: boolean) => void} onTry gets the choices to try */
   constructor(onTry) {
     this.onTry = onTry;
     this.rows = [];
@@ -128,7 +128,7 @@ export class PlayControls {
     return choice(label, slots, value, (it) => set(Number(it)), "", names);
   }
 
-  /** A slider over sizes that are worth it, with the number beside it. */
+  /** A slider over useful sizes, with the number next to it. */
   size(row, value, before, label, set) {
     const loops = choices.loopsAfter(this.kernel.axes, before);
     const loop = loops.find(([name]) => name === row.values[0]);

@@ -237,13 +237,14 @@ export class PlaygroundView {
   trace(point) {
     if (point.trace) {
       this.player.show(point.trace, point.texts.lowered);
-      return section("What it touches", this.player.root);
+      return section("Memory accesses", this.player.root);
     }
     const words = point.unseen ? `Its accesses are not known: ${point.unseen}.`
       : "No trace of this point's memory accesses was recorded.";
     const canAsk = this.isLive && !point.unseen;
-    return section("What it touches", canAsk
-      ? button("Show its accesses", () => this.record(point)) : h("p", { class: "hint" }, words));
+    return section("Memory accesses", canAsk
+      ? button("Replay the memory accesses", () => this.record(point))
+        : h("p", { class: "hint" }, words));
   }
 
   async record(point) {
@@ -282,8 +283,8 @@ export class PlaygroundView {
       if (this.isLive && this.kernel) this.controls.take(text);
       else if (this.kernel) this.controls.show(this.kernel, text);
     };
-    return section("What the search tried",
-      h("label", { class: "only" }, box, "refused ones too"),
+    return section("Search history",
+      h("label", { class: "only" }, box, "including refused ones"),
       ...tuningTree(tuning, this.withRefused, take));
   }
 
@@ -337,12 +338,12 @@ function headline(point, kernel) {
   }
   const { seconds, low, high, usual, samples } = point.time;
   const ratio = usual / seconds;
-  const beside = ratio >= 0.97 && ratio <= 1.03 ? "as fast as the compiler's own choices"
+  const words = ratio >= 0.97 && ratio <= 1.03 ? "as fast as the compiler's own choices"
     : ratio > 1 ? `${ratio.toPrecision(3)} times as fast as the compiler's own choices`
       : `${(1 / ratio).toPrecision(3)} times as slow as the compiler's own choices`;
   return h(
     "div", { class: "play-head" },
     h("h3", {}, `${kernel}: ${name}: ${duration(seconds)}`),
-    h("p", {}, `${beside}, measured by turns with them: the median of ${samples} samples, half of `
-      + `them between ${duration(low)} and ${duration(high)}. The results agree.`));
+    h("p", {}, `${words}, measured alternately with them: the median of ${samples} samples, `
+      + `half of them between ${duration(low)} and ${duration(high)}. The results agree.`));
 }

@@ -110,14 +110,14 @@ export function wordsAt(trace, mode, position, lines) {
     const which = step.lanes > 1 ? `elements ${step.element} … ${step.element + step.lanes - 1}`
       : `element ${step.element}`;
     return `Access ${count(position + 1)}: ${what}, ${which}: `
-      + `${step.missed ? "✗ not in the first cache" : "✓ in the first cache"}. `
+      + `${step.missed ? "✗ miss in the first cache" : "✓ hit in the first cache"}. `
       + (lines?.[step.line] ?? "").trim();
   }
   const [accesses, misses] = trace.intervals[position];
   const start = trace.intervals.slice(0, position).reduce((sum, interval) => sum + interval[0], 0);
   const share = accesses ? (100 * (1 - misses / accesses)).toFixed(1) : "0";
   return `Accesses ${count(start + 1)} to ${count(start + accesses)} of ${count(trace.total)}: `
-    + `${share} % found in the first cache.`;
+    + `${share} % hit the first cache.`;
 }
 
 /** Replays one trace at a time. */
@@ -130,7 +130,7 @@ export class ReplayPlayer {
       oninput: () => { this.stop(); this.go(Number(this.slider.value)); },
     });
     this.modes = h(
-      "select", { "aria-label": "What is played", onchange: () => this.setMode(this.modes.value) },
+      "select", { "aria-label": "Steps", onchange: () => this.setMode(this.modes.value) },
       h("option", { value: "intervals" }, "the whole run"),
       h("option", { value: "steps" }, "one access at a time"));
     this.speeds = h(

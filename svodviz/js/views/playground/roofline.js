@@ -81,7 +81,7 @@ function grid(range, x, y) {
       s("path", { d: `M${LEFT} ${y(it)}H${right}` }),
       s("text", { x: LEFT - 6, y: y(it) + 4, "text-anchor": "end" }, round(it))]),
     s("text", { class: "roof-axis", x: (LEFT + right) / 2, y: HEIGHT - 6, "text-anchor": "middle" },
-      "arithmetic intensity: FLOP for each byte moved"),
+      "arithmetic intensity: FLOP per byte moved"),
     s("text", {
       class: "roof-axis", x: 12, y: (TOP + floor) / 2, "text-anchor": "middle",
       transform: `rotate(-90 12 ${(TOP + floor) / 2})`,
@@ -101,7 +101,7 @@ function roofLines(roofs, level, range, x, y) {
     return s(
       "g", { class: isChosen ? "roof chosen" : "roof" },
       s("path", { d: `M${x(start)} ${y(start * bandwidth)}L${x(end)} ${y(end * bandwidth)}` }),
-      isChosen && beside(x, y, start, end, bandwidth, `${name} ${round(bandwidth)} GB/s`),
+      isChosen && slanted(x, y, start, end, bandwidth, `${name} ${round(bandwidth)} GB/s`),
     );
   });
   const flat = [["roof chosen", roofs.peak, "multiply-adds in vectors"],
@@ -115,8 +115,8 @@ function roofLines(roofs, level, range, x, y) {
   return [...lines.filter(Boolean), ...flat];
 }
 
-/** Words beside a slanted line, a third of the way down from its upper end, along it. */
-function beside(x, y, start, end, bandwidth, words) {
+/** Words next to a slanted line, a third of the way down from its upper end, along it. */
+function slanted(x, y, start, end, bandwidth, words) {
   const at = Math.exp(Math.log(end) - (Math.log(end) - Math.log(start)) / 3);
   const [left, top] = [x(at), y(at * bandwidth)];
   const slope = (y(end * bandwidth) - y(start * bandwidth)) / (x(end) - x(start));
@@ -163,7 +163,7 @@ function dot(point, x, y, level, current, onChoose) {
 export function describe(point, level) {
   const name = point.label || point.text;
   return `point ${point.number}, ${name}: ${round(speed(point))} GFLOP/s, `
-    + `${round(intensity(point, level))} operations for each byte from ${sourceOf(point, level)}`;
+    + `${round(intensity(point, level))} operations per byte from ${sourceOf(point, level)}`;
 }
 
 /** Where bytes behind cache `level` come from. */
@@ -180,8 +180,8 @@ export function verdict(point, roofs, level) {
   const from = sourceOf(point, level);
   const roof = most < roofs.peak ? `bytes from ${from} at ${round(roofs.levels[level + 1][1])} GB/s`
     : `multiply-adds at ${round(roofs.peak)} GFLOP/s`;
-  if (share > 100) return `Above the roof (${roof}): other work slowed the measured roof down.`;
-  return `${share} % of what ${roof} would allow here.`;
+  if (share > 100) return `Above the roofline (${roof}): other work slowed its measurement.`;
+  return `${share} % of the roofline here (${roof}).`;
 }
 
 /** The choice of the level whose bytes count. */

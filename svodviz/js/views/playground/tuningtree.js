@@ -37,7 +37,7 @@ export function treeRows({ trials, best }, refused, most = MOST_ROWS) {
   return rows;
 }
 
-/** The drawing; `onChoose` is told the choices of a trial. */
+/** The drawing; `onChoose` gets the choices of a trial. */
 export function tuningTree(tuning, refused, onChoose) {
   const rows = treeRows(tuning, refused);
   const measured = rows.map(({ trial }) => trial[3]).filter((it) => it !== null);

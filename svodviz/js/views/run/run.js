@@ -1,4 +1,4 @@
-// One run, measured: the items in order of time beside their estimates, and what came out.
+// One run, measured: the items by time, with their estimates, and what came out.
 
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { picture } from "../../kit/valuepicture.js";
@@ -74,7 +74,7 @@ export class RunView extends RowsView {
 
   rest({ notes, results }) {
     return [
-      notes.length > 0 && section("What was left out or done otherwise",
+      notes.length > 0 && section("Skipped or changed",
         h("ul", {}, ...notes.map((note) => h("li", {}, note)))),
       results.length > 0 && section("Results", h("div", { class: "run-results" },
         ...results.map((value, number) => result(value, number)))),
@@ -105,7 +105,7 @@ export class RunView extends RowsView {
 
   status() {
     const { measured } = this.store;
-    if (!measured.isKnown) return "nothing is run before somebody asks for it";
+    if (!measured.isKnown) return "the program runs only on demand";
     const estimated = this.items.reduce((sum, it) => sum + it.ns, 0);
     return `items in order of time · measured ${nanoseconds(this.sum)}, `
       + `estimated ${nanoseconds(estimated)}`;

@@ -1,4 +1,4 @@
-// The table of a measured run: items, or the iterations of a loop together, beside the estimate.
+// The table of a measured run: items, or the iterations of a loop together, with the estimate.
 
 import { rateOf, ratioOf } from "../../data/measured.js";
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
@@ -7,21 +7,21 @@ import { runRows } from "./runrows.js";
 
 const MOST_ROWS = 300; // of the table: a choice
 const HEADS = [
-  ["item", "as the schedule names it; ◆ critical by time: none to spare", "words"],
+  ["item", "its name in the schedule; ◆ critical: no slack", "words"],
   ["measured", "the median of all rounds"],
   ["quartiles", "a quarter of the rounds took less than the first, a quarter more than the second"],
   ["share", "of all items' time"],
-  ["estimated", "what the compiler reckoned"],
+  ["estimated", "by the cost model"],
   ["ratio", "measured, divided by estimated"],
   ["GB/s", "bytes of the buffers read and written, in the time measured"],
   ["GFLOP/s", "operations (a division counts 4, an exponential 12), in the time measured"],
-  ["bound by", "what most of the estimate is (launch: what it takes to start the item); the call: "
-    + "hardly longer than that of an empty kernel", "words"],
+  ["bound by", "the largest part of the estimate (launch: overhead of starting the item); call: "
+    + "hardly longer than a call of an empty kernel", "words"],
 ];
 
 
 export class RunTable {
-  /** @param store @param redraw shows the table anew; it is told which loop was folded */
+  /** @param store @param redraw shows the table anew; it gets the loop that was folded */
   constructor(store, redraw) {
     this.store = store;
     this.redraw = redraw;

@@ -86,7 +86,7 @@ export class MemoryCurve {
     return [s("path", { class: "curve-peak", d: `M${x} ${y}l-5 -8h10z` })];
   }
 
-  /** Takes the pointer over the whole curve: the item under it is lit, a click selects it. */
+  /** Follows the pointer over the curve: the item under it is highlighted, a click selects it. */
   target(left, width, [first, last], high) {
     const itemAt = (event) => {
       const x = event.clientX - this.svg.getBoundingClientRect().left;

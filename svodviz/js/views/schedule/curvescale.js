@@ -1,4 +1,4 @@
-// The axis of the memory curve: what it shows suits the curve, not what stands beside it. Pure.
+// The axis of the memory curve: its range suits the curve, not the labels next to it. Pure.
 
 /**
  * @typedef {{from: number, to: number, isBroken: boolean, beyond: number[]}} Scale bytes at the

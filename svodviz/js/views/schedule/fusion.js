@@ -9,15 +9,15 @@ const UNITS = / (ns|µs|ms|s|bytes)(?!\w)/g; // stay on the line of their number
 const OPPORTUNITIES = [
   ["verdict", "what the compiler did", WORDS],
   ["item", "as the schedule names it", WORDS],
-  ["and item, or value", "what it could be one kernel with, or computes within itself", WORDS],
-  ["type", "of what ends the first item", WORDS],
-  ["change of time", "one kernel less the kernels it stands for, by the cost model: − is saved, + "
-    + "costs, as where work is repeated; in brackets the same of the program's estimated time"],
-  ["bytes not moved", "written and read again where the two are apart"],
-  ["reason", "why, with the figures that decided", WORDS],
+  ["and item, or value", "the item to fuse it with, or the value fused into it", WORDS],
+  ["type", "the last operation of the first item", WORDS],
+  ["time change", "one kernel minus the kernels that it replaces, by the cost model: − is saved, + "
+    + "is extra, such as recomputation; in brackets the share of the program's estimated time"],
+  ["bytes not moved", "that two kernels would write and read again"],
+  ["reason", "the reason, with the numbers that decided", WORDS],
 ];
 const CHOICES = [["verdict", "what the compiler did", WORDS], ["value", "of the graph", WORDS],
-  ["reason", "why, with the figures that decided", WORDS]];
+  ["reason", "the reason, with the numbers that decided", WORDS]];
 
 export class FusionView {
   constructor(store) {
@@ -56,7 +56,7 @@ export class FusionView {
       fusions && !fusions.length && h("p", { class: "hint" }, "No two items could be one kernel."),
       fusions?.length && this.table(OPPORTUNITIES,
         [...fusions].sort((a, b) => b.score - a.score), (it) => this.opportunity(it)),
-      choices.length && h("h3", {}, "Values fused into kernels when these were cut"),
+      choices.length && h("h3", {}, "Values fused into kernels"),
       choices.length && this.table(CHOICES, choices, (it) => this.choice(it)),
     ].filter(Boolean);
   }

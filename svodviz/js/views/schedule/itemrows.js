@@ -126,7 +126,7 @@ export class ItemRows {
     const fits = width > took.length * 7 + 10;
     const left = fits ? Math.max(view.left, view.x(start)) + 6 : view.x(end) + 6;
     if (left < view.left || left > view.left + view.width + 6) return null;
-    const place = fits ? "" : " beside";
+    const place = fits ? "" : " outside";
     return h("span", { class: `item-time${kind}${place}`, style: `left:${left}px` }, took);
   }
 }

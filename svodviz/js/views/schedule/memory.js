@@ -176,7 +176,7 @@ export class MemoryView {
     });
     path.ends = [old.e, now.e];
     const hit = s("path", { class: "reuse-hit", d: `M${x1} ${y}H${x2}`, "data-entity": now.e },
-      s("title", {}, `${now.name} uses the memory of ${old.name} again: ${to.reason}`));
+      s("title", {}, `${now.name} reuses the memory of ${old.name}: ${to.reason}`));
     return [path, hit];
   }
 
@@ -232,7 +232,7 @@ export class MemoryView {
       left && `${count(left)} smaller ones not drawn`,
       `peak ${bytes(peak)}, ${saved}`,
       `lower bound ${bytes(live)}`,
-      "addresses downwards; items of a level wait for earlier levels only",
+      "addresses downwards; items of a topological level wait only for earlier levels",
     ].filter(Boolean).join(" · ");
   }
 

@@ -1,5 +1,5 @@
-// The timeline packed: a lane for each device, or each core, with its items beside each other. An
-// item has a box with its name where that fits; what is too narrow to be told apart is one block.
+// The timeline packed: a lane for each device, or each core, with its items packed. An
+// item has a box with its name where that fits; items too narrow to distinguish are one block.
 //
 // Boxes are elements of the page, not strokes on a canvas: each has its name for screen readers,
 // its title, the palette's colours in light and dark, and prints. What is drawn is bounded by the
@@ -83,7 +83,7 @@ export class PackedRows {
       ?? (width < LEAST_NAME ? "" : sign + name);
   }
 
-  /** Items that cannot be told apart at this zoom, as one box that says how many they are. */
+  /** Items too narrow to distinguish at this zoom, as one box that says how many they are. */
   together(row, { left, right, spans }) {
     const { view } = this;
     const items = spans.map((it) => this.schedule.items[it.item]);

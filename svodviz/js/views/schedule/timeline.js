@@ -503,7 +503,7 @@ export class TimelineView {
     const isFull = this.rows.some((row) => row.hasSlack === false);
     return [
       drawn < items && `${count(items)} in view, drawn as ${counted(drawn, "bar")}: zoom in`,
-      isFull && "no room for slack: it is told of each item",
+      isFull && "no room for slack: see the inspector",
     ];
   }
 

@@ -20,7 +20,7 @@ export class TimelineArrows {
     this.leftOut = 0;
   }
 
-  /** Arrows between the rows on screen, as many as can be told apart; `focus` is followed. */
+  /** Arrows between the rows on screen, as many as can be distinguished; `focus` is followed. */
   draw(rows, focus) {
     const { left, width, after, height } = this.view;
     const picture = s("svg", {
@@ -29,11 +29,11 @@ export class TimelineArrows {
     });
     const wanted = this.view.isPacked ? this.packed(focus) : this.between(rows);
     const drawn = this.oneOfEach(wanted).slice(0, MOST_ARROWS);
-    const beside = new Map();
+    const ranks = new Map();
     for (const edge of drawn) {
       const key = `${edge.from} ${edge.to}`;
-      picture.append(...this.arrow(edge, beside.get(key) ?? 0));
-      beside.set(key, (beside.get(key) ?? 0) + 1);
+      picture.append(...this.arrow(edge, ranks.get(key) ?? 0));
+      ranks.set(key, (ranks.get(key) ?? 0) + 1);
     }
     this.leftOut = wanted.length - drawn.length;
     return picture;
@@ -92,7 +92,7 @@ export class TimelineArrows {
     return view.isMeasured ? BOTH[view.by] : ALONE;
   }
 
-  arrow(edge, beside) {
+  arrow(edge, rank) {
     const { view } = this;
     const { schedule } = view;
     const [a, b] = [edge.from, edge.to].map((it) => schedule.items[it]);
@@ -101,8 +101,8 @@ export class TimelineArrows {
     const [middle, upper, lower] = this.edges();
     const isDown = to.top > from.top;
     const isSame = to.top === from.top;
-    const y1 = HEAD + from.top + (isSame ? lower : middle + 4 * beside);
-    const x2 = Math.max(view.x(view.timeOf(b).start) + 6, x1 - 1) + 8 * beside;
+    const y1 = HEAD + from.top + (isSame ? lower : middle + 4 * rank);
+    const x2 = Math.max(view.x(view.timeOf(b).start) + 6, x1 - 1) + 8 * rank;
     const tip = HEAD + to.top + (isDown ? upper : lower);
     const back = isDown ? -6 : 6;
     const line = isSame

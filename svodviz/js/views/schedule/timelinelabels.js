@@ -21,7 +21,7 @@ export function labelWidth(schedule, row) {
 }
 
 /**
- * Pixels that the name of a packed lane takes beside its tracks.
+ * The width in pixels of the name of a packed lane, next to its tracks.
  * @param {{name?: string}} row
  */
 export function laneWidth({ name = "" }) {

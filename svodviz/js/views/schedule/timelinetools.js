@@ -8,7 +8,7 @@ const WAYS = [["estimated", "by estimate"], ["measured", "by measurement"]];
 const ARRANGEMENTS = [
   ["workers", "Workers", "a lane for each worker of the cluster: what it did in the run measured"],
   ["items", "Items", "a row for each item"],
-  ["lanes", "Devices", "a lane for each device, its items beside each other"],
+  ["lanes", "Devices", "a lane per device, its items packed"],
   ["cores", "Cores", "a lane for each core: items one after the other, their tasks over the cores"],
 ];
 
@@ -100,9 +100,9 @@ export function pathWords(schedule, isMeasured) {
   if (!items) return "";
   const words = `critical path ${counted(items, "item")}${more}, ${nanoseconds(length)}`;
   if (!isMeasured) return words;
-  const [others, took, beside] = lengths("measured");
-  return `${words} estimated; ${counted(others, "item")}${beside}, ${nanoseconds(took)} measured`;
+  const [others, took, alike] = lengths("measured");
+  return `${words} estimated; ${counted(others, "item")}${alike}, ${nanoseconds(took)} measured`;
 }
 
-/** Items that are critical beside those of the path that is drawn. */
+/** Critical items other than those of the path that is drawn. */
 const ties = (more) => (more > 0 ? ` (and ${more} on paths as long)` : "");

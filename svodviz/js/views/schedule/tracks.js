@@ -1,5 +1,5 @@
 // Items packed: in each lane tracks of spans that do not overlap, instead of a row for each item;
-// and what of them is drawn at a zoom: spans that are too narrow to be told apart become blocks
+// and what of them is drawn at a zoom: spans too narrow to distinguish become blocks
 // that say how many they are. Pure.
 
 export const TRACK = 30;

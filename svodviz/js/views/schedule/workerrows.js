@@ -35,7 +35,7 @@ export class WorkerRows {
         .map((row) => this.lane(row)),
       ...this.waits(tracks.filter((row) => row.isFirst)),
       ...tracks.flatMap((row, at) => found[at].flatMap((block, number) =>
-        [this.block(row, block), this.beside(row, block, found[at][number + 1])])),
+        [this.block(row, block), this.label(row, block, found[at][number + 1])])),
     ];
   }
 
@@ -102,7 +102,7 @@ export class WorkerRows {
   }
 
   /** How much came, to the right of a transfer that is too narrow for it, where nothing stands. */
-  beside(row, { left, right, spans }, next) {
+  label(row, { left, right, spans }, next) {
     if (row.type !== "strip" || spans.length > 1) return null;
     const bar = this.data.bars[spans[0].item];
     const width = Math.max(right - left, 2);
@@ -138,7 +138,7 @@ export class WorkerRows {
       ?? (width < LEAST_NAME || last.length * LETTER > 2 * width ? "" : last);
   }
 
-  /** Bars that cannot be told apart at this zoom, as one box that says how many they are. */
+  /** Bars too narrow to distinguish at this zoom, as one box that says how many they are. */
   together(row, { left, right }, bars) {
     const place = this.view.cut(left, Math.max(right, left + 3));
     if (!place) return null;

@@ -15,7 +15,7 @@ export function columnEdge(view, position) {
   return h("div", {
     class: "column-edge", role: "separator", tabindex: "0", "aria-orientation": "vertical",
     "aria-label": `Width of column ${position + 1}`,
-    title: "Drag, or use the arrow keys; double click: columns of one width",
+    title: "Drag, or use the arrow keys; double-click: equal widths",
     ondblclick: () => view.store.set({ shares: [] }),
     onkeydown: (event) => step(event, view, position),
     onpointerdown: (event) => follow(event, view, position),

@@ -21,7 +21,7 @@ export class TextView {
     const { store, pane } = this;
     const { missing } = store.stage;
     this.note.hidden = !missing;
-    this.note.textContent = missing ? `This stage could not be made. ${missing}` : "";
+    this.note.textContent = missing ? `This stage was not compiled. ${missing}` : "";
     const isNew = pane.id !== store.state.stage;
     pane.show(store.state.stage);
     this.editing.show(store.state.stage === "source");
@@ -54,7 +54,7 @@ export class TextView {
   }
 }
 
-/** Texts side by side, as many as one wants: the lines of one thing are lit in all of them. */
+/** Texts side by side, any number of them: related lines are highlighted in all. */
 export class ColumnsView {
   constructor(store) {
     this.store = store;
@@ -149,7 +149,7 @@ export class ColumnsView {
   }
 
   status() {
-    return "Hover or select a line: what it comes from and what it became is lit in every column.";
+    return "Hover or select a line: related lines are highlighted in every column.";
   }
 }
 

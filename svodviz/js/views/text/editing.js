@@ -53,7 +53,7 @@ export class Editing {
     const drafts = cells.filter(({ text }) => this.revisions.drafts.has(text));
     const others = this.revisions.row.cells.filter((cell) => cell.why);
     this.note.textContent = edited ? `editing ${edited.name}`
-      : drafts.length ? "* has text that did not run"
+      : drafts.length ? "* has changes that did not run"
         : cells.length ? "" : `${others[0].name} cannot be edited here: ${others[0].why}`;
     this.button.title = [this.note.textContent,
       "Edit the cell here: it runs in the notebook, all stages follow"].filter(Boolean).join("\n");

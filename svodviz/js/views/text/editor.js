@@ -26,7 +26,7 @@ export class Editor {
     this.failure = h("pre", { class: "editor-failure", role: "alert", hidden: true });
     this.root = h("div", { class: "editor", role: "group" }, this.area, this.failure,
       h("div", { class: "editor-foot" }, this.runButton, this.copyButton,
-        button("Reset", () => this.reset(), { title: "The text as it ran" }),
+        button("Reset", () => this.reset(), { title: "Discard changes: the text as it ran" }),
         button("Leave", () => this.leave(), { title: "Back to the lines; the text is kept (Esc)" }),
         this.words));
   }

@@ -12,7 +12,7 @@ const MARGIN = 60;
 const HUES = 6;
 /** What changed from the revision before, in words. */
 const SIGNS = { "+": "new in this revision", "~": "changed in this revision",
-  "−": "behind this line, lines are gone in this revision" };
+  "−": "lines after this one were removed in this revision" };
 
 export class TextPane {
   /** @param store @param {boolean} follows whether it scrolls to what is hovered elsewhere */
@@ -203,7 +203,7 @@ export class TextPane {
     if (!this.root.isConnected) return;
     const related = this.store.model.related(entity);
     for (const node of this.body.children) {
-      node.classList.toggle("lit", related.has(Number(node.dataset.entity ?? -1)));
+      node.classList.toggle("highlighted", related.has(Number(node.dataset.entity ?? -1)));
     }
     if (entity >= 0 && !this.root.matches(":hover")) this.reveal(related);
   }

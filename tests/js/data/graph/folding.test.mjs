@@ -65,7 +65,7 @@ test("a path that leaves a key and comes back makes two groups", () => {
     [[0, 1], [3, 4]]);
 });
 
-test("groups of one key are told apart, in the order of their nodes", () => {
+test("groups of one key are distinguished, in the order of their nodes", () => {
   assert.deepEqual(groupsOf(["a", "a", "", "a", "a"], [[0, 1], [3, 4]]).map((it) => it.name),
     ["a #1", "a #2"]);
 });
@@ -107,7 +107,7 @@ test("what is in a group is said", () => {
   assert.equal(census(["a", "b", "c", "c"]), "c ×2, a + 1 kinds");
 });
 
-test("an input that several groups of one key read stands beside them", () => {
+test("an input that several groups of one key read stands next to them", () => {
   // two iterations of the same function, one after the other, which read one constant
   const keys = ["", "f", "f", "", "f", "f", "f"];
   const edges = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [6, 1], [6, 4]];

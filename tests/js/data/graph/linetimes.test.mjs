@@ -47,7 +47,7 @@ test("what comes from no line says so; what takes no time is not listed", () => 
   assert.deepEqual(lineTimes({ ...model(), schedule: null }, () => 1), []);
 });
 
-test("what a line takes on the way back is told apart", () => {
+test("what a line takes in the backward pass is told apart", () => {
   const found = lineTimes(model({ ownLines: { 3: [1], 4: [1] }, back: true }), (it) => it.ns);
   const [line] = found.filter(({ entity }) => entity === 1);
   assert.deepEqual([line.time, line.back], [90, 60]);

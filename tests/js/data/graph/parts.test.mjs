@@ -185,12 +185,12 @@ test("what is more than a page lays out at once is left out, and said", () => {
   assert.ok(isTooLarge(many) && !isTooLarge(sceneOf()));
   const laid = layOutParts(many, {});
   assert.deepEqual([laid.parts.length, laid.links.length], [MOST_BOXES, 1]);
-  assert.equal(laid.cut, "the first 20,000 of 20,010 boxes: a page lays out no more at once");
+  assert.equal(laid.cut, "the first 20,000 of 20,010 boxes: the limit of one layout");
   assert.equal(stagePicture(many, "x").nodes.length, MOST_BOXES);
   const edges = Array.from({ length: MOST_LINKS + 1 }, (_, i) =>
     [i % 300, 300 + Math.floor(i / 300), 0, "data"]);
   const dense = layOutParts({ nodes: nodes.slice(0, 600), edges }, {});
   assert.equal(dense.links.length, MOST_LINKS);
-  assert.equal(dense.cut, "the first 60,000 of 60,001 edges: a page lays out no more at once");
+  assert.equal(dense.cut, "the first 60,000 of 60,001 edges: the limit of one layout");
   assert.equal(layOutParts(sceneOf(), {}).cut, "");
 });

@@ -8,7 +8,7 @@ import { pathsBetween } from "../../../../svodviz/js/data/graph/paths.js";
 const edges = (...pairs) => pairs.map(([from, to]) => ({ from, to }));
 const DIAMOND = edges("ab", "ac", "bd", "cd", "de", "ax", "ye");
 
-test("all paths are found, the shortest is known, nothing beside them is lit", () => {
+test("all paths are found, the shortest is known, nothing else is highlighted", () => {
   const found = pathsBetween([...DIAMOND, ...edges("ad")], "a", "e");
   assert.deepEqual([found.count, found.shortest], [3, 2]);
   assert.deepEqual([...found.nodes].sort(), ["a", "b", "c", "d", "e"]);
@@ -25,7 +25,7 @@ test("an operand that is read twice is one way", () => {
   assert.equal(pathsBetween(edges("ab", "ab", "bb", "bc"), "a", "c").count, 1);
 });
 
-test("paths that go round are said to be without number, others nearby are counted", () => {
+test("cycles give infinitely many paths, others nearby are counted", () => {
   assert.equal(pathsBetween(edges("ab", "bc", "cb", "cd"), "a", "d").count, Infinity);
   assert.equal(pathsBetween(edges("ab", "bc", "xa", "ax"), "b", "c").count, 1);
 });

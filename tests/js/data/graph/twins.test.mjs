@@ -12,7 +12,7 @@ import {
   backWords, isBack, isMostlyBack, pairsOf, partnersIn, twinName, withTwins,
 } from "../../../../svodviz/js/data/graph/twins.js";
 
-// Net of two modules of two nodes each, the way back of each of two nodes, and an optimiser.
+// Net of two modules of two nodes each, the backward pass with two nodes each, and an optimiser.
 const scopes = [
   ["module", "Net", -1, [], 1, -1], ["module", "first", 0, [], 1, -1],
   ["module", "last", 0, [], 1, -1], ["optimizer", "SGD", -1, [], 1, -1],
@@ -58,23 +58,23 @@ test("both open together, and count as one; an optimiser stays closed", () => {
   assert.ok(!openWithin(model, groups, nodes.length, 40).includes("scope 3"));
 });
 
-test("folded, the way back is marked, and says how much is in it", () => {
+test("folded, the backward pass is marked, with its number of nodes", () => {
   const { rows, parts } = layOutParts(scene, { ...look, open: ["scope 0", "scope 0 ↺"] });
   assert.deepEqual(rows.map((it) => [it.label[0], Boolean(it.back)]), [["x", false],
     ["first", false], ["last", false], ["last ↺", true], ["first ↺", true], ["SGD", false]]);
   assert.equal(rows[3].label[1], "2 nodes → f32[4]");
   assert.equal(parts.length, 6);
   const members = groups[1].nodes.map((it) => nodes[it]);
-  assert.equal(backWords(members), "all 4 nodes on the way back of a gradient");
-  assert.equal(backWords(nodes), "4 of 11 nodes on the way back of a gradient");
+  assert.equal(backWords(members), "all 4 nodes in the backward pass");
+  assert.equal(backWords(nodes), "4 of 11 nodes in the backward pass");
   assert.equal(backWords([nodes[0]]), "");
   assert.ok(isMostlyBack(members) && !isMostlyBack(nodes));
 });
 
-test("what the way back keeps is seen with a selection, where it follows from more", () => {
+test("stored activations are drawn with a selection, where their reader reads more", () => {
   const { links } = layOutParts(scene, { ...look, open: ["scope 0", "scope 0 ↺"] });
   const loose = links.filter((it) => it.isLoose).map(({ from, to }) => [from, to]);
-  assert.deepEqual(loose, [[1, 4]], "not the loss, with which the way back begins");
+  assert.deepEqual(loose, [[1, 4]], "not the loss, where the backward pass begins");
 });
 
 test("a group's partner is the group of the other direction, else what its nodes' are", () => {

@@ -58,7 +58,7 @@ test("every kind of choice can be added", () => {
 test("prefetches are named, and come from behind a cache like misses", () => {
   const cache = { accesses: 8, total: 8, streamed: 0, fetches: 6, fetched: [4, 2],
     levels: [["L1", 1, 1, 8, 7], ["L2", 1, 1, 1, 1]] };
-  assert.match(fetchedAhead(cache), /^6 lines asked for ahead, 4 of them not yet/);
+  assert.match(fetchedAhead(cache), /^6 lines prefetched, 4 of them not yet/);
   assert.equal(intensity({ flops: 640, cache }, 0), 640 / (5 * 64));
   assert.equal(intensity({ flops: 640, cache }, 1), 640 / (2 * 64));
 });
