@@ -70,7 +70,7 @@ _PLACES = {
     "svodviz.widget.playground": "playground simulate_cache try_loops",
     "svodviz.wire.measured": "measure",
 }  # fmt: skip
-"""Where the names are: each is loaded when it is first asked for, so `import svodviz` is quick."""
+"""The module of each name: it is imported at first use, so `import svodviz` is quick."""
 
 count_as_ours(__file__)
 

@@ -1,4 +1,4 @@
-"""From an executed notebook to a page that stays interactive without network and kernel.
+"""Converts an executed notebook to a page that stays interactive without network and kernel.
 
     jupyter nbconvert --to svodviz.offline.OfflineExporter notebook.ipynb
 
@@ -61,7 +61,7 @@ AGAIN = (
 INSTEAD = "For a page with pictures in their place: --OfflineExplorers.pictures=True"
 
 Saved: TypeAlias = dict[str, Any]
-"""A part of a notebook's JSON: anybody may have written it."""
+"""A part of a notebook's JSON, which is untrusted."""
 
 
 class Notebook(Protocol):
@@ -72,7 +72,7 @@ class Notebook(Protocol):
 
 
 class LostExplorers(ConversionException):
-    """A notebook shows explorers whose data it lacks."""
+    """Raised for a notebook with explorers whose data it lacks."""
 
 
 class OfflineExplorers(Preprocessor):
@@ -174,7 +174,7 @@ def note(why: str) -> str:
 
 
 def _picture(data: Saved) -> str:
-    """The stand-in for the explorer: its picture, else its words."""
+    """The fallback for the explorer: its picture, else its text."""
     if "text/html" in data:
         return _text(data["text/html"])
     words = _text(data.get("text/plain", ""))
@@ -225,7 +225,7 @@ class OfflineExporter(HTMLExporter):
 
     @property
     def default_config(self) -> Config:
-        """nbconvert's own, with our preprocessor and without addresses."""
+        """The HTML exporter of nbconvert, with our preprocessor and without external links."""
         config = Config({
             "HTMLExporter": {
                 "preprocessors": ["svodviz.offline.OfflineExplorers"],

@@ -2,7 +2,7 @@
 
 In order: each imports only what stands before it.
 
-    program.py   runs a user's program and finds what there is to explore in it
+    program.py   runs a user's program and finds the compilations to explore in it
     progress.py  reports long steps on standard error
     model.py     reads a model in a file, and gives it inputs
     main.py      the command line: the same explorer, texts and pictures without a notebook

@@ -2,22 +2,21 @@
 
     svodviz explore program.py -o page.html     one HTML page, zero requests; --open shows it
     svodviz show program.py --stage lowered     a stage as text; also summary, decisions
-    svodviz show program.py --findings          what it could do better, and what to write
-    svodviz show program.py --stage run         what each item of one run takes, measured now
-    svodviz export program.py -o graph.png      a stage in a file, its format by the ending
-    svodviz diff a.py b.py                      what differs between two programs
+    svodviz show program.py --findings          possible improvements, and the code to write
+    svodviz show program.py --stage run         the measured times of a run
+    svodviz export program.py -o graph.png      a stage in a file; its suffix is the format
+    svodviz diff a.py b.py                      the differences of two programs
     svodviz explore model.onnx --dim batch=4    models too: .onnx, and .pt2 of PyTorch
     svodviz trace model.onnx --module layer.0   one of its modules through every stage
-    svodviz show model.onnx --stage modules     what is left of each at every stage
+    svodviz show model.onnx --stage modules     the modules of a model, with times
 
-A model is given inputs: those in files (`--input data.npz`, `--input x=x.npy`), others are made of
-the shapes that it declares. A program is run like a script. What it passes to
-`svodviz.explore(...)` is explored; where it calls that never, its last module-level Tensor or
-Compilation. A program that raises has its exception printed with the traceback of its own frames.
-With `--check`, `explore` and `show` run
-every pass and stage on the program's inputs and print which are right. The exit code is 0, or 1
-where something is wrong; that of `diff` is 0 for no difference, 1 for some, 2 where something is
-wrong. Whatever names and texts the program has, what is printed is fit for a terminal.
+A model gets inputs: from files (`--input data.npz`, `--input x=x.npy`), others are random, of the
+shapes that it declares. A program runs like a script. The arguments of its calls of
+`svodviz.explore(...)` are explored, or without such a call its last module-level Tensor or
+Compilation. If it raises, the exception is printed with the traceback of its own frames. With
+`--check`, `explore` and `show` run every pass and stage on the program's inputs and mark them right
+or wrong. The exit code is 0, or 1 after an error; that of `diff` is 0 for no difference, 1 for some,
+2 after an error. Names and texts of a program are printed without control characters.
 """
 
 import argparse
@@ -34,7 +33,7 @@ from compiler.core.printable import printout
 from compiler.core.replacing import write_file
 from svodviz.cli.model import Given, dim_of, is_model, load
 from svodviz.cli.program import Found, NothingFound, ProgramError, run
-from svodviz.cli.progress import told
+from svodviz.cli.progress import reported
 from svodviz.comparing.compare import compare
 from svodviz.comparing.comparison import COMPARED, Comparison
 from svodviz.exporting.browser import open_page
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 EPILOG = (
-    "What the program passes to svodviz.explore(...) is explored; where it calls that never, "
+    "Explores the arguments of the program's calls of svodviz.explore(...), or without such a call "
     "its last module-level Tensor or Compilation."
 )
 
@@ -60,29 +59,29 @@ EXAMPLES = __doc__.partition("\n\n")[2].partition("\n\n")[0]
 TRACED = (*(it for it in WITH_GRAPHS if it != "asm"), "assembly")
 """The stages that a module is followed to."""
 WHOLE = ("summary", "passes", "decisions", "findings", "modules")
-"""Stages without a part for each kernel."""
+"""Stages without units per kernel."""
 RIGHT, WRONG = 0, 1
 SAME, DIFFERENT, TROUBLE = 0, 1, 2
 OPEN = "show the page in the browser"
 CHECK = (
-    "run every pass and stage on the program's inputs, and mark which are right; the exit code is "
-    "1 where one is wrong, or where none can be run"
+    "run every pass and stage on the program's inputs and mark them right or wrong; the exit code "
+    "is 1 if one is wrong or none can run"
 )
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose complaints do not hand on what a terminal would obey."""
+    """A parser whose error messages contain no control characters of the terminal."""
 
     def error(self, message: str) -> NoReturn:
-        """Says what is wrong with the arguments, and ends."""
+        """Prints what is wrong with the arguments and exits."""
         super().error(terminal_text(message))
 
 
 class _Version(argparse.Action):
-    """`svodviz 0.1.0`, looked up when it is asked for."""
+    """`svodviz 0.1.0`, looked up on demand."""
 
     def __call__(self, parser: argparse.ArgumentParser, *given: object) -> NoReturn:
-        """Prints it and ends."""
+        """Prints the version and exits."""
         print(f"svodviz {metadata.version('svodviz')}")
         parser.exit()
 
@@ -154,31 +153,31 @@ def _found(program: str, arguments: list[str], given: Given) -> list[Found]:
         return load(program, given)
     if given.is_any:
         raise ValueError(f"{program}: --input and --dim are for models")
-    with told(f"running {visible(Path(program).name)}", is_alone=False):
+    with reported(f"running {visible(Path(program).name)}", is_alone=False):
         return run(program, arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="svodviz", description=__doc__.split("\n")[0], epilog=EXAMPLES,
                      formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version, and end")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True)
     explore = commands.add_parser("explore", help="write the explorer as one HTML page")
     explore.add_argument("-o", "--output", help="the page (default: the program's name with .html)")
     explore.add_argument("--machine-code", action="store_true",
                          help="with LLVM's passes and the assembly of other machines")  # fmt: skip
     explore.add_argument("--measure", action="store_true",
-                         help="run the program, and show what each item takes")  # fmt: skip
+                         help="run the program, and show the measured times")  # fmt: skip
     explore.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
     show = commands.add_parser("show", help="print a stage")
     stages = [*BY_ID, "modules", "decisions", "findings", "summary"]
     show.add_argument("--stage", choices=stages, default="summary", metavar="STAGE",
                       help=f"{', '.join(stages[:-1])}, or summary (the default)")  # fmt: skip
     show.add_argument("--findings", action="store_const", dest="stage", const="findings",
-                      help="what the program could do better, and how")  # fmt: skip
+                      help="possible improvements, with the code to write instead")  # fmt: skip
     show.add_argument("--kernel", default="", help="one kernel of a stage that has several")
     show.add_argument("--measure", action="store_true",
-                      help="of stage modules: the program is run for its times")  # fmt: skip
+                      help="for stage modules: measured times of a run")  # fmt: skip
     export = commands.add_parser("export", help="write a stage in another format")
     export.add_argument("--stage", choices=EXPORTED, default="graph", metavar="STAGE",
                         help=f"{', '.join(EXPORTED)} (default: graph)")  # fmt: skip
@@ -190,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--check", action="store_true", help=CHECK)
     trace = commands.add_parser("trace", help="follow one module through every stage")
     trace.add_argument("--module", required=True, help="its full name, as in layers.0.attention, "
-                       "or as much of its end as is enough")  # fmt: skip
+                       "or a unique suffix of it")  # fmt: skip
     trace.add_argument("--to", default="assembly", metavar="STAGE", choices=TRACED,
                        help=f"the last stage: {', '.join(TRACED)} (default: assembly)")  # fmt: skip
     for command in (explore, show, export, trace):
@@ -207,17 +206,17 @@ def _add_given(command: argparse.ArgumentParser) -> None:
     command.add_argument("--input", action="append", default=[], metavar="[NAME=]FILE",
                          help="of a model: arrays for its inputs, from .npz or .npy")  # fmt: skip
     command.add_argument("--dim", action="append", default=[], metavar="NAME=NUMBER",
-                         help="of a model: an extent that may differ, as in batch=4")  # fmt: skip
+                         help="of a model: the size of a dynamic axis, as in batch=4")  # fmt: skip
     command.add_argument("--trust", action="store_true",
-                         help="of a .pt2 file: read objects that may run code")  # fmt: skip
+                         help="of a .pt2 file: allow objects that may run code")  # fmt: skip
     command.add_argument("--seed", type=int, default=0, metavar="NUMBER",
-                         help="of a model: for inputs that no file has (default: 0)")  # fmt: skip
+                         help="of a model: the seed of random inputs (default: 0)")  # fmt: skip
 
 
 def _add_diff(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    diff = commands.add_parser("diff", help="say what differs between two programs", epilog=EPILOG)
+    diff = commands.add_parser("diff", help="compare two programs", epilog=EPILOG)
     diff.add_argument("a", help="a Python program, or a model")
-    diff.add_argument("b", help="another one")
+    diff.add_argument("b", help="another program or model")
     _add_given(diff)
     diff.add_argument("--stage", choices=COMPARED, metavar="STAGE",
                       help=f"print the unified diff of a stage: {', '.join(COMPARED)}")  # fmt: skip
@@ -233,7 +232,7 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
     for position, (it, made) in enumerate(zip(found, checks, strict=True)):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
-        with told(f"making {visible(path.name)}"):
+        with reported(f"making {visible(path.name)}"):
             page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=made)
         _write_page(path, page, sys.stdout)
         if chosen.is_opened and not position:
@@ -244,7 +243,7 @@ def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
 
 
 def _checked(found: Found) -> Checks:
-    with told("running every pass and stage"):
+    with reported("running every pass and stage"):
         return found.check()
 
 
@@ -267,7 +266,7 @@ def _write(path: Path, data: bytes) -> None:
 
 def _show(found: list[Found], chosen: argparse.Namespace) -> int:
     checks = [_checked(it) for it in found] if chosen.check else []
-    with told(f"making stage {chosen.stage}"):
+    with reported(f"making stage {chosen.stage}"):
         texts = [_text(it.compilation, chosen) for it in found]
     for position, made in enumerate(checks):
         texts[position] += f"\n\n{check_text(made, found[position].compilation)}"
@@ -292,7 +291,7 @@ def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
 def _trace(found: list[Found], chosen: argparse.Namespace) -> int:
     for it in found:
         it.compilation.modules.find(chosen.module, "trace")
-    with told(f"following {visible(chosen.module)}"):
+    with reported(f"following {visible(chosen.module)}"):
         texts = [str(it.compilation.trace(chosen.module, chosen.to)) for it in found]
     print("\n\n".join(texts))
     return RIGHT
@@ -300,7 +299,7 @@ def _trace(found: list[Found], chosen: argparse.Namespace) -> int:
 
 def _export(found: list[Found], chosen: argparse.Namespace) -> int:
     form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
-    with told(f"making stage {chosen.stage} as {form}"):
+    with reported(f"making stage {chosen.stage} as {form}"):
         data = encode(
             found[-1].compilation, chosen.stage, form, kernel=chosen.kernel, maker="command line"
         )
@@ -318,7 +317,7 @@ def _diff(chosen: argparse.Namespace) -> int:
         _found(it, [], _given(chosen) if is_model(it) else Given())[-1].compilation
         for it in (chosen.a, chosen.b)
     )
-    with told("comparing"):
+    with reported("comparing"):
         made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
     if chosen.output:
         page = SideBySide(made).export_html(maker="command line")
@@ -335,7 +334,7 @@ def _diff(chosen: argparse.Namespace) -> int:
 
 
 def _unified(made: Comparison, stage: str, kernel: str) -> list[str]:
-    """The unified diffs of the parts of a stage, below each other."""
+    """The unified diffs of the units of a stage, one after another."""
     if stage in made.missing:
         raise ValueError(f"diff: stage {stage!r} is missing: {made.missing[stage]}")
     units = [it for it in made.stages[stage] if kernel in ("", it.name)]

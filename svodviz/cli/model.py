@@ -16,7 +16,7 @@ import numpy as np
 
 from compiler.core.modules import run_by
 from svodviz.cli.program import Found, ProgramError
-from svodviz.cli.progress import told
+from svodviz.cli.progress import reported
 from svodviz.foundation.escape import visible
 from svodviz.foundation.subject import is_tensor
 
@@ -67,7 +67,7 @@ def load(path: str, given: Given) -> list[Found]:
     suffix = Path(path).suffix.lower()
     name = visible(Path(path).name)
     try:
-        with told(f"reading {name}"), run_by(COMMAND, name):
+        with reported(f"reading {name}"), run_by(COMMAND, name):
             program = _read(path, suffix, given.trust)
     except ModuleNotFoundError as error:
         package, extra = EXTRAS[suffix]
@@ -76,7 +76,7 @@ def load(path: str, given: Given) -> list[Found]:
             f"pip install 'svodviz[{extra}]'"
         ) from error
     inputs = arrays(program, given, _tables(path) if suffix == ".onnx" else {})
-    with told(f"compiling {name}"):
+    with reported(f"compiling {name}"):
         return [Found(_compiled(program, inputs, Path(path)))]
 
 
@@ -100,7 +100,7 @@ def _compiled(program: Any, inputs: Mapping[str, Array], file: Path) -> "Compila
 
 
 def _tensors(made: Any) -> "Iterator[Tensor]":
-    """The results of a model, however they are held."""
+    """The results of a model, from any container."""
     if is_tensor(made):
         yield made
     elif isinstance(made, Mapping):
@@ -167,7 +167,7 @@ def _made(
 
 
 def _tables(path: str) -> dict[str, int]:
-    """For each input of an ONNX model that chooses rows of a constant how many these are."""
+    """The number of rows for each input of an ONNX model that indexes rows of a constant."""
     import onnx
 
     graph = onnx.load(path, load_external_data=False).graph

@@ -1,4 +1,4 @@
-"""Runs a user's program and finds what there is to explore in it.
+"""Runs a user's program and finds the compilations to explore in it.
 
 The convention: what the program passes to `svodviz.explore(...)`, in order; where it calls that
 never, its last module-level Tensor or Compilation (in the order in which the names were first
@@ -34,7 +34,7 @@ class NothingFound(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """One thing to explore: its compilation, and what the program itself shows of it, if it does.
+    """A compilation to explore, and the explorer that the program itself made of it, if any.
 
     Of two side by side the compilation is the second.
     """
@@ -55,7 +55,7 @@ class Found:
     def page(
         self, *, machine_code: bool = False, measure: bool = False, checks: Checks | None = None
     ) -> str:
-        """Its page; with `machine_code` an explorer's has all that can be asked of LLVM.
+        """Its page; with `machine_code` it has all answers of LLVM.
 
         With `measure` the program is run for it, and every item timed.
         """
@@ -124,14 +124,14 @@ def _compiled(subject: object) -> "Compilation":
 
 def _report(error: BaseException) -> str:
     """The exception as Python prints it, with only the frames of the user's files."""
-    told = traceback.TracebackException.from_exception(error)
-    _keep_users_frames(told)
-    return "".join(told.format()).rstrip("\n")
+    trace = traceback.TracebackException.from_exception(error)
+    _keep_users_frames(trace)
+    return "".join(trace.format()).rstrip("\n")
 
 
-def _keep_users_frames(told: traceback.TracebackException) -> None:
-    told.stack = traceback.StackSummary.from_list([it for it in told.stack if _is_users(it)])
-    for cause in (told.__cause__, told.__context__):
+def _keep_users_frames(trace: traceback.TracebackException) -> None:
+    trace.stack = traceback.StackSummary.from_list([it for it in trace.stack if _is_users(it)])
+    for cause in (trace.__cause__, trace.__context__):
         if cause is not None:
             _keep_users_frames(cause)
 

@@ -13,8 +13,8 @@ _ERASE = "\r\x1b[K"
 
 
 @contextmanager
-def told(words: str, *, is_alone: bool = True, stream: TextIO | None = None) -> Iterator[None]:
-    """Says `words` while the block runs, with the seconds that it took so far.
+def reported(words: str, *, is_alone: bool = True, stream: TextIO | None = None) -> Iterator[None]:
+    """Reports `words` while the block runs, with the seconds that it took so far.
 
     They are one line that changes and is gone in the end; where others write too (`is_alone`
     False) they are reported once, as a separate line. Files and pipes get nothing.
@@ -24,18 +24,18 @@ def told(words: str, *, is_alone: bool = True, stream: TextIO | None = None) -> 
         yield
         return
     ended = threading.Event()
-    teller = threading.Thread(target=_tell, args=(words, is_alone, stream, ended), daemon=True)
-    teller.start()
+    reporter = threading.Thread(target=_report, args=(words, is_alone, stream, ended), daemon=True)
+    reporter.start()
     try:
         yield
     finally:
         ended.set()
-        teller.join()
+        reporter.join()
 
 
-def _tell(words: str, is_alone: bool, stream: TextIO, ended: threading.Event) -> None:
+def _report(words: str, is_alone: bool, stream: TextIO, ended: threading.Event) -> None:
     begun = time.monotonic()
-    is_said = False
+    is_reported = False
     while not ended.wait(PATIENCE):
         if not is_alone:
             stream.write(f"{words} …\n")
@@ -43,7 +43,7 @@ def _tell(words: str, is_alone: bool, stream: TextIO, ended: threading.Event) ->
             return
         stream.write(f"{_ERASE}{words} … {time.monotonic() - begun:.0f} s")
         stream.flush()
-        is_said = True
-    if is_said:
+        is_reported = True
+    if is_reported:
         stream.write(_ERASE)
         stream.flush()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from svodviz.foundation.stages import Unit
 
 EARLY = tuple(id for id in WITH_GRAPHS if not BY_ID[id].late)
-"""The stages that are there as soon as a page opens."""
+"""The stages that are available as soon as a page opens."""
 LATE = tuple(id for id in WITH_GRAPHS if BY_ID[id].late)
 MARKS: "Final[Mapping[str, Literal['added', 'changed']]]" = {ONLY: "added", CHANGED: "changed"}
 SIGNS: "Final[Mapping[str, Literal['~', '−', '+']]]" = {
@@ -49,7 +49,7 @@ class Changes:
         return kernel_pairs(self.before, self.after)
 
     def pairs(self, stage: str) -> tuple[UnitPair, ...]:
-        """The parts of a stage in both; none where one of both lacks it."""
+        """The units of a stage in both; none if either lacks the stage."""
         if stage not in self._pairs:
             kernels = self._kernels if BY_ID[stage].per_kernel else []
             try:
@@ -61,7 +61,7 @@ class Changes:
         return self._pairs[stage]
 
     def count(self, stage: str) -> int:
-        """How many printed lines of a stage are others; of the source, of those that there are."""
+        """The number of changed lines of a stage; of the source, of the lines of both."""
         if stage == "source":
             return sum(len(self._source_lines(pair)) for pair in self.pairs(stage))
         blocks = (block for pair in self.pairs(stage) for block in pair.blocks)
@@ -107,8 +107,7 @@ class Changes:
         return {"count": self.count(id), "units": rows}
 
     def _source_lines(self, pair: UnitPair) -> "list[pages.LineChange]":
-        """New lines of the program. Which cells are shown, and their numbers, change of their own
-        accord."""
+        """New lines of the program. Changes of cells, or of their numbers, do not count."""
         lines = pair.b[1].stage.lines if pair.b else ()
         return [
             (line, sign) for line, sign in _lines(pair)
@@ -118,12 +117,12 @@ class Changes:
     # -- places --------------------------------------------------------------------------------
 
     def unit(self, stage: str, position: int) -> int:
-        """Where the part of a stage that stood at a position stands afterwards; 0 if nowhere."""
+        """The new position of the unit of a stage that was at a position; 0 if it is gone."""
         found = (it.b[0] for it in self.pairs(stage) if it.a and it.b and it.a[0] == position)
         return next(found, 0)
 
     def counterpart(self, entity: str) -> str:
-        """The entity that an entity has become; "" for what is there no more."""
+        """The entity that an entity has become; "" if it is gone."""
         stage = entity.partition(":")[0]
         if stage not in WITH_GRAPHS:
             return ""
@@ -137,7 +136,7 @@ class Changes:
 
 
 def _lines(pair: UnitPair) -> "list[pages.LineChange]":
-    """Lines of the second text: new, other, or that behind which something is gone."""
+    """Lines of the second text: added, changed, or followed by removed lines."""
     rows: list[pages.LineChange] = []
     for tag, _, _, m, n in pair.blocks:
         if tag == "delete":

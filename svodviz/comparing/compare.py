@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Names: TypeAlias = tuple[str, str]
 Placed: TypeAlias = "tuple[int, PassRecord]"
-"""A pass, and where it stands among all."""
+"""A pass, and its position among all."""
 
 
 def compare(
@@ -86,13 +86,13 @@ def unit_pairs(
 
 
 def kernel_pairs(a: "Compilation", b: "Compilation") -> Pairs:
-    """Which kernels of both do the same work."""
+    """The pairs of kernels of both that do the same work."""
     after = pair_nodes(pictured(a.optimized_graph), pictured(b.optimized_graph))
     return pair_kernels(a, b, after)
 
 
 def _untraced(a: "Compilation", b: "Compilation") -> dict[str, str]:
-    """Whose rewrites are not known, where those of the other are."""
+    """The side whose rewrites are not known although those of the other are."""
     lacking = [not all(it.is_traced for it in side.passes) for side in (a, b)]
     if lacking[0] == lacking[1]:
         return {}
@@ -101,7 +101,7 @@ def _untraced(a: "Compilation", b: "Compilation") -> dict[str, str]:
 
 
 def _by_name(stage: str, a: list[Unit], b: list[Unit], pairs: Pairs) -> list[UnitPair]:
-    """The graph before and after its passes; where there are no passes, the one there is."""
+    """The graphs before and after the passes; a single graph if there are no passes."""
     mine = {it.name: (position, it) for position, it in enumerate(a)}
     theirs = {it.name: (position, it) for position, it in enumerate(b)}
     if len(mine) != len(theirs):

@@ -1,4 +1,4 @@
-"""Two compilations, in what they have in common and what not: the data of `compare`.
+"""The common parts and the differences of two compilations: the data of `compare`.
 
     Comparison   figures, passes, kernels, and the pairs of every stage
     Figure       one number of both: how many nodes, bytes, instructions, nanoseconds
@@ -73,7 +73,7 @@ class PassSide:
 
     @property
     def rewrites(self) -> int:
-        """How many rewrites it made."""
+        """The number of its rewrites."""
         return sum(self.rules.values())
 
 
@@ -99,7 +99,7 @@ class PassPair:
 
 @dataclass(frozen=True)
 class KernelPair:
-    """A kernel by its name in both; `shared` is which part of what they compute is the same."""
+    """A kernel by its name in both; `shared` is the common share of their computations."""
 
     a: str | None
     b: str | None
@@ -110,7 +110,7 @@ class KernelPair:
 
 @dataclass(frozen=True)
 class UnitPair:
-    """A part of a stage in both: its position there, and what it is."""
+    """A unit of a stage in both: its positions, and its content."""
 
     stage: str
     name: str
@@ -119,12 +119,12 @@ class UnitPair:
 
     @cached_property
     def blocks(self) -> "list[DiffBlock]":
-        """How the printed lines differ."""
+        """The diff of the printed lines."""
         return diff_texts(self.stage, _lines(self.a), _lines(self.b))
 
     @cached_property
     def pairing(self) -> Pairing:
-        """Which nodes are the same node."""
+        """The pairs of nodes that are the same."""
         a, b = (pictured(it[1].stage) if it else empty_graph() for it in (self.a, self.b))
         return pair_nodes(a, b)
 
@@ -153,7 +153,7 @@ class Comparison(ShownAsText):
     kernels: tuple[KernelPair, ...]
     stages: dict[str, tuple[UnitPair, ...]]
     missing: dict[str, str] = field(default_factory=dict)
-    """Stages that could not be made, with the reason."""
+    """Stages that were not compiled, with the reason."""
     figures: tuple[Figure, ...] = ()
 
     @cached_property
@@ -180,7 +180,7 @@ class Comparison(ShownAsText):
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """The differences, in aligned columns; one line where nothing does."""
+    """The differences, in aligned columns; one line if there are none."""
     first, second = comparison.names
     head = [f"a  {first}", f"b  {second}"]
     if comparison.is_same:
@@ -210,7 +210,7 @@ def written(number: float | None, unit: str = "") -> str:
 
 
 def change(figure: Figure) -> str:
-    """The difference, and the ratio where it says more."""
+    """The difference, and the ratio where it is more informative."""
     if figure.a is None or figure.b is None or figure.is_same:
         return ""
     if figure.unit == "ns" and figure.a > 0:
@@ -264,7 +264,7 @@ def _kernel_mark(pair: KernelPair) -> str:
 
 
 def kernel_words(pair: KernelPair) -> str:
-    """The differences between two kernels, or the properties that one alone has."""
+    """The differences between two kernels, or the properties of one without a partner."""
     if pair.a is None or pair.b is None:
         return ", ".join(
             f"{it.name} {written(it.b if pair.a is None else it.a, it.unit)}"

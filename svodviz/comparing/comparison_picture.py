@@ -1,4 +1,4 @@
-"""A comparison as a still SVG: both graphs with what differs, and the numbers of both."""
+"""A comparison as a static SVG: both graphs with their differences, and the numbers of both."""
 
 from itertools import accumulate
 

@@ -1,6 +1,6 @@
-"""A comparison as JSON: what its page shows, live and exported.
+"""A comparison as JSON: the data of its page, live and exported.
 
-Of both compilations it carries their data without passes, their frames, decisions and values.
+Of both compilations it carries their data without passes, replays, decisions and values.
 """
 
 from typing import TYPE_CHECKING, Final, Literal
@@ -57,7 +57,7 @@ def comparison_wire(comparison: Comparison) -> "pages.ComparisonWire":
 
 
 def _side(compilation: "Compilation") -> "pages.Wire":
-    """One of both, without what the page of one compilation shows and this one does not."""
+    """The data of one side, without the parts that a comparison does not show."""
     return {
         **wire(compilation),
         "replays": [], "passes": [], "rules": [], "findings": None, "decisions": [], "plain": [],

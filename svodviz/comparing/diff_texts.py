@@ -1,4 +1,4 @@
-"""Two printed programs, line by line: what is in both, and what only in one.
+"""A diff of two printed programs, line by line, that ignores numbering.
 
 Numbers that follow from counting (of values, of lines) and the places in the user's program change
 wherever something was put in before them. They say nothing about the line itself, so lines that
@@ -63,7 +63,7 @@ def _are_equal(pair: tuple[str, str]) -> bool:
 
 
 def _joined(blocks: "list[DiffBlock]") -> "list[DiffBlock]":
-    """Equal blocks that touch as one."""
+    """Joins adjacent equal blocks."""
     found: list[DiffBlock] = []
     for block in blocks:
         if found and found[-1][0] == block[0] == "equal":
@@ -99,7 +99,7 @@ def unified(stage: str, a: Sequence[str], b: Sequence[str], names: tuple[str, st
 
 
 def _range(start: int, end: int) -> str:
-    """Lines as a hunk's head counts them: from 1, an empty range from the line before."""
+    """A range of lines as in the head of a hunk: from 1; an empty range names the line before."""
     length = end - start
     return f"{start + 1 if length else start},{length}"
 

@@ -123,7 +123,7 @@ def _program(compilation: "Compilation") -> "dict[tuple[str, FigureUnit], float 
 
 
 def _rewrites(passes: "Sequence[PassRecord]") -> float | None:
-    """How many there were; None where they were not recorded."""
+    """The number of rewrites; None if they were not recorded."""
     if not all(it.is_traced for it in passes):
         return None
     return sum(len(it.applied) for it in passes)

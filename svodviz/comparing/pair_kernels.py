@@ -1,4 +1,4 @@
-"""Which kernels of two compilations do the same work.
+"""Pairs the kernels of two compilations that do the same work.
 
 Kernels of the same lowered program are partners. The others are judged by what they compute: each
 kernel knows the nodes of the tensor graph that it was cut from, and `pair_nodes` says which nodes
@@ -20,7 +20,7 @@ Pairs: TypeAlias = list[tuple[str | None, str | None, float]]
 
 
 def pair_kernels(a: "Compilation", b: "Compilation", graphs: Pairing) -> Pairs:
-    """The names of partners and the share of their work that is common; those alone come last."""
+    """The names of partners and the share of common work; kernels without a partner come last."""
     texts_a, texts_b = _texts(a), _texts(b)
     found = _same_text(texts_a, texts_b)
     free_a = [it for it in texts_a if it not in {x for x, _, _ in found}]

@@ -1,4 +1,4 @@
-"""Which nodes of two graphs are the same node.
+"""Pairs the nodes of two graphs that are the same.
 
 Before:    a   x → mul → sum            b   x → mul → relu → sum
 After:     x – x, mul – mul alike; sum – sum changed (it reads another node); relu only in b
@@ -40,7 +40,7 @@ class Pairing:
 
 
 class _Side:
-    """One of the graphs with what is asked of it again and again."""
+    """One of the graphs with its cached properties."""
 
     def __init__(self, graph: Graph) -> None:
         import networkx as nx
@@ -81,7 +81,7 @@ def pair_nodes(a: Graph, b: Graph) -> Pairing:
 
 
 def _pair_alike(left: _Side, right: _Side, pairing: Pairing) -> None:
-    """Nodes that compute the same from the same, the first with the first."""
+    """Pairs nodes with the same operation and operands, in order."""
     numbers: dict[object, int] = {}
     classes_a, classes_b = _classes(left, numbers), _classes(right, numbers)
     for number, nodes in classes_a.items():

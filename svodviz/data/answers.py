@@ -57,7 +57,7 @@ class Lanes(TypedDict):
     """Bars that are left out since there are too many."""
     waits: list[LaneWait]
     path: list[Position]
-    """The critical path over machines: bars that the end waited for, in order."""
+    """The critical path over machines: bars in order."""
     error: Position
     """How far two lanes may be off each other."""
     moved: Position
@@ -65,7 +65,7 @@ class Lanes(TypedDict):
     sent: Position
     fetched: Position
     again: list[Position]
-    """Items that were computed again, since a worker was lost."""
+    """Items that were recomputed because a worker was lost."""
     lost: list[str]
     dashboard: str
     """The address of Dask's dashboard."""
@@ -75,7 +75,7 @@ class Measurement(TypedDict):
     """The time of one run, in nanoseconds."""
 
     items: list[Time | None]
-    """In the order of the schedule's items; null where the time did not suffice."""
+    """In the order of the schedule's items; null if the time limit was reached."""
     path: list[Position]
     whole: Number | None
     """One run with what Python does; null where it was not measured."""
@@ -84,13 +84,13 @@ class Measurement(TypedDict):
     rounds: Position
     machine: str
     notes: list[str]
-    """Notes on what was left out or done otherwise."""
+    """Notes on skipped or changed parts."""
     results: list[Value]
     seconds: Number
     findings: NotRequired[Findings]
     """Possible improvements, by these times."""
     lanes: NotRequired[Lanes]
-    """The run in the middle, where workers of a cluster have a part in it."""
+    """The median run on a cluster, if there are workers."""
 
 
 # -- machine code ----------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ class AssemblyUnit(TypedDict):
     lines: list[SourceLine]
     flow: Flow | None
     figures: NotRequired[list[str]]
-    """How its loops were chosen for the machine, then what an iteration of the inner loop has, and
-    takes by LLVM's scheduling model."""
+    """How its loops were chosen for the machine, then the contents of an iteration of the inner
+    loop, and its cost by LLVM's scheduling model."""
     inner: NotRequired[Perhaps]
     """The block at the head of that loop; -1: there is no loop."""
 

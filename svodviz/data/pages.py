@@ -167,7 +167,7 @@ class QuestionRow(TypedDict):
     prompt: str
     lines: list[str]
     choices: list[tuple[str, str]]
-    """Text, and what there is to say to who chooses it."""
+    """Text, and the reply to a reader who chooses it."""
     answer: Position
     """Position of the right choice."""
     why: list[str]
@@ -219,9 +219,9 @@ Page: TypeAlias = Wire | ComparisonWire | QuizWire
 # -- revisions of a live explorer -----------------------------------------------------------------
 
 LineChange: TypeAlias = tuple[Position, Literal["+", "~", "−"]]
-"""A line that is new, other, or behind which lines are gone."""
+"""A line that is added, changed, or followed by removed lines."""
 NodeChange: TypeAlias = tuple[Position, Literal["added", "changed"]]
-"""The entity of a node that is new, or reads differently."""
+"""The entity of a node that is added or changed."""
 
 
 class UnitChanges(TypedDict):
@@ -236,7 +236,7 @@ class StageChanges(TypedDict):
     """A stage compared with the previous revision."""
 
     count: Position
-    """Printed lines that are others."""
+    """Changed lines."""
     units: list[UnitChanges]
 
 
@@ -319,7 +319,7 @@ class StageNode(TypedDict):
     name: NotRequired[str]
     """A name given by the program or the compiler; may be empty."""
     group: NotRequired[str]
-    """The frame that the node is drawn in together with others; may be empty."""
+    """The group that the node is drawn in; may be empty."""
     text: NotRequired[str]
     """Of a block of instructions: its lines."""
     device: NotRequired[str]
@@ -330,7 +330,7 @@ class StageNode(TypedDict):
     critical: NotRequired[bool]
     """Of an item: whether it is on the critical path."""
     slack: NotRequired[Number]
-    """Of an item: nanoseconds that it may be late."""
+    """Of an item: its slack in nanoseconds."""
     start: NotRequired[Number]
     """Of an item: earliest start in nanoseconds."""
     finish: NotRequired[Number]
@@ -347,7 +347,7 @@ class StageEdge(TypedDict):
     operand: NotRequired[Perhaps]
     """Which operand of the target; -1 where it is none."""
     kind: NotRequired[str]
-    """"data", or why else the order holds."""
+    """"data", or another kind of dependency."""
     kinds: NotRequired[list[str]]
     """Of the schedule: all kinds of dependency between the two."""
     fusion: NotRequired[str]

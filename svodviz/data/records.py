@@ -18,7 +18,7 @@ Every change of meaning raises the version in `wire`, `comparison_wire` or `quiz
 from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
-"""Whatever JSON can say."""
+"""Any JSON value."""
 
 Position: TypeAlias = Annotated[int, "minimum 0"]
 """A position in a table, or another whole number from 0."""
@@ -398,7 +398,7 @@ class KernelRow(Titled):
 Use: TypeAlias = Literal["", "in", "out", "in out"]
 """How an operation uses a buffer."""
 DependencyRow: TypeAlias = tuple[Position, Position, str, list[Position], Position, bool]
-"""From item, to item, kind, buffers, bytes, whether no time is to spare."""
+"""From item, to item, kind, buffers, bytes, true if critical."""
 Life: TypeAlias = tuple[Position, Perhaps, Perhaps]
 """Buffer, first and last item."""
 

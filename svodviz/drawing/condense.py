@@ -1,4 +1,4 @@
-"""A graph too large to be drawn, as stretches of its layers: what the page gets in its place.
+"""Condenses a graph too large to draw into stretches of its layers.
 
     before   100,000 nodes
     after    at most `STRETCHES` nodes "layers 120 … 179", with what is in each, and edges between

@@ -23,7 +23,7 @@ _LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 def bundle(modules: Iterable[tuple[str, str]]) -> str:
-    """The modules, given by name and text, each after those it imports, as one constant each."""
+    """Each module, given by name and text after those it imports, as a constant."""
     return "".join(_declaration(name, text) for name, text in modules)
 
 

@@ -1,4 +1,4 @@
-"""Files to take elsewhere: the explorer as one HTML file, any stage as SVG, DOT and others."""
+"""Exports: the explorer as one HTML file, any stage as SVG, DOT and others."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -100,7 +100,7 @@ def export_html(
     picture: str = "",
     maker: Maker = "Python",
 ) -> str:
-    """One HTML page that holds everything and asks the network for nothing.
+    """One self-contained HTML page without network requests.
 
     `wire` is the data of a compilation (see `wire`), `picture` an SVG for browsers without scripts;
     `maker` made it: in whose words the page says how it is made with more in it.

@@ -1,4 +1,4 @@
-"""The base of this package's widgets: the browser's part, its data, and their end."""
+"""The base class of this package's widgets: scripts, data, and closing."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from svodviz.exporting.script import style_sheet, widget_module
 from svodviz.foundation.packing import packed_trait
 
 MimeBundle: TypeAlias = tuple[dict[str, object], dict[str, object]]
-"""The data a notebook shows of something, by type of text, and what there is to say of them."""
+"""The data of a display by MIME type, and their metadata."""
 
 
 class PageWidget(anywidget.AnyWidget):
@@ -36,7 +36,7 @@ class PageWidget(anywidget.AnyWidget):
         return dict(data), metadata
 
     def close(self) -> None:
-        """Answers no more. The page stays, shows what it has, and says that it was closed.
+        """Stops answering. The page stays as it is and states that it was closed.
 
         A notebook removes the views of a closed comm; so it gets no message when ours closes.
         """

@@ -1,4 +1,4 @@
-"""A stage's graph as a still SVG: for saved notebooks, for GitHub, for documents."""
+"""A stage's graph as a static SVG: for saved notebooks, for GitHub, for documents."""
 
 import base64
 import re
@@ -29,7 +29,7 @@ MARKS = {"+": "added", "−": "removed", "~": "related"}
 
 @dataclass(frozen=True)
 class Part:
-    """Something drawn with its upper left corner at the origin."""
+    """A drawing with its upper left corner at the origin."""
 
     content: str
     width: int
@@ -51,7 +51,7 @@ def still(compilation: "Compilation", theme: Theme = "light") -> str:
 
 
 def stand_ins(words: str, picture: str, caption: str) -> dict[str, str]:
-    """The stand-in where no widget can run: the words, and the SVG by itself and in HTML.
+    """The fallback where no widget can run: the text, and the SVG by itself and in HTML.
 
     Some front ends show SVG only as an image of an HTML output.
     """

@@ -1,4 +1,4 @@
-"""Writes a stage, or the whole explorer, into a file whose ending says the format.
+"""Writes a stage, or the whole explorer, to a file; its suffix selects the format.
 
     .svg .png          the graph of a stage as a picture
     .dot .graphml      the same for other programs that draw or analyse graphs
@@ -37,7 +37,7 @@ sys.stdout.buffer.write(graph.draw(format="png", prog="dot"))
 def save(
     subject: object, path: str | Path, *, stage: str = "graph", kernel: str = "", form: str = ""
 ) -> Path:
-    """Writes one stage of a tensor or compilation to `path`; the answer is the path.
+    """Writes one stage of a tensor or compilation to `path` and returns the path.
 
     The format follows from the path's ending unless `form` says it. Raises ValueError for a stage,
     kernel or format that does not exist.
@@ -59,7 +59,7 @@ def form_of(path: str | Path) -> str:
 def encode(
     compilation: "Compilation", stage: str, form: str, *, kernel: str = "", maker: Maker = "Python"
 ) -> bytes:
-    """The content of such a file; a page speaks to its `maker`."""
+    """The content of such a file; a page has instructions for its `maker`."""
     match form:
         case "html":
             picture = still(compilation)

@@ -1,4 +1,4 @@
-"""The browser's part as one script: plain ES modules, in the order of their imports."""
+"""The JavaScript of a page as one script: plain ES modules, in the order of their imports."""
 
 import json
 from functools import cache

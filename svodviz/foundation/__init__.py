@@ -1,4 +1,4 @@
-"""Underneath everything: what is explored, its entities, escapes, requests of the page.
+"""The foundation: subjects, their entities, escapes, requests of the page.
 
 In order: each imports only what stands before it.
 

@@ -27,7 +27,7 @@ def visible(text: object) -> str:
 
 
 def terminal_text(text: object) -> str:
-    """Text of several lines for a terminal: lines and tabs stay, whatever else acts is shown."""
+    """Text of several lines for a terminal: lines and tabs stay, control characters are shown."""
     return printout(str(text).split("\n"))
 
 

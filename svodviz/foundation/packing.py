@@ -15,8 +15,8 @@ LEVEL = 5
 """Measured 2026-11-23 on one core of an AMD EPYC, the page of a transformer, 6.6 MB, at levels 1,
 5, 6 and 9: 45, 95, 143 and 452 ms for 1,044, 818, 790 and 746 kB."""
 FOR_FILES = 8
-"""For what is written once and sent around. The page of an FFT, 8.7 MB, at levels 5, 8 and 9: 115,
-474 and 591 ms for 1,514, 1,420 and 1,419 kB."""
+"""The level for exports, which are written once and sent around. The page of an FFT, 8.7 MB, at
+levels 5, 8 and 9: 115, 474 and 591 ms for 1,514, 1,420 and 1,419 kB."""
 MOST_UNPACKED = 128_000_000
 """Bytes that a text may unpack to: a shared notebook may hold anything. A choice: 15 times the data
 of the largest program in the tests. `js/data/packed.js` has the same."""
@@ -33,8 +33,7 @@ def pack_text(text: str, level: int = LEVEL) -> str:
 
 
 def unpacked(text: str) -> Any:
-    """The data that `packed` made a text of. ValueError for any other, and where they are more than
-    MOST_UNPACKED."""
+    """The data of a text by `packed`. ValueError for any other text, and above MOST_UNPACKED."""
     reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the head of gzip
     try:
         data = reader.decompress(base64.b64decode(text), MOST_UNPACKED)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Arguments: TypeAlias = Mapping[str, object]
 Progress: TypeAlias = Callable[[str], None]
 Answerer: TypeAlias = Callable[..., object]
-"""From what is `Asked`, the arguments, and what shows progress in words, to the result."""
+"""A function from the subject, the arguments and a progress callback to the result."""
 A = TypeVar("A", bound=Answerer)
 
 
@@ -46,7 +46,7 @@ _KEPT: set[str] = set()
 
 
 def request(name: str, *, is_kept: bool = False) -> Callable[[A], A]:
-    """Makes a function the one that answers requests called `name`.
+    """Registers the function that answers requests called `name`.
 
     `is_kept`: the same question always has the same answer, which exports are to have.
     """
@@ -61,7 +61,7 @@ def request(name: str, *, is_kept: bool = False) -> Callable[[A], A]:
 
 
 def key_of(name: str, arguments: Arguments) -> str:
-    """A question as one text, the same as the page makes of it."""
+    """The key of a question, the same as in the page."""
     words = json.dumps(dict(arguments), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"{name} {words}"
 

@@ -1,4 +1,4 @@
-"""The stages of a compilation in ribbon order, and where each is found on a `Compilation`."""
+"""The stages of a compilation in ribbon order, and the attribute of `Compilation` for each."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -87,7 +87,7 @@ class Unit:
 
 
 def units(compilation: "Compilation", row: StageRow) -> Iterator[Unit]:
-    """The stage objects behind one ribbon entry, in order."""
+    """The stage objects of one ribbon entry, in order."""
     is_rewritten = row.id == "graph" and any(it.stage == "graph" for it in compilation.passes)
     for stage in row.find(compilation):
         name = stage.name if row.per_kernel else AS_WRITTEN if is_rewritten else ""
@@ -104,5 +104,5 @@ def in_python(row: StageRow, position: int, name: str) -> tuple[str, str]:
 
 
 def printed(stage: "Stage") -> str:
-    """The stage as text that a terminal can be shown, whatever names stand in it."""
+    """The stage as text that is safe for a terminal, whatever its names contain."""
     return printout(line.text for line in stage.lines)

@@ -1,4 +1,4 @@
-"""A few numbers and a small picture of an array: what the inspector shows as its value."""
+"""The preview of a value in the inspector: a few numbers and a small picture of an array."""
 
 import math
 from typing import TYPE_CHECKING, Any, cast
@@ -42,7 +42,7 @@ def preview(given: "ArrayLike") -> "Value":
 
 
 def _statistics(numbers: Array) -> "Statistics":
-    """Ends and mean of what is finite, and how much is not."""
+    """Minimum, maximum and mean of the finite elements, and the number of others."""
     if numbers.size == 0:
         return {"nan": 0, "inf": 0}
     least, greatest, nan, inf = numbers.min(), numbers.max(), 0, 0
@@ -63,7 +63,7 @@ def _statistics(numbers: Array) -> "Statistics":
 
 
 def _bars(numbers: Array, least: Any, greatest: Any) -> "Statistics":
-    """How many elements are in each part of what is between the ends; nothing of one value."""
+    """The histogram between the ends; empty for a single value."""
     half = float(greatest) / 2 - float(least) / 2  # all of it may be no float64
     if numbers.dtype.kind == "b" or half < SMALLEST:
         return {}  # type: ignore[typeddict-item]
@@ -74,7 +74,7 @@ def _bars(numbers: Array, least: Any, greatest: Any) -> "Statistics":
 
 
 def preview_seen(seen: "Seen") -> "Value":
-    """The same of what a value inside a kernel was, over all the times that it was computed."""
+    """The preview of a value inside a kernel, over all iterations that computed it."""
     head: Head = {
         "dtype": seen.dtype,
         "shape": "",

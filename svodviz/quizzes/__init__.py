@@ -2,7 +2,7 @@
 
 In order: each imports only what stands before it.
 
-    questions.py           a question, with its answer and what is to be learned from it
+    questions.py           a question, with its answer and its explanation
     drafts.py              what a template proposes to ask, and whether it makes a fair question
     graph_questions.py     on the tensor graph and its passes: shapes, rules, what is stored
     schedule_questions.py  on the schedule: what may run at once, what takes longest, memory

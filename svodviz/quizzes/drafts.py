@@ -27,7 +27,7 @@ SHORTEST = 3  # letters of a word that tells something inside another one: `max`
 
 @dataclass(frozen=True)
 class Draft:
-    """A question before its choices are put in order; `wrong` begins with what tempts most."""
+    """A question before its choices are ordered; `wrong` begins with the most plausible one."""
 
     prompt: str
     lines: Sequence[str]

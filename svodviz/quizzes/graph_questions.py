@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 COMPUTED = frozenset({"elementwise", "reduce"})
-"""The kinds of nodes that are no mere movement."""
+"""The kinds of nodes that compute values."""
 SIGN = re.compile(r"//|\*\*|[-+*/%<>]=?")
 MOST_NODES, MOST_STEPS = 400, 200  # of a pass that is replayed
 # The rules of the passes that look for what they can improve.
@@ -68,7 +68,7 @@ def around(graph: "nx.DiGraph[str]", node: str, *, with_type: bool = True) -> li
 
 
 def shuffled(rows: Iterable[Any], random: Random) -> list[Any]:
-    """The rows in an order of chance."""
+    """The rows in random order."""
     found = list(rows)
     random.shuffle(found)
     return found

@@ -1,4 +1,4 @@
-"""A question about a compilation, with its answer and what is to be learned from it."""
+"""A question about a compilation, with its answer and its explanation."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 @dataclass(frozen=True)
 class Choice:
-    """One possible answer, and what there is to say to who chooses it."""
+    """One possible answer, and the reply to a reader who chooses it."""
 
     text: str
     reply: str
@@ -16,10 +16,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """Its words, what there is to look at, the choices, and the reasons behind the answer.
+    """A prompt, the lines to look at, the choices, and the reasons behind the answer.
 
     `kind` is its template, `level` how hard it is (1 to 3), `answer` the position of the right
-    choice, `entity` where the answer is to be seen.
+    choice, `entity` the place in the explorer that shows the answer.
     """
 
     kind: str

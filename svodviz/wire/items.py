@@ -202,7 +202,7 @@ def _words(value: Fact) -> str:
 
 
 def dependency_rows(schedule: "Schedule", buffers: Buffers) -> "list[records.DependencyRow]":
-    """The table of dependencies; critical are those along which no time is to spare."""
+    """The table of dependencies; those without slack are critical."""
     from compiler.schedule.analysis.costs import is_critical
 
     place = {item.item_id: position for position, item in enumerate(schedule.items)}

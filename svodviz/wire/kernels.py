@@ -1,4 +1,4 @@
-"""Each kernel as data for the page: how its loops were transformed, what LLVM did, and why.
+"""Each kernel as data for the page: the transforms of its loops, LLVM's remarks, and reasons.
 
 Kernels are in the order of the parts of the stages "loops" to "asm". `text` is what
 `Options(loops=…)` takes for the kernel; `tasks` is by how many runs its work is shared, `scratch`
@@ -34,12 +34,12 @@ def kernel_rows(compilation: "Compilation", entities: Entities) -> "list[records
 
 
 def tasks_of(compilation: "Compilation") -> dict[str, int]:
-    """By how many runs the work of each kernel is shared."""
+    """The number of runs that share the work of each kernel."""
     return {loops.name: _tasks(loops) for loops in compilation.loops}
 
 
 def cores_of(compilation: "Compilation") -> int:
-    """On how many cores the tasks of one kernel may run at once."""
+    """The number of cores that the tasks of one kernel may run on at once."""
     return compilation.options.model.cores
 
 

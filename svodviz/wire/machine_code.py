@@ -53,13 +53,13 @@ def latencies(explorer: Asked, arguments: Arguments, progress: Progress) -> "ans
 
 @request("hot", is_kept=True)
 def hot(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Hot":
-    """Which instructions a kernel's time goes to; the kernel is run now."""
+    """Runs a kernel and returns the instructions that its time goes to."""
     progress("running the kernel …")
     return _hot(explorer.compilation, str(arguments["kernel"]))
 
 
 def recorded_hot(compilation: "Compilation") -> "answers.Recorded":
-    """Where the time of every kernel goes, for an export. Runs the program once for each."""
+    """The hot instructions of every kernel, for an export. Runs the program once for each."""
     found: answers.Recorded = {}
     for name in (visible(loops.name) for loops in compilation.loops):
         try:

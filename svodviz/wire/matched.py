@@ -1,4 +1,4 @@
-"""Names that the rule of a rewrite bound, and its time: asked by the page, recorded in exports.
+"""The names that the rule of a rewrite bound, and its time, for the page and exports.
 
 A question names the position of the pass and the number of the rewrite, from 1. There are no
 bindings for what is no rule; for a choice about loops what it acted on, and 0 ns.
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from svodviz.data import answers
 
 SECONDS = 0.3
-"""How long an export asks for all rewrites; those left out say that they were not recorded. A
-choice of patience."""
+"""The time limit of an export for all rewrites; the others are marked as not recorded. A choice."""
 
 
 @request("matched", is_kept=True)

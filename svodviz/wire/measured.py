@@ -1,4 +1,4 @@
-"""The time of one run, measured: what the page asks, what exports carry, and the same in Python.
+"""The measured time of one run: for the page, for exports, and in Python.
 
 Items are in the order of the schedule's, null where the time did not suffice; times are
 nanoseconds, `start` and `late` when an item could start and must, by the times measured. Where the
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from svodviz.data import answers
 
 SECONDS = 1.0
-"""How long the program is run to be measured. A choice of patience."""
+"""Seconds that the program runs to be measured. A choice."""
 
 
 @request("measure", is_kept=True)
 def measured(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.Measurement":
-    """The program is run a few times, now."""
+    """Runs the program a few times and measures it."""
     progress("running the program a few times …")
     return _answer(explorer.compilation, SECONDS)
 

@@ -1,4 +1,4 @@
-"""The memory of a schedule as data for the page: bytes alive per item, and the planner's places.
+"""The memory of a schedule as data for the page: live bytes per item, and the planned places.
 
 `alive` counts the buffers of the program itself; inputs are alive throughout and counted apart.
 `after` are the places whose memory is used again. Levels are those of the plan, sizes bytes; a
@@ -23,7 +23,7 @@ MOST_PLACES = 600  # the largest; the number of others is stated
 
 
 def memory_row(schedule: "Schedule", buffers: Buffers) -> "records.Memory":
-    """Bytes alive while each item runs, and where the planner put what."""
+    """Live bytes while each item runs, and the place of each buffer."""
     lives = [(buffers.number(it.buffer), it.first, it.last) for it in schedule.lifetimes]
     made = [it for it in lives if buffers.rows[it[0]]["made"]]
     alive = _alive(made, buffers, len(schedule.items))

@@ -1,5 +1,5 @@
-"""The modules of a model as data for the page: what is left of each at every stage, what of each
-item of the schedule is theirs, and, once LLVM is done, their code.
+"""The modules of a model as data for the page: the nodes left of each at every stage, the share of
+each item of the schedule, and, once LLVM is done, the code.
 
 The page adds up times by itself, as they are estimated or measured: `parts` has for each item the
 innermost modules with their parts of it, `roofs` what it would take at the machine's best.

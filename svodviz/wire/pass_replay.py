@@ -116,7 +116,7 @@ class Recorder:
         return tuple(self.arrows.setdefault(arrow, len(self.arrows)) for arrow in arrows)
 
     def _take(self, box: Box) -> "tuple[int, records.NodeRow] | None":
-        """Puts a box into the table; a known one that now reads differently gives a new row."""
+        """Puts a box into the table; a known box with changed text gives a new row."""
         number = self.numbers.get(box.entity)
         if number is None:
             self.numbers[box.entity] = len(self.boxes)

@@ -1,4 +1,4 @@
-"""One compilation as JSON: the only thing that reaches the browser, and what exports carry.
+"""One compilation as JSON: the data of a page, live and exported.
 
 What stands in it says `pages.Wire`; in exports it also has what was `recorded`, see `requests`,
 `machine_code` and `measured`. Everything that a table is about is an entity, named by its position
@@ -51,7 +51,7 @@ def wire(compilation: "Compilation", checks: Checks | None = None) -> "pages.Wir
 
 
 def opening(compilation: "Compilation", checks: Checks | None = None) -> "tuple[pages.Wire, Rest]":
-    """The data that a page can open with, and the rest of it, which is still to be made."""
+    """The data that a page opens with, and the rest, which is computed later."""
     with put_off():
         return _opening(compilation, checks)
 
@@ -163,7 +163,7 @@ def _rule(it: "Rewrite") -> tuple[str, str, str, str]:
 
 
 def place(source: str) -> str:
-    """A rule's "file:line" with the file as seen from the packages' folder: no machine's paths."""
+    """A rule's "file:line", relative to the packages' folder: no absolute paths."""
     return visible(source.removeprefix(f"{PACKAGES}{os.sep}"))
 
 

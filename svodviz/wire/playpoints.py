@@ -1,4 +1,4 @@
-"""A kernel's playground as data for the page: what can be chosen, was tried, and was touched."""
+"""A kernel's playground as data for the page: choices, points tried, memory accesses."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -79,14 +79,14 @@ def texts(point: Point) -> "answers.Texts":
 
 
 def lines_of(lines: "Sequence[Line]") -> list[str]:
-    """The text of lines; of very many the first ones, and how many more there are."""
+    """The text of the first lines, and the number of others."""
     shown = [visible(line.text.expandtabs(4)) for line in lines[:MOST_LINES]]
     left = len(lines) - len(shown)
     return [*shown, f"… {left:,} more lines"] if left else shown
 
 
 def cache_row(play: Playground, report: CacheReport | None) -> "answers.Cache | None":
-    """The findings in caches."""
+    """The hits and misses of simulated caches."""
     if report is None:
         return None
     labels = labels_of(play)

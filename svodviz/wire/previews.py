@@ -1,4 +1,4 @@
-"""Which values a page shows: of nodes of the graph and of kernels, as far as time allows.
+"""Previews of values for the page: of nodes of the graph and of kernels, within a time limit.
 
 The page asks for the value of a node that it was given none of, as long as Python is there.
 """
@@ -66,7 +66,7 @@ def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> "record
 
 
 def _beginnings(compilation: "Compilation") -> dict[str, str]:
-    """For each entity of the optimised graph whose value has NaN, where that began."""
+    """The node where NaN first occurs, for each entity of the optimised graph with NaN."""
     from compiler.ask.first_nan import began
 
     graph = compilation.optimized_graph
@@ -75,7 +75,7 @@ def _beginnings(compilation: "Compilation") -> dict[str, str]:
 
 
 def _drawn(stages: "Sequence[records.Stage]") -> "list[records.NodeRow]":
-    """The nodes that may have values; a graph too large to be drawn shows none of its own."""
+    """The nodes that may have values; a graph too large to draw has none."""
     return [
         node
         for stage in stages
@@ -89,7 +89,7 @@ def _note_large(
     compilation: "Compilation", rows: "list[records.NodeRow]", found: "dict[str, records.Value]",
     notes: list[str],
 ) -> None:  # fmt: skip
-    """Says how many nodes have no value because they, or what they come from, are too large."""
+    """Notes the number of nodes without a value because they or their operands are too large."""
     from compiler.ask.values import MOST_ELEMENTS
 
     left = {it["e"] for it in rows if it.get("shape") and str(it["e"]) not in found}

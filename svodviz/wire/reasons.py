@@ -1,6 +1,6 @@
-"""Why something was chosen, as data for the page: sentences, and tables of what was looked at.
+"""Decisions as data for the page: sentences, and tables of the numbers compared.
 
-Many nodes leave no choice, and few reasons are behind them, so each of these is sent once.
+Many nodes have no alternative, for few distinct reasons: each reason is sent once.
 """
 
 from typing import TYPE_CHECKING

@@ -218,7 +218,7 @@ def _schedule(graph: "Picture", schedule: "Schedule") -> "Picture":
 
 
 def _together(schedule: "Schedule") -> Iterator[tuple[list[str], str, list[int]]]:
-    """Names, label and items of each loop; calls that take turns with each other are one loop."""
+    """Names, label and items of each loop; calls that alternate are one loop."""
     names: list[str] = []
     positions: list[int] = []
     label, trips = "", 0

@@ -25,7 +25,7 @@ MOST_PLACED = 400  # nodes of one of them
 
 @dataclass
 class Budget:
-    """How many nodes may still be placed before the page opens; what is left is the page's work.
+    """The number of nodes that may still be placed before the page opens; the page places the rest.
 
     A program with a graph that is too large opens soonest when the page places all of its graphs.
     """
@@ -54,7 +54,7 @@ def node_row(box: Box, entities: Entities) -> "records.NodeRow":
 
 
 def plain(value: object) -> "records.Json":
-    """A fact as JSON can carry it: numbers to four digits, no infinities, printable words."""
+    """A fact as JSON: numbers to four digits, no infinities, printable text."""
     if isinstance(value, bool | int) or value is None:
         return value
     if isinstance(value, str):
@@ -67,7 +67,7 @@ def plain(value: object) -> "records.Json":
 
 
 def number(value: SupportsFloat) -> "records.Number":
-    """A number to four digits; whole ones stay, what is infinite or none becomes its name."""
+    """A number to four digits; whole ones stay, infinities and NaN become their names."""
     if isinstance(value, int):
         return value
     it = float(value)

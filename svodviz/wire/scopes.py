@@ -1,4 +1,4 @@
-"""The public calls that made a graph, and what holds them, as data for the page.
+"""The public calls that made a graph, and the scopes around them, as data for the page.
 
 They are found here and not in the page: call stacks are the compiler's, and what is alike is found
 on its own nodes, once, in time that grows as the program does.

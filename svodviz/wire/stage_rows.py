@@ -47,7 +47,7 @@ def stage_row(
 
 
 def later_row(row: StageRow, compilation: "Compilation") -> "records.Stage":
-    """The row of a stage until it arrives: the names of its units, nothing in them."""
+    """The row of a stage until it arrives: only the names of its units."""
     return {**_empty(row), "later": True, "units": _names(row, compilation)}
 
 
@@ -62,7 +62,7 @@ def _empty(row: StageRow) -> "records.Stage":
 
 
 def _names(row: StageRow, compilation: "Compilation") -> "list[records.Unit]":
-    """The units of a stage that is not made yet."""
+    """The units of a stage that is not compiled yet."""
     names = [visible(loops.name) for loops in compilation.loops]
     if not row.per_kernel:
         names = [""] if is_measurable(compilation) else []

@@ -1,6 +1,6 @@
-"""Why a rule leaves a node alone, asked from the page; and the rules that there are to ask about.
+"""Answers why a rule does not match a node, and lists the rules that can be asked about.
 
-The rulebook has each set of rules once, in the order in which they run, and what each looks at.
+The rulebook has each set of rules once, in order, with the operations that each rule matches.
 """
 
 from typing import TYPE_CHECKING, TypedDict

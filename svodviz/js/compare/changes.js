@@ -1,4 +1,4 @@
-// The changes, in tables: figures, kernels, passes. Each row leads to where it is to be seen.
+// The changes, in tables: figures, kernels, passes. Each row leads to its view.
 
 import { button, counted, h } from "../kit/dom.js";
 

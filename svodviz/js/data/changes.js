@@ -1,4 +1,4 @@
-// What changed from the revision before to this one, put where it is drawn and printed. Pure.
+// The changes since the previous revision, put where they are drawn and printed. Pure.
 
 /**
  * @typedef {import("./wire.js").Changes} Changes

@@ -1,4 +1,4 @@
-// What workers of a cluster did in one run, on one clock (see lanes.py), decoded. Pure.
+// One run of a cluster's workers, on one clock (see lanes.py), decoded. Pure.
 
 import { bytes, count, counted, nanoseconds, percent } from "../kit/words.js";
 

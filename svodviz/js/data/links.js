@@ -1,4 +1,4 @@
-// Which entities are one thing seen at several stages: the closure over parents and children.
+// Links between entities of several stages: the closure over parents and children.
 // Pure: no page, no state.
 
 // A call or a schedule item stands for a whole kernel. Where a finer way leads past them (a line

@@ -1,4 +1,4 @@
-// The modules of a model: what each takes of a run, and the lines of a stage that came of it. Pure.
+// The modules of a model: the cost of each, and its lines of a stage. Pure.
 
 /**
  * @typedef {import("./model.js").Model} Model

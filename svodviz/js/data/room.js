@@ -1,4 +1,4 @@
-// How a reader has divided the room of an explorer: panels, their sizes, and columns. Pure.
+// The layout of an explorer as its reader set it: panels, their sizes, and columns. Pure.
 
 /** @typedef {import("./wire.js").State} State */
 

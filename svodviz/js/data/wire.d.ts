@@ -310,7 +310,7 @@ export interface KernelRow extends Titled {
 /** How an operation uses a buffer */
 export type Use = "" | "in" | "out" | "in out";
 
-/** From item, to item, kind, buffers, bytes, whether no time is to spare */
+/** From item, to item, kind, buffers, bytes, true if critical */
 export type DependencyRow = [Position, Position, string, Position[], Position, boolean];
 
 /** Buffer, first and last item */
@@ -843,10 +843,10 @@ export interface QuizResults {
 /** The data of a page: an explorer, a comparison or a quiz */
 export type Page = Wire | ComparisonWire | QuizWire;
 
-/** A line that is new, other, or behind which lines are gone */
+/** A line that is added, changed, or followed by removed lines */
 export type LineChange = [Position, "+" | "~" | "−"];
 
-/** The entity of a node that is new, or reads differently */
+/** The entity of a node that is added or changed */
 export type NodeChange = [Position, "added" | "changed"];
 
 /** A part of a stage compared with the previous revision */

@@ -1,4 +1,4 @@
-// Which panels stand where: by the width of the explorer, by what the view needs, and as the reader
+// The arrangement of panels: by the width of the explorer, by the view, and as the reader
 // chose. Pure.
 
 /** Widths up to which the inspector is a drawer below, and the passes stand above the centre. */

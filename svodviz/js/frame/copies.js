@@ -1,4 +1,4 @@
-// What can be copied of what is on screen, or saved: a line, a text, a graph, a picture, Python.
+// What can be copied or saved from the screen: a line, a text, a graph, a picture, Python.
 
 import { dotOf, insideOf, mermaidOf, nodeLinkOf, writtenOf } from "../data/graph/writing.js";
 import { placesOf, placeOfLine } from "../data/places.js";

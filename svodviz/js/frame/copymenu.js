@@ -1,4 +1,4 @@
-// The menu of what can be copied or saved: from the tool bar, or where one points.
+// The menu of what can be copied or saved: from the tool bar, or at the pointer.
 
 import { copyText } from "../kit/clipboard.js";
 import { button, h, icon } from "../kit/dom.js";

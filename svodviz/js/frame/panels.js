@@ -1,4 +1,4 @@
-// The panels at the sides: opened, closed, and made wider or narrower by pointer and keys.
+// The panels at the sides: opened, closed, and resized by pointer and keys.
 
 import { PANELS, SMALLEST } from "../data/room.js";
 import { h } from "../kit/dom.js";

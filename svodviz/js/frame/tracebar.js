@@ -1,4 +1,4 @@
-// A module that is followed: what of the stage on screen came of it, above every view.
+// The bar of a followed module, above every view: its lines or nodes of the stage on screen.
 
 import { moduleOf, tracedRows } from "../data/modules.js";
 import { button, count, h } from "../kit/dom.js";

@@ -1,4 +1,4 @@
-// The explorer over the whole window, and back.
+// The explorer in the full window, and back.
 
 /**
  * In a notebook it goes to the top layer, where no ancestor cuts or moves it; it stays where it is

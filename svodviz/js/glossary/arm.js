@@ -46,15 +46,15 @@ export const ARM = [
   [/^fcmpe?$/, () => "compares two floats for the branch that follows", "fcmp s0, s1"],
   [/^cmp$|^cmn$|^tst$|^ccmp$/, () => "compares two integers for the branch that follows",
     "cmp x0, #64"],
-  [/^b$/, () => "goes on at another place", "b .LBB0_4"],
-  [/^b\.(\w+)$/, (how) => `goes on at another place where the last comparison was: `
+  [/^b$/, () => "jumps", "b .LBB0_4"],
+  [/^b\.(\w+)$/, (how) => `jumps where the last comparison was: `
     + `${CONDITIONS.get(how) ?? how}`, "b.ne .LBB0_2"],
-  [/^cbn?z$/, () => "goes on at another place where a register is zero (or is not)",
+  [/^cbn?z$/, () => "jumps where a register is zero (or is not)",
     "cbz x0, .LBB0_3"],
-  [/^tbn?z$/, () => "goes on at another place where one bit is zero (or is not)",
+  [/^tbn?z$/, () => "jumps where one bit is zero (or is not)",
     "tbz w0, #3, .LBB0_3"],
   [/^blr?$/, () => "calls a function: of LLVM's run time or of the C library", "bl expf"],
-  [/^ret$/, () => "goes back to the caller", "ret"],
+  [/^ret$/, () => "returns to the caller", "ret"],
   [/^ld[npu]?r?$|^ldr[bh]$|^ldrs[bhw]$|^ldur\w*$|^ldp(sw)?$|^ldnp$/, () => "loads a register,"
     + " or two (p), from memory", "ldr q0, [x1, #16]"],
   [/^st[npu]?r?$|^str[bh]$|^stur\w*$|^stp$|^stnp$/, () => "stores a register, or two (p), to"
@@ -64,7 +64,7 @@ export const ARM = [
     + " interleaved, r one value for every lane", "ld1w { z0.s }, p0/z, [x1, x2, lsl #2]"],
   [/^st([1-4])([bhwd]?)$/, () => "stores a vector, of the lanes whose predicate is set",
     "st1w { z0.s }, p0, [x0]"],
-  [/^prfm$|^prf[bhwd]$/, () => "asks for memory that will be read later; nothing waits for it",
+  [/^prfm$|^prf[bhwd]$/, () => "prefetches memory; nothing waits for it",
     "prfm pldl1keep, [x1, #256]"],
   [/^adrp?$/, () => "the address of something near, or of its page", "adrp x8, .LCPI0_0"],
   [/^(m(?:add|sub|neg|la|ls|ad|sb)|[su]mlal2?)$/,
@@ -74,7 +74,7 @@ export const ARM = [
     (verb) => `integer arithmetic: ${verb}`, "add x0, x1, x2, lsl #2"],
   [/^add(pl|vl)$|^rdvl$|^cnt[bhwd]$|^inc[bhwd]$|^dec[bhwd]$/, () => "counts by the length of a"
     + " vector, which the processor says", "addvl sp, sp, #-2"],
-  [/^addv$|^[su]addlv$|^[su](max|min)v$/, () => "folds all lanes into one", "addv s0, v0.4s"],
+  [/^addv$|^[su]addlv$|^[su](max|min)v$/, () => "reduces all lanes to one", "addv s0, v0.4s"],
   [/^[su](max|min)p?$/, () => "the greater or lesser of two integers, lane by lane",
     "smax v0.4s, v1.4s, v2.4s"],
   [/^(and|orr|eor|orn|bic|mvn|mvni|not|eon|ands|bics)$/, (verb) => `works on bits: ${verb}`,

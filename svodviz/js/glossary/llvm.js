@@ -10,12 +10,12 @@ export const LLVM = [
   [/^define$/, () => "a function with its body: one for each kernel", "define void @k0(ptr %out)"],
   [/^declare$/, () => "a function that is defined elsewhere: an intrinsic, or of a library",
     "declare float @llvm.fabs.f32(float)"],
-  [/^phi$/, () => "a value that depends on where control comes from: a loop's counter or its sum",
+  [/^phi$/, () => "a value that depends on the preceding block: a loop counter or an accumulator",
     "%i = phi i64 [ 0, %entry ], [ %next, %body ]"],
-  [/^br$/, () => "goes on at a block: always, or one of two by a condition",
+  [/^br$/, () => "jumps to a block: always, or to one of two by a condition",
     "br i1 %more, label %body, label %exit"],
-  [/^label$/, () => "names a block to go on at", "br label %body"],
-  [/^(un)?switch$/, () => "goes on at one of several blocks",
+  [/^label$/, () => "names the block to jump to", "br label %body"],
+  [/^(un)?switch$/, () => "jumps to one of several blocks",
     "switch i64 %n, label %other [ … ]"],
   [/^unreachable$/, () => "is never reached", "unreachable"],
   [/^ret$/, () => "ends the function", "ret void"],
@@ -63,7 +63,7 @@ export const LLVM = [
     "%f = sitofp i32 %i to float"],
   [/^bitcast$/, () => "the same bits as another type", "%b = bitcast float %x to i32"],
   [/^(inttoptr|ptrtoint)$/, () => "an address as a number, or back", "%n = ptrtoint ptr %p to i64"],
-  [/^freeze$/, () => "makes a value that may be any some fixed one", "%y = freeze i1 %x"],
+  [/^freeze$/, () => "turns an undefined value into some fixed one", "%y = freeze i1 %x"],
   [/^ptr$/, () => "the type of an address", "ptr %in1"],
   [/^i(\d+)$/, (bits) => `the type of an integer of ${bits} bit${bits === "1" ? ": a truth" : "s"}`,
     "i64 %i"],
@@ -75,7 +75,7 @@ export const LLVM = [
   [/^(nuw|nsw)$/, (how) => `this never overflows, ${how === "nuw" ? "unsigned" : "signed"}:`
     + ` LLVM may`
     + " rely on it", "add nuw nsw i64 %i, 1"],
-  [/^(contract|reassoc|fast|nnan|ninf|nsz|arcp|afn)$/, (how) => `what may be done to this float`
+  [/^(contract|reassoc|fast|nnan|ninf|nsz|arcp|afn)$/, (how) => `a permission for this float`
     + ` operation:`
       + ` ${{ contract: "a product and a sum become one", reassoc: "sums take another order",
       nnan: "no NaN is there", ninf: "no infinity is there", nsz: "-0 is 0",
@@ -104,9 +104,9 @@ export const LLVM = [
   [/^llvm\.(s|u)?(max|min|maximum|minimum|maxnum|minnum|maximumnum|minimumnum)(?:\.\w+)?$/,
     (_sign, name) => `the ${name.startsWith("max") ? "greater" : "lesser"} of two values`,
     "call i64 @llvm.smax.i64(i64 %a, i64 %b)"],
-  [/^llvm\.vector\.reduce\.(\w+)(?:\.\w+)?$/, (name) => `folds all lanes into one: ${name}`,
+  [/^llvm\.vector\.reduce\.(\w+)(?:\.\w+)?$/, (name) => `reduces all lanes to one: ${name}`,
     "call float @llvm.vector.reduce.fadd.v8f32(…)"],
-  [/^llvm\.prefetch(?:\.\w+)?$/, () => "asks for memory that will be read later",
+  [/^llvm\.prefetch(?:\.\w+)?$/, () => "prefetches memory that will be read later",
     "call void @llvm.prefetch.p0(ptr %p, i32 0, i32 3, i32 1)"],
   [/^llvm\.loop(\.[\w.]+)?$/, () => "a hint for LLVM: what to do with a loop, or not to do",
     "!{!\"llvm.loop.unroll.disable\"}"],

@@ -141,7 +141,7 @@ export const X86 = [
     + " is not slowed down", "vzeroupper"],
   [/^k(mov|and|andn|or|xor|xnor|not|shift[lr]|ortest|unpck|add|test)\w*$/, () => "works on masks,"
     + " one bit for each lane", "kmovw k1, eax"],
-  [/^prefetch/, () => "asks for a cache line that will be read later; nothing waits for it",
+  [/^prefetch/, () => "prefetches a cache line; nothing waits for it",
     "prefetcht0 byte ptr [rsi + 256]"],
   [/^movabs$/, () => "puts a constant of 64 bits, often an address, in a register",
     "movabs rax, offset .LCPI0_0"],
@@ -155,8 +155,8 @@ export const X86 = [
     + " needed", "cmovl eax, ecx"],
   [/^set(\w+)$/, (how) => `1 where the last comparison was: ${JUMPS.get(how) ?? how}; else 0`,
     "setge al"],
-  [/^jmp$/, () => "goes on at another place", "jmp .LBB0_4"],
-  [/^j(n?[eglabspo]e?|ne|ge|le|ae|be)$/, (how) => `goes on at another place where the last`
+  [/^jmp$/, () => "jumps", "jmp .LBB0_4"],
+  [/^j(n?[eglabspo]e?|ne|ge|le|ae|be)$/, (how) => `jumps where the last`
     + ` comparison was: ${JUMPS.get(how) ?? how}`, "jne .LBB0_2"],
   [/^cmp$/, () => "compares two integers for the jump that follows", "cmp rax, 64"],
   [/^test$/, () => "looks at the bits that two integers have in common, for the jump that follows",
@@ -172,7 +172,7 @@ export const X86 = [
     "tzcnt eax, ecx"],
   [/^call$/, () => "calls a function: in a kernel, of LLVM's run time or of the C library",
     "call rax"],
-  [/^ret$/, () => "goes back to the caller", "ret"],
+  [/^ret$/, () => "returns to the caller", "ret"],
   [/^(push|pop)$/, (verb) =>
     `${verb === "push" ? "saves a register on" : "takes a register from"} the`
     + " stack", "push rbx"],

@@ -1,4 +1,4 @@
-// What the program could do better: the first thing the inspector says of it.
+// Findings (possible improvements): first in the inspector of a program.
 
 import { button, count, counted, h } from "../kit/dom.js";
 import { numbersTable } from "./reasons.js";

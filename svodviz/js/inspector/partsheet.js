@@ -1,4 +1,4 @@
-// The inspector's section on what a node does of the kernels that compute it.
+// The inspector's section on a node's share of the kernels that compute it.
 
 import { entitiesOf, partsOfWork } from "../data/graph/shares.js";
 import { h, nanoseconds } from "../kit/dom.js";

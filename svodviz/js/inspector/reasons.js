@@ -1,4 +1,4 @@
-// Decisions with the numbers behind them: a sentence, and a small table of what was looked at.
+// Decisions with the numbers behind them: a sentence, and a small table of the numbers compared.
 
 import { counted, h } from "../kit/dom.js";
 

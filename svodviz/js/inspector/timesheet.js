@@ -1,4 +1,4 @@
-// Where a program's time goes: its lines, the most costly first, and what holds each back.
+// Hot lines of a program, the most expensive first, each with its bottleneck.
 
 import { lineTimes } from "../data/graph/linetimes.js";
 import { button, counted, h, nanoseconds } from "../kit/dom.js";

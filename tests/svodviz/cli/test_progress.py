@@ -6,7 +6,7 @@ import time
 import pytest
 
 from svodviz.cli import progress
-from svodviz.cli.progress import told
+from svodviz.cli.progress import reported
 
 
 class Terminal(io.StringIO):
@@ -29,7 +29,7 @@ def wait_for(stream: io.StringIO, words: str) -> None:
 
 def test_what_takes_long_is_said_and_taken_back() -> None:
     stream = Terminal()
-    with told("making page.html", stream=stream):
+    with reported("making page.html", stream=stream):
         wait_for(stream, "making page.html … 0 s\r\x1b[Kmaking")
     text = stream.getvalue()
     assert "\r\x1b[Kmaking page.html … 0 s" in text
@@ -38,7 +38,7 @@ def test_what_takes_long_is_said_and_taken_back() -> None:
 
 def test_where_others_write_it_is_a_line() -> None:
     stream = Terminal()
-    with told("running program.py", is_alone=False, stream=stream):
+    with reported("running program.py", is_alone=False, stream=stream):
         wait_for(stream, "\n")
         time.sleep(0.1)
     assert stream.getvalue() == "running program.py …\n"
@@ -47,21 +47,21 @@ def test_where_others_write_it_is_a_line() -> None:
 def test_what_is_quick_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE", 60.0)
     stream = Terminal()
-    with told("making page.html", stream=stream):
+    with reported("making page.html", stream=stream):
         pass
     assert stream.getvalue() == ""
 
 
 def test_files_and_pipes_get_nothing() -> None:
     stream = io.StringIO()
-    with told("making page.html", stream=stream):
+    with reported("making page.html", stream=stream):
         time.sleep(0.1)
     assert stream.getvalue() == ""
 
 
 def test_it_ends_with_what_it_tells_of() -> None:
     stream = Terminal()
-    with pytest.raises(ValueError), told("making page.html", stream=stream):
+    with pytest.raises(ValueError), reported("making page.html", stream=stream):
         wait_for(stream, "…")
         raise ValueError
     assert stream.getvalue().endswith("\r\x1b[K")

@@ -104,7 +104,7 @@ def test_the_replay_is_stepped_and_played(page: Any) -> None:
     assert words.inner_text() != first
     page.get_by_label("Step back").click()
     assert words.inner_text() == first
-    page.get_by_label("Steps of the replay").select_option("steps")
+    page.get_by_label("What to replay").select_option("steps")
     assert words.inner_text().startswith("Access 1: load from a, element 0: ✗")
     touched = page.locator(".replay-memory").nth(1).locator(".touched")
     assert touched.get_attribute("d")

@@ -188,7 +188,7 @@ def test_measured_times_lie_over_graphs(page: Any, stage: str) -> None:
     assert "measured time per kernel, and within a kernel by" in words
     set_state(page, overlay="ns")
     words = page.locator(".status-text").inner_text()
-    assert "estimated time of each kernel" in words and "full bar = " in words
+    assert "estimated time per kernel" in words and "full bar = " in words
 
 
 def test_a_key_leads_there(page: Any) -> None:

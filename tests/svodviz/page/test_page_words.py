@@ -21,7 +21,7 @@ def line_with(page: Any, words: str) -> Any:
         ("loops", "for i0", "its counter runs from 0"),
         ("lowered", "store", "writes memory"),
         ("llvm", "getelementptr", "computes an address"),
-        ("asm", "ret", "goes back to the caller"),
+        ("asm", "ret", "returns to the caller"),
     ],
 )
 def test_the_inspector_explains_the_words_of_a_line(

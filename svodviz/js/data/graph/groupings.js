@@ -1,4 +1,4 @@
-// By what a scene's nodes can be folded, and what overlays show of them: from the links. Pure.
+// The ways to fold a scene's nodes, and the costs that overlays show of them: from the links. Pure.
 
 import { FOLD_ABOVE, groupsOf, partsOf, stretchesOf, withLeaves } from "./folding.js";
 import { inherited } from "./inherited.js";

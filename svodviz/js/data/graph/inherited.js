@@ -1,4 +1,4 @@
-// What nodes of the graph are known by, found for nodes that passes made of them. Pure.
+// Properties of nodes of the graph, inherited by the nodes that passes made of them. Pure.
 
 /** @typedef {import("../model.js").Model} Model */
 

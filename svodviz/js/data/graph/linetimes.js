@@ -1,4 +1,4 @@
-// How the time of all items divides among the lines of the program. Pure.
+// The time of all items, divided among the lines of the program. Pure.
 
 import { partsOfWork } from "./shares.js";
 

@@ -1,4 +1,4 @@
-// Which nodes of a scene do the work of each item, and which part of it. Pure.
+// The nodes of a scene that do the work of each item, and their shares. Pure.
 
 /**
  * @typedef {import("../model.js").Model} Model

@@ -1,4 +1,4 @@
-// Forward and back: the two directions of a program with gradients, as groups in pairs. Pure.
+// Forward and backward pass of a program with gradients, as pairs of groups. Pure.
 
 import { counted } from "../../kit/words.js";
 import { inherited } from "./inherited.js";

@@ -1,4 +1,4 @@
-// The controls of the graph: by what it is folded, which costs lie over it, what is left out.
+// The controls of the graph: folding, cost overlay, filters.
 
 import { foldingFor, foldingsOf } from "../../data/graph/groupings.js";
 import { overlaysOf } from "../../data/graph/overlay.js";

@@ -1,4 +1,4 @@
-// Where the view stands in a graph that is larger than the pane: a strip next to the drawing.
+// The position of the view in a graph that is larger than the pane: a strip next to the drawing.
 
 import { h } from "../../kit/dom.js";
 import { holds } from "../../kit/geometry.js";

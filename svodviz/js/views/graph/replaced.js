@@ -1,4 +1,4 @@
-// Arrows from what a rewrite took away to what stands in its place.
+// Arrows from nodes that a rewrite removed to their replacements.
 
 import { s } from "../../kit/dom.js";
 import { arrow } from "../../kit/geometry.js";

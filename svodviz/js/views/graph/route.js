@@ -1,4 +1,4 @@
-// Paths between two nodes of the drawing: in light and in words.
+// Paths between two nodes of the drawing: highlighted and in words.
 
 import { pathsBetween } from "../../data/graph/paths.js";
 import { count, counted } from "../../kit/dom.js";

@@ -130,7 +130,7 @@ export class ReplayPlayer {
       oninput: () => { this.stop(); this.go(Number(this.slider.value)); },
     });
     this.modes = h(
-      "select", { "aria-label": "Steps", onchange: () => this.setMode(this.modes.value) },
+      "select", { "aria-label": "What to replay", onchange: () => this.setMode(this.modes.value) },
       h("option", { value: "intervals" }, "the whole run"),
       h("option", { value: "steps" }, "one access at a time"));
     this.speeds = h(

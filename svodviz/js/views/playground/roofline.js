@@ -1,4 +1,4 @@
-// The roofline: how fast points are, between what this machine moves and what it computes.
+// The roofline: the speed of points against the bandwidths and the peak of this machine.
 
 import { h, s } from "../../kit/dom.js";
 

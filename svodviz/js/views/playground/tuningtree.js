@@ -1,4 +1,4 @@
-// The tree of a search over choices: each trial below the one it was made of, with its time.
+// The tree of a search over choices: each trial below its parent, with its time.
 
 import { duration, h, s } from "../../kit/dom.js";
 

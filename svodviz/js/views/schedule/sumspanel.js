@@ -1,4 +1,4 @@
-// Under the lanes: what the stretch of time that was marked is spent on, by kernel or by line.
+// Under the lanes: the time of the marked stretch, by kernel or by line.
 
 import { button, count, counted, h, nanoseconds } from "../../kit/dom.js";
 import { keepFocus } from "../../kit/focus.js";

@@ -1,4 +1,4 @@
-// The arrows of the timeline: what waits for what, by the kind of dependency.
+// The arrows of the timeline: dependencies, by their kind.
 
 import { s } from "../../kit/dom.js";
 import { HEAD, ROW } from "./rows.js";

@@ -1,4 +1,4 @@
-// Moving about the timeline: the wheel, dragging, and keys, as in the tracing tools.
+// Navigation on the timeline: the wheel, dragging, and keys, as in the tracing tools.
 
 import { drag, turned, turnedToZoom } from "../../kit/pointer.js";
 

@@ -1,4 +1,4 @@
-// The line between two columns, which makes one wider and the other narrower.
+// The line between two columns, which resizes both.
 
 import { h } from "../../kit/dom.js";
 import { followPress } from "../../kit/pointer.js";

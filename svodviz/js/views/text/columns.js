@@ -1,4 +1,4 @@
-// Text: one stage, or as many side by side as one wants, whose lines find each other.
+// Text: one stage, or several side by side with linked lines.
 
 import { MOST_COLUMNS, withColumn } from "../../data/room.js";
 import { button, h } from "../../kit/dom.js";

@@ -1,4 +1,4 @@
-// Beside the lines of the source: what of them may be edited, and the editor in their place.
+// The editable parts of the source, and the editor in their place.
 
 import { button, h } from "../../kit/dom.js";
 import { Editor } from "./editor.js";
