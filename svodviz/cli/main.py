@@ -15,8 +15,8 @@ shapes that it declares. A program runs like a script. The arguments of its call
 `svodviz.explore(...)` are explored, or without such a call its last module-level Tensor or
 Compilation. If it raises, the exception is printed with the traceback of its own frames. With
 `--check`, `explore` and `show` run every pass and stage on the program's inputs and mark them right
-or wrong. The exit code is 0, or 1 after an error; that of `diff` is 0 for no difference, 1 for some,
-2 after an error. Names and texts of a program are printed without control characters.
+or wrong. The exit code is 0, or 1 after an error; that of `diff` is 0 for no difference, 1 for
+some, 2 after an error. Names and texts of a program are printed without control characters.
 """
 
 import argparse

@@ -36,7 +36,7 @@ test("patterns take whole words, and none is there twice", () => {
 
 test("a word means what it means in its own language", () => {
   assert.match(explain("load", "llvm").sentence, /^reads memory/);
-  assert.match(explain("tile", "loops").sentence, /^cuts a loop/);
+  assert.match(explain("tile", "loops").sentence, /^partitions a loop/);
   assert.equal(explain("tile", "llvm"), null);
   assert.equal(explain("vaddps", "arm"), null);
   assert.equal(explain("constructor", "words"), null);
@@ -46,7 +46,7 @@ test("a word means what it means in its own language", () => {
 test("numbered names are explained by their kind", () => {
   assert.equal(explain("in7", "loops").word, "in7");
   assert.equal(explain("in7", "loops").sentence, explain("in1", "loops").sentence);
-  assert.match(explain("at12", "loops").sentence, /part begins/);
+  assert.match(explain("at12", "loops").sentence, /offset of the part/);
 });
 
 test("of assembly the instruction counts, of other lines every word once", () => {

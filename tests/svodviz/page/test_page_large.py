@@ -167,7 +167,7 @@ def test_only_the_neighbours_and_more_of_them(page: Any) -> None:
 
 def test_costs_are_numbers_bars_and_words(page: Any) -> None:
     choose(page, "Cost laid over the graph", "bytes")
-    assert "bytes moved of each kernel" in status(page) and "full bar = " in status(page)
+    assert "bytes moved per kernel" in status(page) and "full bar = " in status(page)
     assert page.locator(".cost-bar").count() == page.locator(".node .cost").count() > 3
     widths = [float(it.get_attribute("width")) for it in page.locator(".cost-bar").all()]
     tracks = [float(it.get_attribute("width")) for it in page.locator(".cost-track").all()]
