@@ -63,7 +63,7 @@ export const LLVM = [
     "%f = sitofp i32 %i to float"],
   [/^bitcast$/, () => "the same bits as another type", "%b = bitcast float %x to i32"],
   [/^(inttoptr|ptrtoint)$/, () => "an address as a number, or back", "%n = ptrtoint ptr %p to i64"],
-  [/^freeze$/, () => "turns an undefined value into some fixed one", "%y = freeze i1 %x"],
+  [/^freeze$/, () => "fixes a poison value: one value for all uses", "%y = freeze i1 %x"],
   [/^ptr$/, () => "the type of an address", "ptr %in1"],
   [/^i(\d+)$/, (bits) => `the type of an integer of ${bits} bit${bits === "1" ? ": a truth" : "s"}`,
     "i64 %i"],
