@@ -1,4 +1,4 @@
-"""One way to run a tensor on any engine; tables of cases are run on each of them.
+"""A function that runs a tensor on any engine; tables of cases are run on each of them.
 
 `ENGINES` names the engines: a row is a function from nodes to arrays. A test that is marked
 `every_engine` takes the argument `engine` and calls `evaluate(tensor, engine)`.

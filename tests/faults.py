@@ -1,4 +1,4 @@
-"""Faults planted in the compiler, to see who finds them."""
+"""Faults planted in the compiler, to check that tests find them."""
 
 from typing import Any
 

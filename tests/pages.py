@@ -1,4 +1,4 @@
-"""The page of a user's mistake, as a test holds it."""
+"""The error message for a user's mistake, in tests."""
 
 import re
 from collections.abc import Callable

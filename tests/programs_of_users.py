@@ -1,4 +1,4 @@
-"""Programs with functions of their own, as users write them: what calls and lines are tested on."""
+"""User programs with functions, for tests of calls and source lines."""
 
 import numpy as np
 

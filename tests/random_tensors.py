@@ -1,4 +1,4 @@
-"""Random programs whose operands are what real ones often are: constants, broadcasts, views, pads.
+"""Random programs with typical operands: constants, broadcasts, views, pads.
 
     program(seed)    e.g. (full(7, 33) @ arange.flip(0)).max(0) + row.expand(…)
 

@@ -1,4 +1,4 @@
-"""Rows of the pipeline in tests: run on what a test has, or replaced by something else."""
+"""Pipeline passes in tests: run on a test's graph, or replaced."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

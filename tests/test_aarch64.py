@@ -1,4 +1,4 @@
-"""`make aarch64`: what it asks of apt and pip, what it runs, and what it says where it cannot."""
+"""`make aarch64`: its requests to apt and pip, its commands, and its messages on failure."""
 
 import itertools
 import subprocess

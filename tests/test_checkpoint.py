@@ -1,4 +1,4 @@
-"""`compiler.checkpoint`: what is between is computed again, and memory is less."""
+"""`compiler.checkpoint`: intermediate values are recomputed, and less memory is used."""
 
 from collections.abc import Callable
 from typing import Any

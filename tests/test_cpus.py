@@ -1,4 +1,4 @@
-"""`make cpus`: what it runs, and what it says where this host cannot stand for a processor."""
+"""`make cpus`: the tests it runs, and its message if this host cannot act as a processor."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Functions from outside, on the host, as kernels and inside kernels, on every engine."""
+"""User-defined functions on the host, as kernels and inside kernels, on every engine."""
 
 from collections.abc import Callable
 from typing import Any

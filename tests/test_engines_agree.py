@@ -1,4 +1,4 @@
-"""Machine code in every mode, on any number of threads and on buffers anywhere, many times."""
+"""Machine code in every mode, on any number of threads and at any buffer address, many times."""
 
 import itertools
 import threading

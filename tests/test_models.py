@@ -1,4 +1,4 @@
-"""`make models`: which models it runs, and which it has already."""
+"""`make models`: the models that it runs, and those it has already run."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`tools.opinfo`: which samples it takes, what it calls different, and its table; no PyTorch."""
+"""`tools.opinfo`: its samples, the differences it reports, and its table; without PyTorch."""
 
 import json
 import sys

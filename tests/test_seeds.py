@@ -1,4 +1,4 @@
-"""docs/seeds.md: every concept of the seeds has its name here and a test, and that is so."""
+"""docs/seeds.md: every concept of the seeds has a name here, and a test."""
 
 import importlib
 import re

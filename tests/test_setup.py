@@ -1,4 +1,4 @@
-"""The set-up keeps its promises: what the wheel holds, what it needs, and what `make` says."""
+"""The set-up: the content of the wheel, its requirements, and the output of `make`."""
 
 import ast
 import importlib

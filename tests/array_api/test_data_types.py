@@ -1,4 +1,4 @@
-"""Element types: promotion, kinds, limits, and what the namespace says of itself."""
+"""Element types: promotion, kinds, limits, and the namespace's information about itself."""
 
 import numpy as np
 import pytest

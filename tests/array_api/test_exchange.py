@@ -1,4 +1,4 @@
-"""Memory shared by DLPack, and copies where they are asked for."""
+"""Memory shared by DLPack, and requested copies."""
 
 import ml_dtypes
 import numpy as np

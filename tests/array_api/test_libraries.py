@@ -1,4 +1,4 @@
-"""Libraries that call whatever namespace an array names: einops, SciPy, scikit-learn."""
+"""Libraries that support any array namespace: einops, SciPy, scikit-learn."""
 
 import os
 import subprocess

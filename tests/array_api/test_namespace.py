@@ -1,4 +1,4 @@
-"""The namespace: found by way of a tensor, complete, lazy, and loaded when asked for only."""
+"""The namespace: found from a tensor, complete, lazy, and imported on first use."""
 
 import subprocess
 import sys

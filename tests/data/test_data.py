@@ -1,4 +1,4 @@
-"""Batches from arrays and iterables, made ahead on a thread; the bar."""
+"""Batches from arrays and iterables, prefetched on a thread; the progress bar."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""A function twice, of our tensors and of JAX's arrays, and whether their derivatives are equal."""
+"""A function of our tensors and one of JAX's arrays, and a comparison of their derivatives."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

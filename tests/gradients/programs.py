@@ -1,4 +1,4 @@
-"""Random programs of everyday operations, differentiated, against differences along a direction.
+"""Random programs of everyday operations: derivatives against finite differences along a direction.
 
 python -m tests.gradients.programs [--seconds 60] [--seed N]     N repeats one program
 """

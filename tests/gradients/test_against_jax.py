@@ -1,4 +1,4 @@
-"""Derivatives of first and second order, forwards and in reverse, are those that JAX has."""
+"""First and second derivatives, in forward and reverse mode, equal JAX's."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The table of `docs/kinks.md`: each gradient is as it says, and PyTorch's where that is here."""
+"""The table of `docs/kinks.md`: each gradient is as documented, and equals PyTorch's."""
 
 import importlib.util
 from dataclasses import dataclass

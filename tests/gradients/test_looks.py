@@ -1,4 +1,4 @@
-"""Gradients of values that were looked at are those of a program that nobody looked at."""
+"""Reading values of a program does not change its gradients."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Random programs: their gradients are what differences say, forwards and in reverse."""
+"""Random programs: gradients equal finite differences, in forward and reverse mode."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A step for each row of a sequence: repeated as it is written out."""
+"""A step for each row of a sequence: a counted loop equals unrolled steps."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Methods of tensors as modules, and PyTorch's names of arguments: as the method, and as there."""
+"""Tensor methods as modules, with PyTorch's argument names: equal to the method, and to PyTorch."""
 
 import re
 from collections.abc import Callable

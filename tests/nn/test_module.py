@@ -1,4 +1,4 @@
-"""Tensors and modules by name; what is saved and loaded."""
+"""Modules, their named tensors, saving and loading."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Nodes know the module that made them, by its name in the model that was called."""
+"""Nodes are attributed to the module that made them, by its name in the model that was called."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The operation tables say the same as what is built from them."""
+"""The operation tables agree with everything derived from them."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which small types are words."""
+"""Small types with packed dot-product instructions."""
 
 import pytest
 

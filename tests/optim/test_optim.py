@@ -1,4 +1,4 @@
-"""Optimisers against the same rules in NumPy; rates, clipping, what is saved and refused."""
+"""Optimisers against the same rules in NumPy; schedules, clipping, saving, errors."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Calls by one foreign call, and the general way: the same results."""
+"""Calls by one foreign call, and by the general path: the same results."""
 
 from typing import Any
 

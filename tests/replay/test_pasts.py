@@ -1,4 +1,4 @@
-"""Gradients go through captured functions as without `jit`; the backward pass compiles once."""
+"""Gradients pass through captured functions as without `jit`; the backward pass compiles once."""
 
 from collections.abc import Callable
 from typing import Any

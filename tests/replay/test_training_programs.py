@@ -1,4 +1,4 @@
-"""Random training programs cut into captured functions: all that is seen is as without `jit`."""
+"""Random training programs split into captured functions: all results are as without `jit`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""State that a function reads by way of Python's own machinery: compared before each replay."""
+"""State that a function reads through Python's own machinery: compared before each replay."""
 
 import abc
 import builtins

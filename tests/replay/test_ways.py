@@ -1,4 +1,4 @@
-"""State that functions read, place by place and way by way, changed between calls: never stale."""
+"""State that functions read, for every place and way of reading, changed between calls."""
 
 import warnings
 

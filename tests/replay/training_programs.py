@@ -1,4 +1,4 @@
-"""Random training programs: sequences of actions, cut into functions that `jit` wraps, or not.
+"""Random training programs: sequences of actions, split into functions that `jit` wraps, or not.
 
 The programs know nothing of how functions are captured. Whatever is wrapped, all that can be seen
 (results, parameters, gradients, which tensors require them, where an error is raised) is what it is

@@ -1,4 +1,4 @@
-"""The ground that random programs are drawn from: extents at the edges, types of each width."""
+"""Distributions for random programs: extents at edge cases, types of each width."""
 
 import math
 import random

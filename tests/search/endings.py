@@ -1,4 +1,4 @@
-"""Operations that follow a result: bias, residual, other axes, other types, another fold."""
+"""Operations that follow a result: bias, residual, other axes, other types, another reduction."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Programs whose loops were refused, by the compiler's own passes, or computed something else."""
+"""Programs whose loops earlier failed verification, or gave wrong results."""
 
 FORMER = {
     "a convolution, flattened":

@@ -1,4 +1,4 @@
-"""Programs whose results change when somebody looks at a value on the way.
+"""A search for programs whose results change when an intermediate value is read.
 
     python -m tests.search.looks --count 1000 --seed 7
     python -m tests.search.looks --only 7.123

@@ -1,4 +1,4 @@
-"""Movement at random: axes in another order, merged, cut, turned round, joined."""
+"""Random movement operations: axes permuted, merged, sliced, reversed, concatenated."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Operands at random: inputs as they are, and as they are stored and made in many ways.
+"""Operands at random: inputs in memory, and computed or laid out in many ways.
 
 With axes in another order, merged, cut, padded, flipped, of another type, of extent 1, computed.
 Some are an input that was read before, in part or in whole.

@@ -1,4 +1,4 @@
-"""Gradients that are wrong since a value was compared with another copy of itself.
+"""A search for gradients that are wrong because a value was compared with a recomputed copy.
 
     python -m tests.search.selections --count 1000 --seed 7 --jobs 2
     python -m tests.search.selections --only 7.123

@@ -1,4 +1,4 @@
-"""Reductions at random, and what is made of many kernels."""
+"""Random reductions, and programs of many kernels."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The search for looks that change a program finds nothing, and would."""
+"""The search for reads that change a program finds nothing, and finds planted faults."""
 
 import pytest
 

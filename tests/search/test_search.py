@@ -1,4 +1,4 @@
-"""The search finds nothing, and would: programs at random, with a new seed each time."""
+"""The search over random programs, with a new seed each time, finds only planted faults."""
 
 import os
 import random

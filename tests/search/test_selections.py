@@ -1,4 +1,4 @@
-"""The search among programs that select by value finds nothing, and would."""
+"""The search among programs that select by value finds only planted faults."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Assign: a tensor gets another value in its own memory, and no other tensor notices."""
+"""Assign: a tensor gets another value in its own memory, and no other tensor changes."""
 
 import gc
 from collections.abc import Callable

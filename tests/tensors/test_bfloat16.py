@@ -1,4 +1,4 @@
-"""bfloat16 as users meet it: types of results, sums, files, and what NumPy's side of it is."""
+"""bfloat16 in user programs: types of results, sums, files, and conversion to NumPy."""
 
 import subprocess
 import sys

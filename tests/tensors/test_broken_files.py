@@ -1,4 +1,4 @@
-"""Files that break their format have a page each, however they are broken."""
+"""Every kind of broken file raises a clear error."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Convolution and its transpose over one to three axes, against sums that NumPy takes window by
+"""Convolution and transposed convolution over 1 to 3 axes, against sums that NumPy takes window by
 window, on every engine."""
 
 import itertools

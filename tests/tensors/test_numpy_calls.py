@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors: as lazy as the methods, with NumPy's values; or a page."""
+"""NumPy's functions on tensors: as lazy as the methods, with NumPy's values; or an error."""
 
 import inspect
 from collections.abc import Callable

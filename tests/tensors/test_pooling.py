@@ -1,4 +1,4 @@
-"""Pooling over one to three axes, against windows that are taken one by one, on every engine."""
+"""Pooling over one to three axes, against NumPy window by window, on every engine."""
 
 import itertools
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Who reads a buffer: the quick answer is the long one."""
+"""Readers of a buffer: the cached answer equals the full search."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Whatever ends a program, it took effect once or not at all."""
+"""A program takes effect once or not at all, however it is interrupted."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""float8, float4, integers of 4 and 2 bits as users meet them: moved, computed, in files."""
+"""float8, float4, integers of 4 and 2 bits in user programs: moved, computed, in files."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Constructors against NumPy, on every engine; random ones by what must hold of them."""
+"""Constructors against NumPy, on every engine; random ones by their distribution."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Copies of tensors between devices, clones, and where tensors are; on every engine."""
+"""Copies of tensors between devices, clones, and devices of tensors; on every engine."""
 
 from pathlib import Path
 

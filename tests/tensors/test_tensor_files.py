@@ -1,4 +1,4 @@
-"""Tensors from files and into files."""
+"""Loading and saving tensors."""
 
 import mmap
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Integer arrays, masks, `gather` and `take` against NumPy, on every engine."""
+"""Index arrays, masks, `gather` and `take` against NumPy, on every engine."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Methods that have nothing to do give another tensor, which may be assigned to alone."""
+"""Methods without an effect return another tensor, which can be assigned to independently."""
 
 from collections.abc import Callable
 from typing import Any

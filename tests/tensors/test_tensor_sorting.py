@@ -1,4 +1,4 @@
-"""Sorting and what rests on it against NumPy, on every engine."""
+"""Sorting and methods based on it, against NumPy, on every engine."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Numbers that differ from call to call of a captured function: as without `jit`."""
+"""Numbers that change between calls of a captured function: as without `jit`."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Calls that NumPy and PyTorch read in two ways: which holds here, or that neither is guessed."""
+"""Calls that mean different things in NumPy and PyTorch: one meaning is documented, or refused."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Parts, joins and shapes of variable axes, on every engine; what is behind an end is NaN."""
+"""Slices, joins and shapes of variable axes, on every engine; memory beyond an end is NaN."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A function of JAX with arguments, and whether it gives as a program what it gives in JAX."""
+"""A JAX function with arguments, and a check that its program gives the same results as JAX."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Primitives of each element by itself."""
+"""Elementwise primitives."""
 
 from collections.abc import Iterator
 from functools import partial

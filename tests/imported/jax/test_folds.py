@@ -1,4 +1,4 @@
-"""Reductions and running totals."""
+"""Reductions and cumulative operations."""
 
 from collections.abc import Iterator
 

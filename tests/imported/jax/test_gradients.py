@@ -1,4 +1,4 @@
-"""Gradients of imported functions are those that JAX has of them."""
+"""Gradients of imported functions equal JAX's."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Loops that are written out, and that are repeated."""
+"""Unrolled and counted loops."""
 
 from collections.abc import Iterator
 

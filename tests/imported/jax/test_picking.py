@@ -1,4 +1,4 @@
-"""Reading and writing by position, and orders."""
+"""Gather, scatter, dynamic slices and sorting."""
 
 from collections.abc import Iterator
 

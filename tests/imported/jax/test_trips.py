@@ -1,4 +1,4 @@
-"""How often a `while_loop` runs, where that follows from constants."""
+"""Trip counts of a `while_loop` that follow from constants."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Convolutions and folds of windows."""
+"""Convolutions and reductions over windows."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

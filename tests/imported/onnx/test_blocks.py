@@ -1,4 +1,4 @@
-"""Weights of few bits in blocks: unpacked with NumPy, and multiplied in float64."""
+"""Block-quantised weights: unpacked with NumPy, and multiplied in float64."""
 
 from typing import Any
 

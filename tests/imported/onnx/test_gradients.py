@@ -1,4 +1,4 @@
-"""Gradients of ONNX models, by inputs and by what the models hold, against central differences."""
+"""Gradients of ONNX models, by inputs and by parameters, against central differences."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM with many steps: as a loop they give what they give step by step."""
+"""RNN, GRU and LSTM with many steps: a loop gives the same results as unrolled steps."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RoiAlign where the regions say how many places are looked at, as ONNX's reference has it."""
+"""RoiAlign whose number of sampling points depends on the regions, against ONNX's reference."""
 
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""Masks among indices, of tensors alone: PyTorch is not needed."""
+"""Boolean masks as indices, on our tensors: PyTorch is not needed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Normalisations as ATen has them, of tensors alone: PyTorch is not needed."""
+"""ATen's normalisations, on our tensors: PyTorch is not needed."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Files of exported programs that may run something are refused before anything reads them."""
+"""Files of exported programs that may run code are refused before they are read."""
 
 import io
 import os
