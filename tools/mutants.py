@@ -58,14 +58,18 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def _changeable(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement and below; not of what raises, asserts or defines."""
+    """The expressions of a statement and below; not of what raises, asserts or defines,
+    nor the `strict` of a `zip`, which asserts."""
     if isinstance(statement, ast.Raise | ast.Assert | ast.FunctionDef | ast.ClassDef):
         return
     for child in ast.iter_child_nodes(statement):
         if isinstance(child, ast.stmt):
             yield from _changeable(child)
         elif isinstance(child, ast.expr):
-            yield from (it for it in ast.walk(child) if isinstance(it, ast.expr))
+            strict = {id(it.value) for it in ast.walk(child)
+                      if isinstance(it, ast.keyword) and it.arg == "strict"}  # fmt: skip
+            yield from (it for it in ast.walk(child)
+                        if isinstance(it, ast.expr) and id(it) not in strict)  # fmt: skip
 
 
 def _mutants_of(node: ast.expr, path: Path, text: str) -> Iterator[Mutant]:

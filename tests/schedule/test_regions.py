@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from compiler.core.dtypes import float32, int8
 from compiler.core.errors import ScheduleError
 from compiler.graph.nodes import Buffer, Expand, Flip, Pad, Permute, Reshape, Shrink, TensorNode
 from compiler.schedule.interpret import run_schedule
+from compiler.schedule.items import MemoryTransfer
 from compiler.schedule.kinds import Region
 from compiler.schedule.order import order
 from compiler.schedule.pitch import pitched
@@ -79,6 +81,19 @@ def test_wrong_regions_are_refused(b: KernelGraphBuilder, region: Region, proble
         with pytest.raises(ScheduleError, match="transfer copy") as caught:
             schedule()
         assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("strides", [(4, 1), (1, 3), (6, 1), (1, 4)])
+def test_a_pitched_destination_is_written_once_per_element(
+    b: KernelGraphBuilder, strides: tuple[int, int]
+) -> None:
+    source, into = b.input("x", np.arange(24, dtype=np.float32)), b.buffer("t", (24,), float32)
+    region = Region((3, 2) if strides[0] > 1 else (3, 3), None, strides)
+    root = b.sink(b.after(into, b.transfer(into, source, region)))
+    (item,), _ = order(root)
+    assert isinstance(item.operation, MemoryTransfer) and item.operation.is_pitched
+    assert replace(item.operation, destination_strides=None).is_pitched is False
+    assert replace(item.operation, destination_strides=None, source_strides=strides).is_pitched
 
 
 def test_other_sizes_and_types_are_refused(b: KernelGraphBuilder) -> None:

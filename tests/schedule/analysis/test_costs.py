@@ -155,6 +155,16 @@ def test_the_estimate_is_the_roofline_and_the_launch() -> None:
         assert (row.flops, row.bytes_read, row.bytes_written) == (cost * size, 4000, 4000)
         work = max(cost * size / OPERATIONS_PER_NS, 8000 / BYTES_PER_NS)
         assert row.estimated_ns == row.cost == LAUNCH_NS + round(work)
+        assert row.bound == ("launch" if name == "neg" else "computing")
+
+
+@pytest.mark.parametrize(("op", "bound"), [("neg", "memory"), ("sin", "computing")])
+def test_a_large_item_is_bound_by_memory_or_by_computing(op: str, bound: str) -> None:
+    size = 10_000_000
+    body = Sink((Store((param(0, size), elementwise(op, param(1, size)))),))
+    item = ScheduleItem(0, Kernel("k0", body, (buffer(-1, 4 * size), buffer(1, 4 * size))), (), ())
+    (row,) = analyse((item,))
+    assert row.bound == bound
 
 
 def test_an_item_without_analysis_costs_one_nanosecond() -> None:
