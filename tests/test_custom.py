@@ -269,19 +269,19 @@ def inline(expression: str, *declarations: str, operand: str = "float32") -> Cus
 WHAT_IT_MAY_BE: dict[str, tuple[Callable[[], object], str]] = {
     "a declaration of nothing": (
         lambda: inline("call float @nothing(float {0})", "declare float @nothing(float)"),
-        """custom i: the text declares what is not there
+        """custom i: the text declares functions that do not exist
   got:      @nothing
   expected: LLVM's intrinsics, and functions of libraries that are loaded""",
     ),
     "an intrinsic that LLVM does not have": (
         lambda: inline("call float @llvm.fab.f32(float {0})", "declare float @llvm.fab.f32(float)"),
-        """custom i: the text declares what is not there
+        """custom i: the text declares functions that do not exist
   got:      @llvm.fab.f32
   expected: LLVM's intrinsics, and functions of libraries that are loaded""",
     ),
     "a variable of nothing": (
         lambda: inline("load float, ptr @nowhere", "@nowhere = external global float"),
-        """custom i: the text declares what is not there
+        """custom i: the text declares functions that do not exist
   got:      @nowhere
   expected: LLVM's intrinsics, and functions of libraries that are loaded""",
     ),
@@ -318,7 +318,7 @@ next:
     "a kernel that calls nothing": (
         lambda: custom.kernel("k", "define void @k(ptr %a) { call void @nothing() ret void }",
                               np.abs, declarations=["declare void @nothing()"]),
-        """custom k: the text declares what is not there
+        """custom k: the text declares functions that do not exist
   got:      @nothing
   expected: LLVM's intrinsics, and functions of libraries that are loaded""",
     ),
@@ -337,7 +337,7 @@ def test_a_text_is_held_to_what_it_may_be(case: str) -> None:
 
 def test_what_only_another_processor_has_is_refused() -> None:
     other = "x86.rdtsc" if is_arm() else "aarch64.get.fpcr"
-    with pytest.raises(CompileError, match="LLVM cannot make code of the text for this processor"):
+    with pytest.raises(CompileError, match="LLVM cannot compile the text for this processor"):
         inline(f"call i64 @llvm.{other}()", f"declare i64 @llvm.{other}()", operand="int64")
 
 

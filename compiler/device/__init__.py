@@ -5,12 +5,12 @@ In order: each imports only what stands before it.
     allocator.py     host memory: blocks aligned to 64 bytes
     remote.py        elements that are not in this process
     buffers.py       the data behind `Buffer` nodes
-    launch_sizes.py  small whole-number expressions, worked out when a program is run
-    metadata.py      what a program says about itself
+    launch_sizes.py  launch sizes: integer expressions, evaluated when a program is run
+    metadata.py      metadata of a program: its arguments, variables and launch size
     program.py       programs: a kernel's source with its metadata, compiled, and ready to run
-    c/               a kernel as C, to be read
+    c/               a kernel as C, for reading
     cpu.py           the host CPU: memory from its allocator, machine code from LLVM
-    described.py     what is known of a machine-code program besides its code
+    described.py     the description of a machine-code program, without its code
     cycles.py        loops whose time is a known number of cycles
     calibration.py   how fast this machine runs generated code, as a `MachineModel`
     packing.py       elements of 4 and 2 bits, several in a byte

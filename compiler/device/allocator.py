@@ -1,12 +1,12 @@
-"""Host memory: blocks aligned to 64 bytes, used again once the arrays on them are gone.
+"""Host memory: blocks aligned to 64 bytes, reused once the arrays on them are gone.
 
-The first write to fresh memory makes the system supply every page, which takes longer than many
-kernels; a block that was used before has its pages. Block sizes are rounded up to one of four
-steps per power of two, so that tensors of about the same size can take each other's place.
+The first write to fresh memory causes a page fault for every page, which takes longer than many
+kernels; a reused block has its pages. Block sizes are rounded up to one of four steps per power of
+two, so that tensors of similar size can reuse each other's blocks.
 
-An array made here keeps a lease of its block, and so does every view of it. The lease's end only
-notes that the block is free: it may come at any point of any thread, where no lock may be waited
-for. The next call of the allocator, under its lock, collects what was noted.
+An array from this allocator holds a lease of its block, and so does every view of it. The end of
+the lease only notes that the block is free: it may come at any point of any thread, where waiting
+for a lock is not allowed. The next call of the allocator, under its lock, collects these notes.
 """
 
 import ctypes
@@ -27,22 +27,22 @@ from compiler.core.errors import SizeError
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Freed: TypeAlias = "deque[MemoryBlock]"
 Maker: TypeAlias = "Callable[[], tuple[Array, int]]"
-"""Makes an array, and says where it begins."""
+"""Makes an array; returns it with its address."""
 
 ALIGNMENT = 64
 """Bytes: one cache line, and one 512-bit vector."""
 LARGEST = 2**62
 """Bytes: more than any address space has."""
 KEPT = 2**30
-"""Bytes of free blocks that an allocator keeps by default. A choice; that keeping pays
-was measured on two cores of a Sapphire Rapids class Xeon, at a date not on record: 64 MiB of pages
-that were never used take 19 ms, more than most kernels."""
+"""Bytes of free blocks that an allocator keeps by default. A choice; that keeping pays was measured
+on two cores of a Sapphire Rapids class Xeon, at a date not on record: 64 MiB of pages that were
+never used take 19 ms, more than most kernels."""
 SMALL = 2**16
-"""Bytes: blocks of up to so many are taken back without a lock, sizes of any mix. A larger
-one may be one of many that have to go."""
+"""Bytes: blocks of up to so many are reclaimed without a lock, separately by size. Larger ones may
+have to be returned to the system."""
 WAITING = 64
-"""Blocks of one size that may wait, free, before all are taken back and what is too much is given
-to the system. A choice."""
+"""Free blocks of one size that may wait before all are reclaimed and the excess is returned to the
+system. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class MemoryBlock:
 
 
 class Lease:
-    """The right to use a block: what NumPy keeps as the base of an array and of all its views."""
+    """The right to use a block: NumPy keeps it as the base of an array and of all its views."""
 
     __slots__ = ()
     block: MemoryBlock
@@ -79,10 +79,10 @@ class Lease:
 
 @functools.cache
 def _leases_of(size: int) -> Any:
-    """The class of leases of blocks of `size` bytes: to NumPy each is those bytes.
+    """The class of leases of blocks of `size` bytes: a buffer of those bytes for NumPy.
 
-    An array over such a buffer is made in a quarter of the time that one takes which is described
-    by a dictionary: 0.7 µs instead of 2.6 (EPYC, AVX2, 2026-11-23).
+    Creating an array over such a buffer takes a quarter of the time of NumPy's array interface, a
+    dictionary: 0.7 µs instead of 2.6 (EPYC, AVX2, 2026-11-23).
     """
     slots = {"__slots__": ("block",)}
     return type(f"LeaseOf{size}", (Lease, ctypes.c_char * size), slots)
@@ -110,7 +110,7 @@ def _typestr(dtype: DType) -> str:
 
 
 def array_at(address: int, size: int, dtype: DType) -> Array:
-    """The flat array of `size` elements at `address`; whoever owns them must outlive it."""
+    """The flat array of `size` elements at `address`; their owner must outlive it."""
     made = np.asarray(Memory(address, size, dtype))
     # the protocol has no word for types that are not NumPy's: they are bytes in it
     return made if made.dtype == dtype.numpy else made.view(dtype.numpy)
@@ -118,12 +118,12 @@ def array_at(address: int, size: int, dtype: DType) -> Array:
 
 _POINTER: Callable[[int], ctypes.c_void_p] = ctypes.c_void_p.from_address
 _BEHIND_HEADER = object.__basicsize__
-"""Where an array object has the address of its elements: NumPy's ABI has it so since 1.0, and every
-extension is compiled for it."""
+"""The offset, in an array object, of the address of its elements: it has been part of NumPy's ABI
+since 1.0."""
 
 
 def address_of(array: Array) -> int:
-    """Where an array begins. NumPy takes 1.3 µs to say so, to look takes 0.15 (EPYC, AVX2,
+    """The address of an array. Asking NumPy takes 1.3 µs, reading the object 0.15 (EPYC, AVX2,
     2026-11-23)."""
     if _IS_BEHIND_HEADER:
         return _POINTER(id(array) + _BEHIND_HEADER).value or 0
@@ -131,7 +131,7 @@ def address_of(array: Array) -> int:
 
 
 def _is_behind_header() -> bool:
-    """True if the address is where it is thought to be, in arrays of several kinds."""
+    """True if the address is at the expected offset, in arrays of several kinds."""
     if sys.implementation.name != "cpython":
         return False
     whole = np.zeros((3, 5), np.int16)
@@ -153,10 +153,10 @@ def block_size(nbytes: int) -> int:
 
 
 class Allocator:
-    """Gives out aligned memory and takes it back. Any thread may use it at any time.
+    """Allocates aligned memory and reclaims it. Thread-safe.
 
     `budget` is the most bytes of blocks in use at once (None: no limit); `kept` the most bytes
-    of free blocks held back for later, those of the size freed longest ago dropped first.
+    of free blocks kept for reuse, of which the least recently freed size is dropped first.
     """
 
     def __init__(self, budget: int | None = None, kept: int = KEPT) -> None:
@@ -171,8 +171,8 @@ class Allocator:
 
     @contextmanager
     def poisoned(self) -> Iterator[None]:
-        """Memory given out meanwhile is full of ones' bits: what nobody writes shows, though it
-        was right in the run before."""
+        """Fill memory allocated meanwhile with one bits: elements that are never written show,
+        even if the reused block held the right values."""
         self._poisoners += 1
         try:
             yield
@@ -182,19 +182,19 @@ class Allocator:
     def allocate(self, size: int, dtype: DType, name: str = "") -> Array:
         """Uninitialised memory for `size` elements: a flat array, contiguous and writable.
 
-        Raises `SizeError` with the tensor's `name` where the budget does not allow it, before
-        anything is allocated, and where the machine has less memory than that.
+        Raises `SizeError` with the tensor's `name` if the budget does not allow it, before
+        anything is allocated, or if the machine has too little memory.
         """
         return self.maker(size, dtype, name)()[0]
 
     def maker(
         self, size: int, dtype: DType, name: str = "", shape: tuple[int, ...] | None = None
     ) -> Maker:
-        """A function that allocates such memory at each call, as an array of `shape` or a flat one.
+        """A function that allocates such memory at each call, flat or as an array of `shape`.
 
-        Most runs follow one like them: the block that was freed last is looked at first. It counts
-        as live still, which a budget must not see; and large blocks that wait to be taken back
-        come before it, as there may be too many of them.
+        Most runs repeat one before, so it tries the block that was freed last. This block still
+        counts as in use, so there must be no budget, and large blocks that wait to be reclaimed
+        come first, as there may be too many of them.
         """
         nbytes, numpy = size * dtype.itemsize, dtype.numpy
         wanted = block_size(nbytes)
@@ -217,8 +217,8 @@ class Allocator:
         return make
 
     def small_maker(self, shape: tuple[int, ...], dtype: DType) -> Maker:
-        """A function that makes small arrays that need not begin with a cache line: in NumPy's own
-        memory, which has places for them at hand. They are not counted."""
+        """A function that makes small arrays without alignment, in NumPy's own memory, which is
+        fastest. They are not counted."""
         numpy, empty = dtype.numpy, np.empty
 
         def make() -> tuple[Array, int]:
@@ -230,7 +230,7 @@ class Allocator:
         return make
 
     def _freed_of(self, wanted: int) -> Freed:
-        """Where blocks of this size are put when they are free."""
+        """The collection of free blocks of this size."""
         return self._small.setdefault(wanted, deque()) if wanted <= SMALL else self._freed
 
     def _last(self, freed: Freed, wanted: int) -> MemoryBlock | None:
@@ -245,7 +245,7 @@ class Allocator:
         return None
 
     def _block(self, wanted: int, nbytes: int, name: str) -> MemoryBlock:
-        """A block that is free, or a new one."""
+        """A free block, or a new one."""
         with self._lock:
             self._collect()
             self._refuse_over_budget(wanted, nbytes, name)
@@ -262,13 +262,13 @@ class Allocator:
             return MemoryUse(self._live, self._peak, self._cached)
 
     def trim(self, keep: int = 0) -> int:
-        """Give free blocks back to the system until at most `keep` bytes are held; the bytes."""
+        """Return free blocks to the system until at most `keep` bytes are held; bytes returned."""
         with self._lock:
             self._collect()
             return self._drop(keep)
 
     def _collect(self) -> None:
-        """Take back the blocks whose leases have ended."""
+        """Reclaim the blocks whose leases have ended."""
         for freed in (self._freed, *self._small.copy().values()):
             while block := _popped(freed):
                 self._live -= block.size
@@ -310,7 +310,7 @@ class Allocator:
         return block
 
     def _fresh(self, wanted: int, nbytes: int, name: str) -> MemoryBlock:
-        """A new block; free ones of other sizes make room for it where they must."""
+        """A new block; free ones of other sizes are dropped if it needs their room."""
         if self.budget is not None:
             self._drop(max(self.budget - self._live - wanted, 0))
         try:

@@ -1,4 +1,4 @@
-"""The data behind `Buffer` nodes: arrays that live exactly as long as their nodes."""
+"""The data of `Buffer` nodes: arrays with the lifetime of their nodes."""
 
 import itertools
 from typing import Any, TypeAlias
@@ -30,13 +30,13 @@ _lifted: "WeakSet[Buffer]" = WeakSet()
 
 
 def declare(placeholder: TensorNode) -> TensorNode:
-    """A placeholder, counted among the tensors; if a line declares it again, from then on."""
+    """Number a placeholder among the tensors; anew if it is declared again."""
     _declared[placeholder] = next(_numbers)
     return placeholder
 
 
 def rank_of(node: TensorNode) -> Rank:
-    """The rank of an input of a program: tensors as they were made, then what was lifted."""
+    """The sort key of an input of a program: tensors in order of creation, then lifted arrays."""
     if isinstance(node, Buffer):
         return node in _lifted, node.unique
     return False, _declared.get(node, LARGEST)
@@ -49,11 +49,11 @@ def new_buffer(
     shape: Shape | None = None,
     is_lifted: bool = False,
 ) -> Buffer:
-    """A new Buffer on `device` that holds `array` itself: later writes to the array are seen.
+    """A new Buffer on `device` that shares `array`: later writes to the array are visible.
 
     The array must be C-contiguous, aligned and of native byte order (`InternalError`). `shape` is
-    that of the Buffer where the array has only the first rows of it. `is_lifted` says that no
-    tensor of the user's was made: an operation brought it in.
+    that of the Buffer if the array has only its first rows. `is_lifted`: an operation introduced
+    the array, so that it is no tensor of the user.
     """
     if isinstance(array, np.ndarray):
         flags = array.flags
@@ -67,14 +67,14 @@ def new_buffer(
 
 
 def next_number() -> int:
-    """The number of a Buffer that is made later."""
+    """The number for a Buffer that is created later."""
     return next(_numbers)
 
 
 def fresh(
     array: Data, shape: Shape, dtype: DType, device: str, name: str = "", number: int = 0
 ) -> Buffer:
-    """As `new_buffer`, for an array that is known to be fit for one, of this shape and type;
+    """As `new_buffer`, without checks of the array, which has this shape and type;
     `number` is one of `next_number`."""
     number = number or next(_numbers)
     node: Buffer = unlike_others(Buffer, (), number, shape, dtype, name, device)
@@ -86,9 +86,9 @@ def fresh(
 
 
 def holding(array: Data, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
-    """The Buffer among `known` that holds this memory, or a new one, which is then known.
+    """The Buffer in `known` that holds this memory, or a new one, which is added to it.
 
-    Two Buffers on one memory would be two values, of which either could be overwritten.
+    Two Buffers that alias one memory would be two values; a write to one would change the other.
     """
     place = place_of(array, device)
     found = known.get(place) if array.size else None
@@ -98,22 +98,22 @@ def holding(array: Data, known: "dict[Any, Buffer]", device: str = "CPU") -> Buf
 
 
 def place_of(array: Data, device: str) -> tuple[Any, ...]:
-    """The key that tells one array in memory from another."""
+    """A key that identifies an array in memory."""
     place = address_of(array) if isinstance(array, np.ndarray) else id(array.cell)
     return place, array.shape, array.dtype, device
 
 
 def data(node: Buffer) -> Array:
-    """The array that `node` holds, brought here where a worker has it; raises as `held` does."""
+    """The array of `node`, fetched if a worker has it; raises as `held` does."""
     found = held(node)
     return found if isinstance(found, np.ndarray) else found.fetch()
 
 
 def held(node: Buffer) -> Data:
-    """The data of `node`, on any device; `InternalError` for a node nobody gave data,
+    """The data of `node`, here or on a worker; `InternalError` for a node without data,
     `DataError` for a placeholder.
 
-    A pass may have made the node again without its line of origin: the number still finds it,
+    A pass may have rebuilt the node without its source line: the number still finds the data,
     and from then on either node keeps the array alive.
     """
     if node.unique == PLACEHOLDER:
@@ -133,7 +133,7 @@ def held(node: Buffer) -> Data:
 
 
 def is_shared(node: Buffer) -> bool:
-    """True if another buffer is in the same memory here, in part or in whole."""
+    """True if another buffer in this process aliases its memory, in part or in whole."""
     memory = held(node)
     if not isinstance(memory, np.ndarray):
         return False

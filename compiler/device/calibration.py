@@ -1,4 +1,4 @@
-"""measure: how fast this machine runs generated code, as a `MachineModel`; about half a second.
+"""measure: the speed of generated code on this machine, as a `MachineModel`; takes half a second.
 
 Figures are times of kernels made by this compiler, the least of several runs:
 
@@ -8,8 +8,8 @@ Figures are times of kernels made by this compiler, the least of several runs:
                   multiplications in long chains
     memory_cores  copies past all caches by all cores at once, next to those by one
 
-Cycles, and what is issued in one, are those of loops written by hand (`cycles.py`). Of a processor
-that the table of machines has by name they are the table's: a neighbour cannot disturb these.
+Cycles, and the issue rates per cycle, come from hand-written loops (`cycles.py`). For a processor
+that the table of machines lists by name they come from the table, which other load cannot disturb.
 
 The model is kept in a file of the user's cache folder, by processor and version.
 """
@@ -51,13 +51,13 @@ from compiler.machines.system import core_count
 from compiler.ops.table import OPS
 
 SECONDS, LONGEST = 0.003, 0.02
-"""How long each kernel is repeated, and at most, where the least time did not come `AGAIN` times:
-another program has the core. A choice: all of `measure` takes 0.45 s of processor time on one core
-of an AMD EPYC (Zen 5, AVX-512, 2026-11-24)."""
+"""Seconds for which each kernel is repeated, and the limit if the least time did not recur `AGAIN`
+times, because another program has the core. A choice: all of `measure` takes 0.45 s of processor
+time on one core of an AMD EPYC (Zen 5, AVX-512, 2026-11-24)."""
 TRIES = 3
-"""Of all cores at once. A choice."""
+"""Repetitions of measurements on all cores at once. A choice."""
 AGAIN, ALIKE = 3, 1.05
-"""How often a time has to come that is at most so many times the least."""
+"""The least time is accepted once `AGAIN` times are within a factor `ALIKE` of it."""
 SMALL = 4096
 """Elements of arrays that the first cache holds."""
 CHAIN = 24
@@ -73,10 +73,10 @@ SLOWER = 0.75
 up to 32 MB, 16 from 64 on and 15 from 128 on, of a cache of 480 MB (Xeon, 2 of its cores,
 2026-11-23)."""
 NARROW = 64
-"""Columns of these that are read: lines are met again as often as in all columns."""
+"""Columns of these that are read: cache lines are reused as often as in all columns."""
 BUSY = 0.8
-"""The share of all multiply-adds that a kernel reaches, as a rule: 0.014 ns where 0.0113 is the
-least (Xeon, AVX-512, 2026-11-23)."""
+"""The typical share of peak multiply-adds that a kernel reaches: 0.014 ns where 0.0113 is the least
+(Xeon, AVX-512, 2026-11-23)."""
 SLOWED = 1.6
 """A cycle under load is at most so many times as long as one of integers: processors slow down for
 wide vectors. More than that is somebody else's load."""
@@ -121,8 +121,8 @@ def measure() -> MachineModel:
 
 
 def in_cycles(stated: MachineModel, found: Cycles, is_in_table: bool) -> MachineModel:
-    """The model with the cycle that was found, and what is issued in one; a processor of the table
-    keeps the table's."""
+    """The model with the measured cycle and issue rates; a processor of the table keeps the
+    table's."""
     if not is_in_table:
         stated = replace(
             stated,
@@ -139,7 +139,7 @@ def in_cycles(stated: MachineModel, found: Cycles, is_in_table: bool) -> Machine
 
 
 def _origins(model: MachineModel) -> dict[str, str]:
-    """Where the figures of each field come from."""
+    """The origin of the figures of each field."""
     known = dict(model.origins)
     both = {it: known[it] for it in ("multiply_adds", "loads") if known[it] != WORDS}
     timed = {it: f"{words}; ns {WORDS}" for it, words in both.items()}
@@ -148,15 +148,15 @@ def _origins(model: MachineModel) -> dict[str, str]:
 
 
 def _caches(stated: MachineModel, room: Array) -> tuple[int, int, int]:
-    """The caches as they are stated. Of the third, which others may use too, no more than what
-    this process keeps there."""
+    """The caches as the system states them. The third, which may be shared, is limited to the part
+    that this process can use."""
     first, second, third = stated.cache_bytes
     return first, second, _kept(third, room)
 
 
 def _kept(stated: int, room: Array) -> int:
-    """The bytes of the last cache from and to which copies are as fast as of few: a virtual machine
-    has a part of what its processor has."""
+    """The effective size of the last cache, up to which copies keep their speed: a virtual machine
+    has a part of its processor's cache."""
     kept, most = SIZES[2], min(stated, SIZES[3])
     if kept > most:
         return stated
@@ -169,7 +169,7 @@ def _kept(stated: int, room: Array) -> int:
 
 
 def _copied(nbytes: int, room: Array, tasks: int = 1) -> float:
-    """Bytes per ns of a copy, by so many cores, that reads and writes so many bytes together."""
+    """Bytes per ns of a copy by `cores` cores; the bytes count both reads and writes."""
     size = nbytes // 8
     value = elementwise("mul", _param(1, (size,)), const(1.5, dtypes.float32, (size,)))
     return nbytes / _ns(_load(value, tasks=tasks), [room[:size], room[size : 2 * size]])
@@ -177,7 +177,7 @@ def _copied(nbytes: int, room: Array, tasks: int = 1) -> float:
 
 def _load(value: TensorNode, choices: str = "", level: int = 3, tasks: int = 1) -> Program:
     """The program that writes `value`, an expression over Params, to argument 0; its outermost loop
-    is shared out where there are several `tasks`.
+    is divided among `tasks` if there are several.
     """
     body = nodes.Sink((nodes.Store((nodes.Param((), 0, value.shape, value.dtype), value)),))
     provenance: Provenance[TensorNode] = Provenance()
@@ -201,7 +201,7 @@ def _ns(program: Program, arrays: list[Array]) -> float:
 
 
 def _least(run: Callable[[], object]) -> float:
-    """The least time of a call; more often where it did not come again."""
+    """The least time of a call; repeated for longer if it did not recur."""
     clock = time.perf_counter_ns
     run()
     times, begun = list[int](), clock()
@@ -221,7 +221,7 @@ def _came_again(times: list[int]) -> bool:
 
 
 def _array(size: int, dtype: DType = dtypes.float32) -> Array:
-    """`size` ones, in memory of the allocator: the pages are there."""
+    """`size` ones, in memory of the allocator, whose pages are mapped."""
     result = cpu.allocate(size, dtype, "measured")
     result[...] = 1
     return result
@@ -239,8 +239,8 @@ def _launch() -> float:
 def _per_element(
     build: Callable[[TensorNode], TensorNode], dtype: DType = dtypes.float32, choices: str = ""
 ) -> float:
-    """ns per element of an expression of one argument that the first cache holds; LLVM's vectoriser
-    has no part in it."""
+    """ns per element of an expression of one argument that fits the first cache, without LLVM's
+    vectoriser."""
     program = _load(build(_param(1, (SMALL,), dtype)), choices, level=3 if choices else 1)
     return _ns(program, [_array(SMALL, dtype), _array(SMALL, dtype)]) / SMALL
 
@@ -278,8 +278,7 @@ def _simple(choices: str) -> float:
 
 
 def bandwidth(nbytes: int, room: Array | None = None) -> tuple[float, float]:
-    """Bytes per ns read and written, of arrays of this size; in memory that is there already where
-    `room` is given."""
+    """Bytes per ns read and written, of arrays of this size; in the memory `room` if given."""
     size, launch = nbytes // 4, 250.0
     shape = (size,)
     one, many = _array(1), _array(size) if room is None else room[:size]
@@ -289,8 +288,8 @@ def bandwidth(nbytes: int, room: Array | None = None) -> tuple[float, float]:
 
 
 def _memory_cores(room: Array) -> float:
-    """How many cores move as many bytes from and to memory as all do together: the most of some
-    tries, which take a moment when nobody else has one of the cores."""
+    """The number of cores that saturate the memory bandwidth: the most of some tries, because other
+    programs may have one of the cores."""
     cores, found = core_count(), 1.0
     one = _copied(SIZES[-1], room)
     for _ in range(TRIES):
@@ -301,8 +300,8 @@ def _memory_cores(room: Array) -> float:
 
 
 def _column(size: int, room: Array) -> float:
-    """ns per element of a square matrix that is read down its columns. Of a large one each run
-    reads the columns next to those of the run before, so that they come from where it is kept."""
+    """ns per element of a square matrix that is read down its columns. In a large one each run
+    reads the columns after those of the last run, so that they are not cached by it."""
     width = size if size <= COLUMNS[2] else NARROW
     some = nodes.Shrink((_param(2, (size, size)),), ((0, size), (0, width)))
     row = nodes.Expand((_param(1, (1, size)),), (width, size))
@@ -327,11 +326,11 @@ def _step(vector_ns: float) -> float:
 
 
 def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineModel:
-    """The model of this machine: from the file in `folder`, else measured and kept there.
+    """The model of this machine: from the file in `folder`, else measured and saved there.
 
-    `folder` is the user's cache folder unless given: what is kept there is what loops are chosen by
-    and estimates rest on from then on. `again` measures in any case. A file that cannot be read is
-    measured again, and one that cannot be written is only warned of.
+    `folder` is the user's cache folder by default; from then on loops are chosen and times are
+    estimated by the model saved there. `again` measures in any case. If the file cannot be read,
+    the machine is measured again; if it cannot be written, there is a warning.
     """
     place = Path(folder) if folder is not None else user_cache()
     if place is None:

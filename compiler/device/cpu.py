@@ -32,7 +32,7 @@ from compiler.settings.options import Cache, Mode
 from compiler.threads.launch import Launch
 
 MEMORY = Allocator()
-"""The memory of all CPU devices: one machine has one."""
+"""The memory of all CPU devices, which they share."""
 
 
 class CpuProgram(OfSpec):
@@ -41,7 +41,7 @@ class CpuProgram(OfSpec):
     def __init__(self, compiled: CompiledSpec) -> None:
         spec = compiled.spec
         self.compiled = compiled
-        """The loaded binary."""
+        """The compiled program."""
         self._unstreamed: CpuProgram | None = None
         super().__init__(spec)
         self._parameters = spec.parameters
@@ -51,11 +51,11 @@ class CpuProgram(OfSpec):
         self._loaded = jit.load_object(made.binary, spec.name, count)
         self._level = made.done
         self.tasks = spec.tasks
-        """How many runs, which may be at once, share the work."""
+        """The number of tasks, which may run in parallel."""
         self.aligned = spec.aligned
         """The slots whose buffers have to begin at a multiple of 64 bytes in a run by `task`."""
         self.task = self._task()
-        """Its thunk; None where launch indices tell its runs apart."""
+        """Its thunk; None if launch indices number its runs."""
         self._is_simple = self._is_plain and not (self._parameters or spec.scratch or self.aligned)
 
     def _task(self) -> Task | None:
@@ -67,7 +67,7 @@ class CpuProgram(OfSpec):
 
     @property
     def level(self) -> Level | None:
-        """The work of LLVM on it, and why; None where code was given that was made elsewhere."""
+        """LLVM's work on it, and the reason; None if the code was compiled elsewhere."""
         return self._level
 
     def execute(
@@ -83,7 +83,7 @@ class CpuProgram(OfSpec):
             self.bound(buffers, values)()
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
-        """A call that runs it on these buffers and values, as often as it is called."""
+        """A function that runs it on these buffers and values at each call."""
         if self.is_misaligned(buffers):
             return self.unstreamed().bound(buffers, values)
         if self.task is None:
@@ -93,8 +93,7 @@ class CpuProgram(OfSpec):
         return Launch(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
 
     def in_turn(self, buffers: Sequence[int], values: Sequence[int]) -> Callable[[], None]:
-        """A call that does all runs, one after the other, on its thread: what launch indices tell
-        apart has no thunk."""
+        """A function that does all runs sequentially on its thread, if there is no thunk."""
         memory = scratch_memory(self._spec.scratch) if self._spec.scratch else None
         last = [] if memory is None else [memory.ctypes.data]
         rows = [
@@ -104,17 +103,17 @@ class CpuProgram(OfSpec):
         return partial(self._run_all, rows, memory)
 
     def _run_all(self, rows: Sequence[Sequence[int]], kept: object) -> None:
-        """Calls the code with the arguments of each row; what they point to is kept alive."""
+        """A function that calls the code with the arguments of each row, and keeps them alive."""
         for row in rows:
             self._loaded.entry(*row)
 
     def is_misaligned(self, buffers: Sequence[int]) -> bool:
-        """True if a buffer that is streamed to does not begin with a line."""
+        """True if a buffer with non-temporal stores is not aligned to a cache line."""
         pairs = zip(self.slots, buffers, strict=True) if self.aligned else ()
         return any(slot in self.aligned and address % LINE for slot, address in pairs)
 
     def of_code(self, binary: bytes) -> "CpuProgram":
-        """The same program with other machine code, which has no thunk: to be run alternately."""
+        """The same program with other machine code, which has no thunk: its runs are sequential."""
         return CpuProgram(replace(self.compiled, binary=binary))
 
     def address_of(self, name: str) -> int:
@@ -122,7 +121,7 @@ class CpuProgram(OfSpec):
         return self._loaded.address_of(name)
 
     def unstreamed(self) -> Program:
-        """The program that stores all in the ordinary way; compiled when it is asked for first."""
+        """The program without non-temporal stores; compiled on first use."""
         if not self.aligned:
             return self
         if self._unstreamed is None:
@@ -141,7 +140,7 @@ def scratch_memory(nbytes: int) -> Array:
 
 
 def _is_shared_out(spec: ProgramSpec) -> bool:
-    """True if the runs of a program differ in `core_id` alone."""
+    """True if only `core_id` numbers the runs of a program."""
     has_index = any(isinstance(i, Special) for i in spec.instructions)
     lows = [v.low for v in spec.metadata.vars]
     dims = spec.launch_dims(dict(zip(spec.metadata.var_names, lows, strict=True)))
@@ -164,7 +163,7 @@ class LlvmRenderer:
 
     def render(self, instructions: Sequence[Instruction], name: str = "kernel") -> ProgramSpec:
         """The program of these instructions."""
-        # not at import: a program whose machine code is known needs nothing that writes any
+        # not at import: a program with cached machine code needs no code generator
         with loading():
             from compiler.llvm.emit import emit
             from compiler.llvm.source import Source
@@ -177,7 +176,7 @@ class LlvmRenderer:
 def compile_spec(
     spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
 ) -> CompiledSpec:
-    """The program as object code, made by LLVM unless it is known already."""
+    """The program as object code, compiled by LLVM unless it is cached."""
     chosen = level_of(spec.instructions, level, mode)
     code = jit.object_code(spec.text, spec.name, chosen, cache)
     return CompiledSpec(spec, level, code, chosen)
@@ -191,7 +190,7 @@ def load(compiled: CompiledSpec) -> Program:
 def allocate(size: int, dtype: DType, name: str = "") -> "np.ndarray[Any, np.dtype[Any]]":
     """Uninitialised memory for `size` elements of the tensor `name`, aligned to 64 bytes.
 
-    Raises `SizeError` where `MEMORY` has a budget or the machine too little memory for that.
+    Raises `SizeError` if it exceeds the budget of `MEMORY` or the memory of the machine.
     """
     return MEMORY.allocate(size, dtype, name)
 

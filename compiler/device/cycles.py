@@ -1,12 +1,12 @@
-"""cycles: loops whose time is a known number of cycles, as LLVM IR written by hand.
+"""cycles: loops that take a known number of cycles, as hand-written LLVM IR.
 
-    chain     additions and exclusive ors of integers, each of the one before: a cycle each
-    adds      multiply-adds of vectors, each of the one before: their latency
-    lanes     multiply-adds of vectors, as many side by side as there are registers for
-    loads     vectors of the first cache, joined bit by bit: as many as are loaded in a cycle
+    chain     a dependent chain of integer additions and exclusive ors: a cycle each
+    adds      a dependent chain of vector multiply-adds: their latency
+    lanes     independent vector multiply-adds, as many as there are registers for
+    loads     vector loads from the first cache, combined bitwise: the loads in a cycle
 
-The least of many times, so whoever else is on the core meanwhile does not count; another thread on
-the same core, all the time, would halve `lanes` and `loads`.
+Each time is the least of many, so short interruptions do not count; another thread that always
+runs on the same core would halve `lanes` and `loads`.
 """
 
 import ctypes
@@ -23,13 +23,13 @@ from compiler.llvm.level import Level
 from compiler.machines.model import MachineModel
 
 LINKS, ROUNDS = 64, 4
-"""Links of a chain, and how often all chains are joined by one more in an iteration."""
+"""Operations of a chain, and how often an iteration repeats all chains."""
 SHARES, ALIKE = (0.5, 1.0, 2.0, 3.0, 4.0), 0.15
-"""Instructions issued per cycle, and how far from it a measured figure may be. Figures in between
-are not used: a processor may slow down for wide vectors."""
+"""Possible issue rates per cycle, and the tolerance for a measured figure. Figures between them are
+rejected: a processor may slow down for wide vectors."""
 LATENCIES = range(2, 17)
 BYTES = 8192
-"""Of the array that is loaded: every L1 cache holds it and much else."""
+"""The size of the loaded array: it fits every first cache with room to spare."""
 ITERATIONS = 400
 """Of each loop in one call: 5 to 30 µs. A choice: shorter than a slice of a busy core's time."""
 LEVEL = Level(2, "few", "every loop is written by hand")
@@ -37,7 +37,7 @@ LEVEL = Level(2, "few", "every loop is written by hand")
 
 @dataclass(frozen=True, slots=True)
 class Cycles:
-    """A cycle in ns, that of integers, and what is done in one; None where no figure stands out.
+    """A cycle in ns, measured on integers, and the issue rates; None if a figure is unclear.
     `multiply_add_ns` is the time of one vector."""
 
     ns: float
@@ -79,8 +79,8 @@ exit:
 }}
 """
 Body = Iterator[tuple[int, str]]
-"""Which of the values an instruction gives anew, and the instruction; `{x}` is that value, `{v}`
-the name of the new one."""
+"""The index of the value that an instruction updates, and the instruction; `{x}` is the old value,
+`{v}` the name of the new one."""
 
 
 def _function(name: str, kind: str, values: int, body: Body) -> str:
@@ -97,7 +97,7 @@ def _function(name: str, kind: str, values: int, body: Body) -> str:
 
 
 def _integers() -> Body:
-    """Additions and exclusive ors by turns, which nothing joins."""
+    """Alternating additions and exclusive ors, which LLVM cannot combine."""
     for number in range(LINKS):
         yield 0, f"{{v}} = {('add', 'xor')[number % 2]} i64 {{x}}, %{'ab'[number % 2]}"
 
@@ -111,7 +111,7 @@ def _multiplied(lanes: int, order: Sequence[int]) -> Body:
 
 
 def _joined(lanes: int, values: int) -> Body:
-    """Loads of one vector after the other, each joined to a value."""
+    """Loads of consecutive vectors, each combined with a value."""
     nbytes, number = 4 * lanes, 0
     kind = f"<{lanes} x i32>"
     for number in range(min(BYTES // nbytes, 64)):
@@ -121,7 +121,7 @@ def _joined(lanes: int, values: int) -> Body:
 
 
 def loads_of(lanes: int) -> int:
-    """How many vectors an iteration of `loads` loads."""
+    """The number of vectors that an iteration of `loads` loads."""
     return min(BYTES // (4 * lanes), 64)
 
 
@@ -140,7 +140,7 @@ class Loops:
         self._least: dict[str, float] = {}
 
     def run(self, seconds: float) -> None:
-        """Time all loops for about so long together. More often is more certain."""
+        """Time all loops for about this long together. More repetitions give more certainty."""
         names = ("chain", "loads", "adds", "lanes") if self.has_fma else ("chain", "loads")
         for name in names:
             self._memory.view(np.float32)[...] = 1.0
@@ -153,7 +153,7 @@ class Loops:
         return lambda: run(place, ITERATIONS)
 
     def found(self) -> Cycles:
-        """The figures that follow from the least times."""
+        """The cycles and issue rates by the least times."""
         ns = self._least["chain"] / (ITERATIONS * LINKS)
         loads = self._least["loads"] / (ITERATIONS * loads_of(self.lanes))
         if not self.has_fma:
@@ -166,7 +166,7 @@ class Loops:
 
 
 def nearest(found: float, known: Sequence[float]) -> float | None:
-    """The one of some figures that a measured one is; None where it is none of them."""
+    """The candidate that a measured figure is close to; None if there is none."""
     near = min(known, key=lambda it: abs(found / it - 1))
     return float(near) if abs(found / near - 1) <= ALIKE else None
 

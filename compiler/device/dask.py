@@ -2,8 +2,8 @@
 
     DASK, DASK:1, …     worker 0, worker 1, … of the cluster in use
 
-A program for one of them is compiled here as far as LLVM IR; machine code is made where it runs.
-The cluster in use is an `Engine`: it runs items on workers, and fetches what they hold
+A program for one of them is compiled here up to LLVM IR; the worker compiles it to machine code.
+The cluster in use is an `Engine`: it runs items on workers, and fetches their results
 (`remote.py`).
 """
 
@@ -25,7 +25,7 @@ HINT = 'with compiler.cluster(): …, or compiler.cluster("tcp://…")'
 
 
 class Timed(Protocol):
-    """The activity of workers in one run; `str` is a table."""
+    """The timeline of the workers in one run; `str` is a table."""
 
     @property
     def ns(self) -> int:
@@ -34,7 +34,7 @@ class Timed(Protocol):
 
     @property
     def by_item(self) -> Mapping[int, int]:
-        """Nanoseconds of each item that was seen, by its id."""
+        """Nanoseconds of each recorded item, by its id."""
         ...
 
 
@@ -46,23 +46,23 @@ class Engine(Protocol):
         programs: Mapping[Any, Program], values: Mapping[str, int],
         effects: Effects | None = None,
     ) -> list[Data]:  # fmt: skip
-        """Run items of a schedule; flat data per result, of those on workers remote. Who gives
-        `effects` applies them."""
+        """Run items of a schedule; the flat data of each result, remote if it is on a worker. If
+        `effects` is given, the caller applies them."""
         ...
 
     def map(
         self, function: Callable[[Any], Any], rows: Sequence[Any], per_host: int = 0
     ) -> Iterator[Any]:
-        """`function` of each row, on workers, begun at once: results in order, as they come.
+        """Apply `function` to each row on workers, starting at once; yields results in order.
 
-        The function is sent once to each worker. With `per_host` so many rows run at once on one
-        host at most. What a row raises is raised where its result is asked for; letting go of the
-        iterator cancels what is left.
+        The function is sent once to each worker. `per_host` limits the rows that run on one host
+        at the same time. An exception is raised when the result of its row is requested; dropping
+        the iterator cancels the remaining rows.
         """
         ...
 
     def timelines(self, runs: int) -> Sequence[Timed]:
-        """The activity of workers in the latest `count` runs, the oldest first."""
+        """The timelines of the workers in the latest runs, oldest first."""
         ...
 
 
@@ -81,12 +81,12 @@ def use(engine: Engine) -> Callable[[], None]:
 
 
 def used() -> Engine | None:
-    """The cluster in use: the last that was begun and not ended."""
+    """The cluster in use: the one started last that has not ended."""
     return _USED[-1] if _USED else None
 
 
 def engine() -> Engine:
-    """The cluster in use; `DataError` where there is none."""
+    """The cluster in use; `DataError` if there is none."""
     if not _USED:
         what = "no cluster is in use: nothing can run on its workers"
         raise DataError("device DASK", what, got="a program for DASK", hint=HINT)
@@ -100,7 +100,7 @@ def allocate(size: int, dtype: DType, name: str = "") -> Array:
 
 
 class DescribedThere(OfSpec):
-    """A program for workers: its source, which each of them makes machine code of."""
+    """A program for workers: its source, which each of them compiles to machine code."""
 
     task = None
     tasks = 1
@@ -109,7 +109,7 @@ class DescribedThere(OfSpec):
     def __init__(self, compiled: CompiledSpec) -> None:
         super().__init__(compiled.spec)
         self.compiled = compiled
-        """The compiled program, up to LLVM IR."""
+        """The program compiled up to LLVM IR."""
 
     def unstreamed(self) -> Program:
         """The same program."""
@@ -133,10 +133,10 @@ class DescribedThere(OfSpec):
 def compile_spec(
     spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
 ) -> CompiledSpec:
-    """The program as it travels: its source, and how much LLVM has to do."""
+    """The program as it is sent: its source, and LLVM's level."""
     return CompiledSpec(spec, level, b"", level_of(spec.instructions, level, mode))
 
 
 def load(compiled: CompiledSpec) -> Program:
-    """The program, ready to travel."""
+    """The program, ready to be sent."""
     return DescribedThere(compiled)

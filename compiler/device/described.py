@@ -1,9 +1,9 @@
-"""described: what is known of a machine-code program besides its code, enough to load it again.
+"""described: a machine-code program without its code, enough to load it again.
 
     program ─▶ Described, and the key of its object code ─▶ program
 
-Neither source nor instructions are in it. Where a run needs other code than that (buffers that are
-streamed to and do not begin with a line), the program is compiled again from its kernel.
+It contains neither source nor instructions. If a run needs other code (a buffer with non-temporal
+stores is not aligned to a cache line), the program is recompiled from its kernel.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Again = Callable[[], Program]
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """See the module docstring. `level` is the optimisation level that was asked for."""
+    """See the module docstring. `level` is the requested optimisation level."""
 
     name: str
     variables: tuple[Variable, ...]
@@ -33,31 +33,31 @@ class Described:
 
 
 DESCRIBED = (Described, Variable, Interface, Level)
-"""The kinds of records that a description consists of."""
+"""The record types of a description."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """The source of a program of which only machine code is left."""
+    """A placeholder for the source of a program that was loaded from the cache."""
 
     text: str = ""
 
 
 class DescribedProgram(CpuProgram):
-    """A program of which the machine code was kept; `again` compiles it with its source."""
+    """A program with cached machine code; `again` recompiles it from its kernel."""
 
     def __init__(self, compiled: CompiledSpec, again: Again) -> None:
         super().__init__(compiled)
         self._again = again
 
     def unstreamed(self) -> Program:
-        """The program that stores all in the ordinary way; compiled when it is asked for first."""
+        """The program without non-temporal stores; compiled on first use."""
         return self._again().unstreamed() if self.aligned else self
 
 
 def described(program: Program) -> tuple[Described, bytes, bytes] | None:
-    """A program without its code, the key of that, and the code; None where a description is not
-    enough: no machine code, or launch indices that tell its runs apart."""
+    """A program without its code, the key of the code, and the code; None if a description is not
+    enough: no machine code, or launch indices that number its runs."""
     if not isinstance(program, CpuProgram) or program.task is None:
         return None
     made = program.compiled
@@ -72,7 +72,7 @@ def described(program: Program) -> tuple[Described, bytes, bytes] | None:
 
 
 def loaded(what: Described, code: bytes, again: Again) -> DescribedProgram:
-    """The program that was described, of its machine code."""
+    """The described program with its machine code."""
     metadata = metadata_of(what.variables, what.slots, what.outs, what.ins)
     spec = ProgramSpec(what.name, Unwritten(), "CPU", metadata, (), what.interface)
     return DescribedProgram(CompiledSpec(spec, what.level, code, what.done), again)

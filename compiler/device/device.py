@@ -1,4 +1,4 @@
-"""Devices: what owns memory and runs programs, found by name.
+"""Devices, found by name: they own memory and run programs.
 
 CPU, CPU:1, …   machine code from LLVM; all share one memory and their programs
 INTERPRET       the interpreter of lowered instructions: slow, and checks every access
@@ -20,7 +20,7 @@ from compiler.graph import devices
 
 
 class Allocate(Protocol):
-    """Makes uninitialised memory for `size` elements; an error calls the tensor `name`."""
+    """Allocates uninitialised memory for `size` elements; errors name the tensor `name`."""
 
     def __call__(self, size: int, dtype: DType, name: str = "") -> Array:
         """A flat array."""
@@ -31,9 +31,9 @@ class Allocate(Protocol):
 class Device:
     """A device: an allocator, a compiler from source, and a loader of compiled programs.
 
-    `renderer` writes the source, where the device takes any. `memory` says what is in use
-    (`memory.use`: bytes live, at most live, and held free) and takes a budget
-    (`memory.budget = 2**30`); devices of one machine share it, and files have none.
+    `renderer` writes the source, if the device takes any. `memory` reports its use (`memory.use`:
+    bytes in use, the peak, and free) and takes a budget (`memory.budget = 2**30`); devices of one
+    machine share it, and files have none.
     """
 
     name: str
@@ -69,7 +69,7 @@ _DEVICES = {device.name: device for device in (CPU, INTERPRET, DISK, DASK)}
 def get(name: str) -> Device:
     """The device called `name`; number 0 is the device without a number.
 
-    Raises `DataError` for a name that no device has.
+    Raises `DataError` for an unknown name.
     """
     base, colon, number = name.partition(":")
     found = _DEVICES.get(base)

@@ -1,4 +1,4 @@
-"""Tensors in files: .npy and safetensors, mapped into memory and read where they are touched.
+"""Tensors in files: .npy and safetensors, memory-mapped and read on access.
 
 A safetensors file is the length of its header (8 bytes, little-endian), the header, and the data.
 The header is JSON: for each name the element type, the shape, and where the data begins and ends,
@@ -30,7 +30,7 @@ LENGTH_BYTES = 8
 LONGEST_HEADER = 100_000_000
 """Bytes: what the format allows."""
 _NPY = b"\x93NUMPY"
-"""How a .npy file begins. NumPy would take an archive, or a pickle, for one as well."""
+"""The first bytes of a .npy file. NumPy's loader would accept an archive or a pickle as well."""
 ELEMENTS = {
     "BOOL": dtypes.bool_, "I8": dtypes.int8, "I16": dtypes.int16, "I32": dtypes.int32,
     "I64": dtypes.int64, "U8": dtypes.uint8, "U16": dtypes.uint16, "U32": dtypes.uint32,
@@ -58,14 +58,14 @@ Stamp: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """An array that is a part of a file: as it travels to who reads it, where the file is too."""
+    """An array in a file, as it is sent to a worker that can read the same file."""
 
     path: str
     begin: int
     dtype: "np.dtype[Any]"
     size: int
     stamp: Stamp
-    """Bytes and time of change, in ns, of the file that was meant."""
+    """Size in bytes and modification time in ns of the file."""
 
     def mapped(self) -> Array:
         """The array, flat, mapped into memory. Raises `DataError` for another file, or none."""
@@ -73,13 +73,13 @@ class FilePart:
         if found != self.stamp:
             got = "no file" if found is None else f"{found[0]:,} bytes, changed at {found[1]} ns"
             expected = f"{self.stamp[0]:,} bytes, changed at {self.stamp[1]} ns"
-            _refuse(Path(self.path), "here it is another file than where it was opened", got,
+            _refuse(Path(self.path), "the file here differs from the one that was opened", got,
                     expected)  # fmt: skip
         return np.memmap(self.path, self.dtype, "r", self.begin, (self.size,))
 
 
 def stamp_of(path: str | Path) -> Stamp | None:
-    """Bytes and time of change of a file; None where there is none."""
+    """Size and modification time of a file; None if there is none."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -88,7 +88,7 @@ def stamp_of(path: str | Path) -> Stamp | None:
 
 
 def file_part(array: Array) -> FilePart | None:
-    """The part of a file that an array is mapped from; None where there is none, or it is not
+    """The part of a file that an array is mapped from; None if it is not mapped, or not
     row-major."""
     base: Any = array
     while base is not None and not isinstance(base, np.memmap | _Mapped):
@@ -106,15 +106,15 @@ def file_part(array: Array) -> FilePart | None:
 
 
 class _Mapped(mmap.mmap):
-    """A file in memory that knows which one it is."""
+    """A memory-mapped file with its path and stamp."""
 
     path: str
     stamp: "Stamp | None"
 
 
 def read_npy(path: str | Path, dtype: DType | None = None) -> Buffer:
-    """The array of a .npy file, as a buffer named after it; `dtype` is what its bytes are where
-    the format has no name for it.
+    """The array of a .npy file, as a buffer named after it; `dtype` is its element type if the
+    format has no name for it.
 
     Raises `DataError` for a file of another kind and `DTypeError` for an unknown element type.
     """
@@ -138,8 +138,8 @@ def read_npy(path: str | Path, dtype: DType | None = None) -> Buffer:
 
 
 def _named(array: Any, dtype: DType | None) -> Any:
-    """The array with the element type that its file has no name for: NumPy writes those of
-    ml_dtypes as bytes. Of two bytes only bfloat16 is one, of one there are many."""
+    """The array with an element type that the .npy format has no name for: NumPy writes those of
+    ml_dtypes as bytes. Only bfloat16 has two bytes; there are many of one byte."""
     has_name = array.dtype.kind != "V" or array.dtype.names
     if dtype is None and not has_name and array.dtype.itemsize == dtypes.bfloat16.itemsize:
         dtype = dtypes.bfloat16
@@ -169,8 +169,8 @@ def _without_map(path: Path) -> Any:
 def read_safetensors(path: str | Path) -> dict[str, Buffer]:
     """The tensors of a safetensors file by name, in the order of the file.
 
-    Nothing is read but the header. Raises `DataError` for a file that breaks the format, and for
-    an element type that this compiler does not compute with, naming the tensor.
+    Only the header is read. Raises `DataError` for a file that breaks the format, and, naming the
+    tensor, for an unsupported element type.
     """
     path = Path(path)
     entries = safetensors_entries(path)
@@ -195,9 +195,9 @@ def _tensor(mapped: mmap.mmap, entry: Entry) -> Array:
 
 
 def _native(array: Array, dtype: DType) -> Array:
-    """The array itself where a buffer can hold it; a copy where it lies otherwise.
+    """The array itself if a buffer can hold it, else a copy with native layout.
 
-    Truth values are read now, and copied if one is stored as anything but 0 or 1.
+    Bools are read now, and copied if one is stored as anything but 0 or 1.
     """
     kept = np.require(array, dtype.numpy, ["C_CONTIGUOUS", "ALIGNED"])
     if dtype != dtypes.bool_ or not kept.size or kept.view(np.uint8).max() <= 1:
@@ -237,17 +237,17 @@ def _header(path: Path, text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         _refuse(path, "the header is no JSON", str(error))
     if not isinstance(header, dict):
-        _refuse(path, "the header is no JSON object", type(header).__name__)
+        _refuse(path, "the header is not a JSON object", type(header).__name__)
     return header
 
 
 def _once(path: Path, rows: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Rows by name, each of which stands once: of two only one would be looked at."""
+    """Rows by name; a duplicate name is refused, because one row would be ignored."""
     made = dict(rows)
     if len(made) < len(rows):
         names = [name for name, _ in rows]
         twice = next(name for name in names if names.count(name) > 1)
-        _refuse(path, "a name stands twice in the header", twice, "each once")
+        _refuse(path, "a name occurs twice in the header", twice, "each once")
     return made
 
 
@@ -267,7 +267,7 @@ def _entry(path: Path, name: str, row: Any, start: int) -> Entry:
         _refuse(path, f"tensor {name} has too many axes", got, expected)
     if not all(type(place) is int for place in (first, last)):
         got = f"{first}, {last}"
-        _refuse(path, f"tensor {name} has no place", got, "whole numbers, 0 or more")
+        _refuse(path, f"tensor {name} has no data offsets", got, "whole numbers, 0 or more")
     if math.prod(filter(None, shape)) > LARGEST:
         got, expected = f"shape {shape}", f"at most {LARGEST:,} elements"
         _refuse(path, f"tensor {name} is too large", got, expected)

@@ -1,6 +1,6 @@
 """The safe device: runs a program's lowered instructions, checking every access, with NumPy.
 
-It takes the buffers by address as machine code does, and any that can be read and written.
+It takes buffers by address, as machine code does, with any alignment.
 """
 
 import sys
@@ -30,7 +30,7 @@ class InterpretedProgram(OfSpec):
 
     @property
     def tasks(self) -> int:
-        """One: the runs of a program are one after the other."""
+        """One: the runs of a program are sequential."""
         return 1
 
     @property
@@ -48,7 +48,7 @@ class InterpretedProgram(OfSpec):
         return self
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
-        """A call that runs it on these buffers and values, as often as it is called."""
+        """A function that runs it on these buffers and values at each call."""
         return partial(self.execute, buffers, values)
 
     def execute(
@@ -71,7 +71,7 @@ class InterpretedProgram(OfSpec):
 def compile_spec(
     spec: ProgramSpec, level: int, mode: Mode = "fast", cache: Cache = False
 ) -> CompiledSpec:
-    """Instructions are run as they are, at every `level`."""
+    """The program as it is: instructions are interpreted, at every `level`."""
     return CompiledSpec(spec, level)
 
 

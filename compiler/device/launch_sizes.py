@@ -1,11 +1,11 @@
-"""Launch sizes: small whole-number expressions, worked out when a program is run.
+"""Launch sizes: small integer expressions, evaluated when a program is run.
 
     size = Const | DefineVar | Bind(DefineVar, size)
          | add | sub | mul | idiv | mod | max of two sizes | neg | abs of one
          | Cast(size) | Bitcast(size) | After(size, …)      which change nothing
 
-Arithmetic is that of 64-bit integers, and whatever does not fit is an error rather than another
-number: overflow, division by zero, MIN / -1, a float, a value below 1. Division truncates.
+Arithmetic uses 64-bit integers, and every invalid case is an error: overflow, division by zero,
+MIN / -1, a float, a value below 1. Division truncates.
 """
 
 import operator
@@ -28,12 +28,12 @@ LONGEST = 400
 
 
 class ProgramError(CompileError, ValueError):
-    """The error of a program that is wrong about itself, or of a wrong launch size."""
+    """The error of a program with inconsistent metadata, or of an invalid launch size."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchDims:
-    """How often a program runs: `global_size` groups of `local_size` members, along 3 axes.
+    """The launch size of a program: `global_size` groups of `local_size` members, along 3 axes.
 
     Without a `local_size` there are no groups and `global_size` counts the members.
     """
@@ -52,7 +52,7 @@ def resolve_launch_dims(
 ) -> LaunchDims:
     """The launch size with `values` for its variables.
 
-    Raises `ProgramError`, which prints the expression, where a size has no value above 0.
+    Raises `ProgramError`, which prints the expression, unless each size has a value above 0.
     """
     known = values or {}
     local = None if local_size is None else _sizes("local", local_size, known)

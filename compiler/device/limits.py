@@ -1,4 +1,4 @@
-"""Kernels that run at the machine's limits, as LLVM IR written by hand.
+"""Kernels that run at the machine's limits, as hand-written LLVM IR.
 
 Bandwidth, useful bytes: `read` (four streams, four accumulators each), `copy` and `triad`
 (a + s·b), the last two with non-temporal stores. `fma`: independent multiply-adds in registers.
@@ -17,12 +17,12 @@ from compiler.machines import processors
 from compiler.machines.system import core_count
 
 CHAINS = {16: 24, 8: 12, 4: 24}
-"""Independent multiply-adds by lanes: as many as there are registers for, so that none waits; four
-lanes are an AArch64's, which has 32 registers and, on an Apple M1, 16 multiply-adds under way.
+"""Independent multiply-adds by lanes: as many as there are registers for, to hide the latency; four
+lanes are an AArch64's, which has 32 registers and, on an Apple M1, 16 multiply-adds in flight.
 Measured 2026-11-23 on one core of an AMD EPYC (znver3, 8 lanes), busy with other work, GFLOP/s by
 chains: 1: 9, 4: 42, 8: 68, 12: 63, 14: 78; from 16 on there are too few registers, 42."""
 STREAMS, AHEAD = 4, 256
-"""Parts of an array that are read at once, and how many elements ahead each is asked for. On two
+"""Parts of an array that are read concurrently, and the prefetch distance in elements. On two
 cores of a Sapphire Rapids class Xeon, at a date not on record, four streams with 1 to 4 kB fetched
 ahead were 10 to 40 % faster than one."""
 _HEAD = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n!0 = !{i32 1}\n'
@@ -57,7 +57,7 @@ exit:
 
 
 def _moving(name: str, inputs: int, width: int) -> str:
-    """copy, or triad: one vector per input, one streamed store."""
+    """copy, or triad: one vector per input, one non-temporal store."""
     vector = f"<{width} x float>"
     lines = []
     for n in range(inputs):
@@ -124,7 +124,7 @@ def _multiplying(name: str, width: int) -> str:
 
 
 def _folded(names: Sequence[str], width: int) -> str:
-    """The sum of the accumulators %d…, so that none is dead."""
+    """The sum of the accumulators %d…, so that none is dead code."""
     vector, lines, last = f"<{width} x float>", [], f"%d{names[0]}"
     for name in names[1:]:
         lines.append(f"%e{name} = fadd {vector} {last}, %d{name}")
@@ -149,7 +149,7 @@ def source(width: int) -> str:
 
 
 class Kernels:
-    """The compiled kernels, each run by all threads at once on parts of its arrays."""
+    """The compiled kernels, each run by all threads in parallel on parts of its arrays."""
 
     def __init__(self, threads: int = 0) -> None:
         """`threads`: how many share the work; 0 means one for each core of this process."""
@@ -174,7 +174,7 @@ class Kernels:
         return ctypes.CFUNCTYPE(result, *kinds)(self.engine.get_function_address(name))
 
     def call(self, name: str, addresses: Sequence[int], count: int) -> Callable[[], None]:
-        """A call that runs the kernel once; `count` must divide into equal whole vectors."""
+        """A function that runs the kernel once; `count` must divide into equal whole vectors."""
         function, share = self.function(name, len(addresses)), count // self.threads
         moved = [[a + 4 * share * t for a in addresses] for t in range(self.threads)]
 
@@ -184,7 +184,7 @@ class Kernels:
         return run
 
     def multiply_adds(self, count: int) -> Callable[[], None]:
-        """A call that runs `count` iterations of the multiply-adds on every thread."""
+        """A function that runs `count` iterations of the multiply-adds on every thread."""
         function = self.function("fma", 0)
 
         def run() -> None:

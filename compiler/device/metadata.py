@@ -1,10 +1,10 @@
 """Metadata of programs: derived from a body or instructions, checked, merged.
 
-`outs` are the argument slots that are stored to and `ins` those that are loaded from: a slot
-that is both stands in both. A pointer is found through casts of any depth.
+`outs` are the argument slots that are stored to and `ins` those that are loaded from: a slot may be
+in both. A pointer is found through casts of any depth.
 
 A launch axis may be claimed many times, by launch indices and by the variable `core_id`, but with
-one extent. The claims are collected first and judged together, so their order is irrelevant.
+one extent. All claims are collected before they are compared, so their order is irrelevant.
 """
 
 import re
@@ -28,12 +28,12 @@ LAUNCHES = {"workgroup": "group", "local": "local", "global": "direct"}
 AXES = 3
 
 Claim: TypeAlias = tuple[str, int, ScalarNode, str]
-"""Kind, axis and extent, and the name of who claims it."""
+"""Kind, axis and extent, and the name of the index or variable that claims it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Variable:
-    """A whole number given to each run: `low` and `high` are its bounds, both included."""
+    """An integer argument of each run: `low` and `high` are its bounds, both included."""
 
     name: str
     low: int
@@ -59,7 +59,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Metadata that a renderer states itself; what is None is derived.
+    """Metadata that a renderer states itself; fields that are None are derived.
 
     `is_direct` states that there is no local size.
     """
@@ -74,7 +74,7 @@ class Given:
 
 
 def derive(roots: Iterable[ScalarNode]) -> Metadata:
-    """The metadata of a kernel's loops. Raises `ProgramError` where its claims conflict."""
+    """The metadata of a kernel's loops. Raises `ProgramError` if its claims conflict."""
     variables: list[Variable] = []
     claims: list[Claim] = []
     slots: set[int] = set()
@@ -170,7 +170,7 @@ def metadata_of(
 ) -> Metadata:
     """The metadata of these variables, argument slots and launch indices.
 
-    Raises `ProgramError` where the claims conflict.
+    Raises `ProgramError` if the claims conflict.
     """
     unique = unique_variables(variables)
     cores = [_core_claim(v) for v in unique if v.name == CORE]
@@ -180,7 +180,7 @@ def metadata_of(
 
 
 def unique_variables(variables: Iterable[Variable]) -> tuple[Variable, ...]:
-    """By name, each once. Raises `ProgramError` where one name has two pairs of bounds."""
+    """Variables by name, each once. Raises `ProgramError` if a name has two pairs of bounds."""
     found: dict[str, Variable] = {}
     for each in sorted(variables):
         first = found.setdefault(each.name, each)
@@ -224,7 +224,7 @@ def _extents(claims: list[Claim]) -> Size:
 
 
 def same(a: ScalarNode, b: ScalarNode) -> bool:
-    """True if two expressions are built alike, wherever they were written."""
+    """True if two expressions have the same structure, ignoring their source lines."""
     if isinstance(a, nodes.Const) and isinstance(b, nodes.Const):
         return a.value == b.value
     return a is b or _structure(a) == _structure(b)
@@ -245,11 +245,11 @@ def _structure(root: ScalarNode) -> list[tuple[object, ...]]:
 
 
 def merge(derived: Metadata, given: Given) -> Metadata:
-    """The metadata given, completed by the derived.
+    """The given metadata, completed by the derived.
 
-    The given may add to the derived (an argument that the body never touches, a variable that
-    only a launch size reads, a size where the body claims none); what it leaves out or
-    contradicts is a conflict. Raises `ProgramError` with both sides.
+    The given may add to the derived (an argument that the body never accesses, a variable that
+    only a launch size reads, a size if the body claims none); omissions and contradictions are
+    conflicts. Raises `ProgramError` with both sides.
     """
     direct = derived.local_size is None
     if given.is_direct and given.local_size is not None:

@@ -1,6 +1,6 @@
-"""Elements of 4 and 2 bits as files and other programs have them: several in a byte.
+"""Elements of 4 and 2 bits in the packed form of files and other programs: several in a byte.
 
-The first element is the lowest part of the first byte; what is left of the last byte is 0.
+The first element is the lowest part of the first byte; the unused part of the last byte is 0.
 """
 
 from typing import Any, TypeAlias
@@ -13,12 +13,12 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def elements_in_a_byte(dtype: DType) -> int:
-    """2 of int4, 4 of int2; 1 of all that have a byte or more for themselves."""
+    """The number of elements in a byte: 2 of int4, 4 of int2; 1 of types of a byte or more."""
     return 8 // dtype.width if dtype.width else 1
 
 
 def packed(bits: Array, dtype: DType) -> Array:
-    """[n] bytes whose lower bits are the elements → as many as are full of them."""
+    """Pack n elements, one in the lower bits of each byte, into full bytes."""
     width, each = dtype.width, elements_in_a_byte(dtype)
     whole = np.zeros(-(-bits.size // each) * each, np.uint8)
     whole[: bits.size] = bits & ((1 << width) - 1)
@@ -29,7 +29,7 @@ def packed(bits: Array, dtype: DType) -> Array:
 
 
 def unpacked(data: Array, dtype: DType, count: int) -> Array:
-    """`count` elements of a type of 4 or 2 bits, one in each byte, out of full bytes."""
+    """Unpack `count` elements of a type of 4 or 2 bits from full bytes, one in each byte."""
     width, each = dtype.width, elements_in_a_byte(dtype)
     made = np.empty((data.size, each), np.uint8)
     for place in range(each):

@@ -1,7 +1,7 @@
 """Programs: a kernel's source with its metadata, compiled, and ready to run.
 
 Renderer:        instructions -> ProgramSpec      writes the source
-Compiler:        ProgramSpec  -> CompiledSpec     makes it machine code, or leaves it as text
+Compiler:        ProgramSpec  -> CompiledSpec     compiles it to machine code, or keeps the text
 RuntimeFactory:  CompiledSpec -> Program          loads it
 """
 
@@ -34,9 +34,9 @@ class SourceText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The arguments of machine code besides buffers: `parameters`, the variables and launch indices
-    that follow them, bytes of `scratch` memory for each task, and the slots, `aligned`, whose
-    buffers have to begin at a multiple of 64 bytes."""
+    """The arguments of machine code besides buffers: `parameters` are the variables and launch
+    indices that follow the buffers, `scratch` the bytes of scratch memory for each task, and
+    `aligned` the slots whose buffers must be aligned to 64 bytes."""
 
     parameters: tuple[str, ...]
     scratch: int
@@ -45,10 +45,10 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSpec:
-    """Generated source of a kernel, and what a device has to know to compile and run it.
+    """Generated source of a kernel, with the metadata to compile and run it.
 
-    `instructions` are what the source was written from. Where only machine code is left of a
-    program, there is no source either, and its `interface` is given.
+    The source was generated from `instructions`. A program that was loaded from the cache has
+    neither, and its `interface` is given.
     """
 
     name: str
@@ -58,7 +58,7 @@ class ProgramSpec:
     instructions: tuple[Instruction, ...] = ()
     given: Interface | None = None
     interface: Interface = field(init=False)
-    """The arguments of its machine code besides buffers, computed once: instructions are many."""
+    """The arguments of its machine code besides buffers, computed once."""
 
     def __post_init__(self) -> None:
         of_text = Interface(self.metadata.var_names, 0, ())
@@ -73,7 +73,7 @@ class ProgramSpec:
 
     @property
     def tasks(self) -> int:
-        """How many runs, numbered by `core_id`, share the work; they may run at once."""
+        """The number of tasks, numbered by `core_id`, which may run in parallel."""
         return next((v.high + 1 for v in self.metadata.vars if v.name == CORE), 1)
 
     @property
@@ -98,7 +98,7 @@ class ProgramSpec:
 
     @property
     def scratch(self) -> int:
-        """The bytes of scratch memory that each task is given behind its arguments; 0: none."""
+        """The bytes of scratch memory that each task gets as its last argument; 0: none."""
         return self.interface.scratch
 
     @property
@@ -107,13 +107,13 @@ class ProgramSpec:
         return self.interface.aligned
 
     def launch_dims(self, values: Values | None = None) -> LaunchDims:
-        """How often the program runs with these values of its variables."""
+        """The launch size of the program with these values of its variables."""
         return resolve_launch_dims(self.metadata.global_size, self.metadata.local_size, values)
 
 
 def _interface(instructions: Sequence[Instruction]) -> Interface:
-    """The arguments of the code of these instructions besides buffers."""
-    with loading():  # not at import: it knows how LLVM IR is written
+    """The arguments, besides buffers, of code of these instructions."""
+    with loading():  # not at import: it imports the writer of LLVM IR
         from compiler.llvm.scratch import layout
 
     parameters = tuple(i.name for i in instructions if isinstance(i, DefineVar | Special))
@@ -140,7 +140,7 @@ def program_spec(
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """A program as it goes through the last stages; what is not made yet is None."""
+    """A program in the last stages of compilation; stages not reached yet are None."""
 
     body: Any
     device: Any
@@ -150,9 +150,9 @@ class Stages:
 
 
 def from_stages(stages: Stages, name: str = "kernel", given: Given | None = None) -> ProgramSpec:
-    """The program of these stages, each of which has to be what its name says.
+    """The program of these stages, whose types are checked.
 
-    Raises `ProgramError` naming the stage that is missing or something else, and where body,
+    Raises `ProgramError` naming a stage that is missing or of another type, and if body,
     instructions and `given` disagree.
     """
     _expect("body", stages.body, Body)
@@ -189,8 +189,8 @@ def _wrong(stage: str, value: object, expected: str) -> NoReturn:
 class CompiledSpec:
     """A program that passed the device's compiler; `level` is the optimisation level.
 
-    `binary` is machine code where the compiler makes any, else the source is what is loaded;
-    `done` says what LLVM did at that level, and why.
+    `binary` is machine code if the compiler generates it, else the source is loaded; `done` is
+    LLVM's work at that level, with the reason.
     """
 
     spec: ProgramSpec
@@ -210,17 +210,17 @@ class CompiledSpec:
 
     @property
     def global_size(self) -> Size:
-        """How many groups run, or members where there is no local size."""
+        """The number of groups, or of members if there is no local size."""
         return self.spec.metadata.global_size
 
     @property
     def local_size(self) -> Size | None:
-        """How many members a group has."""
+        """The number of members of a group."""
         return self.spec.metadata.local_size
 
     @property
     def buffer_count(self) -> int:
-        """How many buffers a run takes."""
+        """The number of buffers that a run takes."""
         return len(self.spec.globals)
 
 
@@ -246,7 +246,7 @@ class Program(Protocol):
 
     @property
     def slots(self) -> tuple[int, ...]:
-        """The argument slots the program takes: one it never touches is left out."""
+        """The argument slots the program takes, without those that it never accesses."""
         ...
 
     @property
@@ -256,12 +256,12 @@ class Program(Protocol):
 
     @property
     def tasks(self) -> int:
-        """How many runs, which may be at once, share the work; 1: it uses one thread."""
+        """The number of tasks, which may run in parallel; 1: it uses one thread."""
         ...
 
     @property
     def task(self) -> "Task | None":
-        """How machine code may run it; None: only `execute` can."""
+        """Its machine code as a task; None if only `execute` can run it."""
         ...
 
     @property
@@ -270,7 +270,7 @@ class Program(Protocol):
         ...
 
     def unstreamed(self) -> "Program":
-        """The program that does the same wherever its buffers begin."""
+        """An equivalent program for buffers of any alignment."""
         ...
 
     def execute(
@@ -280,12 +280,12 @@ class Program(Protocol):
         ...
 
     def bound(self, buffers: Sequence[int], values: Sequence[int] = ()) -> Callable[[], None]:
-        """A call that runs it on these buffers and values, as often as it is called."""
+        """A function that runs it on these buffers and values at each call."""
         ...
 
 
 class OfSpec:
-    """Base of programs: what the spec of one says."""
+    """Base of programs: properties that its spec states."""
 
     def __init__(self, spec: ProgramSpec) -> None:
         self._spec = spec
@@ -325,9 +325,7 @@ class Compiler(Protocol):
     def __call__(
         self, spec: ProgramSpec, level: int, /, mode: Mode = "fast", cache: Cache = False
     ) -> CompiledSpec:
-        """The program compiled at optimisation `level` (0 to 3); see `Options`.
-
-        Threads may compile at once.
+        """The program compiled at optimisation `level` (0 to 3); see `Options`. Thread-safe.
         """
         ...
 
@@ -338,7 +336,7 @@ RuntimeFactory: TypeAlias = Callable[[CompiledSpec], Program]
 def runs(spec: ProgramSpec, values: Sequence[int]) -> Iterator[dict[str, int]]:
     """The value of each parameter in each run of a program on a CPU, one run after the other.
 
-    `values` are in the order of `var_names`; what stands in the place of `core_id` is replaced.
+    `values` are in the order of `var_names`; the value of `core_id` is replaced.
     Raises `ProgramError` for too few or too many of them, for one outside its bounds, and for a
     program of several runs that could not tell them apart.
     """
@@ -375,9 +373,9 @@ def known_values(metadata: Metadata, values: Sequence[int]) -> dict[str, int]:
 
 
 def _all_are_told(what: str, sizes: tuple[int, int, int], axes: set[int], has_core: bool) -> None:
-    """Refuse several groups or members along an axis that no index of the program numbers."""
+    """Refuse several groups or members along an axis without a launch index."""
     told = axes | ({0} if has_core else set())
     for axis, size in enumerate(sizes):
         if size > 1 and axis not in told:
-            problem = f"many {what}s along axis {axis}, and no index that tells which"
+            problem = f"several {what}s along axis {axis}, but no launch index for it"
             raise ProgramError("program", problem, got=str(size), expected="1")

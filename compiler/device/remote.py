@@ -1,7 +1,7 @@
-"""remote: elements that are not in this process: a worker of a cluster holds them.
+"""remote: elements that a worker of a cluster holds, instead of this process.
 
-What a worker holds is the result of a task, and no result is ever written to: where a program
-writes to a tensor in place, its cell holds another result from then on.
+Workers hold results of tasks, which are immutable: if a program writes to a tensor in place, its
+cell holds another result from then on.
 """
 
 import weakref
@@ -15,16 +15,16 @@ from compiler.graph.nodes import Buffer, Shape
 
 
 class Held(Protocol):
-    """A handle: the result of a task stays in the memory of workers as long as it exists."""
+    """A handle that keeps the result of a task in the memory of workers during its own lifetime."""
 
     def fetch(self) -> Array:
-        """The elements, flat, brought here; computed again where no worker has them any more."""
+        """Fetch the elements, flat; they are recomputed if no worker has them any more."""
         ...
 
 
 @dataclass(eq=False, slots=True)
 class Cell:
-    """The memory of a worker that a tensor has: who writes to it holds another result there."""
+    """The memory of a tensor on a worker: writing to it replaces the result that it holds."""
 
     held: Held
     fetched: "weakref.ref[Array] | None" = None
@@ -32,9 +32,9 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class RemoteData:
-    """Elements that a worker holds: an array of `shape` whose memory, a cell, is elsewhere.
+    """Elements that a worker holds: an array of `shape` whose memory is a cell.
 
-    No result is ever written to. So a copy is another cell that holds the same.
+    Results are immutable, so a copy is another cell that holds the same result.
     """
 
     cell: Cell
@@ -44,12 +44,12 @@ class RemoteData:
 
     @staticmethod
     def of(held: Held, buffer: Buffer) -> "RemoteData":
-        """The data of a buffer on its device, flat."""
+        """The remote data of a buffer, flat."""
         return RemoteData(Cell(held), (buffer.size,), buffer.dtype.numpy, buffer.device)
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of its elements."""
         return int(np.prod(self.shape, dtype=object))
 
     @property
@@ -61,22 +61,22 @@ class RemoteData:
         return self.shape[0]
 
     def reshape(self, *shape: Any) -> "RemoteData":
-        """The same elements in another shape; -1 is what is left."""
+        """The same elements in another shape; -1 stands for the remaining extent."""
         wanted = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
         known = int(np.prod([n for n in wanted if n >= 0], dtype=object))
         extents = tuple(n if n >= 0 else self.size // max(known, 1) for n in wanted)
         return RemoteData(self.cell, extents, self.dtype, self.device)
 
     def copy(self) -> "RemoteData":
-        """The same elements, whatever becomes of these."""
+        """A copy, which later writes to this one do not change."""
         return RemoteData(Cell(self.cell.held), self.shape, self.dtype, self.device)
 
     def replace(self, other: "RemoteData") -> None:
-        """Have the memory hold other elements: it was written to."""
+        """Replace the elements, after a write."""
         self.cell.held, self.cell.fetched = other.cell.held, None
 
     def fetch(self) -> Array:
-        """The elements, brought here once while somebody here uses them."""
+        """The elements, fetched once and shared while in use here."""
         known = self.cell.fetched
         made = known() if known else None
         if made is None:

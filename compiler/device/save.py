@@ -1,7 +1,7 @@
 """save: arrays to files that `disk.py` reads: .npy and safetensors.
 
-A file is replaced in one step (`core/replacing.py`): whoever has the old file mapped into memory
-keeps the old data, and nobody ever sees half a file.
+A file is replaced atomically (`core/replacing.py`): processes that have mapped the old file keep
+the old data, and none sees a partial file.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ can be used in place."""
 
 
 def write_npy(path: Path, array: Array) -> None:
-    """One array as a .npy file; types that are not NumPy's are bytes in it."""
+    """Write one array as a .npy file; types that NumPy does not have are stored as bytes."""
     if dtypes.parse(array.dtype, "save").is_storage:
         array = array.view("V1")
     with replacing(path) as file:
@@ -31,9 +31,9 @@ def write_npy(path: Path, array: Array) -> None:
 
 
 def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Arrays by name as a safetensors file, wide elements first: then all lie aligned.
+    """Write arrays by name as a safetensors file, wide elements first, so that all are aligned.
 
-    Raises `DataError` for a name that the format keeps for itself.
+    Raises `DataError` for a name that the format reserves.
     """
     names = {dtype: short for short, dtype in ELEMENTS.items()}
     header: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def write_safetensors(path: Path, arrays: Mapping[str, Array]) -> None:
         each = elements_in_a_byte(dtype)
         if dtype not in names or array.size % each:
             raise DataError(
-                "save", f"the format has no room for tensor {name}",
+                "save", f"the format cannot hold tensor {name}",
                 got=f"{array.size:,} elements of {dtype}",
                 expected=f"an even number of {dtype}" if dtype in names else ", ".join(ELEMENTS),
             )  # fmt: skip

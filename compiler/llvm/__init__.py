@@ -2,12 +2,12 @@
 
 In order: each imports only what stands before it.
 
-    cache.py          machine code and tunings kept on disk
+    cache.py          machine code and tuning results cached on disk
     level.py          how much LLVM does to a kernel
-    unlocked.py       LLVM's two long calls, on several threads at once
+    unlocked.py       LLVM's two long calls without the GIL, so that threads compile in parallel
     jit.py            machine code from LLVM IR text
-    answer.py         answers one question to LLVM and ends
-    apart.py          questions to LLVM in a process of its own
+    answer.py         runs one LLVM request and exits
+    apart.py          LLVM requests in a separate process
     types.py          LLVM types and constants of our element types
     writer.py         the lines of one LLVM function, with the instructions they belong to
     control.py        control flow as LLVM IR
@@ -18,13 +18,13 @@ In order: each imports only what stands before it.
     remainder.py      the remainder of floats in vectors, exact
     vectors.py        LLVM IR for vectors
     dots.py           LLVM IR for sums of products of small types
-    operations.py     LLVM IR for each operation of the table, with the semantics of the rulings
+    operations.py     LLVM IR for each operation of the table
     scratch.py        LLVM IR for scratch memory, on the stack or behind an argument
-    neighbours.py     elements next to each other in memory that are one load
+    neighbours.py     adjacent scalar loads merged into one vector load
     emit.py           lowered instructions as the text of one LLVM module
     flow.py           control flow of a text of instructions
-    foreign.py        LLVM IR that users wrote, held to what it may be
+    foreign.py        checks of LLVM IR that users wrote
     source.py         stage 7: the LLVM IR of one kernel as generated
-    looking/          LLVM looked at: its passes one by one, assembly, other machines
+    looking/          inspection of LLVM: pass by pass, assembly, code for other machines
     thunk.py          one signature for all kernels, so that one driver can run any of them
 """

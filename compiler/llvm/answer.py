@@ -1,9 +1,9 @@
-"""Answers questions to LLVM: the program of the processes that `apart.py` starts.
+"""Runs LLVM requests: the program of the processes that `apart.py` starts.
 
-    main()     one question, as JSON on standard input; the answer is JSON on standard output, and
-               what LLVM prints of its passes goes to standard error
-    serve()    questions line by line, each answered by a child of its own made by `fork`, which has
-               loaded LLVM already: {"code", "answer", "printed"}, what the child ended with
+    main()     one request, as JSON on standard input; the answer is JSON on standard output, and
+               LLVM's output about its passes goes to standard error
+    serve()    requests line by line; each runs in a forked child, in which LLVM is already loaded.
+               The answer is {"code", "answer", "printed"}: exit code, result and LLVM's output
 """
 
 import base64
@@ -126,13 +126,13 @@ def main() -> None:
 
 
 IDLE = 60.0
-"""Seconds without a question after which nobody is waited for any more."""
+"""The server exits after this many seconds without a request."""
 TOO_LONG = "too long"
-"""The exit code reported for a child that took longer than allowed."""
+"""The exit code reported for a child that ran out of time."""
 
 
 def serve() -> None:
-    """Answers questions until there are none; each says what seconds it may take."""
+    """Answer requests until there are none; each states its time limit in seconds."""
     asked = sys.stdin.fileno()  # not what buffers it: select would not see what is there
     while select.select([asked], [], [], IDLE)[0]:
         line = _line(asked)
@@ -174,7 +174,7 @@ def _answered(question: dict[str, Any], answer: IO[bytes], printed: IO[bytes]) -
 
 
 def _end_of(child: int, seconds: float) -> int | str:
-    """The exit code of a child, which is killed if it takes longer."""
+    """The exit code of a child, which is killed when it exceeds its time limit."""
     end = time.monotonic() + seconds
     pause = 0.0005
     while True:
@@ -190,6 +190,6 @@ def _end_of(child: int, seconds: float) -> int | str:
 
 
 def _content(file: IO[bytes]) -> str:
-    """The content of a file, with what other processes that have it open wrote."""
+    """The content of a file, including what other holders of it have written."""
     file.seek(0)
     return file.read().decode(errors="replace")

@@ -1,11 +1,11 @@
-"""Questions to LLVM in a process of its own: for what cannot be undone or survived in this one.
+"""LLVM requests that run in a separate process, because they could not be undone or survived here.
 
-What LLVM prints of its passes cannot be switched off again, and a machine that cannot do what a
-program needs makes LLVM end the process. So each question has a new one: `answer.py`.
+LLVM's options that print passes cannot be switched off again, and LLVM aborts the process when a
+target cannot do what a program needs. So each request gets a new process: `answer.py`.
 
-To load Python and LLVM takes 0.34 s, several times what most questions take. So where there is
-`fork` one process has them loaded, which a child of it is made of for each question; it ends when
-it was not asked for a minute. Whoever asks while it is busy, or where it ended, starts a process.
+Loading Python and LLVM takes 0.34 s, several times as long as most requests. So where `fork`
+exists, a server process loads them once and forks a child for each request; it exits after a minute
+without requests. A request that finds the server busy or gone starts a process of its own.
 
     question   {"job": "passes", "text", "level": [number, passes], "options": [option]}
                {"job": "assembly", "texts": [text], "levels": [[number, passes]],
@@ -50,16 +50,16 @@ from compiler.llvm.answer import main, serve
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of the process, and all that LLVM printed on the way."""
+    """The answer of the process, and everything that LLVM printed."""
 
     content: dict[str, Any]
     printed: str
 
 
 def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
-    """The answer to one question.
+    """The answer to one request.
 
-    Raises `InternalError`, with LLVM's last words, where it ended the process or took too long.
+    Raises `InternalError`, with LLVM's last message, if LLVM aborted or took too long.
     """
     found = _SERVER.ask(question, seconds) or _alone(question, seconds)
     if found.code == TOO_LONG:
@@ -70,7 +70,7 @@ def ask(question: dict[str, Any], seconds: float = SECONDS_ALLOWED) -> Answer:
 
 
 class _Ended(NamedTuple):
-    """How a process ended that was to answer: its code, the answer as JSON, what was printed."""
+    """The result of a finished process: its exit code, the answer as JSON, LLVM's output."""
 
     code: int | str
     answer: str
@@ -78,7 +78,7 @@ class _Ended(NamedTuple):
 
 
 def _alone(question: dict[str, Any], seconds: float) -> _Ended:
-    """The answer of a process that is started for it."""
+    """The answer of a process that is started for this request."""
     # LLVM prints in pieces of some ten bytes: a pipe would wake this process for each of them.
     with tempfile.TemporaryFile() as printed:
         try:
@@ -94,19 +94,19 @@ def _alone(question: dict[str, Any], seconds: float) -> _Ended:
 
 
 class _Server:
-    """The process whose children answer, if there is one."""
+    """The server process whose children answer, if it runs."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: dict[str, Any], seconds: float) -> _Ended | None:
-        """The answer; None where it is busy, or cannot answer."""
+        """The answer; None if the server is busy or cannot answer."""
         if not hasattr(os, "fork") or not self._lock.acquire(blocking=False):
             return None
         try:
             return self._asked({**question, "seconds": seconds}, seconds + MARGIN)
-        except (OSError, ValueError):  # it ended, as it does when it was not asked for long
+        except (OSError, ValueError):  # it exited, as it does after a while without requests
             self.close()
             return None
         finally:

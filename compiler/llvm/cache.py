@@ -1,14 +1,14 @@
-"""Things made before: in this process's memory, and on disk for the next ones.
+"""A cache of compilation results: in this process's memory, and on disk for later processes.
 
-There are three kinds: object code, loops that a search found (`tune/remembered.py`), and programs
-cut into kernels (`run/remembered.py`). A key stands for everything that an entry depends on. On
-disk every entry is a file of its own:
+It has three kinds of entries: object code, loops that a search found (`tune/remembered.py`), and
+programs partitioned into kernels (`run/remembered.py`). A key covers everything that an entry
+depends on. On disk each entry is one file:
 
-    magic · SHA-256 of all that follows · key · content
+    magic · SHA-256 of the rest · key · content
 
-It appears whole or not at all (written under another name, then renamed), so processes may share a
-folder. What is in it gets executed: a folder or a file that is somebody else's, or that others may
-write to, is refused (`user_cache.py`).
+It is written under a temporary name and then renamed, so it is complete or absent, and processes
+may share a folder. Its content gets executed: a folder or file that belongs to another user, or
+that others may write to, is refused (`user_cache.py`).
 """
 
 import hashlib
@@ -43,22 +43,22 @@ write takes milliseconds."""
 
 
 REFUSED: Counter[str] = Counter()
-"""How many files were not used because somebody else may have written them, by reason."""
+"""The number of files that were refused because another user may have written them, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of content: its name, how its files begin, the folder in the user's cache."""
+    """A kind of content: its name, the magic bytes of its files, its folder in the user's cache."""
 
     name: str
     magic: bytes
     folder: str
     again: str
-    """The remedy where an entry is damaged, in words."""
+    """The remedy for a damaged entry, in words."""
 
     @property
     def suffix(self) -> str:
-        """How the names of the files end."""
+        """The suffix of the files' names."""
         return f".{self.folder[:-1]}"
 
 
@@ -70,14 +70,14 @@ MAGIC = OBJECT.magic
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Entries on disk. Nothing here raises: what cannot be read or written is a warning."""
+    """Entries on disk. Nothing here raises: a failure to read or write is a warning."""
 
     path: Path
     bound: int = BOUND
     kind: Kind = OBJECT
 
     def get(self, key: bytes) -> bytes | None:
-        """The content for a key; None where there is nothing, or the file is damaged."""
+        """The content for a key; None if there is no entry or its file is damaged."""
         path = self._file(key)
         try:
             found = read(path)
@@ -107,7 +107,7 @@ class Folder:
                 self.trim()
 
     def trim(self) -> None:
-        """Remove the entries used longest ago where there is more than the bound."""
+        """Remove the least recently used entries if the folder exceeds its bound."""
         files = sorted(self._files())
         total, least = sum(size for _, size, _ in files), TRIMMED * self.bound
         if total <= self.bound:
@@ -123,7 +123,7 @@ class Folder:
         return self._file(key).exists()
 
     def count(self) -> tuple[int, int]:
-        """How many entries there are, and their bytes."""
+        """The number of entries, and their bytes."""
         sizes = [size for _, size, path in self._files() if path.suffix == self.kind.suffix]
         return len(sizes), sum(sizes)
 
@@ -168,7 +168,7 @@ def _entry(key: bytes, code: bytes, magic: bytes) -> bytes:
 
 
 def _content(found: bytes, key: bytes, magic: bytes) -> bytes | None:
-    """The content of a file; None unless the file is whole and of this key."""
+    """The content of a file; None unless the file is intact and has this key."""
     start = len(magic) + DIGEST
     digest, rest = found[len(magic) : start], found[start:]
     is_whole = found.startswith(magic) and hashlib.sha256(rest).digest() == digest
@@ -187,7 +187,7 @@ def _warn(message: str) -> None:
 
 
 def no_folder(cache: Cache) -> str:
-    """Why nothing is kept on disk; "" where something is, or the folder is refused."""
+    """The reason why nothing is cached on disk; "" if something is, or if the folder is refused."""
     if cache is False:
         return "cache=False"
     return no_user_cache() if cache is True else ""
@@ -225,7 +225,7 @@ class Objects(Kept[bytes, bytes]):
         self.read = 0
 
     def get(self, key: bytes, folder: Folder | None) -> bytes | None:
-        """The content for a key, if it was made before."""
+        """The cached content for a key; None if there is none."""
         held = self.held(key)
         if held is not None:
             return held

@@ -27,12 +27,12 @@ class _Loop:
     is_explicit: bool = False
     """True if there are vectors inside: then LLVM need not look for any."""
     is_certain: bool = False
-    """True if it runs once or more: then it tests behind its body."""
+    """True if it runs at least once: then its test is at the bottom."""
 
 
 @dataclass(slots=True)
 class _Branch:
-    """An open If: where it came from, and what the accumulators held there."""
+    """An open If: the block before it, and the values of the accumulators there."""
 
     stem: str
     before: str
@@ -55,12 +55,12 @@ class Control:
         self._loops: list[_Loop] = []
         self._branches: list[_Branch] = []
         self.constants: dict[int, int] = {}
-        """The registers whose value is a known integer."""
+        """The registers that hold a constant integer."""
         self._assigned = _assigned_in_loops(instructions)
         self._explicit = _with_vectors(instructions)
 
     def set(self, register: int, value: str, dtype: DType, lanes: int = 1) -> None:
-        """The register has this value, of the current instruction."""
+        """Set the value of a register, defined by the current instruction."""
         self.values[register] = value
         self.dtypes[register] = dtype
         self.lanes[register] = lanes
@@ -112,18 +112,18 @@ class Control:
         writer.label(f"{loop.stem}.exit")
 
     def _test(self, loop: _Loop, counter: str, metadata: str = "") -> None:
-        """Go on with the body of a loop, or leave it."""
+        """Branch to the body of a loop, or to its exit."""
         stem, bound = loop.stem, self.values[loop.range.bound]
         test = self.writer.value(f"icmp slt i64 {counter}, {bound}", f"%{stem}.more")
         target = f"label %{stem}.body, label %{stem}.exit"
         self.writer.line(f"br i1 {test}, {target}{metadata}")
 
     def _complete(self, line: int, text: str, instruction: int | None) -> None:
-        """Replace a line written before its text, and what it belongs to, were known."""
+        """Fill in a line that was reserved before its text and its instruction were known."""
         self.writer.lines[line] = SourceLine(text, instruction)
 
     def _loop_metadata(self, loop: _Loop) -> str:
-        """The notes on the jump back: how often to unroll, and to leave vectors as they are."""
+        """The metadata of the back edge: the unroll factor, and no further vectorisation."""
         notes = []
         if loop.unroll:
             notes.append(f'!"llvm.loop.unroll.count", i32 {loop.unroll}')

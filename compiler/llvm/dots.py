@@ -1,4 +1,4 @@
-"""LLVM IR for sums of products of small types: the instructions made for them, or what they do.
+"""LLVM IR for dot products of small types: dedicated instructions, or the equivalent code.
 
     x86, AVX-512 or AVX VNNI   vpdpbusd   4 of u8 · i8 in each lane     vpdpwssd  2 of i16
     x86, AVX-512 BF16          vdpbf16ps  2 of bf16
@@ -6,13 +6,13 @@
 
 On integers they are exact: sums wrap. vdpbf16ps adds the product of the odd elements first and then
 that of the even ones, each sum rounded to nearest, as multiply-adds in float32 do: 48,000 of 48,000
-sums of normal numbers (EPYC, Zen 4, 2026-11-24). So it is another order, which the sums of a
-reduction may have. But a factor below 2^-126 counts as 0, and so does a sum: what differs is 2^-126
-for each addition, and what such factors, of which bfloat16 has 127 for each sign, would have given.
-PyTorch 2.14 has that on such processors too. Who needs these factors says so: a model of a machine
-without "bf16" among its `dots` has none, nor do choices without "dot".
+sums of normal numbers (EPYC, Zen 4, 2026-11-24). So only the order of the additions differs, which
+a reduction leaves open. But subnormals are flushed to zero: a factor below 2^-126, of which
+bfloat16 has 127 for each sign, counts as 0, and so does a sum, an error of at most 2^-126 for each
+addition. PyTorch 2.14 does the same on such processors. To keep subnormals, use a machine model
+without "bf16" among its `dots`, or choices without "dot".
 
-Elsewhere the elements of words are taken apart, converted, multiplied and added.
+Elsewhere the elements of words are unpacked, converted, multiplied and added.
 """
 
 from compiler.core.dtypes import DType, bfloat16

@@ -52,9 +52,9 @@ def emit(
 
     Its arguments are the buffers, in order of slot, then an i64 for each DefineVar and Special, in
     program order, then, if it needs much, a pointer to scratch memory (`llvm/scratch.py`).
-    `has_avx512` says it of the machine that the text is for, and `takes_lanes` whether its
-    multiply-adds take a lane of a register for all, as AArch64's do; `dots` are its instructions
-    for sums of products of small types. None means this host.
+    `has_avx512`, `takes_lanes` (its multiply-adds can broadcast one lane of a register, as
+    AArch64's do) and `dots` (its dot-product instructions for small types) describe the machine
+    that the text is for. None means this host.
     """
     emitter = _Emitter(name, instructions)
     if is_arm() if takes_lanes is None else takes_lanes:
@@ -95,7 +95,7 @@ class _Emitter(Control):
             number for number, instruction in enumerate(self.instructions)
             if isinstance(instruction, lowered.Store) and instruction.is_streamed
         ]  # fmt: skip
-        if streams:  # what was streamed is seen by who runs next
+        if streams:  # non-temporal stores become visible to the next kernel
             self.writer.lines.append(SourceLine("  fence seq_cst", None, tuple(streams)))
         return self._module()
 
@@ -132,7 +132,7 @@ class _Emitter(Control):
         return lines + [SourceLine(text) for text in self.writer.metadata]
 
     def _frame(self, *texts: str) -> list[SourceLine]:
-        """The lines around the body of the function: made of the instructions of its arguments."""
+        """The lines around the function's body, from the instructions of its arguments."""
         given = lowered.DefineGlobal | machine.DefineVar | Special
         arguments = tuple(n for n, i in enumerate(self.instructions) if isinstance(i, given))
         return [SourceLine(text, None, arguments) for text in texts]
@@ -215,7 +215,7 @@ class _Emitter(Control):
         self.set(instruction.out, value, instruction.dtype, instruction.lanes)
 
     def _convert(self, instruction: lowered.Cast | lowered.Bitcast) -> None:
-        """A conversion, of all lanes at once."""
+        """Write a conversion of all lanes at once."""
         lanes, target = instruction.lanes, instruction.dtype
         value, source = self.values[instruction.source], self.dtypes[instruction.source]
         convert = conversions.cast if isinstance(instruction, lowered.Cast) else conversions.bitcast
@@ -348,7 +348,7 @@ class _Emitter(Control):
 
 
 def _access(buffer: lowered.DefineGlobal, is_loaded: bool) -> str:
-    """The attribute that says what is done to a buffer; none where it is read and written."""
+    """The attribute `readonly` or `writeonly` of a buffer; none if it is read and written."""
     if buffer.is_written:
         return "" if is_loaded else "writeonly "
     return "readonly "

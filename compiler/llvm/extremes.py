@@ -1,9 +1,10 @@
 """max and min of floats in vectors, as IEEE 754's maximum and minimum: NaN and signs of zeros.
 
-LLVM's own intrinsic takes six dependent instructions there. The comparison of x86, `a > b ? a : b`,
-gives b where either is NaN and where both are zeros. Asked both ways it gives equal bits except
-there: joined by `or` they are NaN if one is, and of two zeros the negative one: the minimum. For
-the maximum the sign bit is joined by `and`. Each join is one instruction of AVX-512.
+LLVM's own intrinsic takes six dependent instructions for vectors. The comparison of x86,
+`a > b ? a : b`, gives b if either is NaN and if both are zeros. Computed in both orders it gives
+equal bits except in these cases. There the `or` of both results is NaN if one operand is, and
+the negative one of two zeros: the minimum. The maximum combines the sign bits by `and` instead.
+Either combination is one instruction of AVX-512.
 """
 
 from compiler.core.dtypes import DType, float32

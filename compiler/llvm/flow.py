@@ -6,8 +6,7 @@ A block begins at a label or behind a jump. A jump is
     next          control goes on with the line below
     true, false   where LLVM IR names both ways
 
-A loop is what can come back to its head without leaving it: its head comes before (dominates)
-everything inside.
+A loop is a natural loop: the blocks that can reach a back edge to its head, which dominates them.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,13 +39,13 @@ class BasicBlock:
 
     @property
     def depth(self) -> int:
-        """How many loops are around it."""
+        """The number of loops around it."""
         return len(self.loops)
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """From one block to another, by position; `is_back` where it goes to the head of its loop."""
+    """A jump between two blocks, by position; `is_back` if it is a back edge."""
 
     source: int
     target: int
@@ -120,9 +119,9 @@ def _jumps(
 
 
 def _dominators(makers: Sequence[Sequence[int]]) -> list[set[int]]:
-    """For each block those that control has passed whenever it gets there, itself included.
+    """The dominators of each block, itself included.
 
-    `makers` are for each block those that jump to it.
+    `makers` are the predecessors of each block.
     """
     everything = set(range(len(makers)))
     found = [{0} if block == 0 else set(everything) for block in everything]
@@ -140,7 +139,7 @@ def _dominators(makers: Sequence[Sequence[int]]) -> list[set[int]]:
 def _loops(
     backs: Sequence[tuple[int, int]], makers: Sequence[Sequence[int]]
 ) -> dict[int, set[int]]:
-    """The blocks of each loop by its head: all that reach a jump back without passing the head."""
+    """The blocks of each natural loop by its head."""
     found: dict[int, set[int]] = {}
     for source, head in backs:
         inside = found.setdefault(head, {head})
@@ -165,7 +164,7 @@ def control_flow(
     """The flow as a graph: nodes are blocks (attribute `text`), edges are jumps.
 
     Its keys are the entities of the blocks' first lines of code (or their labels, if none has any).
-    A flow that is `known` is not worked out again.
+    A flow passed as `known` is not computed again.
     """
     made = known or flow([line.text for line in lines], label_of, targets_of)
     graph: nx.DiGraph[Any] = empty_graph()

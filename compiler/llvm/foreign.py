@@ -1,8 +1,8 @@
-"""LLVM IR that users wrote, held to what it may be: before any program is compiled with it.
+"""Checks of LLVM IR that users wrote, before any program is compiled with it.
 
-LLVM verifies a text; here its signature is compared with the declared one, and its calls are
-resolved. A call of nothing, and an instruction that this processor does not have,
-would end the process.
+LLVM verifies that a text is well-formed. This module checks that it has the declared signature and
+that the functions that it calls exist. A call of a missing function, or an instruction that this
+processor does not have, would end the process.
 """
 
 import ctypes
@@ -28,9 +28,9 @@ _PROCESSORS = {
 def check_inline(
     name: str, body: str, operands: Sequence[str], result: str, declarations: Sequence[str]
 ) -> tuple[str, ...]:
-    """Refuse what is no single instruction of these types on `%x0`, `%x1`, …; the declarations.
+    """Declarations for a single instruction of these types on `%x0`, `%x1`, …; others are refused.
 
-    Those of intrinsics come back as our own code writes them, so that both are one.
+    Intrinsics are declared as our own code declares them, so that both are the same.
     """
     parameters = ", ".join(f"{t} %x{i}" for i, t in enumerate(operands))
     text = f"define {result} @{CHECK}({parameters}) {{\n  %y = {body}\n  ret {result} %y\n}}"
@@ -49,7 +49,7 @@ def check_inline(
 
 
 def check_kernel(name: str, text: str, declarations: Sequence[str]) -> int:
-    """Refuse what does not define `void @name(ptr, …)`; how many pointers it takes."""
+    """The number of pointers that `void @name(ptr, …)` takes; a text without it is refused."""
     with _parsed(name, [text, *declarations]) as module:
         found = [f for f in module.functions if f.name == name and not f.is_declaration]
         kinds = [str(p.type) for f in found for p in f.arguments]
@@ -64,7 +64,7 @@ def check_kernel(name: str, text: str, declarations: Sequence[str]) -> int:
 
 
 def _parsed(name: str, lines: Sequence[str]) -> Any:
-    """The module of a text. What LLVM refuses is the mistake of whoever wrote it."""
+    """The module of a text. LLVM's refusal is reported as the user's mistake."""
     try:
         return jit.parse("\n".join(lines))
     except CompileError as error:
@@ -72,11 +72,11 @@ def _parsed(name: str, lines: Sequence[str]) -> Any:
 
 
 def _check_calls(name: str, module: Any) -> None:
-    """Refuse what is declared and is nowhere, and what only this processor could refuse."""
+    """Refuse declared functions that do not exist, and instructions that this processor lacks."""
     missing = [each for each in _declared(module) if not _is_there(each)]
     if missing:
         got = ", ".join(f"@{each.name}" for each in missing)
-        _refuse(name, "the text declares what is not there", got,
+        _refuse(name, "the text declares functions that do not exist", got,
                 "LLVM's intrinsics, and functions of libraries that are loaded")  # fmt: skip
     if any(map(_is_of_a_processor, module.functions)) or " asm " in str(module):
         _try(name, str(module))
@@ -89,7 +89,7 @@ def _declared(module: Any) -> Iterator[Any]:
 
 
 def _is_there(declared: Any) -> bool:
-    """LLVM gives each intrinsic that it knows attributes; other names have to be in the process."""
+    """True if a function exists: LLVM knows the intrinsic, or the process has the symbol."""
     if declared.name.startswith("llvm."):
         return bool(list(declared.attributes))
     found = llvm.address_of_symbol(declared.name)
@@ -107,7 +107,7 @@ def _is_of_a_processor(function: Any) -> bool:
 
 
 def _try(name: str, text: str) -> None:
-    """Have code made for this processor in another process, which LLVM may end."""
+    """Compile for this processor in another process, which LLVM may abort."""
     with loading():
         from compiler.llvm import apart
 
@@ -116,7 +116,7 @@ def _try(name: str, text: str) -> None:
         apart.ask(question)
     except CompileError as error:
         got = error.got or error.problem
-        problem = "LLVM cannot make code of the text for this processor"
+        problem = "LLVM cannot compile the text for this processor"
         raise CompileError(f"custom {name}", problem, got=got) from error
 
 

@@ -1,12 +1,12 @@
 """Machine code from LLVM IR text: parse, optimise, generate, load; all through llvmlite.
 
-MCJIT is used because it loads in the least time. The text is verified first: a fault in
-generated code would end the process, an exception would not.
+MCJIT is used because it loads fastest. The text is verified first: a fault in generated code would
+end the process, whereas an exception does not.
 
-Target machines of a level are kept and make the code of all programs: what one finds out about the
-processor takes more time and memory than a kernel. Each makes one program at a time, so threads
-that compile at once have one each. The engine that holds a program's code gets only the finished
-object, and a machine of its own that never compiles.
+Target machines are kept by level and reused for all programs: creating one takes more time and
+memory than compiling a kernel. Each compiles one program at a time, so threads that compile
+concurrently use one each. The engine that holds a program's code gets only the finished object, and
+a target machine of its own that never compiles.
 """
 
 import contextlib
@@ -38,9 +38,9 @@ code, whatever they are called in their program."""
 TASK = ".task"
 """The end of the name of the function that calls a kernel; the kernel itself keeps its name."""
 FORMAT = 1
-"""Another number for object code that is made or called in another way."""
+"""The version of the object code; increase it if code is generated or called differently."""
 _idle: defaultdict[int, list[Any]] = defaultdict(list)
-"""Target machines by level that make no code at the moment."""
+"""Idle target machines by level."""
 
 
 @functools.cache
@@ -66,9 +66,9 @@ def host_features() -> str:
 def target_machine(level: int) -> Any:
     """A target machine for this host at optimisation `level` (0-3).
 
-    On x86 the large code model: code and constants are loaded into blocks of their own, and where
-    files of many gigabytes are mapped these may lie further apart than the 32-bit offsets of the
-    small one reach. LLVM would end the process. Elsewhere llvmlite keeps them in one block.
+    On x86 it uses the large code model: code and constants are loaded into separate blocks. If
+    files of many gigabytes are mapped, these may be further apart than the 32-bit offsets of the
+    small model reach, and LLVM would end the process. Elsewhere llvmlite keeps them in one block.
     """
     _prepare()
     target = llvm.Target.from_default_triple()
@@ -84,7 +84,7 @@ def target_machine(level: int) -> Any:
 
 @contextlib.contextmanager
 def borrowed_machine(level: int) -> Iterator[Any]:
-    """A target machine of a level that no other thread uses meanwhile."""
+    """A target machine of a level for exclusive use by this thread."""
     machines = _idle[level]
     try:
         machine = machines.pop()
@@ -127,9 +127,9 @@ def optimise(module: Any, machine: Any, level: Level) -> None:
 
 
 def _few() -> Any:
-    """Calls are inlined. That is all that code which is explicit gains from: sums of products,
-    softmax and chains ran as fast as after the whole pipeline, and combining instructions took up
-    to 10 ms while it moved the loads of softmax to where they cost half as much again.
+    """Inline calls only. Already vectorised code gains nothing from more: sums of products,
+    softmax and elementwise chains ran as fast as after the whole pipeline. InstCombine took up to
+    10 ms, and moved the loads of softmax to where they cost half as much again.
     """
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
@@ -137,8 +137,8 @@ def _few() -> Any:
 
 
 def _free(passes: Any) -> None:
-    """Free a pipeline. Closing it does nothing: of its two base classes, the one that frees nothing
-    comes first. Where llvmlite has no such method any more, closing is what is left."""
+    """Free a pipeline. Closing it does nothing, because of its two base classes the one that frees
+    nothing comes first. If llvmlite no longer has this method, close it."""
     dispose = getattr(NewPassManager, "_dispose", None)
     if dispose is None:
         passes.close()
@@ -159,7 +159,7 @@ def maker() -> str:
 def object_code(text: str, name: str, level: Level, cache: Cache = False) -> bytes:
     """The object file of the program whose function is `name`; its function is `ENTRY`.
 
-    Kept in memory and, where `cache` says so, on disk. Threads may call it at once.
+    Cached in memory and, if `cache` allows it, on disk. Thread-safe.
     """
     text = _nameless(text, name)
     folder = folder_of(cache)
@@ -210,7 +210,7 @@ class Loaded:
     address: int
 
     def address_of(self, name: str) -> int:
-        """The address of a function by the name that it had in the text; 0 where there is none."""
+        """The address of a function by its name in the text; 0 if there is none."""
         own = {self.name: ENTRY, self.name + TASK: ENTRY + TASK}
         return int(self.engine.get_function_address(own.get(name, name)))
 
@@ -238,7 +238,7 @@ def load_object(code: bytes, name: str, arguments: int) -> Loaded:
 def _engine(code: bytes) -> Any:
     """An engine that holds an object file in memory, linked and executable.
 
-    It is made of an empty module, which it would compile: that takes longer than to link.
+    The engine is created with an empty module, which it never compiles: linking is faster.
     """
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     empty = llvm.parse_assembly("")
@@ -251,7 +251,7 @@ def _engine(code: bytes) -> Any:
 
 @functools.cache
 def dots() -> frozenset[str]:
-    """The instructions for sums of products of small types that code is made with."""
+    """The dot-product instructions for small types that generated code may use."""
     return frozenset(processors.dots(host()))
 
 

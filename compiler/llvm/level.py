@@ -1,4 +1,4 @@
-"""level: how much LLVM does to a kernel: its passes on the IR, and the level of code generation.
+"""level: choose LLVM's pass pipeline and code generation level for each kernel.
 
     Before:  …   5  %5 = range %2 i0
                  6    %6 = mul %5 %3 i64
@@ -6,11 +6,11 @@
                  8    %8 = range %3 r1 reduction   …
     After:   LLVM's pipeline, level 2: loop r1 is left to LLVM's vectoriser
 
-`Options.optimize` is the most that may be done, `Options.mode` who needs it:
+`Options.optimize` is the highest level allowed; `Options.mode` decides what is worth its time:
 
-    fast     what pays: loops that are vector code already, or of few iterations, need almost no
-             passes; loops left to LLVM's vectoriser need its pipeline. Both at level 2
-    explain  LLVM's own pipeline of level `optimize` for every kernel, to look at what it does
+    fast     loops that are already vectorised, or have few iterations, get almost no passes; loops
+             left to LLVM's vectoriser get its pipeline. Both at level 2
+    explain  LLVM's own pipeline of level `optimize` for every kernel, so that you can inspect it
 
 Relies on: invariants of `lowered/verify.py`: loops nest.
 Ensures: a level of at most `Options.optimize`, with its reason.
@@ -33,10 +33,10 @@ bytes at each level. On 2026-11-22, on a machine that was not noted, register ti
 slower at level 1."""
 FEW_TRIPS = 64
 """The trip count up to which a loop is not worth LLVM's vectoriser. Measured 2026-11-23 on one core
-of an AMD EPYC (znver3, AVX2), few passes against the whole pipeline: at 64 iterations a * b + b
-takes 39 ns (5 ns) and compiles in 5 ms (8 ms), a sum of products 50 ns (4 ns) and 6 ms (13 ms), so
-the pipeline pays after over 100,000 runs; at 1,024 iterations (491 and 1,254 ns against 63 and 56,
-5 ms against 14 and 15) after 8,000 to 22,000. The limit between them is a choice."""
+of an AMD EPYC (znver3, AVX2), few passes against the pipeline: at 64 iterations a * b + b runs in
+39 against 5 ns and compiles in 5 against 8 ms, a sum of products in 50 against 4 ns and 6 against
+13 ms, so the pipeline pays after over 100,000 runs; at 1,024 iterations (491 and 1,254 against 63
+and 56 ns, 5 against 14 and 15 ms) after 8,000 to 22,000. The limit between them is a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +80,13 @@ def level_of(instructions: Sequence[Instruction], optimize: int, mode: Mode) -> 
         most = max(most, trips if not loop.has_lanes else 0)
     seen = Number("trip count of an inner loop without lanes", most, "", "at most", FEW_TRIPS)
     if is_vector_code:
-        return Level(number, "few", Reason("every long inner loop is vector code already", seen))
+        return Level(number, "few", Reason("every long inner loop is already vectorised", seen))
     return Level(number, "few", Reason(f"no inner loop has more than {FEW_TRIPS} iterations", seen))
 
 
 @dataclass(slots=True)
 class _Loop:
-    """A loop: its trip count, that of all loops around it together, and what stands in it."""
+    """A loop: its trip count, the product of those of the loops around it, and its contents."""
 
     name: str
     extent: float
@@ -96,7 +96,7 @@ class _Loop:
 
 
 def _inner_loops(instructions: Sequence[Instruction]) -> Iterator[_Loop]:
-    """The loops that have none inside. A bound that is not known counts as endless."""
+    """The innermost loops. An unknown bound counts as unlimited."""
     bounds = {i.out: i.bits for i in instructions if isinstance(i, Const)}
     stack: list[_Loop] = []
     for each in instructions:

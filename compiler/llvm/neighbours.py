@@ -1,11 +1,11 @@
-"""neighbours: elements next to each other in memory that are one load, each a lane of it.
+"""neighbours: merge adjacent scalar loads into one vector load; each value is a lane of it.
 
     %8 = load f32 %1[%5]        %9  = gep %8[0, 0, 0, 0]        one load of <2 x float>: %8 is its
     %10 = load f32 %1[%5 + 1]   %11 = gep %10[0, 0, 0, 0]       lane 0, %10 its lane 1
 
-Where a multiply-add takes a lane of a register for all, as on AArch64, a product's rows are read so
-in half or a quarter of the loads. Other machines load an element into all lanes, which is as fast
-as any load: there they stay apart. Only elements that are wanted in all lanes are put together.
+If a multiply-add can broadcast one lane of a register, as on AArch64, this reads the rows of a
+product with half or a quarter of the loads. Other machines have broadcasting loads, which are as
+fast as any load: there nothing is merged. Only elements that are broadcast are merged.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ class Lane:
 
 
 def neighbours(instructions: Sequence[Instruction]) -> dict[int, Lane]:
-    """For each register of a plain load that is a lane of a wider one, which."""
+    """The lane of a wider load for each register of a scalar load that is merged."""
     places, wanted = _places(instructions), _broadcast(instructions)
     found: dict[int, Lane] = {}
     for loads in _together(instructions, places, wanted):
@@ -60,7 +60,7 @@ def _places(instructions: Iterable[Instruction]) -> dict[int, tuple[int, int]]:
 
 
 def _broadcast(instructions: Iterable[Instruction]) -> set[int]:
-    """The registers that are read in order to stand in all lanes, and for nothing else."""
+    """The registers that are only used as broadcasts."""
     wanted, others = set[int](), set[int]()
     for each in instructions:
         if isinstance(each, machine.Gep) and each.lanes > 1 and not any(each.indices):
@@ -73,8 +73,8 @@ def _broadcast(instructions: Iterable[Instruction]) -> set[int]:
 def _together(
     instructions: Iterable[Instruction], places: dict[int, tuple[int, int]], wanted: set[int]
 ) -> Iterator[list[tuple[int, int, Load]]]:
-    """Plain loads with nothing between them but arithmetic, which differ in what is added to the
-    same register alone: that amount, their order and they themselves."""
+    """Scalar loads from the same base register with only arithmetic between them: their offsets,
+    their order and the loads."""
     groups: dict[tuple[int, int], dict[int, tuple[int, int, Load]]] = {}
     for order, each in enumerate(instructions):
         if isinstance(each, Load):
@@ -90,7 +90,7 @@ def _together(
 
 
 def _cut(run: list[tuple[int, int, Load]]) -> dict[int, Lane]:
-    """A run of elements in pieces of powers of two, as wide as a load can be."""
+    """A run of elements split into powers of two, at most as wide as a load."""
     found: dict[int, Lane] = {}
     while len(run) > 1:
         count = max(WIDEST // run[0][2].dtype.itemsize, 1)

@@ -1,12 +1,12 @@
-"""LLVM IR for each operation of the table, with the semantics of the rulings.
+"""LLVM IR for each operation of the table.
 
-`emit` writes the instructions of one operation, as the LLVM column of its row says; here are the
-writer that the column's functions write with and the routines that they name.
+`emit` writes the instructions of one operation, as the LLVM column of its row defines them. This
+module has the writer for the column's functions, and the routines that they name.
 Floating-point flags: `contract` on products and on the combination of a reduction, `reassoc` on
-that alone. A sum that is no reduction never becomes a multiply-add with a product below it: LLVM
-would do so in one place and not in another, and a value that is computed again, by other loops or
-in another kernel, has the same bits everywhere. So `y == y.max()` finds its maximum, and
-`y.max() - y` is never negative, whichever of them is in memory.
+that alone. A sum that is no reduction is never contracted with a product into a multiply-add: LLVM
+would do so in one place and not in another, but a recomputed value must have the same bits in all
+loops and kernels. So `y == y.max()` finds its maximum, and `y.max() - y` is never negative,
+whichever of them is stored.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -83,7 +83,7 @@ class _Place:
         self.flags = "reassoc contract" if is_reduction and lanes == 1 else "contract"
 
     def value(self, expression: str) -> str:
-        """The name of an instruction on the way."""
+        """The name of an intermediate instruction."""
         return self._writer.value(expression)
 
     def result(self, expression: str) -> str:
@@ -99,7 +99,7 @@ class _Place:
         return splat(text, register_type(self.dtype), self.lanes)
 
     def known(self, operand: str) -> int | None:
-        """The integer that an operand is in all lanes, if it is a constant."""
+        """The integer value of an operand that is a constant in all lanes."""
         text = in_all_lanes(operand)
         return int(text) if text else None
 
@@ -112,7 +112,7 @@ class _Place:
         return self._writer.call(name, self.t, typed, self._name)
 
     def routine(self, name: str, operands: Sequence[str]) -> str:
-        """The result of instructions that take a file of their own."""
+        """The result of a routine of another module."""
         return ROUTINES[name](self._writer, self.dtype, list(operands), self._name, self.lanes)
 
     def in_single(self, form: LLVM, operands: Sequence[str]) -> str:
@@ -147,4 +147,4 @@ ROUTINES: Mapping[str, Routine] = {
     "float_remainder": float_remainder,
     "integer_power": _integer_power,
 }
-"""By the names under which rows of the table ask for them."""
+"""The routines by the names that rows of the table use."""

@@ -1,7 +1,7 @@
 """LLVM IR for scratch memory, on the stack or behind an argument, and for products of tiles.
 
-A little scratch memory is on the stack. Where a kernel needs more, all of it is in memory that
-the caller gives as the last argument, `%scratch`, each part at an address of its own.
+A little scratch memory is on the stack. If a kernel needs more, all of it is in memory that the
+caller passes as the last argument, `%scratch`, each part at a separate address.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True, slots=True)
 class ScratchLayout:
-    """The bytes that the caller has to give, 0 for none, and by register where each part is."""
+    """The bytes that the caller has to pass (0: none), and each part's offset by register."""
 
     size: int
     offsets: dict[int, int]
 
 
 def layout(instructions: Sequence[Instruction]) -> ScratchLayout:
-    """Where the scratch memory of a kernel is."""
+    """The layout of a kernel's scratch memory."""
     offsets: dict[int, int] = {}
     size = 0
     for each in instructions:
@@ -41,7 +41,7 @@ def layout(instructions: Sequence[Instruction]) -> ScratchLayout:
 
 
 def allocate(writer: Writer, memory: Memory, where: ScratchLayout) -> None:
-    """Make a memory known once, at the entry."""
+    """Allocate a memory once, at the entry."""
     t = f"[{memory.size} x {memory_type(memory.dtype)}]"
     text = f"alloca {t}, align {ALIGNMENT}"
     if where.size:

@@ -39,7 +39,7 @@ class Source(Stage):
 
     @property
     def line_count(self) -> int:
-        """How many lines it has."""
+        """The number of its lines."""
         return len(self.rows)
 
     @cached_property
@@ -62,7 +62,7 @@ class Source(Stage):
 
 
 def _alone(text: str, instructions: tuple[int, ...]) -> str:
-    """Why a line belongs to no instruction."""
+    """The reason why a line belongs to no instruction."""
     return "" if instructions or not text else "for LLVM alone"
 
 

@@ -3,11 +3,11 @@
     define void @k.task(ptr %args, i64 %core, ptr %scratch)
 
 `args` holds 8 bytes for each argument: the buffers' addresses, in order of slot, then the value
-of each DefineVar and Special, in program order. `core_id` has no place there: it is `core`.
+of each DefineVar and Special, in program order. `core_id` is not among them: it is `core`.
 `scratch` is passed on, as the last argument, to a kernel that takes it.
 
-The thunk is no part of the kernel's source: `ProgramSpec.text` adds it, so that programs whose
-source was written by hand have one too.
+The thunk is not part of the kernel's source: `ProgramSpec.text` adds it, so that hand-written
+programs have one too.
 
     Before:  define void @k(ptr %data0, ptr %data1, i64 %var.n, i64 %var.core_id)
     After:   define void @k.task(ptr %args, i64 %core, ptr %scratch) {
@@ -22,7 +22,7 @@ source was written by hand have one too.
 from collections.abc import Sequence
 
 CORE = "core_id"
-"""The variable that numbers the runs which share out one kernel's work."""
+"""The variable that numbers the tasks among which a kernel's work is divided."""
 
 
 def thunk_name(name: str) -> str:
@@ -55,7 +55,7 @@ def thunk(
 
 
 def _argument(lines: list[str], kind: str, place: int) -> str:
-    """Load what stands at `place`; returns it with its type."""
+    """Load the argument at `place`; returns it with its type."""
     lines.append(f"  %at{place} = getelementptr i8, ptr %args, i64 {8 * place}")
     lines.append(f"  %a{place} = load {kind}, ptr %at{place}")
     return f"{kind} %a{place}"

@@ -13,7 +13,7 @@ _FLOATS = {16: "half", 32: "float", 64: "double"}
 def register_type(dtype: DType, lanes: int = 1) -> str:
     """The type of a value in a register: `i1` for bool, `i32`, `float`, `<4 x float>`, …
 
-    What is computed in a wider type is its bits: LLVM has no instructions for more.
+    A type that is computed in a wider one is held as its bits, an integer.
     """
     if dtype.kind == "bool":
         return vector_type("i1", lanes)
@@ -54,7 +54,7 @@ def vector(values: list[str], t: str) -> str:
 
 
 def suffix(dtype: DType, lanes: int) -> str:
-    """How the name of an intrinsic tells its type: `f32`, `i8`, `v4f32`."""
+    """The type suffix in the name of an intrinsic: `f32`, `i8`, `v4f32`."""
     t = f"{'f' if _is_number(dtype) else 'i'}{dtype.bits}"
     return t if lanes == 1 else f"v{lanes}{t}"
 

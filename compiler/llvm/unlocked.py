@@ -1,11 +1,11 @@
-"""LLVM's two long calls, on several threads at once.
+"""LLVM's two long calls, running passes and emitting code, in parallel threads.
 
-llvmlite runs one call at a time, whatever it is called on. LLVM itself asks for less: what is made
-in contexts of its own, for target machines of its own, may be made at the same time. So these two
-functions are called through a second handle of the same library, which has no lock. Where a version
-of llvmlite does not have it under this name, they go through llvmlite and threads take turns.
+llvmlite holds one lock during every call. LLVM itself allows more: threads with separate contexts
+and separate target machines may run at the same time. So these two functions are called through a
+second handle of the same library, without the lock. If a version of llvmlite does not offer it,
+they go through llvmlite, one thread at a time.
 
-A fork waits until no thread is in LLVM, by either handle: a child could not use it otherwise.
+A fork waits until no thread is in LLVM, by either handle; otherwise the child could not use LLVM.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ ASSEMBLY, OBJECT = 0, 1
 
 @functools.cache
 def _functions() -> Functions | None:
-    """Running passes and emitting code, without the lock; None where they cannot be had."""
+    """The functions that run passes and emit code, without the lock; None if unavailable."""
     try:
         library = ctypes.CDLL(ffi.lib._name)
         run, emit = library.LLVMPY_RunNewModulePassManager, library.LLVMPY_TargetMachineEmitToMemory
@@ -38,7 +38,7 @@ def _functions() -> Functions | None:
 
 
 def is_parallel() -> bool:
-    """True if threads can make code at the same time."""
+    """True if threads can compile in parallel."""
     return _functions() is not None
 
 

@@ -1,6 +1,6 @@
-"""LLVM IR for vectors: lanes joined and taken, elements in a row, gathers through pointers.
+"""LLVM IR for vectors: insert and extract lanes, contiguous loads and stores, gathers.
 
-Elements in a row need no more alignment than one of them. A predicate with one lane is a branch,
+Contiguous elements need no more alignment than one of them. A predicate with one lane is a branch,
 which `llvm/emit.py` writes; one with several lanes is the mask of an intrinsic.
 """
 
@@ -121,7 +121,7 @@ def store(
 
 
 def stream(writer: Writer, dtype: DType, lanes: int, value: str, address: str) -> None:
-    """Write whole lines, or a part, past the caches; `address` is one that they begin at."""
+    """Write with non-temporal stores; `address` is aligned to a cache line."""
     t, align = memory_type(dtype, lanes), min(lanes * dtype.itemsize, 64)
     if dtype == bool_:
         value = writer.value(f"zext {vector_type('i1', lanes)} {value} to {t}")
@@ -129,7 +129,7 @@ def stream(writer: Writer, dtype: DType, lanes: int, value: str, address: str) -
 
 
 def prefetch(writer: Writer, dtype: DType, address: str, ahead: int) -> None:
-    """Ask for the line with the element `ahead` of an address; there may be no such element."""
+    """Prefetch the cache line of the element `ahead` of an address, which need not exist."""
     t = memory_type(dtype)
     place = writer.value(f"getelementptr {t}, ptr {address}, i64 {ahead}")
     writer.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
@@ -137,7 +137,7 @@ def prefetch(writer: Writer, dtype: DType, address: str, ahead: int) -> None:
 
 
 def _alignment(dtype: DType, lanes: int) -> str:
-    """That of one element; LLVM assumes more of a vector unless it is stated."""
+    """The alignment of one element; without it LLVM assumes that of the vector."""
     return "" if lanes == 1 else f", align {dtype.itemsize}"
 
 

@@ -6,7 +6,7 @@ from compiler.llvm import jit
 from compiler.machines.processors import is_arm
 
 ONE = 999_999
-"""The number of a metadata node; those from a million on are of loops."""
+"""The number of a metadata node; numbers from a million on belong to loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ class Writer:
 
     `instruction` is the index that new lines are attributed to; `block` is the basic block
     being written; `declarations`, `functions` and `metadata` are what the module must contain
-    besides, and `allocations` what stands before all lines, so that it happens once. `has_avx512`
-    says that the text may use what only such a processor has, and `dots` which instructions it has
-    for sums of products of small types (`machines/processors.py`); `is_arm`: it is AArch64.
+    in addition, and `allocations` are the lines at its entry. `has_avx512`, `is_arm` (AArch64) and
+    `dots` (dot-product instructions for small types, `machines/processors.py`) describe the
+    processor that the text is for.
     """
 
     lines: list[SourceLine] = field(default_factory=list)

@@ -1,11 +1,11 @@
-"""Machines: what is known of the one at hand and of others, and what loops are chosen by.
+"""Machines: models of this machine and of others, by which loops are chosen.
 
 In order: each imports only what stands before it.
 
     model.py       the machine model: widths, caches, and how fast one core computes and moves data
     named.py       named machines, a row each
-    processors.py  processors that this host can be treated as, with their LLVM features
-    system.py      the differences between operating systems: Linux and macOS
-    measured.py    the file of what was measured on this machine
-    at_hand.py     the machine at hand, with where each figure comes from
+    processors.py  processors that code can be generated for on this host, as LLVM knows them
+    system.py      differences between operating systems: Linux and macOS
+    measured.py    the file of measurements of this machine
+    at_hand.py     the model of this machine, with the origin of each figure
 """

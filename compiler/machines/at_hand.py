@@ -1,11 +1,11 @@
-"""The machine at hand: a row of `MACHINES`, with what this host tells about itself.
+"""The machine at hand: a row of `MACHINES`, completed by what this host reports.
 
     LLVM              the processor's name chooses the row, its features the width of vectors
     operating system  sizes and ways of caches, pages, cores
-    calibrate()       times, where somebody measured them: kept in the user's cache folder
+    calibrate()       times, if they were measured: kept in the user's cache folder
 
-SVODVIZ_MACHINE names another machine that loops are chosen for where no options do, so that what is
-printed is the same everywhere: the documentation and the tests set it.
+SVODVIZ_MACHINE names another machine to choose loops for, unless options do, so that output is the
+same everywhere: the documentation and the tests set it.
 """
 
 import difflib
@@ -29,10 +29,10 @@ HOST = "host"
 
 
 def machine(name: str = "") -> MachineModel:
-    """The machine of that name; of none the one that SVODVIZ_MACHINE names, else the one at hand.
+    """The machine of that name; without a name the one in SVODVIZ_MACHINE, else the one at hand.
 
-    Printed, it says where each figure comes from. "host" is the one at hand in any case. Raises
-    `DataError` for a name that is not known.
+    Its text states the origin of each figure. "host" is always the one at hand. Raises
+    `DataError` for an unknown name.
     """
     asked = name or asked_for() or HOST
     if asked == HOST:
@@ -58,12 +58,12 @@ def _host(processor: Processor, cores: int, folder: str) -> MachineModel:
 
 
 def forget() -> None:
-    """Who asks next looks for what was measured again."""
+    """Clear the cached model, so that the next call reads the measurements again."""
     _host.cache_clear()
 
 
 def stated(processor: Processor) -> MachineModel:
-    """The machine at hand as it is stated: nothing is measured."""
+    """The machine at hand by stated figures alone, without measurements."""
     row, why = _row(processor)
     nbytes, registers = _vectors(processor)
     told = system.caches()
@@ -89,12 +89,12 @@ def stated(processor: Processor) -> MachineModel:
 
 
 def is_in_table(processor: Processor) -> bool:
-    """True if the table of machines has this very processor, and not only its like."""
+    """True if the table of machines has this exact processor, not only a similar one."""
     return any(it.cpu == processor.name != "generic" for it in MACHINES.values())
 
 
 def _row(processor: Processor) -> tuple[MachineModel, str]:
-    """The row of a processor, and why it is that one."""
+    """The row of a processor, and the reason for this choice."""
     name = processor.name
     by_name = {it.cpu: it.model for it in MACHINES.values() if it.cpu != "generic"}
     if name in by_name:

@@ -1,8 +1,8 @@
-"""The file of what was measured on this machine, in a folder of its user's.
+"""The file of measurements of this machine, in the user's cache folder.
 
     machine-0123456789abcdef.json    {"key": …, "model": {"cycle_ns": …, …}}
 
-A file that is broken, or of another processor or version, is reported and measured again.
+If a file is broken, or of another processor or version, there is a warning and it is not used.
 """
 
 import hashlib
@@ -26,12 +26,12 @@ WORDS = "name", "origins", "broadcasts", "takes_lanes", "masks", "dots"
 
 
 def path_in(folder: Path) -> Path:
-    """The file of what was measured on this machine."""
+    """The path of the file of measurements of this machine."""
     return folder / f"machine-{_key()[:16]}.json"
 
 
 def kept(folder: Path) -> MachineModel | None:
-    """The machine as it was measured; None, with a warning, where the file is no such thing."""
+    """The measured model of this machine; None, with a warning, if the file is not valid."""
     path = path_in(folder)
     try:
         held = json.loads(read(path).decode())
@@ -50,7 +50,7 @@ def kept(folder: Path) -> MachineModel | None:
 
 
 def keep(folder: Path, model: MachineModel) -> None:
-    """Replace the file in one step: who reads it meanwhile has the old one or the new one."""
+    """Replace the file atomically: concurrent readers get the old one or the new one."""
     path = path_in(folder)
     text = json.dumps({"key": _key(), "model": asdict(model)}, indent=1)
     try:
@@ -72,7 +72,7 @@ def _warn(path: Path, why: str) -> None:
 
 
 def _model(given: dict[str, Any]) -> MachineModel:
-    """The model of a JSON object. Raises where a figure is missing, not positive or no number."""
+    """The model of a JSON object. Raises if a figure is missing, not positive or not a number."""
     values = {name: _frozen(value) for name, value in given.items()}
     if set(values) != {each.name for each in fields(MachineModel)}:
         raise ValueError("figures are missing")

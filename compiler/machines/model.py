@@ -1,8 +1,8 @@
-"""The machine model: how fast one core computes and moves data, and what it has to do it with.
+"""The machine model: the resources of one core, and the speed at which it computes and moves data.
 
-    what loops are chosen by      vectors and registers, multiply-adds and loads in a cycle, how
-                                  long one takes, caches with their sets, pages, cores
-    what estimates of time rest on  ns of operations, bytes per ns from and to each level
+    for choosing loops      vectors and registers, multiply-adds and loads per cycle, their
+                            latency, caches with their sets, pages, cores
+    for estimating times    ns of operations, bytes per ns from and to each level
 
 Times are those of generated code in a steady state. `DEFAULT` has those of a Xeon (AVX-512, 2
 cores, 2026-11-23), rounded: 167, 166, 30 and 15 bytes/ns read, 152, 59, 28 and 10 written, 0.012 ns
@@ -19,12 +19,12 @@ from compiler.ops.table import OPS
 
 LEVELS = ("L1", "L2", "L3", "memory")
 EXPENSIVE = {row.name: row.ns for row in OPS.values() if row.ns is not None}
-"""Nanoseconds per element of operations that are several instructions, vectorised, in float32."""
+"""Nanoseconds per element of operations of several instructions, vectorised, in float32."""
 FMA = "fma"
 """A product that is added to a sum: one instruction."""
 PRINTED = ("vector_bytes", "multiply_adds", "loads", "cache_bytes", "read", "page_bytes", "cores",
            "vector_ns")  # fmt: skip
-"""Fields that stand for a line of what is printed, where it says where its figures come from."""
+"""The field whose origin each printed line states."""
 NEVER_VECTOR = frozenset(row.name for row in OPS.values() if row.is_alone)
 """Operations that keep a loop from being vectorised: their figures are those of one element."""
 POLYNOMIALS = frozenset(
@@ -39,33 +39,33 @@ below the 8 and 16 lanes that a vector has; no measurement is on record."""
 
 @dataclass(frozen=True, slots=True)
 class MachineModel(ShownAsText):
-    """The figures of a machine that choices of loops and estimates of time rest on, of one core.
+    """The figures of a machine by which loops are chosen and times estimated, for one core.
 
     `vector_bytes`, `registers`: those for vectors; `multiply_adds`, `loads`: vectors of full width
     in a cycle; `latency`: cycles until the result of a multiply-add can be added to;
-    `broadcasts`: whether a multiply-add takes one element of memory for all lanes, which then needs
-    no register; `takes_lanes`: whether it takes one lane of a register for all; `masks`: whether
-    loads and stores of some lanes cost what those of all do; `cycle_ns`: the length of a cycle
-    under load;
-    `dots`: the instructions that multiply small types, several in each lane, and add these to a
-    sum: u8i8, i8 and u8 of 8 bits, i16, bf16.
+    `broadcasts`: True if a multiply-add can broadcast an element from memory, which then needs no
+    register; `takes_lanes`: True if it can broadcast one lane of a register; `masks`: True if
+    masked loads and stores cost no more than full ones; `cycle_ns`: the length of a cycle under
+    load;
+    `dots`: the dot-product instructions for small types, several products in each lane: u8i8, i8
+    and u8 of 8 bits, i16, bf16.
 
     `cache_bytes`: sizes of the three caches; `ways`: how many lines share a set of each;
     `page_bytes`, `pages`, `page_ways`: of memory, how many a core keeps the addresses of, and how
     many of them share a set.
 
     `read`, `write`: bytes per ns from and to each level, by vectors one after the other;
-    `strided`: ns per element that is read down a column, by the level that holds the array;
+    `strided`: ns per element of a strided read down a column, by the level that holds the array;
     `vector_ns`, `scalar_ns`: one simple operation on a float32 element in vectorised and other
     code; `fma_ns`: one multiply-add in vectorised code, which is one instruction; `step_ns`: one
-    iteration of a loop that holds other loops; `operations`: ns per float32 element of what is
-    many instructions, vectorised; `wide`: how many times longer a 64-bit element takes;
+    iteration of a loop that holds other loops; `operations`: ns per float32 element of operations
+    of many instructions, vectorised; `wide`: the factor by which a 64-bit element takes longer;
     `launch_ns`: one call of a program.
 
-    `cores`: how many run at once; `memory_cores`: how many cores are as fast as all of them where
-    data are in memory, which they share, as they do no other level.
+    `cores`: the number of cores; `memory_cores`: how many of them saturate the bandwidth of memory,
+    the only level that they share.
 
-    `origins`: where figures come from, by field; of those not named, from the row of `name`.
+    `origins`: the origin of figures, by field; fields not named come from the row of `name`.
     """
 
     name: str = "x86-avx512"
@@ -112,7 +112,7 @@ class MachineModel(ShownAsText):
         return max(alone, vector * width * ALONE) if known else alone
 
     def moving_ns(self, level: int, read: float, written: float, threads: int = 1) -> float:
-        """So many bytes from and to a level, by several cores at once."""
+        """The ns to move this many bytes from and to a level, by several cores in parallel."""
         at_once = min(threads, self.memory_cores) if level == LEVELS.index("memory") else threads
         return (read / self.read[level] + written / self.write[level]) / at_once
 

@@ -1,11 +1,11 @@
-"""Named machines: each a row of `MACHINES`, with parameters for LLVM and for the choices of loops.
+"""Named machines, rows of `MACHINES`: a target for LLVM, and a model by which loops are chosen.
 
     Options(machine="apple-m1")                  loops as they are chosen for an Apple M1
-    compilation.assembly_for("arm-neoverse-n1")  its assembly, to be read
+    compilation.assembly_for("arm-neoverse-n1")  its assembly, for reading
 
-Sizes, widths, latencies and what issues in a cycle are those that the makers' manuals and public
-tables of measurements give. Times are not measured, but for those of x86-avx512: they are what that
-machine's are for a cycle, a vector and a load of its own.
+Sizes, widths, latencies and issue rates are those of the makers' manuals and of public tables of
+measurements. Only the times of x86-avx512 are measured; those of other machines are scaled by their
+cycle, vectors and loads.
 """
 
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ from compiler.machines.model import DEFAULT, PRINTED, MachineModel
 _LINUX = "unknown-linux-gnu"
 _K, _M = 1024, 1024 * 1024
 _VNNI, _BF16, _DOTPROD = ("u8i8", "i16"), ("bf16",), ("i8", "u8")
-"""Instructions for sums of products of small types, by the extension that has them."""
+"""Dot-product instructions for small types, by the extension that has them."""
 _YMMS, _ZMMS, _NEONS = (32, 16), (64, 32), (16, 32)
-"""Bytes of a vector, and how many registers there are."""
+"""Bytes of a vector, and the number of vector registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A machine, as LLVM has to know it to write its assembly, and as a reader should.
+    """A machine: its target for LLVM, and notes for readers of its assembly.
 
-    `attributes` are added to the kernel's function; `convention` is how it is called; `note` says
-    what to have in mind when reading; `model` is what loops are chosen by.
+    `attributes` are added to the kernel's function; `convention` is its calling convention; `note`
+    explains the assembly to readers; `model` is the machine model for choosing loops.
     """
 
     id: str
@@ -82,7 +82,7 @@ def descending(speeds: Sequence[float]) -> tuple[float, float, float, float]:
 
 
 def _speed(model: MachineModel) -> float:
-    """Bytes that multiply-adds make in a ns."""
+    """Bytes of multiply-adds in a ns."""
     return model.multiply_adds * model.vector_bytes / model.cycle_ns
 
 
@@ -109,14 +109,14 @@ def _arm(id: str, title: str, cpu: str, model: MachineModel, triple: str = _ARM)
     return Machine(id, title, triple, cpu, "+neon", comment, _NEON, own)
 
 
-def _told(machine: Machine) -> Machine:
-    """The machine, whose figures say that they are this table's."""
+def _with_origin(machine: Machine) -> Machine:
+    """The machine, with this table as the origin of its figures."""
     origins = dict.fromkeys(PRINTED, f"the table's row {machine.id}")
     return replace(machine, model=replace(machine.model, origins=tuple(origins.items())))
 
 
 MACHINES = {
-    machine.id: _told(machine)
+    machine.id: _with_origin(machine)
     for machine in (
         _x86("x86-avx2", "x86-64, AVX2", "x86-64-v3", _model(
             "x86-avx2", _YMMS, (2, 2, 4), 0.3, ((32 * _K, 8), (512 * _K, 8), (16 * _M, 16)),

@@ -1,11 +1,11 @@
-"""Processors that this host can be taken for: a row each, with what LLVM may make use of.
+"""Processors to generate code for on this host: a row each, with the features LLVM may use.
 
     SVODVIZ_CPU=haswell        LLVM writes the code that a Haswell would run: vectors of 256 bits
     SVODVIZ_CPU=skylake-avx512 vectors of 512 bits and masks, as LLVM tunes them for that processor
 
-Only features that arithmetic is made of are in the rows; instructions of operating systems and of
-cryptography are switched off. A processor that has more than the host is refused: its code would
-end the process at an instruction that the host does not know.
+The rows list only features for arithmetic; instructions for operating systems and cryptography are
+disabled. A processor with features that the host lacks is refused: its code would end the process
+at an illegal instruction.
 """
 
 import difflib
@@ -36,7 +36,7 @@ X86: dict[str, tuple[str, ...]] = {
 }
 """Features by LLVM's name of the processor, the least able first."""
 BASELINE = "generic"
-"""A processor that every one of another architecture can be taken for: what all of them have."""
+"""The baseline processor of each other architecture: the features that all of them have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Processor:
 
 
 def named(name: str, host: Mapping[str, bool], is_x86: bool) -> Processor:
-    """The processor of that name, on a host with these features (each there or not).
+    """The processor of that name, on a host with these features (each present or not).
 
-    Raises `DeviceError` for a name that is not known here, or where the host lacks a feature of it.
+    Raises `DeviceError` for an unknown name, or if the host lacks a feature of it.
     """
     known = X86 if is_x86 else {BASELINE: ()}
     if name not in known:
@@ -90,15 +90,15 @@ def is_arm() -> bool:
 
 
 def has_multiply_add() -> bool:
-    """True if the processor that code is made for multiplies and adds in one instruction."""
+    """True if the target processor has a fused multiply-add instruction."""
     return is_arm() or (is_x86() and host().has("fma"))
 
 
 def dots(processor: Processor) -> tuple[str, ...]:
-    """The instructions for sums of products of small types that a processor has, by the types.
+    """The dot-product instructions for small types that a processor has, by the types.
 
     u8i8, i8, u8: four products of 8 bits; i16, bf16: two of 16. Those of AArch64 for bfloat16 are
-    left out: it may round them otherwise than its other instructions do.
+    left out: their rounding may differ from that of its other instructions.
     """
     if not is_x86():
         found = {"i8": "dotprod", "u8": "dotprod", "u8i8": "i8mm"} if is_arm() else {}
@@ -110,9 +110,9 @@ def dots(processor: Processor) -> tuple[str, ...]:
 
 @functools.cache
 def host() -> Processor:
-    """The processor that code is made for: this host's, or the one that SVODVIZ_CPU names.
+    """The target processor: this host's, or the one that SVODVIZ_CPU names.
 
-    Raises `DeviceError` for a name that is not known, or a processor that has more than this host.
+    Raises `DeviceError` for an unknown name, or a processor with features that this host lacks.
     """
     features = llvm.get_host_cpu_features()
     if asked := os.environ.get(VARIABLE, ""):

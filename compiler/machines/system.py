@@ -1,4 +1,4 @@
-"""The differences between operating systems, Linux and macOS: all of them are here.
+"""All differences between operating systems, Linux and macOS.
 
                 Linux                                    macOS
     caches      the files of /sys/devices/system/cpu     sysctl hw.perflevel0.…, else hw.…
@@ -7,13 +7,13 @@
     memory      sysconf                                  sysctl hw.memsize
     in use      the files of /proc/self                  the most that was in use, by getrusage
     samples     perf_event_open                          none: blocks are counted instead
-    threads     as they are                              of a quality that gets performance cores
+    threads     by default                               of a class that gets performance cores
     assembly    .LBB0_1, kernel, comments of // or #     LBB0_1, _kernel, comments of ; or ##
 
-On macOS figures are those of the performance cores. A figure that is not reported is None, never a
-guess. Where the user's caches are is in `core/user_cache.py`, which comes before. Pages are 16 KiB
-on an Apple processor: `mmap.PAGESIZE` says so. Object files are loaded by LLVM (MCJIT), which takes
-memory that is written first and executable afterwards, so that no memory has to be both.
+On macOS figures are those of the performance cores. A figure that the system does not report is
+None, never a guess. The user's cache folders are in `core/user_cache.py`. Pages are 16 KiB on an
+Apple processor (`mmap.PAGESIZE`). Object files are loaded by LLVM (MCJIT), whose memory is first
+writable and later executable, never both.
 """
 
 import ctypes
@@ -34,16 +34,16 @@ IS_MAC = sys.platform == "darwin"
 PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 """The number of that system call of Linux, by machine."""
 USER_INITIATED = 0x19
-"""QOS_CLASS_USER_INITIATED of macOS: somebody waits for the result. A thread of the class below may
-be moved to efficiency cores."""
+"""QOS_CLASS_USER_INITIATED of macOS: a user waits for the result. Threads of lower classes may be
+moved to efficiency cores."""
 MOST_BYTES = 128
-"""Room for what a system keeps in a mutex, a condition or the attributes of a thread: 64, 48 and 64
+"""Bytes reserved for a mutex, a condition variable or the attributes of a thread: 64, 48 and 64
 bytes on macOS; 48, 48 and 64 on Linux, AArch64, and 40, 48 and 56 on x86-64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """A cache of data: `ways` is 0 where the system does not tell."""
+    """A data cache: `ways` is 0 if the system does not report them."""
 
     nbytes: int
     ways: int
@@ -59,7 +59,7 @@ _MOST_CORES: list[int] = []
 
 
 def limit_cores(count: int) -> None:
-    """Have this process use at most so many cores: others on this machine have work as well."""
+    """Limit the number of cores that this process uses, because others share this machine."""
     _MOST_CORES[:] = [max(count, 1)]
 
 
@@ -68,7 +68,7 @@ _OWN = threading.local()
 
 @contextmanager
 def using_cores(count: int) -> Iterator[None]:
-    """Have this thread use so many cores inside, whatever its process is limited to."""
+    """Let this thread use this many cores inside, whatever its process is limited to."""
     before, _OWN.count = getattr(_OWN, "count", 0), count
     try:
         yield
@@ -77,12 +77,12 @@ def using_cores(count: int) -> Iterator[None]:
 
 
 def core_count() -> int:
-    """How many cores this process may use: hyper-threads of one core count once."""
+    """The number of cores that this process may use: hyper-threads of one core count once."""
     return getattr(_OWN, "count", 0) or min([all_cores(), *_MOST_CORES])
 
 
 def all_cores() -> int:
-    """As many cores as the system gives to this process, whatever it is limited to."""
+    """The number of cores that the system gives to this process, ignoring `limit_cores`."""
     if IS_MAC:
         return control("hw.perflevel0.physicalcpu") or control("hw.physicalcpu") or _logical()
     if not hasattr(os, "sched_getaffinity"):
@@ -98,7 +98,7 @@ def memory_bytes() -> int:
 
 
 def resident_bytes() -> int:
-    """The memory that this process has at the moment; on macOS the most that it ever had."""
+    """The resident memory of this process in bytes; on macOS its peak."""
     try:
         pages = int(_text(PROCESS / "statm").split()[1])
     except IndexError:
@@ -107,26 +107,26 @@ def resident_bytes() -> int:
 
 
 def most_resident_bytes() -> int:
-    """The most memory that this process ever had."""
+    """The peak resident memory of this process in bytes."""
     import resource  # there is none on Windows
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if IS_MAC else 1024)
 
 
 def sampling_call() -> int | None:
-    """The number of the system call that opens a counter which samples; None where there is none,
-    or another system's."""
+    """The number of the system call that opens a sampling counter; None if this system has
+    none."""
     return PERF_EVENT_OPEN.get(platform.machine()) if platform.system() == "Linux" else None
 
 
 def comment_of(is_x86: bool) -> str:
-    """The start of a comment in this system's assembly; # starts a number on ARM."""
+    """The beginning of a comment in assembly of this system; # begins a number on ARM."""
     return "#" if is_x86 else ";" if IS_MAC else "//"
 
 
 def prepare_thread(process: Any, attributes: Any, stack_bytes: int) -> None:
-    """Fill in the attributes of a thread that computes, by the functions of the C library: of
-    macOS's classes one that gets performance cores, which no other system has."""
+    """Set the attributes of a computing thread, by functions of the C library: on macOS a class
+    that gets performance cores; other systems need nothing."""
     process.pthread_attr_init(attributes)
     process.pthread_attr_setstacksize(attributes, ctypes.c_size_t(stack_bytes))
     if IS_MAC:
@@ -135,7 +135,7 @@ def prepare_thread(process: Any, attributes: Any, stack_bytes: int) -> None:
 
 
 def origin() -> str:
-    """Where this system's figures come from, in words."""
+    """The origin of this system's figures, in words."""
     return "macOS, sysctl" if IS_MAC else "Linux, /sys/devices/system/cpu"
 
 
@@ -154,7 +154,7 @@ def _cache_of(level: int) -> Cache | None:
 
 
 def _by_control(level: int) -> Cache | None:
-    """A cache as sysctl tells it, which knows no ways."""
+    """A cache as reported by sysctl, which has no ways."""
     kind = "dcache" if level == 1 else "cache"
     for place in (f"hw.perflevel0.l{level}{kind}size", f"hw.l{level}{kind}size"):
         if told := control(place):
@@ -163,9 +163,9 @@ def _by_control(level: int) -> Cache | None:
 
 
 def _by_files(level: int, folder: Path) -> Cache | None:
-    """A cache as Linux tells it, in files; by sysconf, which knows no ways, where there are none.
+    """A cache as reported by Linux in files; without files by sysconf, which has no ways.
 
-    Virtual machines often tell sysconf nothing.
+    In virtual machines sysconf often reports nothing.
     """
     for index in sorted(folder.glob("index*")):
         kind, size = _text(index / "type"), _text(index / "size").removesuffix("K")
@@ -187,7 +187,7 @@ def _text(path: Path) -> str:
 
 
 def control(name: str) -> int:
-    """A number that macOS's `sysctlbyname` tells; 0 where it tells none."""
+    """A number from macOS's `sysctlbyname`; 0 if it has none."""
     try:
         ask = ctypes.CDLL(None).sysctlbyname
     except (OSError, AttributeError):

@@ -2,20 +2,20 @@
 
 In order: each imports only what stands before it.
 
-    allocation.py      memory for the buffers a schedule makes
-    native.py          a schedule made ready
-    overlap.py         which items of a level run at once, and running them so
+    allocation.py      memory for the buffers of a schedule
+    native.py          a schedule prepared for the native driver
+    overlap.py         the items of a topological level that run in parallel
     assemble.py        levels of items become steps for the native driver
     bindings.py        the values that variables have in a run
-    budget.py          programs that do not fit are refused before anything is allocated
+    budget.py          programs that do not fit in memory are refused before any allocation
     building.py        a program on its way through the pipeline
     execution.py       runs the items of a schedule as machine code, one after the other
-    feeding.py         what a user gives a run: data by tensor, name or place
-    numbers.py         programs that differ only in numbers share one that takes them when it runs
-    recompiled.py      how often each line of the user's had a program compiled
-    remembered.py      programs kept on disk, cut into kernels and compiled
+    feeding.py         the data that a user passes to a run: by tensor, name or position
+    numbers.py         programs that differ only in scalar constants share one compilation
+    recompiled.py      the number of compilations that each line of the user caused
+    remembered.py      compiled programs cached on disk
     plans.py           execution plans: a program compiled once, run often, on other data
-    direct.py          runs that one foreign call does
+    direct.py          runs that take one foreign call
     execution_plan.py  a program as an execution plan: `prepare`
     reading.py         parts of data that are in memory, copied without a program
     sharding.py        sharded tensors as programs

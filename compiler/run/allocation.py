@@ -1,4 +1,4 @@
-"""Memory for the buffers a schedule makes: one arena where a plan says so, else one block each."""
+"""Memory for the buffers of a schedule: one arena if it is planned, else one block each."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -18,10 +18,10 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> MemoryPlan | None:
-    """The plan for running `items` in their order; None where it would save nothing.
+    """The memory plan for running `items` in their order; None if it would save nothing.
 
-    Lives are in levels, so items have to run level by level: where their order is another one,
-    each item counts as a level of its own.
+    Live ranges are in topological levels, so items have to run level by level. If their order
+    differs, each item counts as a level of its own.
     """
     by_level = levels(items)
     order = tuple(item.item_id for item in items)
@@ -40,9 +40,9 @@ def with_copies(
 
 
 def allocate(items: Sequence[ScheduleItem], plan: MemoryPlan | None) -> dict[Buffer, Array]:
-    """Uninitialised flat arrays for all buffers that the schedule makes, aligned to 64 bytes.
+    """Uninitialised flat arrays for all buffers of the schedule, aligned to 64 bytes.
 
-    Those that share an arena keep it in use until the last of them is gone.
+    An arena stays in use until the last array in it is gone.
     """
     if plan is None:
         return {buffer: alone(buffer) for buffer in footprint.made_buffers(items)}
@@ -64,8 +64,8 @@ def alone(buffer: Buffer) -> Array:
 
 
 def maker(buffer: Buffer, shape: tuple[int, ...] | None = None) -> Maker:
-    """A function that makes memory for a buffer, flat or of a shape; an error names it or, where
-    it has none, its extents."""
+    """A function that allocates memory for a buffer, flat or of a shape; errors name it by its name
+    or its extents."""
     name = buffer.name or f"[{','.join(map(str, buffer.shape))}]"
     where = device.get(buffer.device)
     if where.memory is not None:

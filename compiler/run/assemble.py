@@ -1,4 +1,4 @@
-"""assemble: levels of items become steps for the native driver, with words for their arguments.
+"""assemble: turn levels of items into steps of the native driver, with words for their arguments.
 
     Before:  level 0: 0 1 2 (at once: 1 2)          kernels, of one task each
              level 1: 3                             a callback
@@ -7,15 +7,14 @@
              item 3
              steps of one call    thunk of 4, 8 tasks
 
-Kernels that are worth a thread (`overlap.py`) are the tasks of one step. One that has several
-tasks itself never is among them.
+Kernels of one level that are worth a thread (`overlap.py`) become the tasks of one step, unless
+they have several tasks themselves.
 
-A transfer between dense parts of memory is a step as well, as kernels are: with
-Python in between it took 10 µs, and the iterations of a loop have one for each state.
+A copy between contiguous parts of memory is a step as well, if there are steps of kernels: through
+Python it took 10 µs, and each iteration of a counted loop has one for each state.
 
-A long run of steps is cut into several calls, so that Ctrl-C is answered between two of them:
-before the first input is written in place, and behind that where a copy of what is written costs
-little.
+A long run of steps is split into several calls, so that Ctrl-C is handled between them: before the
+first input is written in place, and later only if a copy of the written inputs is cheap.
 
 Relies on: items of one group may run in any order, and at once.
 Ensures: groups and levels follow one another; an item without a thunk is a part of its own.
@@ -61,8 +60,8 @@ def assemble(
     cache: Cache = False,
     estimated: Mapping[int, int] | None = None,
 ) -> NativePlan:
-    """The items of `levels`; `threads` and `cache` are those of `Options`. `estimated` has the
-    nanoseconds of items by their numbers, where they are known."""
+    """The plan of the items of `levels`; `threads` and `cache` are those of `Options`. `estimated`
+    has the known nanoseconds of items, by number."""
     items = [item for level in levels for group in level.groups for item in group]
     work = _Assembly(programs, threads or core_count(), cache)
     work.watch(inputs, items, estimated or {})
@@ -81,16 +80,16 @@ def assemble(
 
 
 LONG = 100_000_000
-"""Nanoseconds of estimated time after which a call of the driver ends, so that Python answers
+"""Nanoseconds of estimated time after which a call of the driver ends, so that Python handles
 Ctrl-C. A choice: a tenth of a second is not noticed, and a call takes a millionth of it."""
 COPIED, SHARE = 4.0, 0.02
-"""Bytes that are copied in a nanosecond, at least, and the share of a program's time that copies of
-what it writes may take. Choices."""
+"""The least speed of a copy in bytes per nanosecond, and the share of a program's time that copies
+of written inputs may take. Choices."""
 
 
 @dataclass(slots=True)
 class _Assembly:
-    """Steps and words so far; `runs` are items and how many steps stand before the next one."""
+    """Steps and words so far; `runs` are items, each with the number of steps before it."""
 
     programs: Programs
     threads: int
@@ -111,7 +110,7 @@ class _Assembly:
     numbers: dict[Buffer, int] = field(default_factory=dict)
     """The inputs, by number."""
     is_cut: bool = False
-    """True if a call may end behind a step that writes an input."""
+    """True if a call may end after a step that writes an input."""
     elapsed: int = 0
     """Nanoseconds of the steps that the open call has."""
     pending: set[int] = field(default_factory=set)
@@ -122,7 +121,7 @@ class _Assembly:
     def watch(
         self, inputs: Sequence[Buffer], items: Sequence[ScheduleItem], estimated: Mapping[int, int]
     ) -> None:
-        """Know the inputs that are written, and decide whether copies of them cost little."""
+        """Record the inputs that are written, and decide whether copies of them are cheap."""
         self.numbers = {buffer: number for number, buffer in enumerate(inputs)}
         self.estimated = estimated
         written = {b for item in items for b in item.operation.writes if b in self.numbers}
@@ -130,7 +129,7 @@ class _Assembly:
         self.is_cut = copying <= SHARE * sum(estimated.values())
 
     def _wrote(self, items: Sequence[ScheduleItem], is_python: bool = False) -> None:
-        """The items were added to the open part, or are a part of their own."""
+        """Record the writes of items, which are in the open part or form a part of their own."""
         written = {self.numbers[b] for item in items for b in item.operation.writes
                    if b in self.numbers}  # fmt: skip
         if is_python:
@@ -161,7 +160,7 @@ class _Assembly:
         self.variables = {name: first + number for number, name in enumerate(names)}
 
     def group(self, group: Sequence[ScheduleItem], parallel: Sequence[ScheduleItem]) -> None:
-        """The items of one group: those worth a thread together, the others one by one."""
+        """Add the items of one group: those worth a thread together, the others one by one."""
         beside = [item for item in parallel if self._is_single(item)] if self.threads > 1 else []
         if len(beside) > 1:
             self._together(beside)
@@ -199,7 +198,7 @@ class _Assembly:
         self._wrote([item], is_python=True)
 
     def _transfer(self, item: ScheduleItem, transfer: MemoryTransfer) -> None:
-        """A copy from memory to memory, of elements one after the other; any other is a part."""
+        """Add a copy between contiguous memory as a step; any other transfer is a part."""
         devices = transfer.source_device, transfer.destination_device
         is_here = all(device.get(name).base_key == DEFAULT for name in devices)
         if not is_here or not is_dense(transfer.region):
@@ -244,7 +243,7 @@ class _Assembly:
         return offset
 
     def _is_whole(self, base: int, offset: int) -> bool:
-        """True if a word is an address of whole cache lines in every run: own memory is."""
+        """True if a word is a cache-aligned address in every run, as in the run's own memory."""
         inputs = range(INPUTS, INPUTS + self.inputs)
         return base not in inputs and offset % LINE == 0
 
@@ -261,8 +260,8 @@ class _Assembly:
         self._wrote(items)
 
     def _mark(self) -> int | None:
-        """A last step that says that all was done, where an input is written in place; the number
-        of its word."""
+        """Add a last step that marks completion, if an input is written in place; the number of its
+        word."""
         is_native = bool(self.parts) and isinstance(self.parts[-1], tuple)
         if not is_native or not (self.pending or self.saved):
             return None

@@ -1,7 +1,7 @@
 """The values that variables have in a run: collected from Binds, checked before anything runs.
 
-A program is compiled for all values of its variables; these are what one run gives them.
-Memory, costs and transfers are counted for the greatest values throughout.
+A program is compiled for all values of its variables; a run binds them. Memory, costs and transfers
+are computed for the greatest values.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,8 +25,8 @@ Values: TypeAlias = Mapping[Any, int]
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
-    """The variables of a program: each by name, the values bound, and the inputs
-    whose rows are counted by one."""
+    """The variables of a program by name, the bound values, and the inputs whose number of rows is
+    a variable."""
 
     variables: dict[str, Variable]
     bound: dict[str, int]
@@ -51,8 +51,8 @@ class Bindings:
     def checked(self, given: Values | None = None) -> dict[str, int]:
         """The values of the variables in a run, whatever data the inputs have.
 
-        Raises `DataError` for a name that the program has not, a variable without a value, and a
-        value outside its bounds.
+        Raises `DataError` for an unknown name, a variable without a value, and a value outside
+        its bounds.
         """
         named = self.by_name(given or {})
         values = {**self.bound, **named}
@@ -63,7 +63,7 @@ class Bindings:
     def by_name(self, given: Values) -> dict[str, int]:
         """Values that are given by variables, or their names, by name.
 
-        Raises `DataError` for names that the program has not, and for other bounds than it has.
+        Raises `DataError` for unknown names, and for a variable with other bounds.
         """
         if not isinstance(given, Mapping):
             _refuse("values are given by variables or their names", type(given).__name__,
@@ -81,7 +81,7 @@ class Bindings:
 def bindings_of(root: Sink) -> Bindings:
     """The variables of a program, found in one walk.
 
-    Raises `DataError` where one name has two values, or two pairs of bounds.
+    Raises `DataError` if one name has two values, or two pairs of bounds.
     """
     found = Bindings({}, {}, ())
     inputs: list[Prefix] = []
@@ -123,7 +123,7 @@ def _note_value(found: Bindings, node: Bind, binds: dict[str, Bind]) -> None:
 
 
 def _check(variable: Variable, value: object) -> None:
-    """Refuse what is no value of the variable."""
+    """Refuse a value that the variable cannot have."""
     bounds = f"{variable.low} … {variable.high}"
     if value is None:
         hint = f"bind it, as in {variable.name}.bind({variable.high}), or run with "
@@ -135,7 +135,7 @@ def _check(variable: Variable, value: object) -> None:
 
 
 def _check_rows(node: Prefix, values: Values) -> None:
-    """Refuse a value that asks for more rows than the data of an input have."""
+    """Refuse a value greater than the number of rows of an input's data."""
     buffer, extent = node.sources[0], node.extents[0]
     assert isinstance(buffer, Buffer) and extent is not None
     rows = len(buffers.held(buffer))
@@ -172,7 +172,7 @@ def sliced(flat: Iterable[Array], nodes: Iterable[TensorNode], values: Values) -
 
 
 def _meaningful(flat: Array, node: TensorNode, values: Values) -> Array:
-    """The part of a result that this run means; a copy of memory that another run will write."""
+    """The valid part of a result in this run; a copy if another run will write the memory."""
     if isinstance(node, Assign):
         flat = flat.copy()
     if flat.shape != node.shape:

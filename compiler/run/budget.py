@@ -1,8 +1,8 @@
-"""Programs that do not fit are refused before anything is allocated, by their largest tensor.
+"""Programs that do not fit in memory are refused before any allocation, with their largest tensor.
 
-Two bounds: `Options.memory_limit`, of one program (None: the machine's memory), and the budget of
-the memory of a device (`device.memory.budget`), of everything in use there. Inputs do not count
-for the first: they are there.
+There are two bounds: `Options.memory_limit` for one program (None: the machine's memory), and the
+budget of a device's memory (`device.memory.budget`) for everything in use there. The first does
+not count inputs, which exist already.
 
     allocate: the tensors of the program do not fit in the memory budget
       got:      3 tensors, 3,072 bytes; the largest is f64[16,8], 1,024 bytes
@@ -27,12 +27,12 @@ from compiler.schedule.items import ScheduleItem
 
 
 class AtBuffer(Mistake):
-    """An error of which the user's line is that of a buffer; `at` makes it again with the line."""
+    """An error about a buffer; `at` returns it with the buffer's line in the user's code."""
 
     buffer: Buffer
 
     def at(self, origin: Origin | None) -> "AtBuffer":
-        """The same with a line of the user's."""
+        """The same error with a line of the user's code."""
         raise NotImplementedError
 
 
@@ -46,18 +46,18 @@ class RefusedError(AtBuffer, SizeError):
         super().__init__("allocate", problem, got=got, expected=expected, origin=origin)
 
     def at(self, origin: Origin | None) -> "RefusedError":
-        """The same with the user's line that makes the tensor."""
+        """The same error with the user's line that creates the tensor."""
         return RefusedError(self.problem, self.got, self.expected, self.buffer, origin)
 
 
 @dataclass(slots=True)
 class located:
-    """Errors inside that are at a buffer name the user's line of it, which `origin_of` finds."""
+    """A context in which errors about a buffer get its line, which `origin_of` finds."""
 
     origin_of: Callable[[Buffer], Origin | None]
 
     def __enter__(self) -> None:
-        """Nothing happens before: every run passes here."""
+        """Does nothing, because every run passes here."""
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if isinstance(error, AtBuffer):
@@ -67,7 +67,7 @@ class located:
 def refuse(
     items: Sequence[ScheduleItem], limit: int | None, plan: MemoryPlan | None = None
 ) -> None:
-    """Refuse (`RefusedError`) a run that `limit`, or the memory of a device, does not allow."""
+    """Refuse (`RefusedError`) a run that exceeds `limit` or the budget of a device's memory."""
     refuse_too_large(items, limit, plan)
     refuse_over_budget(items, plan)
 
@@ -87,7 +87,7 @@ def refuse_too_large(
 
 
 def refuse_over_budget(items: Sequence[ScheduleItem], plan: MemoryPlan | None = None) -> None:
-    """Refuse (`RefusedError`) a run for which the memory of a device has not enough left."""
+    """Refuse (`RefusedError`) a run that exceeds the rest of the budget of a device's memory."""
     memories = (device.get(b.device).memory for b in footprint.made_buffers(items))
     for each in {id(m): m for m in memories if m is not None}.values():
         if each.budget is not None:
@@ -97,7 +97,7 @@ def refuse_over_budget(items: Sequence[ScheduleItem], plan: MemoryPlan | None = 
 def _within(
     allocator: Allocator, budget: int, items: Sequence[ScheduleItem], plan: MemoryPlan | None
 ) -> None:
-    """Refuse buffers that do not fit into the free part of one memory."""
+    """Refuse tensors that do not fit in the unused part of a memory's budget."""
     made = [b for b in footprint.made_buffers(items) if device.get(b.device).memory is allocator]
     shared = {p.buffer for p in plan.places if p.offset is not None} if plan else set()
     total = sum(block_size(b.nbytes) for b in made if b not in shared)

@@ -5,8 +5,8 @@
     build.kernel(body)                loops, instructions and LLVM IR of one kernel
     build.load()                      every kernel as a program in memory
 
-Each is made when it is asked for first. A search over loops (`Options.tune`) is no row: it takes
-kernels through the rows many times, and gives the options that the rest of the program is made by.
+Each is computed on first use. A search over loops (`Options.tune`) is no row: it compiles kernels
+many times, and its result is the options for the rest of the program.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Build:
 
     @cached_property
     def tuning(self) -> "tuple[Tuning, ...]":
-        """The search for each distinct kernel; () unless `options.tune` gives time for it."""
+        """The search for each distinct kernel; () unless `options.tune` allows time for it."""
         return tunings_of(self.scheduled, self.options)
 
     @cached_property
@@ -85,7 +85,7 @@ class Build:
         return kernels.load_programs(operations, self.tuned, self.kernel)
 
     def origin_of(self, buffer: Buffer) -> Origin | None:
-        """The user's line that makes the value of a buffer; the last of several."""
+        """The user's line that computes the value of a buffer; the last of several."""
         return origin_of(self.scheduled, self.provenance, buffer)
 
 
@@ -101,7 +101,7 @@ def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
 
 
 def tuned(options: Options, tunings: "Sequence[Tuning]") -> Options:
-    """The options that lead to what was found: its choices for each kernel, and no search."""
+    """The options with the results of the search: choices for each kernel, no more search."""
     if not tunings:
         return options
     found = Measured({tuning.name: tuning.best.choices for tuning in tunings})

@@ -1,11 +1,11 @@
-"""direct: runs that one foreign call does, with as little before it as there can be.
+"""direct: runs that take one foreign call, with the least possible work in Python.
 
     check each array that is given  ·  memory for the results  ·  the call
 
-That a plan can be run so is decided once: machine code does everything there is to do, no input is
-written or of variable extent, no variable has a value, and each result has memory of its own.
-Whether a run can is seen from its data: arrays of the shapes and types of the inputs, row-major.
-Anything else is left to the general way, which converts it or says what is wrong with it.
+A plan qualifies if machine code does all of its work, no input is written or has a dynamic extent,
+no variable has a value, and each result has its own memory. A run qualifies if its data are
+row-major arrays of the shapes and types of the inputs. Otherwise the general path converts the
+data or reports what is wrong with them.
 """
 
 import math
@@ -26,10 +26,10 @@ from compiler.run.native import Changed, NativePlan
 from compiler.run.plans import Structure
 
 SMALL = 4096
-"""Bytes of a result that has no block of the allocator: NumPy finds memory in 0.2 µs, not in 0.9
-(EPYC, AVX2, 2026-11-23)."""
+"""Bytes of a result that is allocated by NumPy, not by the allocator: that takes 0.2 µs instead of
+0.9 (EPYC, AVX2, 2026-11-23)."""
 Usual: TypeAlias = tuple[int, Shape, "np.dtype[Any]"]
-"""An input that can be taken as it is: its number in the structure, its shape and its type."""
+"""An input that needs no conversion: its number in the structure, its shape and its type."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,23 +42,23 @@ class Direct:
     usual: Sequence[Usual]
     """The inputs, in the order of the program."""
     own: list[int]
-    """The addresses of their own data, in the order of the structure, and of what is made; 0 where
-    each run has its own."""
+    """The addresses of the inputs' own data, in the order of the structure, and of allocated
+    buffers; 0 for those that each run supplies."""
     needed: frozenset[int]
     """The numbers of inputs without data of their own."""
     makers: Sequence[tuple[int, Maker]]
-    """The buffers that are made, with the memory of the results, by number."""
+    """The functions that allocate buffers, results included, by number."""
     results: tuple[int, ...] | None
-    """For each result its number there; None where the results are what is made."""
+    """For each result its number there; None if the results are exactly the allocated buffers."""
 
     def run(self, inputs: Given) -> list[Array] | None:
-        """The results; None where there is more to be done, or something is to be refused."""
+        """The results; None if the general path has to convert or refuse something."""
         if cpu.MEMORY.budget is not None:
             return None
         changed: Changed = {}
         if type(inputs) is list and len(inputs) <= len(self.usual):
-            given = inputs.copy()  # what it holds lives on, whatever becomes of it meanwhile
-            # with `strict=False` it takes twice as long
+            given = inputs.copy()  # keeps the arrays alive, even if another thread changes the list
+            # passing strict=False takes twice as long
             pairs: Iterable[tuple[Usual, Any]] = zip(self.usual, given)  # noqa: B905
         else:
             found = self.feed.by_place(inputs)
@@ -87,8 +87,8 @@ def direct_of(
     own: Sequence[int],
     shapes: Sequence[Shape],
 ) -> Direct | None:
-    """Runs of `structure` on an `own` address for each input, or 0; None where machine code does
-    not do it all.
+    """Runs of `structure` on an `own` address for each input, or 0; None if machine code does not
+    do all of the work.
 
     `order` has, for each input of the structure, its place in the program; `shapes` are those of
     the results.
@@ -115,7 +115,7 @@ def direct_of(
 
 
 def maker_of(buffer: Buffer, native: NativePlan, shape: Shape | None = None) -> Maker:
-    """A function that makes memory for a buffer that only one run uses, flat or of a shape."""
+    """A function that allocates memory for a buffer of one run, flat or of a shape."""
     if buffer.nbytes > SMALL or buffer in native.streamed:
         return maker(buffer, shape)
     return cpu.MEMORY.small_maker((buffer.size,) if shape is None else shape, buffer.dtype)

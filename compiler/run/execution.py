@@ -33,10 +33,10 @@ def run(
     host: Host | None = None,
     plan: MemoryPlan | None = None,
 ) -> list[Array]:
-    """The results as flat arrays. Buffers that are no input are allocated first, as planned.
+    """The results as flat arrays. Buffers that are no inputs are allocated first, as planned.
 
-    `values` are those of the variables; the counters of an item come over them. `host` holds the
-    functions that callbacks call, and says afterwards what it did.
+    `values` are those of the variables; the counters of an item override them. `host` holds the
+    functions that callbacks call, and records the calls.
     """
     if any(is_remote(name) for item in items for name in item.operation.devices):
         found = on_cluster(items, results, inputs, programs, values or {})
@@ -84,7 +84,7 @@ def bind(
     values: Mapping[str, int],
     host: Host,
 ) -> Callable[[], None]:
-    """A function that runs one item whenever it is called: as `step` does, looked up only once."""
+    """A function that runs one item at each call: as `step` does, but looked up only once."""
     operation = item.operation
     if not isinstance(operation, Kernel):
         return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])
@@ -103,7 +103,7 @@ def _launch(
 def arguments(
     kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array], values: Mapping[str, int]
 ) -> tuple[Program, list[int], list[int]]:
-    """The program of a kernel, where its buffers are, and the values of its variables."""
+    """The program of a kernel, the addresses of its buffers, and the values of its variables."""
     program, slots = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
     known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
     addresses = [held[slots[slot]].ctypes.data for slot in program.slots]

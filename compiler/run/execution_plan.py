@@ -6,10 +6,10 @@
     plan.run([array], {"n": 50})               other values of variables
     print(plan.explain())                      levels, what overlaps, memory
 
-Inputs are in the order in which the tensors were made (a computed one: when it was realised),
-then come arrays that operations brought in; `print(plan)` has them. A plan is never changed after
-it was made, and each run has memory of its own: threads may share a plan. What a run returns is
-the caller's: no input, no tensor and no other result shares memory with it.
+Inputs are in the order in which the tensors were created (a computed one: when it was realised),
+followed by arrays that operations introduced; `print(plan)` lists them. A plan is immutable and
+each run has its own memory, so threads may share a plan. The caller owns the results: they share
+memory with no input, no tensor and no other result.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -86,25 +86,25 @@ class ExecutionPlan:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The topological levels: the order of items, and which may overlap."""
+        """The topological levels: the order of items, and which of them may overlap."""
         return self.structure.steps
 
     @property
     def memory(self) -> MemoryPlan | None:
-        """Where intermediate values are; None where memory is not planned."""
+        """The plan of intermediate memory; None if memory is not planned."""
         return self.structure.memory
 
     def run(self, inputs: Given = None, variables: Values | None = None) -> list[Array]:
-        """One array per result: the caller's own, which shares memory with nothing else.
+        """Run the plan: one array per result, owned by the caller and sharing memory with nothing.
 
-        `inputs` replaces data by tensors or their names, `{x: array, "w": array}`, or by their
-        places, as a list in the order in which the tensors were made (`self.inputs`, and the
-        plan as it is printed); the rest stays what it was. `variables` has values by variables
-        or their names; one that is not given is what new data have rows, else what it was bound
-        to. Raises `DataError` for an input that does not exist, is given twice or whose name is
-        not unique, for a placeholder without data, and for a value that is missing, is outside
-        its bounds or contradicts the rows of another input, `ShapeError` and `DTypeError` where
-        the data do not fit. No input is written: what the program writes in place is a copy.
+        `inputs` replaces data by tensors or their names, `{x: array, "w": array}`, or by position,
+        as a list in the order in which the tensors were created (`self.inputs`, and the printed
+        plan); other inputs keep their data. `variables` has values by variables or their names;
+        a missing one is the number of rows of new data, else the value it was bound to. Raises
+        `DataError` for an input that does not exist, is given twice or whose name is not unique,
+        for a placeholder without data, and for a value that is missing, outside its bounds or
+        contradicts the rows of another input; `ShapeError` and `DTypeError` if the data do not
+        fit. Inputs are never written: the program writes in place to a copy.
         """
         direct = self._direct
         if direct is not None and not variables:
@@ -140,7 +140,7 @@ class ExecutionPlan:
 
     @cached_property
     def _direct(self) -> Direct | None:
-        """Runs that need one foreign call; None where each run needs more."""
+        """Runs that need one foreign call; None if each run needs more."""
         is_more = self.structure.written_inputs or self._rows or self.feed.bindings.variables
         if is_more or self._shapes is None or any(self.structure.shared_results):
             return None
@@ -149,7 +149,7 @@ class ExecutionPlan:
 
     @cached_property
     def _shapes(self) -> tuple[tuple[int, ...], ...] | None:
-        """The shapes of the results, where each is all of memory of its own."""
+        """The shapes of the results, if each fills its own memory."""
         nodes = self.root.sources
         is_whole = not any(node.extents or isinstance(node, Assign) for node in nodes)
         return tuple(node.shape for node in nodes) if is_whole else None
@@ -157,7 +157,7 @@ class ExecutionPlan:
     def _data(
         self, numbers: Iterable[int], given: Mapping[int, Any], values: Mapping[str, int]
     ) -> tuple[list[Data], list[int]]:
-        """The flat data of all inputs, those of `numbers` looked at anew, and where they are."""
+        """The flat data of all inputs, those of `numbers` looked up again, and their addresses."""
         data, addresses = list(self._own), self._addresses.copy()
         for number in numbers:
             array, usual = given.get(self._order[number]), self._usual[number]
@@ -169,7 +169,7 @@ class ExecutionPlan:
 
     @cached_property
     def _usual(self) -> tuple[Usual | None, ...]:
-        """Shape and type of each input; None of one that is written or of variable extent."""
+        """Shape and type of each input; None if it is written or has a dynamic extent."""
         others = {*self.structure.written_inputs, *self._rows}
         return tuple(
             None if n in others else (buffer.shape, buffer.dtype.numpy)
@@ -178,18 +178,18 @@ class ExecutionPlan:
 
     @cached_property
     def _rows(self) -> tuple[int, ...]:
-        """The inputs that have as many rows as a variable says."""
+        """The inputs whose number of rows is a variable."""
         return tuple(self._numbers[place] for place in self.feed.rows)
 
     @cached_property
     def _unready(self) -> tuple[int, ...]:
-        """The inputs that each run has to look at: without data, written, or of variable extent."""
+        """The inputs that each run has to process: without data, written, or of dynamic extent."""
         empty = (n for n, b in enumerate(self.buffers) if b.unique == PLACEHOLDER)
         return (*empty, *self.structure.written_inputs, *self._rows)
 
     @cached_property
     def _own(self) -> tuple[Data, ...]:
-        """The flat data of every other input: memory stays where it is."""
+        """The flat data of every other input, whose memory does not move."""
         none = np.empty(0, np.uint8)
         unready = set(self._unready)
         return tuple(
@@ -199,7 +199,7 @@ class ExecutionPlan:
 
     @cached_property
     def _addresses(self) -> list[int]:
-        """Where the data are, for a plan that runs often."""
+        """The addresses of the data, for a plan that runs often."""
         return [address_of(a) if isinstance(a, np.ndarray) else 0 for a in self._own]
 
     def _flat(self, number: int, given: Mapping[int, Any], values: Mapping[str, int]) -> Array:
@@ -220,7 +220,7 @@ class ExecutionPlan:
         return "\n".join([*lines, *([str(self.memory)] if self.memory else [])])
 
     def _word(self, buffer: Buffer) -> str:
-        """A buffer as the user calls it."""
+        """The user's name of a buffer."""
         place = buffer.unique - plans.FIRST
         if place < 0:
             return buffer.name
@@ -232,7 +232,7 @@ class ExecutionPlan:
 
 
 def _is(array: object, usual: Usual) -> TypeGuard[Array]:
-    """True if `array` can be taken as it is: that is so most times, and quickly seen."""
+    """True if `array` needs no conversion: the common case, checked quickly."""
     if type(array) is not np.ndarray or (array.shape, array.dtype) != usual:
         return False
     flags = array.flags
@@ -241,11 +241,11 @@ def _is(array: object, usual: Usual) -> TypeGuard[Array]:
 
 @program_call
 def prepare(*program: object, options: Options | None = None) -> ExecutionPlan:
-    """Compile tensors, given one by one or as a list, into a plan. Nothing is run.
+    """Compile tensors, passed one by one or as a list, into a plan. Nothing is run.
 
-    Instead of tensors a function and example inputs for it may be given, and `options` as the
-    last of them, as to `compile`. A realised tensor stands for the program it came from. Raises
-    `DataError` where there are no tensors.
+    Instead of tensors you can pass a function and example inputs, as to `compile`; `options` is
+    the last argument. A realised tensor stands for the program it came from. Raises `DataError`
+    if there are no tensors.
     """
     nodes, options = program_of("prepare", program, options)
     return planned(nodes, options or Options())
@@ -262,7 +262,7 @@ def planned(nodes: Sequence[TensorNode], options: Options) -> ExecutionPlan:
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """How often something was found, how often it had to be made, and how many are kept."""
+    """Hits and misses of a cache, and the number of its entries."""
 
     hits: int
     misses: int
@@ -273,8 +273,8 @@ class CacheCount:
 class DiskCount:
     """Object code found on disk, the files there, and their bytes.
 
-    `refused` counts files that were not used because somebody else may have written them, by
-    reason; `problem` says why nothing is kept on disk, "" where something is.
+    `refused` counts files that were not used because another user may have written them, by
+    reason; `problem` is the reason why nothing is cached on disk, "" if something is.
     """
 
     hits: int
@@ -288,7 +288,7 @@ class DiskCount:
 class RememberedCount:
     """Whole programs found on disk or not, the files there, and their bytes.
 
-    `left` counts programs that were not remembered, by reason (`remembered.py`).
+    `left` counts programs that were not cached, by reason (`remembered.py`).
     """
 
     hits: int
@@ -302,10 +302,9 @@ class RememberedCount:
 class CacheInfo:
     """The contents of the caches between programs: loaded kernels, schedules, object code.
 
-    `objects` counts what was looked for in memory and, where it was not there, on `disk`;
-    `shared` the runs that took a schedule made for other numbers; `lines` has those lines of the
-    user's for which most programs were compiled; `remembered` are those that a process before this
-    one compiled.
+    `objects` counts lookups in memory and, for misses, on `disk`; `shared` counts runs that reused
+    a schedule compiled for other scalar constants; `lines` are the user's lines that caused most
+    compilations; `remembered` counts programs that an earlier process compiled.
     """
 
     programs: CacheCount
@@ -313,7 +312,7 @@ class CacheInfo:
     objects: CacheCount
     disk: DiskCount
     dropped: int = 0
-    """Choices about loops that did not apply and were left out (`dropped.py`)."""
+    """Loop choices that did not apply and were dropped (`dropped.py`)."""
     shared: int = 0
     lines: tuple[recompiled.LineCount, ...] = ()
     remembered: RememberedCount = RememberedCount(0, 0, 0, 0)
@@ -349,8 +348,8 @@ def _remembered(cache: Cache) -> RememberedCount:
 def cache_clear(disk: Cache = False) -> None:
     """Forget programs, schedules and lines, and set the counts to 0. Plans that exist keep theirs.
 
-    `disk=True` removes object code, tuned loops and programs in the user's cache folder too; a
-    folder, what is in it.
+    `disk=True` also removes object code, tuned loops and programs in the user's cache folder; a
+    path removes those in that folder.
     """
     with loading():  # it imports all passes
         from compiler.pipeline.kernels import forget

@@ -227,7 +227,7 @@ def test_a_broken_file_is_refused(tmp_path: Path) -> None:
         "the header is longer than the file": [b"", b"\x01", whole[:20], b"\xff" * 8 + whole[8:]],
         "the tensors are not as long as the file": [whole[:-1], whole + b"\0"],
         "the header is no JSON": [(3).to_bytes(8, "little") + b"{x}"],
-        "the header is no JSON object": [(2).to_bytes(8, "little") + b"[]"],
+        "the header is not a JSON object": [(2).to_bytes(8, "little") + b"[]"],
     }
     for message, files in contents.items():
         for content in files:

@@ -54,7 +54,7 @@ KERNELS = {
     "a long loop": (loops(FEW_TRIPS + 1), pipeline, "loop i0 is left"),
     "short loops that are long together": (loops(9, 9), pipeline, "loop i1 is left"),
     "a loop of unknown length": (loops(None), pipeline, "loop i0 is left"),
-    "vector code": (loops(None, 1000, lanes=16), few, "every long inner loop is vector code"),
+    "vector code": (loops(None, 1000, lanes=16), few, "every long inner loop is already"),
     "vector code, a short rest": (loops(1000, lanes=8, rest=7), few, "every long inner loop"),
     "vector code, then a long loop": (loops(10, lanes=8, rest=999), pipeline, "loop i0 is left"),
 }

@@ -60,7 +60,7 @@ def changed(**row: Any) -> Callable[[Header], Header]:
 
 ODD: dict[str, tuple[Callable[[Header], Header | bytes], str]] = {
     "no JSON": (lambda header: b"hello", "no JSON"),
-    "a list": (lambda header: b"[1, 2]", "no JSON object"),
+    "a list": (lambda header: b"[1, 2]", "not a JSON object"),
     "deep": (lambda header: b'{"a":' * 100_000, "no JSON"),
     "deep lists": (lambda header: b"[" * 100_000 + b"]" * 100_000, "no JSON"),
     "before the data": (changed(data_offsets=[-4, 20]), "does not fit"),

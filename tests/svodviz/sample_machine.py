@@ -25,8 +25,8 @@ def pass_run(kernel: str, source: tuple[Any, ...], level: int | None) -> PassRun
         change("x86-isel", "machine", kernel, Printed(), code),
     )
     remarks = (
-        Remark("made vector code by LLVM", f"vectorized loop {kernel}", 3, "i0", True),
-        Remark(f"not made vector code: {kernel}", "loop not vectorized", 5, kernel, False),
+        Remark("vectorised by LLVM", f"vectorized loop {kernel}", 3, "i0", True),
+        Remark(f"not vectorised: {kernel}", "loop not vectorized", 5, kernel, False),
         Remark("12 instructions in the kernel", "12 instructions", 0, "", None),
     )
     asked = Level(2 if level is None else level, "pipeline", f"of {kernel}")
@@ -47,6 +47,6 @@ def assembly_for(machine: str, source: tuple[Any, ...]) -> tuple[Listing, ...]:
         Listing(title=it.title, name=it.name, rows=rows, sources=((), (1,), (), (2,), (3,), ()),
                 kernel=number, prefix=machine, level=Level(2, "few", "made up"),
                 choices=f"loops of {it.name}: tile i0 4", inner=InnerLoop(
-                    ".LBB0_1", 2, 5, 2, 0, 0, 0, 0, 1.5, f"{it.name} is busy all the time"))
+                    ".LBB0_1", 2, 5, 2, 0, 0, 0, 0, 1.5, f"{it.name} is busy in every cycle"))
         for number, it in enumerate(source)
     )  # fmt: skip

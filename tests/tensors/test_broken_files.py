@@ -60,7 +60,7 @@ PAGES: dict[str, tuple[str, bytes, str]] = {
   got:      101 axes
   expected: at most 64 axes"""),
     "a place that is true": (".safetensors", one([], True, 5, "F32"),
-                             """read a.safetensors: tensor a has no place
+                             """read a.safetensors: tensor a has no data offsets
   got:      True, 5
   expected: whole numbers, 0 or more"""),
 }  # fmt: skip

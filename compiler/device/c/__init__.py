@@ -1,4 +1,4 @@
-"""A kernel as C, to be read.
+"""A kernel as C, for reading.
 
 In order: each imports only what stands before it.
 

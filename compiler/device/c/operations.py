@@ -1,4 +1,4 @@
-"""C for each operation, conversion and constant, with the meanings of the operation table.
+"""C for each operation, conversion and constant, with the semantics of the operation table.
 
 Operands are names or literals, so an expression needs no brackets around them. `helpers` collects
 the functions that an expression calls, by name.
@@ -32,7 +32,7 @@ static inline uint16_t sv_f32_to_bf16(float x)
     return (uint16_t)((bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16);
 }""",
 }
-"""C has no bfloat16 everywhere: it is the upper half of the bits of a float."""
+"""Functions for bfloat16, which C often lacks: it is the upper half of a float's bits."""
 
 
 def type_name(dtype: DType) -> str:
@@ -46,7 +46,7 @@ def _unsigned(dtype: DType) -> str:
 
 
 def literal(bits: int, dtype: DType, helpers: dict[str, str]) -> str:
-    """The constant with these bits, exactly."""
+    """A literal for the constant with exactly these bits."""
     value = from_bits(bits, dtype)
     if dtype == bool_:
         return "true" if value else "false"
@@ -82,7 +82,7 @@ def _float_literal(value: float, bits: int, dtype: DType, helpers: dict[str, str
 
 
 def operation(op: str, dtype: DType, operands: list[str], helpers: dict[str, str]) -> str:
-    """Operation `op` on operands whose last is of type `dtype`, as its row has it."""
+    """Operation `op`, by its row of the table; the last operand has type `dtype`."""
     row = OPS[op]
     is_half = dtype.is_float and dtype.bits == 16
     if is_half and row.result == "same" and not row.has_condition:

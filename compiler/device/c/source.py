@@ -43,7 +43,7 @@ class CSource:
 
 
 def module(sources: Iterable[CSource]) -> str:
-    """One translation unit with several kernels; helpers that they share stand there once."""
+    """One translation unit with several kernels; shared helpers are defined once."""
     each = list(sources)
     helpers = {name: text for source in each for name, text in source.helpers.items()}
     parts = ["\n".join(f"#include <{name}>" for name in INCLUDES), *helpers.values()]
@@ -187,7 +187,7 @@ class _Writer:
         self._line(f"memcpy(&v{out}, &bits{out}, sizeof v{out});")
 
     def _vector(self, instruction: machine.Vector) -> None:
-        """An array of values that are there already."""
+        """An array of existing values."""
         match instruction:
             case machine.VConst(bits=bits, dtype=dtype):
                 values = [literal(each, dtype, self.helpers) for each in bits]

@@ -5,8 +5,8 @@
     !13 = distinct !DILocation(line: 30, …, inlinedAt: !12)      called at model.py:30
     !12 = distinct !DILocation(line: 41, …)                      in the kernel, line 41 of its IR
 
-A function that the user's program called while it made a node counts as inlined where it was
-called, the outermost into the kernel.
+Each function on the call stack of a node appears as inlined into its caller, and the outermost
+into the kernel.
 """
 
 import os
@@ -22,7 +22,7 @@ _FUNCTION = re.compile(r"@([\w.]+)")
 def with_call_stacks(source: Source, origins: Mapping[int, Origin]) -> str:
     """The text of `source`; `origins` has the user's line of each row, by position, if it has one.
 
-    A row of no line of the user's keeps its own number in the kernel's IR.
+    A row without a user line keeps its line number in the kernel's IR.
     """
     made = _Metadata(source.name)
     rows: list[str] = []
@@ -44,7 +44,7 @@ def with_call_stacks(source: Source, origins: Mapping[int, Origin]) -> str:
 
 
 class _Metadata:
-    """Metadata nodes, each made once; they are known by their numbers, `!7`."""
+    """Metadata nodes, each written once and referred to by number, `!7`."""
 
     def __init__(self, name: str) -> None:
         self.numbers: dict[str, str] = {}
@@ -98,7 +98,7 @@ def _calls(origin: Origin) -> list[tuple[str, int, str]]:
 
 
 def _quoted(text: str) -> str:
-    """A string of LLVM IR: what is not plain ASCII as two hexadecimal digits each byte."""
+    """A string of LLVM IR: each byte that is not plain ASCII as two hexadecimal digits."""
     plain = (chr(it) if 32 <= it < 127 and it not in b'"\\' else f"\\{it:02X}"
              for it in text.encode("utf-8", "surrogateescape"))  # fmt: skip
     return f'"{"".join(plain)}"'

@@ -1,8 +1,8 @@
-"""Source lines for instructions whose own location LLVM dropped when it moved or made them.
+"""Source lines for instructions whose location LLVM dropped when it moved or created them.
 
-LLVM keeps no location for what it hoists out of a loop. Such an instruction is there for those
-that read its result: it inherits the source lines of the first of them, or, where nothing that
-reads it is known, those of what it reads.
+LLVM drops the location of an instruction that it hoists out of a loop. Such an instruction
+inherits the source lines of the first instruction that uses its result, or, if no user is known,
+those of its operands.
 """
 
 import re
@@ -26,7 +26,7 @@ _REGISTER = re.compile(
 
 
 def of_optimized(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
-    """`sources` of the lines of LLVM IR, with what each line without any inherits."""
+    """`sources` of the lines of LLVM IR, with inherited ones for lines that have none."""
     result = list(sources)
     readers, writers = _uses(rows)
     for _ in range(ROUNDS):
@@ -44,7 +44,7 @@ def of_optimized(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
 
 
 def _with_labels(rows: Sequence[str], sources: list[Lines]) -> list[Lines]:
-    """`sources` with those of each block's first linked instruction for its label."""
+    """`sources`, where each label has those of its block's first linked instruction."""
     first: Lines = ()
     for position in reversed(range(len(rows))):
         if not _LABEL_LINE.match(rows[position]):
@@ -66,7 +66,7 @@ def _read(row: str) -> list[str]:
 
 
 def _uses(rows: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
-    """Of each value the lines that read it, and the line that makes it."""
+    """For each value, the lines that use it and the line that defines it."""
     readers: dict[str, list[int]] = {}
     writers: dict[str, int] = {}
     for position, row in enumerate(rows):
@@ -79,7 +79,7 @@ def _uses(rows: Sequence[str]) -> tuple[dict[str, list[int]], dict[str, int]]:
 
 
 def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
-    """`sources` of the lines of assembly, with what each line without any inherits.
+    """`sources` of the lines of assembly, with inherited ones for lines that have none.
 
     The first operand of an instruction is the register it writes (Intel and Arm syntax).
     """
@@ -102,7 +102,7 @@ def of_assembly(rows: Sequence[str], sources: Sequence[Lines]) -> list[Lines]:
 
 
 def _with_jumps(rows: Sequence[str], sources: list[Lines]) -> list[Lines]:
-    """`sources` with those of the label that it leads to for each jump without any."""
+    """`sources`, where a jump without any has those of its target label."""
     labels = {row[:-1]: sources[i] for i, row in enumerate(rows) if row.endswith(":")}
     targets = (row.split()[-1] if row.strip() else "" for row in rows)
     return [lines or labels.get(name, ()) for lines, name in zip(sources, targets, strict=True)]

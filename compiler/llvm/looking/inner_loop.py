@@ -1,4 +1,4 @@
-"""The loop of a listing that most of a kernel's time goes to: what an iteration has and takes.
+"""The hottest inner loop of a listing: the contents and the cost of one iteration.
 
     .LBB0_9:                                    80 multiply-adds of 4 lanes, 640 flops
       ldr   q28, [x5]                           101 instructions, 1.26 for each multiply-add
@@ -6,9 +6,9 @@
       b.lt  .LBB0_9                             40 cycles, 100 % of the peak
 
 It is the innermost loop with the most multiply-adds. The cycles are those of LLVM's scheduling
-model (`scheduling_model.py`): as many as the busiest unit needs, as the micro-operations need to
-begin, and as a register needs that each of its values waits for the one before; the greatest of
-these. An iteration's loads are taken to be in the first cache, and its jumps to be foreseen.
+model (`scheduling_model.py`): the greatest of the cycles of the busiest execution unit, of the
+cycles to issue all micro-operations, and of the longest loop-carried dependency through a register.
+Loads are assumed to hit the first cache, and branches to be predicted.
 
 Relies on: the first operand of an instruction is the register it writes (Intel and Arm syntax).
 """
@@ -25,7 +25,7 @@ from compiler.llvm.looking.scheduling_model import Cost, SchedulingModel
 from compiler.machines.model import MachineModel
 
 ENOUGH = 0.9
-"""The part of a loop's instructions that a model has to know: a choice."""
+"""The share of a loop's instructions that the model has to cover. A choice, no measurement."""
 _PRODUCTS = re.compile(
     r"^(?:(?P<x86>vfn?m(?:add|sub)\d+[ps][sd])"
     r"|fn?m(?:l[as]|ad|sb|add|sub)(?:\.(?P<short>\d+[hsd]))?"
@@ -41,9 +41,9 @@ _LENGTH = re.compile(
 )
 _LABEL = re.compile(r"^\S*:$")
 _JUMP = re.compile(r"^(?:J|B$|Bcc$|[CT]BN?Z)")
-"""The instructions that end a block, by LLVM's names: they are not scheduled."""
+"""LLVM's names of block terminators, which are not scheduled."""
 _FRAMES = {"rbp": r"mov\s+rbp, rsp", "x29": r"(?:mov|add)\s+x29, sp", "s0": r"addi\s+s0, sp"}
-"""The frame pointers, where the function sets one up."""
+"""Frame registers that also address the stack, each with the line that sets it up."""
 _WRITES_NOTHING = re.compile(
     r"^(?:st|cmp|fcmp|test|v?u?comis|vtest|j|b$|b\.|cb|tb|prf|prefetch|ret|vse|vsse|sd$|sw$|fs[wd])"
 )
@@ -56,9 +56,9 @@ class InnerLoop:
     """One iteration of the loop in the rows `first` up to `end`, which its `label` begins.
 
     `flops` and `nbytes` are what its multiply-adds compute: two for each element, and the bytes of
-    these; `stack` is how often it reads or writes the stack. `cycles` are None where LLVM has no
-    model, or does not tell; `because` says what takes them, or why they are not known. `share` is
-    that of the machine's peak, None without cycles or multiply-adds.
+    these; `stack` is how often it accesses the stack (spills and reloads). `cycles` is None if
+    LLVM has no model or does not print it; `because` names the bottleneck, or the reason why the
+    cycles are unknown. `share` is the share of peak, None without cycles or multiply-adds.
     """
 
     label: str
@@ -80,7 +80,7 @@ class InnerLoop:
 
     @property
     def words(self) -> tuple[str, str]:
-        """The contents and the cost of an iteration: a sentence each."""
+        """The contents and the cost of an iteration, a sentence each."""
         return self._has(), self._takes()
 
     def _has(self) -> str:
@@ -114,7 +114,7 @@ def timed(
 ) -> InnerLoop:  # fmt: skip
     """The loop with its cycles, and its share of what the machine can do in them.
 
-    `opcodes` are LLVM's names of the instructions of all rows, "" for a label.
+    `opcodes` are LLVM's instruction names of all rows, "" for a label.
     """
     places = [n for n in range(loop.first, loop.end) if opcodes[n]]
     costs = [known.of(opcodes[n]) for n in places]
@@ -122,7 +122,7 @@ def timed(
                if cost is None and not _JUMP.match(opcodes[n])]  # fmt: skip
     if len(missing) > (1 - ENOUGH) * len(places):
         names = ", ".join(sorted(set(missing)))
-        return replace(loop, because=f"LLVM does not say what {names} costs")
+        return replace(loop, because=f"LLVM's model has no cost for {names}")
     sound = [cost or Cost() for cost in costs]
     bounds = (*_units(sound), *_begun(sound, known.width),
               *_waiting([rows[n] for n in places], sound))  # fmt: skip
@@ -133,7 +133,7 @@ def timed(
 
 
 def _innermost(flow: Flow) -> Iterator[list[BasicBlock]]:
-    """The blocks of each loop that has none inside, in the order of the text."""
+    """The blocks of each innermost loop, in the order of the text."""
     inside = {block.loops[-1] for block in flow.blocks if block.loops}
     around = {head for block in flow.blocks for head in block.loops[:-1]}
     for head in sorted(inside - around):
@@ -182,7 +182,7 @@ def _product(row: str, vector_bytes: int, length: tuple[int, int]) -> tuple[int,
 
 
 def _length(rows: Sequence[str]) -> tuple[int, int]:
-    """The lanes that the last instruction of RISC-V which says so asks for, and their bytes."""
+    """The lanes, and their bytes, that the last RISC-V `vsetvli` or `vsetivli` sets."""
     found = next((it for row in reversed(rows) if (it := _LENGTH.search(row))), None)
     if found is None:
         return 1, 4
@@ -193,32 +193,32 @@ def _length(rows: Sequence[str]) -> tuple[int, int]:
 
 
 def _stack(rows: Sequence[str]) -> re.Pattern[str]:
-    """The pattern of a stack access: by stack pointer, or by frame pointer where there is one."""
+    """The pattern of a spill or reload: an address by the stack or the frame pointer."""
     text = "\n".join(rows)
-    frames = [name for name, said in _FRAMES.items() if re.search(said, text)]
+    frames = [name for name, setup in _FRAMES.items() if re.search(setup, text)]
     return re.compile(rf"[\[(](?:rsp|sp|%SPL?|{'|'.join(frames) or 'sp'})\b")
 
 
 def _units(costs: Sequence[Cost]) -> Iterator[tuple[float, str]]:
-    """The cycles that each kind of unit is busy with an iteration."""
+    """The cycles that each kind of execution unit is busy in one iteration."""
     busy: Counter[str] = Counter()
     for cost in costs:
         busy.update(cost.units)
     for name, cycles in busy.items():
-        yield cycles, f"{name} is busy all the time"
+        yield cycles, f"{name} is busy in every cycle"
 
 
 def _begun(costs: Sequence[Cost], width: int) -> Iterator[tuple[float, str]]:
-    """The cycles in which so many micro-operations begin."""
+    """The cycles that it takes to issue the micro-operations."""
     count = sum(cost.micro_operations for cost in costs)
     if width:
-        yield count / width, f"{count} micro-operations, of which {width} begin in a cycle"
+        yield count / width, f"{count} micro-operations, of which {width} issue in a cycle"
     else:
         yield 0.0, ""
 
 
 def _waiting(rows: Sequence[str], costs: Sequence[Cost]) -> Iterator[tuple[float, str]]:
-    """The cycles of each vector that is only ever made from its own value before."""
+    """The latency of each loop-carried dependency through a vector register."""
     chains: Counter[str] = Counter()
     broken: set[str] = set()
     for row, cost in zip(rows, costs, strict=True):
@@ -232,4 +232,4 @@ def _waiting(rows: Sequence[str], costs: Sequence[Cost]) -> Iterator[tuple[float
         broken.update(named[1:2] if word.startswith("ldp") else ())
     for name, cycles in chains.items():
         if name.startswith(_VECTORS) and name not in broken:
-            yield cycles, "a sum waits for itself as it was before"
+            yield cycles, "an accumulator waits for its previous value"

@@ -4,14 +4,14 @@
              vaddps  ymm2, ymm2, ymm0                             vaddps …     3 cycles
              jne     .LBB0_1                                      jne …        1 cycle
 
-A latency is the cycles until another instruction can use the result: what a chain of instructions
-that wait for each other takes, not what each of many independent ones does. LLVM's scheduler prints
-it for every instruction before registers are assigned (`-misched-print-dags`), in a process of its
-own. An instruction of the assembly is known by its name, the width of its registers and whether it
-reads memory, as one of these; what code generation adds later, and no loop holds, has none.
+A latency is the number of cycles until another instruction can use the result. It bounds a chain of
+dependent instructions; independent ones overlap. LLVM's scheduler prints it for every instruction
+before registers are assigned (`-misched-print-dags`), in a separate process. A row of the assembly
+is matched to these by its name, the width of its registers and whether it reads memory.
+Instructions outside loops, and those that code generation adds later, have no latency.
 
-Relies on: an LLVM that was built to print this; else the question fails with its words.
-Ensures: an estimate, made from the same program by the same LLVM as the assembly that it annotates.
+Relies on: an LLVM that was built to print this; else the request fails with LLVM's message.
+Ensures: an estimate, by the same LLVM and from the same program as the assembly.
 """
 
 import re
@@ -44,10 +44,10 @@ Form = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Latencies(ShownAsText):
-    """For each row of a kernel's assembly its cycles; None where they are not known.
+    """The cycles of each row of a kernel's assembly; None where they are unknown.
 
     `processor` is the one whose model LLVM used, `rows` are those of the assembly. `print` shows
-    the loops, `…` in the place of what is in none.
+    the loops, and `…` for rows outside them.
     """
 
     kernel: str
@@ -77,16 +77,16 @@ class Latencies(ShownAsText):
 
 
 def latencies(source: Source, level: Level, listing: Listing) -> Latencies:
-    """The assembly of a kernel with latencies.
+    """The latencies of the instructions of a kernel's assembly.
 
-    Raises `InternalError` where this LLVM does not tell them.
+    Raises `InternalError` if this LLVM does not print them.
     """
     text = "\n".join(row.text for row in source.rows)
     question = {"job": "passes", "text": text, "level": [level.number, level.passes]}
     printed = ask({**question, "options": [OPTION]}).printed
     known = model(printed)
     if not known:
-        raise InternalError("llvm", "this LLVM does not print what its scheduler knows")
+        raise InternalError("llvm", "this LLVM does not print its scheduling model")
     inside = _in_loops(listing)
     cycles = tuple(
         cycles_of(row, known) if place in inside else None for place, row in enumerate(listing.rows)
@@ -127,7 +127,7 @@ def _units(printed: str) -> Iterator[tuple[str, int]]:
 
 
 def cycles_of(row: str, known: dict[Form, dict[str, int]]) -> int | None:
-    """The cycles of one line of assembly; None for a label, and for what is not in the model."""
+    """The cycles of one line of assembly; None for a label or an unknown instruction."""
     words = row.split(None, 1)
     if not words or words[0].endswith(":"):
         return None

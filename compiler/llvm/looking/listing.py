@@ -1,7 +1,8 @@
-"""Stage 8: what LLVM made of a kernel: optimised IR and assembly, linked to the IR we generated.
+"""Stage 8: the optimised IR and the assembly of a kernel, linked to the generated IR.
 
-The source gets a debug location on every line (its own line number); LLVM keeps what it can, and
-`.loc` directives and `!dbg` references lead back. What it moved inherits (`inherited.py`).
+Each line of the source gets a debug location, its own line number. LLVM keeps as many of them as it
+can; `.loc` directives and `!dbg` references lead back. Moved instructions inherit a location
+(`inherited.py`).
 """
 
 import contextlib
@@ -56,7 +57,7 @@ _NO_INSTRUCTION = re.compile(
 class Listing(Stage):
     """A text LLVM printed, line by line; `sources[i]` are the source lines of line i.
 
-    `level` says which passes ran, and why; the machine code that runs was made in the same way.
+    `level` names the passes that ran, and why; the code that is executed was compiled the same way.
     `comment` begins a comment in the assembly of its machine.
     """
 
@@ -67,9 +68,9 @@ class Listing(Stage):
     level: Level
     comment: str = "#"
     choices: str = ""
-    """How the loops were transformed, where they are not those of the other stages; in words."""
+    """How the loops were transformed, if they differ from those of the other stages; in words."""
     inner: "InnerLoop | None" = None
-    """The cost of an iteration of its most important loop, where requested."""
+    """The cost of an iteration of the hottest loop, if it was requested."""
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -88,7 +89,7 @@ class Listing(Stage):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The heading of the text: the choices, and the cost of an iteration."""
+        """The notes above the text: the choices, and the cost of an iteration."""
         return (*filter(None, [self.choices]), *(self.inner.words if self.inner else ()))
 
     def __str__(self) -> str:
@@ -110,7 +111,7 @@ class Listing(Stage):
 
     @property
     def instruction_count(self) -> int:
-        """How many instructions assembly has: its lines but for labels."""
+        """The number of instructions of the assembly: its lines without labels."""
         return sum(_asm_label(row) is None for row in self.rows)
 
     @cached_property
@@ -125,10 +126,10 @@ class Listing(Stage):
 
 
 def _alone(text: str) -> str:
-    """Why a line comes from no line of the generated IR."""
+    """The reason why a line comes from no line of the generated IR."""
     if text.startswith(";"):
         return "a remark by LLVM"
-    return "LLVM made it for itself: no origin is kept, and nothing that has one reads it"
+    return "added by LLVM: it has no origin, and no instruction with an origin uses its result"
 
 
 def _asm_label(text: str) -> str | None:
@@ -196,7 +197,7 @@ class _Metadata:
 
 @contextlib.contextmanager
 def _passed(source: Source, level: Level) -> Iterator[tuple[Any, Any]]:
-    """The module of `source` after the passes of `level`, and the machine that they were for."""
+    """The module of `source` after the passes of `level`, and their target machine."""
     with (
         jit.parse(with_locations(source)) as module,
         jit.borrowed_machine(level.number) as machine,
@@ -264,7 +265,7 @@ def _chain(number: int, locations: dict[int, tuple[int, int | None]]) -> tuple[i
 
 
 def printed(source: Source, level: Level) -> str:
-    """The machine code of `source` as LLVM prints it, with all that an assembler has to know."""
+    """The machine code of `source` as LLVM prints it, with all directives for an assembler."""
     with _passed(source, level) as (module, machine):
         return unlocked.emit_assembly(machine, module)
 
@@ -301,7 +302,7 @@ def linked_assembly(text: str, comment: str) -> tuple[list[str], list[tuple[int,
 
 
 def code_lines(text: str, comment: str) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Each printed line up to what is for debuggers alone, with the row that it is in a listing
+    """Each printed line before the debug sections, with its row in a listing
     ("" where it is none), and the source lines that `.loc` says.
     """
     current: tuple[int, ...] = ()

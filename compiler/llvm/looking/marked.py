@@ -49,7 +49,7 @@ def is_counted() -> bool:
 
 
 def marked(source: Source, level: Level, listing: Listing) -> Marked:
-    """The kernel with a mark at each row of its listing. Raises `InternalError` where LLVM cannot
+    """The kernel with a mark at each row of its listing. Raises `InternalError` if LLVM cannot
     assemble what it printed."""
     marks = tuple(f"row{place}" for place in range(len(listing.rows) + 1))
     labels = [[f"\t.globl {it}", f"{it}:"] for it in marks]
@@ -105,8 +105,8 @@ def _with(
 
 
 def _readable(line: str) -> list[str]:
-    """A line as LLVM reads it: the one thing that it prints in Intel syntax and does not take so
-    is written in the other."""
+    """A line that LLVM can read: the one construct that it prints but cannot parse is
+    rewritten."""
     found = _TABLE.match(line)
     if not found:
         return [line]

@@ -4,9 +4,9 @@
     Change    one pass: the text after it, and how that differs from the one before
     Edit      lines taken out at a place, and those put there instead
 
-Lines are those that LLVM prints, without what only leads back to the source: that is in `sources`,
-by number of the line of the generated IR. From "machine" on they are instructions of the processor,
-first with as many registers as it takes, in the end with those that there are.
+Lines are those that LLVM prints, without debug locations: these are in `sources`, as line numbers
+of the generated IR. From "machine" on they are instructions of the processor, first with virtual
+registers, in the end with physical ones.
 """
 
 from collections.abc import Iterator
@@ -32,18 +32,18 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """At line `at` of the text before (from 0), `removed` lines give way to lines of the other."""
+    """At line `at` of the text before (from 0), lines of the text after replace `removed` lines."""
 
     at: int
     removed: int
     start: int
     end: int
-    """Which lines of the text after: `start` and those up to `end`, from 0."""
+    """The lines of the text after: from `start` up to `end`, counted from 0."""
 
 
 @dataclass(frozen=True)
 class Change(ShownAsText):
-    """One pass that changed the text. `on` is what it worked on, `purpose` what it is for."""
+    """One pass that changed the text. `on` is the function or loop that it ran on."""
 
     name: str
     title: str
@@ -74,12 +74,12 @@ class Change(ShownAsText):
 
     @property
     def added(self) -> int:
-        """How many lines are new."""
+        """The number of new lines."""
         return sum(edit.end - edit.start for edit in self.edits)
 
     @property
     def removed(self) -> int:
-        """How many lines are gone."""
+        """The number of removed lines."""
         return sum(edit.removed for edit in self.edits)
 
     def diff(self, context: int = 2) -> str:
@@ -102,7 +102,7 @@ class Change(ShownAsText):
 
 
 def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """How many lines two texts begin with alike."""
+    """The number of lines that two texts have in common at their beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -111,8 +111,8 @@ def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
 class PassRun(ShownAsText):
     """LLVM's work on one kernel, pass by pass.
 
-    `unseen` is the number of changes that only touch what is not shown: attributes, declarations,
-    debug information.
+    `unseen` is the number of changes that are not shown: to attributes, declarations or debug
+    information alone.
     """
 
     kernel: str

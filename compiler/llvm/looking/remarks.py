@@ -1,6 +1,6 @@
 """LLVM's remarks about its decisions, in plain words: vectors, unrolling, registers.
 
-LLVM's own sentence is kept with ours. An unknown one stays in LLVM's words.
+LLVM's original sentence is kept next to ours. A remark without a translation stays as it is.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from compiler.llvm.writer import SourceLine
 
-_NOT_DONE = "not made vector code"
+_NOT_DONE = "not vectorised"
 PASSES = "loop-vectorize|slp-vectorizer|loop-unroll|regalloc|licm|prologepilog|asm-printer"
 """The passes whose remarks are asked for, as LLVM's options take it."""
 _PRINTED = re.compile(r"remark: (?:[^:\s]*kernel\.ll|<unknown>):(\d+):\d+: (.*)")
@@ -26,7 +26,7 @@ Words: TypeAlias = str | Callable[["re.Match[str]"], str]
 class Remark:
     """One sentence on line `line` of the generated IR (0: on all of it), in loop `loop` if known.
 
-    `taken` says whether something was done (True), was not (False), or only noted (None).
+    `taken` is True if something was done, False if it was not, None for a mere observation.
     """
 
     words: str
@@ -55,7 +55,7 @@ def remarks(printed: Sequence[str], rows: Sequence[SourceLine]) -> tuple[Remark,
         if match and match[2] and not _IGNORED.search(match[2]):
             words, taken = in_words(match[2])
             if not number and taken is not None:
-                continue  # of code that LLVM made itself: it says nothing of ours
+                continue  # about code that LLVM added itself
             found[Remark(words, match[2], number, _loop_at(number, rows), taken)] = None
     explained = {it.line for it in found if it.words.startswith(f"{_NOT_DONE}:")}
     kept = (it for it in found if it.words != _NOT_DONE or it.line not in explained)
@@ -85,7 +85,7 @@ def _vectorized(match: "re.Match[str]") -> str:
     else:
         what = f"{width} elements at a time"
     more = f", {count} such vectors in each iteration" if count > 1 else ""
-    return f"made vector code by LLVM: {what}{more}"
+    return f"vectorised by LLVM: {what}{more}"
 
 
 def _not_vectorized(match: "re.Match[str]") -> str:
@@ -96,11 +96,11 @@ def _not_vectorized(match: "re.Match[str]") -> str:
 
 def _registers(match: "re.Match[str]") -> str:
     kinds = {
-        "spills": "values put on the stack, because the registers ran out",
-        "folded spills": "instructions that write to the stack, because the registers ran out",
-        "reloads": "values fetched back from the stack",
-        "folded reloads": "instructions that read from the stack, because the registers ran out",
-        "zero cost folded reloads": "values read from the stack at no cost",
+        "spills": "spills: values stored to the stack because registers ran out",
+        "folded spills": "instructions with a folded spill (a store to the stack)",
+        "reloads": "reloads of spilled values",
+        "folded reloads": "instructions with a folded reload (a load from the stack)",
+        "zero cost folded reloads": "reloads at no cost",
         "virtual registers copies": "copies between registers",
     }
     counted = re.findall(
@@ -113,22 +113,22 @@ def _registers(match: "re.Match[str]") -> str:
 
 
 REASONS = {
-    "explicitly disabled": "it is vector code already, or the rest that vector code leaves",
-    "cost-model indicates": "by LLVM's estimate of costs that would not be faster",
+    "explicitly disabled": "it is already vectorised, or the remainder of a vectorised loop",
+    "cost-model indicates": "by LLVM's cost model that would not be faster",
     "reorder floating-point": "floats would have to be added in another order",
-    "return type cannot": "an instruction in it has no form for vectors",
-    "instruction cannot be vectorized": "an instruction in it has no form for vectors",
-    "induction variable could not": "LLVM found no counter that goes up by the same each time",
+    "return type cannot": "an instruction in it has no vector form",
+    "instruction cannot be vectorized": "an instruction in it has no vector form",
+    "induction variable could not": "LLVM found no induction variable with a constant step",
     "uncountable loop": "the trip count is not known before it begins",
     "number of loop iterations": "the trip count is not known before it begins",
-    "control flow is not understood": "its branches are of a form LLVM does not take on",
-    "not be identified as reduction": "a value leaves it that is no sum, product, maximum …",
-    "call instruction": "it calls a function that has no form for vectors",
-    "array bounds": "it is not known how far its accesses reach",
+    "control flow is not understood": "LLVM cannot handle its branches",
+    "not be identified as reduction": "a value leaves it that is no reduction LLVM knows",
+    "call instruction": "it calls a function that has no vector form",
+    "array bounds": "the bounds of its accesses are not known",
     "unsafe dependent memory": "an iteration may read what an earlier one writes",
     "loop is not the innermost": "another loop is inside",
-    "not in simplified form": "it is not of the simple form LLVM asks for",
-    "optimization for size": "the code was to be small",
+    "not in simplified form": "it is not in LLVM's simplified form",
+    "optimization for size": "the code is optimised for size",
 }
 _IGNORED = re.compile(r"instruction count changed|^BasicBlock:|Instruction count changed")
 _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
@@ -137,32 +137,32 @@ _TABLE: tuple[tuple["re.Pattern[str]", Words, bool | None], ...] = tuple(
         (r"^vectorized (?:outer )?loop \(vectorization width: (?P<width>[^,]+), "
          r"interleaved count: (?P<count>\d+)\)", _vectorized, True),
         (r"^interleaved loop \(interleaved count: (\d+)\)",
-         lambda m: f"{m[1]} iterations are done side by side, without vectors", True),
+         lambda m: f"{m[1]} iterations are interleaved, without vectors", True),
         (r"^loop not vectorized: (?P<reason>.*)", _not_vectorized, False),
         (r"^loop not vectorized$", _NOT_DONE, False),
         (r"cost-model indicates that interleaving is not beneficial",
-         "one vector in each iteration is enough: more would not be faster", None),
+         "not interleaved: more than one vector in each iteration would not be faster", None),
         (r"cost-model indicates that vectorization is not beneficial",
-         "not made vector code: by LLVM's estimate of costs that would not be faster", False),
+         "not vectorised: by LLVM's cost model that would not be faster", False),
         (r"^Vectorized horizontal reduction with cost (-?\d+)",
-         lambda m: f"a chain of operations became one on vectors (saves {_saved(m)})", True),
+         lambda m: f"a reduction was vectorised (saves {_saved(m)})", True),
         (r"^(?:Stores )?SLP vectorized with cost (-?\d+)",
-         lambda m: f"equal operations side by side became one on vectors (saves {_saved(m)})",
+         lambda m: f"independent equal operations were combined into vectors (saves {_saved(m)})",
          True),
         (r"^(?:List vectorization was possible|Vectorizing horizontal reduction is possible).*"
-         r"(?:not beneficial|cost)", "vectors were possible, but by LLVM's estimate not faster",
+         r"(?:not beneficial|cost)", "vectors were possible, but by LLVM's cost model not faster",
          False),
-        (r"[Cc]annot SLP vectorize (?:list|type)", "no vectors here: operations side by side "
-         "that fit together were not found", False),
+        (r"[Cc]annot SLP vectorize (?:list|type)", "not vectorised: no independent equal "
+         "operations were found", False),
         (r"^completely unrolled loop with (\d+) iterations",
          lambda m: f"no loop is left: its {_iterations_were(int(m[1]))} written out", True),
         (r"^unrolled loop by a factor of (\d+)",
          lambda m: f"unrolled: {m[1]} iterations are written one after another", True),
         (r"^.*(?:spills|reloads|virtual registers copies).* generated in.*", _registers, None),
-        (r"^hoisting (.*)", lambda m: f"moved in front of the loop: {m[1]}", True),
-        (r"^sinking (.*)", lambda m: f"moved behind the loop: {m[1]}", True),
+        (r"^hoisting (.*)", lambda m: f"hoisted out of the loop: {m[1]}", True),
+        (r"^sinking (.*)", lambda m: f"sunk below the loop: {m[1]}", True),
         (r"failed to (?:move|hoist) (?:load|call)[^.]*(?:may|because)",
-         "what is loaded stays in the loop: the loop may overwrite it", False),
+         "a load stays in the loop: the loop may overwrite its memory", False),
         (r"^(\d+) stack bytes in function", lambda m: f"{m[1]} bytes of the stack", None),
         (r"^(\d+) instructions in function",
          lambda m: f"{m[1]} instructions in the kernel", None),
@@ -175,6 +175,6 @@ def _iterations_were(count: int) -> str:
 
 
 def _saved(match: "re.Match[str]") -> str:
-    """The meaning of LLVM's negative cost."""
+    """The saving that LLVM prints as a negative cost."""
     saved = -int(match[1])
     return f"{saved} of LLVM's units of cost"

@@ -1,15 +1,14 @@
-"""LLVM's scheduling model of a processor: the resources that each instruction occupies.
+"""LLVM's scheduling model: the units that instructions of a processor keep busy, and for how long.
 
     FMLAv4i32_indexed    1 micro-operation, N1UnitV for 0.5 cycles, ready after 4
 
-LLVM prints it while it schedules (`-debug-only=machine-scheduler`), before registers are assigned
-and, where it is asked to (`-misched-postra`), behind that: only there are the loads of pairs, and
-what is put on the stack. A unit's row is its cycles and a factor, `+1x3u`: all its cycles times
-factors, divided by one number for the whole model, are the cycles in which as many units as there
-are of the kind can do them. That number is a multiple of all factors, and has to lead to the
-cycles that LLVM prints with its counts.
+LLVM prints it while it schedules (`-debug-only=machine-scheduler`): before registers are assigned
+and, with `-misched-postra`, also afterwards, when there are paired loads and spills. A unit's row
+is its cycles and a factor, `+1x3u`. The cycles times the factor, divided by one number for the
+whole model, are the cycles that all units of the kind need together. This number is a multiple of
+all factors, and is found from the cycles that LLVM prints next to its counts.
 
-Relies on: an LLVM that was built to print this. Ensures: None where nothing of it is there.
+Relies on: an LLVM that was built to print this. Ensures: None if it prints nothing.
 """
 
 import math
@@ -20,8 +19,8 @@ from dataclasses import dataclass, field
 OPTIONS = ("-debug-only=machine-scheduler", "-misched-postra", "-enable-post-misched")
 """The options that make LLVM print it."""
 MOST = 12
-"""Multiples of the factors that are tried: there are no models with more than a few units besides
-those that were seen."""
+"""The number of multiples of the factors to try: no model has more than a few units besides those
+that were seen."""
 _UNIT = re.compile(r"^SU\(\d+\):\s+(?P<text>.*)$")
 _LATENCY = re.compile(r"^  Latency\s+: (?P<cycles>\d+)$")
 _PLACED = re.compile(r"^Scheduling SU\(\d+\) (?P<text>.*)$")
@@ -41,8 +40,8 @@ _MICRO = "MOps"
 
 @dataclass(slots=True)
 class Cost:
-    """An instruction: the micro-operations it is, the cycles until it is ready, and for each unit
-    how many cycles all units of that kind together are busy with it.
+    """An instruction: its micro-operations, its latency, and for each kind of unit the cycles that
+    all units of that kind together are busy with it.
     """
 
     latency: int = 1
@@ -53,7 +52,7 @@ class Cost:
 @dataclass(frozen=True, slots=True)
 class SchedulingModel:
     """The instructions of a processor that LLVM scheduled, by its own names for them; `width` is
-    how many micro-operations begin in a cycle, 0 where that was not seen.
+    the issue width, micro-operations in a cycle, 0 if unknown.
     """
 
     costs: dict[str, Cost]
@@ -65,8 +64,8 @@ class SchedulingModel:
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """The name, and what the instruction may have been before it was written as short as can be:
-    x86 has several encodings, and for what does nothing but move or combine bits several names.
+    """The name, and others that the instruction may have had before LLVM shortened its encoding:
+    x86 has several encodings, and several names for bitwise operations and moves.
     """
     others = [name.removesuffix("_REV"), name.replace("i8", "i32"), name.replace("i8", "i")]
     others += [name.replace(a, b) for pair in _DOMAINS for a, b in (pair, pair[::-1])]
@@ -76,14 +75,14 @@ def _spellings(name: str) -> Iterator[str]:
         if found is None:
             continue
         for kind in ("", "D", "Q", "32", "64"):
-            # what is of one element is of no width, and Z of several is 512 bits
+            # scalar instructions have no width, and Z of vectors is 512 bits
             is_one = found["stem"].endswith(_ONE)
             width = "Z256" if found["wide"] else "Z" if is_one else "Z128"
             yield f"{found['stem']}{kind}{width}{found['operands']}"
 
 
 def model(printed: str) -> SchedulingModel | None:
-    """The model by what LLVM printed; None where it has no model, or does not print it."""
+    """The model from LLVM's output; None if it has no model, or does not print it."""
     found = _Reader()
     for line in printed.splitlines():
         found.read(line)
@@ -97,7 +96,7 @@ def model(printed: str) -> SchedulingModel | None:
 
 
 class _Reader:
-    """The content of each line, in order."""
+    """The state of reading the lines one after the other."""
 
     def __init__(self) -> None:
         self.costs: dict[str, Cost] = {}
@@ -105,7 +104,7 @@ class _Reader:
         """For each instruction the cycles of each of its units."""
         self.factors: dict[str, int] = {}
         self.seen: set[tuple[str, int, int]] = set()
-        """Units, how many of their cycles were counted, and how many cycles that are."""
+        """Units, their counted cycles, and the cycles that LLVM states for them."""
         self.width = 0
         self._listed = ""
         self._placed = ""
@@ -113,7 +112,7 @@ class _Reader:
         self._retired: dict[str, int] = {}
 
     def read(self, line: str) -> None:
-        """Take one line; most say nothing of this."""
+        """Read one line; most are not about the model."""
         if line.startswith(_REGION):
             self._retired, self._placed = {}, ""
         elif found := _UNIT.match(line):
@@ -151,7 +150,7 @@ class _Reader:
             self.seen.add((found["name"], int(found["count"]), int(found["cycles"])))
 
     def _retire(self, count: int) -> None:
-        """So many micro-operations are done at this end: some of them the last instruction's."""
+        """Record the retired micro-operations, some of which belong to the last instruction."""
         own = count - self._retired.get(self._zone, 0)
         self._retired[self._zone] = count
         if self._placed and own >= 0:
@@ -165,7 +164,7 @@ def _opcode(text: str) -> str:
 
 
 def _cycles(factors: dict[str, int], width: int, seen: Iterable[tuple[str, int, int]]) -> int:
-    """The number that cycles times factors are divided by."""
+    """The divisor of cycles times factors."""
     least = math.lcm(*factors.values(), width or 1)
     known = [(count * factors[unit], cycles) for unit, count, cycles in seen if unit in factors]
     for times in range(1, MOST + 1):

@@ -1,4 +1,4 @@
-"""structured: control flow of WebAssembly, whose jumps name no place but leave what is around them.
+"""structured: control flow of WebAssembly, whose branches name an enclosing construct by depth.
 
     loop               ← br 0 inside goes back to here
       …
@@ -22,7 +22,7 @@ BRANCHES = frozenset(("br", "br_if", "br_table"))
 OPENING = frozenset(("block", "loop", "if", "try"))
 CLOSING = {"end_block": "block", "end_loop": "loop", "end_if": "if", "end_try": "try"}
 LAST = frozenset(("br", "br_table", "return", "unreachable", "end_function"))
-"""After these control does not go on with the next line."""
+"""Instructions after which control does not reach the next line."""
 _FUNCTION = re.compile(r"^([A-Za-z_$][\w.$]*):")
 _LABEL = re.compile(r"^(\.LBB\w+):")
 
@@ -67,7 +67,7 @@ def _targets(rows: Sequence[str]) -> dict[int, list[int]]:
 def _place(
     rows: Sequence[str], around: Sequence[int], count: int, at: int, ends: dict[int, int]
 ) -> int:
-    """Where a branch out of `count` constructs goes; out of all, to the function's end."""
+    """The target of a branch out of `count` constructs; out of all, the function's end."""
     if count >= len(around):
         return next((n for n in range(at, len(rows)) if _word(rows[n]) == "end_function"), at)
     construct = around[-1 - count]
@@ -89,7 +89,7 @@ def _ends(rows: Sequence[str]) -> dict[int, int]:
 
 
 def _label(rows: Sequence[str], place: int) -> str:
-    """The name of a place that is branched to: by its label, or `loop, line 12`."""
+    """The name of a branch target: its label, or `loop, line 12`."""
     label = _LABEL.match(rows[place])
     return label.group(1) if label else f"{_word(rows[place])}, line {place + 1}"
 

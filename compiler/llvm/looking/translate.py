@@ -1,15 +1,15 @@
-"""translate: kernels as the assembly of another machine, to be read; nothing of it is run.
+"""translate: kernels as the assembly of another machine, for reading; it is not executed.
 
     Before:  %6 = range %3 i0.1 …                          the loops that are chosen for it
     After:   fmla  v1.4s, v10.4s, v28.s[0]  …              on AArch64
 
-The text is written from the instructions of the kernel as they are for that machine. The lines of
-the assembly are linked to those of this host's text: where the loops are the same by the text,
-where they differ by the instructions that do the same. What an iteration of its inner loop takes is
-asked of LLVM's scheduling model in a process of its own: one that LLVM ends says no more than that.
+The text is generated from the kernel as it is lowered for that machine. The lines of the assembly
+are linked to those of this host's text: by the text if the loops are the same, else by
+corresponding instructions. The cost of an iteration of the inner loop comes from LLVM's scheduling
+model, in a separate process, which LLVM may abort.
 
 Relies on: LLVM IR of one kernel, and instructions that come from the same body.
-Ensures: an abort of LLVM ends another process, and is reported as an error.
+Ensures: if LLVM aborts, this process survives, and the reason is stated.
 """
 
 import re
@@ -33,20 +33,19 @@ from compiler.lowered.instructions import Instruction
 from compiler.machines.named import MACHINES, Machine
 
 PATIENCE = 20.0
-"""Seconds for what LLVM says of its scheduling, which it prints for every instruction that could be
-next: a choice, some fifty times what a product of matrices takes."""
+"""The time limit in seconds for LLVM's scheduling output, which it prints for every candidate
+instruction: a choice, some fifty times what a matrix product takes."""
 UNSCHEDULED = frozenset(("wasm32", "nvptx64"))
-"""The opcodes that are no machine's code yet."""
+"""Targets whose text is not machine code yet."""
 _NAMED = re.compile(r"<MCInst #\d+ (\w+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Translatable:
-    """A kernel: its text for this host, its instructions for the other machine, and what LLVM does
-    to these.
+    """A kernel: its text for this host, its instructions for the other machine, and their level.
 
-    `choices` say how its loops are transformed there, in words; `places` are for each instruction
-    those of the host that do the same, None where they are the host's own.
+    `choices` describe how its loops are transformed there; `places` are, for each instruction, the
+    corresponding ones of the host, None if both have the same instructions.
     """
 
     source: Source
@@ -57,7 +56,7 @@ class Translatable:
 
 
 def target_of(machine: str) -> Machine:
-    """The machine of that name. Raises `DataError` where there is none."""
+    """The machine of that name. Raises `DataError` if there is none."""
     if machine not in MACHINES:
         expected = ", ".join(MACHINES)
         raise DataError("assembly_for", "no such machine", got=repr(machine), expected=expected)
@@ -67,8 +66,8 @@ def target_of(machine: str) -> Machine:
 def translate(kernels: Sequence[Translatable], machine: str) -> tuple[Listing, ...]:
     """The assembly of each kernel for the machine of that name.
 
-    Raises `DataError` for a name that is not known, `DeviceError` where this LLVM lacks the
-    machine, `InternalError` where LLVM gave up.
+    Raises `DataError` for an unknown name, `DeviceError` if this LLVM lacks the machine,
+    `InternalError` if LLVM aborted.
     """
     target = target_of(machine)
     start = time.perf_counter()
@@ -97,15 +96,15 @@ def _with_cycles(
         return list(listings)
     architecture = target.triple.partition("-")[0]
     if architecture in UNSCHEDULED:
-        because = f"LLVM does not schedule {target.title}: who makes machine code of it does"
+        because = f"LLVM does not schedule {target.title}: its driver compiles it to machine code"
         return [_timed(listing, "", None, because, target) for listing in listings]
     known, texts = None, [""] * len(listings)
     because = f"LLVM has no scheduling model of {target.cpu}"
     try:
         found = ask({**question, "job": "scheduled", "options": OPTIONS}, PATIENCE)
         known, texts = model(found.printed), found.content["texts"]
-    except InternalError as error:  # it is more than was asked for: the text is there without
-        because = f"LLVM does not tell: {error.problem}"
+    except InternalError as error:  # optional: the text exists without it
+        because = f"LLVM failed: {error.problem}"
     return [
         _timed(listing, text, known, because, target)
         for listing, text in zip(listings, texts, strict=True)
@@ -122,7 +121,7 @@ def _timed(
         return replace(listing, inner=replace(listing.inner, because=because))
     lines = [line for line in code_lines(text, target.comment) if line[1]]
     if [row for _, row, _ in lines] != list(listing.rows):
-        because = "the text that has LLVM's names is another"
+        because = "the text with LLVM's instruction names differs"
         return replace(listing, inner=replace(listing.inner, because=because))
     names = [found[1] if (found := _NAMED.search(line)) else "" for line, _, _ in lines]
     inner = timed(listing.inner, listing.rows, names, known, target.model)
@@ -130,7 +129,7 @@ def _timed(
 
 
 def _written_for(machine: Machine, kernel: Translatable) -> Source:
-    """The kernel's text with nothing that only another machine has."""
+    """The kernel's text without what is specific to the host."""
     name = kernel.source.name
     rows = tuple(emit(
         name, kernel.instructions, machine.has_avx512, machine.model.takes_lanes, machine.model.dots

@@ -6,9 +6,9 @@
              X86 DAG->DAG …     +120     from here on instructions of the machine
              Greedy Register …  -60 +60  …
 
-A process of its own compiles the kernel as it is compiled to be run, and prints the program after
-each pass (`-print-changed`); what is printed is read here. The passes of code generation that work
-on LLVM IR are not part of that: they are printed by name (`LATE`), and compared here.
+A separate process compiles the kernel as for execution, and prints the program after each pass
+(`-print-changed`); this module parses the output. That option leaves out the code generation passes
+that work on LLVM IR: these are printed by name (`LATE`), and compared here.
 
 Relies on: LLVM IR of one kernel, for this host.
 Ensures: each change differs from the one before it of the same kind; this process is left alone.
@@ -53,7 +53,7 @@ _BEHIND = re.compile(r",? debug-location ![\w(): ,!]+?(?= ::|;|$)| :: \(.*\)")
 def watch(source: Source, level: Level) -> PassRun:
     """The run of LLVM's passes of `level` over a kernel on this host.
 
-    Raises `InternalError` where LLVM gave up.
+    Raises `InternalError` if LLVM aborted.
     """
     clock = time.perf_counter()
     answer = ask({
@@ -70,7 +70,7 @@ def watch(source: Source, level: Level) -> PassRun:
 
 
 def _changes(start: Printed, lines: list[str]) -> tuple[tuple[Change, ...], int]:
-    """Each dump that differs from the one before, and how many do not."""
+    """Each dump that differs from the one before, and the number of those that do not."""
     latest = {"IR": start}
     found: list[Change] = []
     unseen = 0
@@ -117,7 +117,7 @@ def _names(printed: str) -> tuple[str, str]:
 
 
 def _ir(lines: list[str]) -> Printed:
-    """A module without metadata and the numbers of what refers to it."""
+    """A module without metadata and without references to it."""
     rows, sources = linked_ir("\n".join(lines))
     kept = [
         (_REFERENCE.sub(r"\1", row).rstrip(), lines)

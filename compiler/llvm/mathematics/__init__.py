@@ -1,9 +1,10 @@
 """exp, exp2, log, log2, sin, cos, tan, asin, acos, atan, tanh, erf and pow as LLVM IR.
 
 `inline` writes one function where it is used, for a scalar or for any number of lanes, with the
-same bits from both: a call in a loop would cost all vector registers. Everything is selects,
-except that sin, cos and tan jump over the reduction of very large arguments when no lane needs it,
-and log, log2 and pow of vectors over the cases that are no positive normal numbers.
+same bits from both: a call in a loop would spill all vector registers. All conditions are selects,
+with two exceptions: sin, cos and tan branch around the reduction of very large arguments when no
+lane needs it, and log, log2 and pow of vectors around operands that are not positive normal
+numbers.
 A scalar loop over any of them is vectorised by LLVM (sin, cos and tan of float64 only with AVX-512:
 they load from a table), and then that reduction always runs: explicit lanes are three to six times
 as fast there.
@@ -45,7 +46,7 @@ from compiler.llvm.writer import SourceLine, Writer
 UNARY = {f.__name__: f for f in (exp, exp2, log, log2, sin, cos, tan, asin, acos, atan, tanh, erf)}
 BINARY = {pow.__name__: pow}
 OPERATIONS = frozenset(UNARY | BINARY)
-"""The names under which rows of the table ask for a function."""
+"""The names by which rows of the table refer to a function."""
 # Placeholders in a body: for the operands, and for the block that it begins in.
 PARAMETERS = ("\x01", "\x02")
 ENTRY = "\x03"

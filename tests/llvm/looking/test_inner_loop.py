@@ -1,4 +1,4 @@
-"""What an iteration of the inner loop has and takes: read from assembly, beside costs by hand."""
+"""The contents and cost of an iteration of the inner loop: from assembly, with costs by hand."""
 
 from dataclasses import replace
 
@@ -62,37 +62,37 @@ def test_multiply_adds_of_every_machine(row: str, flops: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "said, flops", [("4, e32, m1", 8), ("16, e32, m4", 32), ("8, e64, mf2", 2)]
+    "length, flops", [("4, e32, m1", 8), ("16, e32, m4", 32), ("8, e64, mf2", 2)]
 )
-def test_the_length_of_vectors_is_what_was_said_last(said: str, flops: int) -> None:
+def test_the_last_vsetvli_sets_the_vector_length(length: str, flops: int) -> None:
     head, *rest = loop("vfmacc.vf v8, fa0, v9")
-    assert found(head, f"  vsetivli zero, {said}, ta, ma", *rest).flops == flops
+    assert found(head, f"  vsetivli zero, {length}, ta, ma", *rest).flops == flops
 
 
 def test_the_busiest_unit_says_the_cycles() -> None:
     inner = timed(found(*ARM), ARM, OPCODES, SchedulingModel(COSTS, 8), MACHINE)
-    assert (inner.cycles, inner.because) == (4, "a sum waits for itself as it was before")
+    assert (inner.cycles, inner.because) == (4, "an accumulator waits for its previous value")
     assert inner.share == 32 / (2 * 16 * 4)
     assert inner.words[1] == (
         "4 cycles an iteration by LLVM's scheduling model, 25 % of the peak: "
-        "a sum waits for itself as it was before"
+        "an accumulator waits for its previous value"
     )
     costs = {**COSTS, "FMLAv4f32": Cost(1, 1, {"V": 3.0}), "FMLAv4i32_indexed": Cost(1, 1, {})}
     inner = timed(found(*ARM), ARM, OPCODES, SchedulingModel(costs, 8), MACHINE)
-    assert (inner.cycles, inner.because) == (3, "V is busy all the time")
+    assert (inner.cycles, inner.because) == (3, "V is busy in every cycle")
     inner = timed(found(*ARM), ARM, OPCODES, SchedulingModel(costs, 2), MACHINE)
-    assert (inner.cycles, inner.because) == (3.5, "7 micro-operations, of which 2 begin in a cycle")
+    assert (inner.cycles, inner.because) == (3.5, "7 micro-operations, of which 2 issue in a cycle")
 
 
 def test_a_value_that_is_made_anew_waits_for_nothing() -> None:
     rows = (*ARM[:2], "  movi    v0.4s, #0", "  movi    v1.4s, #0", *ARM[2:])
     opcodes = (*OPCODES[:2], "SUBSXri", "SUBSXri", *OPCODES[2:])
     inner = timed(found(*rows), rows, opcodes, SchedulingModel(COSTS, 8), MACHINE)
-    assert inner.because != "a sum waits for itself as it was before"
+    assert inner.because != "an accumulator waits for its previous value"
 
 
 def test_what_llvm_did_not_schedule() -> None:
     costs = {name: cost for name, cost in COSTS.items() if name != "LDRQpost"}
     inner = timed(found(*ARM), ARM, OPCODES, SchedulingModel(costs, 8), MACHINE)
     assert inner.cycles is None and inner.share is None
-    assert inner.words[1] == "cycles are not known: LLVM does not say what LDRQpost costs"
+    assert inner.words[1] == "cycles are not known: LLVM's model has no cost for LDRQpost"

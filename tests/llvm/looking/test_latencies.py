@@ -86,7 +86,7 @@ def test_an_llvm_that_does_not_tell_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     program = made()
     monkeypatch.setattr(looking, "OPTION", "-stats")  # one that prints nothing of the schedule
     (generated,), (listing,) = program._generated, program.assembly
-    with pytest.raises(InternalError, match="does not print what its scheduler knows"):
+    with pytest.raises(InternalError, match="does not print its scheduling model"):
         latencies(generated.source, generated.kernel.level, listing)
 
 

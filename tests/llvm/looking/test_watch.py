@@ -91,7 +91,7 @@ def test_almost_every_pass_has_words(run: PassRun) -> None:
 
 
 def test_the_vectoriser_is_quoted(run: PassRun) -> None:
-    (found,) = [it for it in run.remarks if "made vector code by LLVM" in it.words]
+    (found,) = [it for it in run.remarks if "vectorised by LLVM" in it.words]
     assert found.taken and found.loop == "i0" and "vectorized loop" in found.original
     assert str(found).startswith("✓ loop i0, line ")
 
@@ -119,7 +119,7 @@ def test_a_program_without_kernels_says_so() -> None:
         compile(floats(3)).llvm_passes()
 
 
-def test_the_end_of_llvm_is_told_in_words() -> None:
+def test_an_abort_of_llvm_is_an_error_in_words() -> None:
     # of another machine: no instruction here does this
     call = "call void @llvm.arm.dmb(i32 1)"
     text = f"declare void @llvm.arm.dmb(i32)\ndefine void @k() {{\n  {call}\n  ret void\n}}"
@@ -143,7 +143,7 @@ REMARKS = (
     ("unrolled loop by a factor of 4 with run-time trip count", True, "4 iterations"),
     ("Stores SLP vectorized with cost -9 and with tree size 4", True, "saves 9"),
     ("2 spills 1.0e+01 total spills cost 3 folded reloads 2.0e+00 total folded reloads cost "
-     "generated in loop", None, "2 values put on the stack"),
+     "generated in loop", None, "2 spills"),
     ("148 instructions in function", None, "148 instructions"),
     ("words nobody has seen", None, "LLVM says: words nobody has seen"),
 )  # fmt: skip

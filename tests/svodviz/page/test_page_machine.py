@@ -85,7 +85,7 @@ def test_a_line_leads_to_the_generated_text(page: Any) -> None:
 
 def test_what_llvm_says_stands_in_words(page: Any) -> None:
     remarks = page.locator(".llvm-remarks").inner_text()
-    assert "made vector code by LLVM" in remarks and "✓" in remarks
+    assert "vectorised by LLVM" in remarks and "✓" in remarks
     page.locator(".remark .entity-link").first.click()
     assert state(page)["selected"].startswith("llvm:0:")
 

@@ -44,7 +44,7 @@ def test_llvms_passes_as_the_page_gets_them(explorer: Explorer) -> None:
     for row, change in zip(answer["changes"], run, strict=True):
         latest[row["kind"]] = applied(latest[row["kind"]], row["edits"])
         assert [text for text, *_ in latest[row["kind"]]] == list(change.after.rows)
-    assert any("made vector code by LLVM" in words for words, *_ in answer["remarks"])
+    assert any("vectorised by LLVM" in words for words, *_ in answer["remarks"])
     assert json.loads(json.dumps(answer)) == as_json(answer)
 
 
