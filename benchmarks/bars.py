@@ -1,7 +1,7 @@
-"""The bars to be reached: each bar of the benchmark, decided from results.
+"""The targets of the benchmark, compared with results; printed on the terminal alone.
 
-A ratio says how many times faster than a peer ours is: the median over rounds, against the better
-one of the peer's entries (as users call it, or with outputs made before).
+A ratio is the factor by which we are faster than a peer: the median over rounds, against the better
+of the peer's entries (as users call it, or with preallocated outputs).
 """
 
 import math
@@ -14,7 +14,7 @@ from benchmarks.workloads import AWKWARD, WORKLOADS
 
 MATMULS = ("matmul_256", "matmul_512", "matmul_1024", "matmul_2048", "matmul_bias_relu")
 STREAMING = ("ew_chain", "gelu", "sum_all", "row_sum", "col_sum")
-"""Workloads that do nothing but read or write arrays past the caches, in order."""
+"""Workloads that are bound by memory bandwidth."""
 ALL = ""
 """Any peer: the best of them counts."""
 
@@ -58,32 +58,32 @@ MEMORY_FACTOR, MEMORY_CONSTANT = 1.2, 150 * 10**6
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One bar and what was measured for it; `measured` is None where something is missing."""
+    """A target and the measured figure; `measured` is None if something is missing."""
 
     workload: str
     what: str
     bar: float
     measured: float | None
     is_least: bool = True
-    """True if the bar is the least that passes; else it is the most."""
+    """True if the target is a lower bound; else it is an upper bound."""
     unit: str = "×"
 
     @property
     def passed(self) -> bool | None:
-        """None where it wasn't measured."""
+        """True if the target is met; None if it was not measured."""
         if self.measured is None or math.isnan(self.measured):
             return None
         return self.measured >= self.bar if self.is_least else self.measured <= self.bar
 
 
 def checks(run: Run) -> list[Check]:
-    """All bars of the workloads that a run has; nothing is decided on other workloads."""
+    """All targets for the workloads of a run."""
     made = [*_ratios(run), *_tinygrad(run), *_shares(run), *_cold(run), *_launch(run)]
     return [*made, *_memory(run)]
 
 
 def share(run: Run, workload: str) -> float | None:
-    """How much of the machine's limit ours reaches, both measured in the same rounds."""
+    """The share of the machine's limit that we reach, both measured in the same rounds."""
     row, limit = WORKLOADS[workload], run.limit_nearby.get(workload)
     ours = run.best(workload, OURS)
     if ours is None or limit is None:

@@ -1,7 +1,7 @@
-"""What a call costs, however small the kernel: `python -m benchmarks calls`.
+"""The overhead of a call, measured on tiny kernels: `python -m benchmarks calls`.
 
-Each way to run a program on 16 numbers, beside `x + 1` of NumPy and, where it is installed, of
-PyTorch: a plan on its own data, on an array, on two arrays in turn, with results that are kept; a
+Each way to run a program on 16 numbers, next to `x + 1` of NumPy and, if it is installed, of
+PyTorch: a plan on its own data, on an array, on two alternating arrays, with kept results; a
 tensor realised; a compilation run. Then plans of more kernels and inputs. All take turns, in rounds
 of a few milliseconds; the least and the median of the rounds are microseconds of a call.
 """
@@ -46,7 +46,7 @@ def ways() -> dict[str, Call]:
     return {
         "plan.run()": plan.run,
         "plan.run([x])": lambda: plan.run([X]),
-        "plan.run([x]), two in turn": lambda: plan.run(next(turns)),
+        "plan.run([x]), two arrays": lambda: plan.run(next(turns)),
         "plan.run([x]), results kept": lambda: kept.append(plan.run([X])),
         'plan.run({"x": x})': lambda: plan.run({"x": X}),
         "(x + 1).realize()": lambda: (x + 1).realize(),
@@ -79,7 +79,7 @@ def chain(x: Tensor, weight: Array, length: int) -> ExecutionPlan:
 
 
 def measure(calls: dict[str, Call], rounds: int) -> dict[str, list[float]]:
-    """The microseconds of a call in each round, in turns."""
+    """The microseconds of a call in each round, with all calls interleaved."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         _timed(call, 100)  # what is made once

@@ -1,8 +1,9 @@
-"""What an item costs on a cluster, beside Dask's own empty task: `python -m benchmarks cluster`.
+"""The overhead of an item on a cluster, compared with an empty Dask task:
+`python -m benchmarks cluster`.
 
-Two worker processes; a chain of items on each, of 16 elements, so that nothing but the way there
-takes time. Ours with a task for each item, ours as usual (short items joined), and tasks of Dask
-that do nothing, with the same dependencies; in turns, medians, milliseconds for each item.
+Two worker processes run a chain of items each, of 16 elements, so that only dispatch takes time:
+ours with a task for each item, ours by default (short items fused into one task), and empty Dask
+tasks with the same dependencies. Interleaved; medians in milliseconds for each item.
 """
 
 import statistics

@@ -81,7 +81,7 @@ def measure(python: str, package: str, program: Program, caches: str) -> Run:
 
 
 def measure_all(program: Program, peer: str | None, runs: int) -> dict[str, list[Run]]:
-    """The runs of everybody, in turns."""
+    """The runs of all programs, interleaved."""
     found: dict[str, list[Run]] = {}
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as caches:

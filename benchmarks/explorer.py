@@ -7,7 +7,7 @@
     synthetic graphs  10,000 nodes and 100,000 nodes: time until their page is painted
 
 The page is a file in a real Chromium: a notebook hands the same data to the same modules.
-Times are the least of several, taken in turns, so that what else the machine does counts little.
+Times are the least of several interleaved runs, so that other load on the machine counts little.
 """
 
 import argparse

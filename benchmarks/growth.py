@@ -129,7 +129,7 @@ def measure(program: str, count: int, device: str) -> float:
 
 
 def _apart(*arguments: str) -> Any:
-    """What a process of its own prints."""
+    """The output of a separate process."""
     command = [sys.executable, "-m", "benchmarks.growth", *arguments]
     root = Path(__file__).resolve().parent.parent
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
@@ -170,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _print_workers() -> None:
-    """What planning takes for each item, by number of workers."""
+    """The planning time for each item, by number of workers."""
     rows = [_apart("--workers", str(count)) for count in WORKERS]
     print(f"\n{'workers of a cluster':<32}" + "".join(f"{n:>9,}" for n in WORKERS))
     print(f"{'items':<32}" + "".join(f"{items:>9,}" for items, _ in rows))

@@ -70,7 +70,7 @@ def _clang() -> str:
 
 
 class Named(Protocol):
-    """What a worker is for: its process finds it by name."""
+    """The task of a worker, which its process finds by name."""
 
     @property
     def name(self) -> str:
@@ -231,7 +231,7 @@ def _finish(
     times: dict[str, list[list[float]]],
     made: Measured,
 ) -> None:
-    """Entries, limit and memory from what the workers said."""
+    """Entries, limit and memory from the answers of the workers."""
     for worker, answer in started.items():
         for name, found in answer["entries"].items():
             if name not in made.missing:

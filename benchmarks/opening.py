@@ -180,7 +180,7 @@ def _numbers(rows: list[Opening]) -> list[tuple[float, float, float]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure both in turns, and print the table."""
+    """Measure both alternately, and print the table."""
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

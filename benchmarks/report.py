@@ -1,4 +1,4 @@
-"""Results as tables of text: times, rates, shares of the limits, ratios, and the bars."""
+"""Results as tables of text: times, rates, shares of the limits, ratios, and the targets."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,22 +9,22 @@ from benchmarks.workloads import WORKLOADS, Workload
 from compiler.core.text import aligned, counted
 
 KEY = """\
-How it is measured. Each peer runs in a process of its own; all are measured in turn, one at a time,
-in every round, with a different one first. A time is the median over rounds of the median of a
-round's calls; ± is half the distance of the quartiles over all calls. `first` is the first call in
-a fresh process with empty caches; for svodviz and tinygrad the median of several.
-Allocations. Every peer, ours too, gets its inputs in memory of its own before anything is timed,
-returns a new result from each call, and that result is dropped before the next call, so that
-whatever an allocator reuses it can reuse. Entries with `out=` write into one array made before.
-tinygrad's TinyJit replays into the same buffer by itself; JAX has no such way.
+How it is measured. Each library runs in a separate process; in every round all are measured one at
+a time, in rotating order. A time is the median over rounds of the median of a round's calls; ± is
+half the distance of the quartiles over all calls. `first` is the first call in a fresh process with
+empty caches; for svodviz and tinygrad the median of several.
+Allocations. Every library, ours too, gets its inputs in its own memory before anything is timed and
+returns a new result from each call. That result is dropped before the next call, so that the
+allocator can reuse its memory. Entries with `out=` write into one preallocated array. tinygrad's
+TinyJit always replays into the same buffer; JAX has no such option.
 Results are compared with NumPy in float64: the greatest difference as a share of the greatest
 magnitude must not exceed 1e-5, for sums, mlp_forward and small_chain 1e-4. A wrong entry is left
-out and named."""
+out and listed."""
 
 
 APART = 1.15
-"""Times of two runs between which no bar is decided: one of them was disturbed, or the machine is
-another one than it was."""
+"""If the times of two runs differ by more than this factor, no target is decided: one of the runs
+was disturbed, or the machine has changed."""
 
 
 def between(page: str, begin: str, end: str, text: str) -> str:
@@ -35,7 +35,7 @@ def between(page: str, begin: str, end: str, text: str) -> str:
 
 
 def report(results: Results, before: Results | None = None) -> str:
-    """Everything that is printed at the end of a run; `before` is one on the same machine."""
+    """The text printed at the end of a run; `before` is an earlier run on the same machine."""
     parts = [machine(results), KEY, table(results.all_threads), ratios(results.all_threads)]
     if results.single_thread:
         parts += [table(results.single_thread), ratios(results.single_thread)]
@@ -95,7 +95,7 @@ def _cells(run: Run, workload: Workload, label: str, entry: Entry) -> Iterator[s
 
 
 def ratios(run: Run) -> str:
-    """How many times faster than each peer, against the better one of its entries."""
+    """The speedup over each peer, against the better of its entries."""
     names = [n for n in run.peers() if n != OURS and not n.endswith(" out=")]
     rows = [("workload", *names, "share of limit")]
     for workload in run.workloads:
@@ -108,14 +108,14 @@ def ratios(run: Run) -> str:
 
 
 def missing(results: Results) -> str:
-    """Which entries there are none of, and why."""
+    """The missing entries, with reasons."""
     rows = [(name, why) for name, why in results.missing.items()]
     return f"missing\n{_table([('entry', 'why'), *rows])}" if rows else ""
 
 
 def bars(made: Sequence[Check], before: Sequence[Check] = ()) -> str:
-    """One row per bar: reached, missed, or how far two runs are apart."""
-    words = {True: "reached", False: "MISSED", None: "not measured"}
+    """One row per target: met, not met, or the difference between two runs."""
+    words = {True: "met", False: "not met", None: "not measured"}
     earlier = {(c.workload, c.what): c.measured for c in before}
     apart = [_apart(c, earlier.get((c.workload, c.what))) for c in made]
     rows = [
@@ -124,14 +124,14 @@ def bars(made: Sequence[Check], before: Sequence[Check] = ()) -> str:
         for c, differs in zip(made, apart, strict=True)
     ]  # fmt: skip
     clear = [c for c, differs in zip(made, apart, strict=True) if not differs]
-    reached = sum(c.passed is True for c in clear)
+    met = sum(c.passed is True for c in clear)
     decided = sum(c.passed is not None for c in clear)
-    head = ("workload", "against", "bar", "measured", "")
-    return f"bars: {reached} of {decided} reached\n{_table([head, *rows])}" if made else ""
+    head = ("workload", "against", "target", "measured", "")
+    return f"targets: {met} of {decided} met\n{_table([head, *rows])}" if made else ""
 
 
 def _apart(check: Check, before: float | None) -> str:
-    """How far the run before was from this one, where no bar can be decided by either alone."""
+    """The earlier figure, if it differs too much from this one to decide on the target."""
     now = check.measured
     if not now or not before or not check.is_least:
         return ""

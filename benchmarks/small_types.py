@@ -1,9 +1,9 @@
-"""Products of small types beside float32: `python -m benchmarks small_types [SIZE]`.
+"""Products of small types compared with float32: `python -m benchmarks small_types [SIZE]`.
 
 Square matrices of float32, bfloat16, int8 and int16, and 3×3 convolutions of bytes as ResNet-18 has
 them, ours and, where it is installed, PyTorch's (`torch._int_mm`, and `@` of bfloat16). All are run
-in turn, round after round; what is told is the median and the least time, and how many times faster
-than our float32 the least is. What is asked of them: bytes 2.5 times, bfloat16 1.5 times, on
+interleaved; the table has the median and the least time, and the factor by which the least is
+faster than our float32. The targets are 2.5 for bytes and 1.5 for bfloat16, on
 processors that have instructions for both.
 """
 
@@ -34,7 +34,7 @@ class Row:
     name: str
     call: Callable[[], object]
     operations: int
-    beside: str
+    baseline: str
     """The program that its rate is compared with."""
     seconds: list[float] = field(default_factory=list)
 
@@ -98,7 +98,7 @@ def torchs(n: int) -> list[Row]:
 
 
 def measure(rows: list[Row], rounds: int = ROUNDS) -> None:
-    """Run all programs in turn, the first round for nothing."""
+    """Run all programs one by one in each round, the first as a warm-up."""
     for turn in range(rounds + 1):
         for row in rows:
             begin = time.perf_counter()
@@ -110,11 +110,11 @@ def measure(rows: list[Row], rounds: int = ROUNDS) -> None:
 def report(rows: list[Row]) -> str:
     """A line for each program."""
     least = {row.name: min(row.seconds) for row in rows}
-    lines = [f"{'':28}{'median':>9} {'least':>9} ms {'Gop/s':>7}  beside float32"]
+    lines = [f"{'':28}{'median':>9} {'least':>9} ms {'Gop/s':>7}  × float32"]
     for row in rows:
         best, median = least[row.name], statistics.median(row.seconds)
         times, rate = f"{median * 1e3:9.3f} {best * 1e3:9.3f}", row.operations / best / 1e9
-        lines.append(f"{row.name:28}{times}    {rate:7.0f}  {least[row.beside] / best:5.2f}")
+        lines.append(f"{row.name:28}{times}    {rate:7.0f}  {least[row.baseline] / best:5.2f}")
     return "\n".join(lines)
 
 

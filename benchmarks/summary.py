@@ -1,4 +1,4 @@
-"""The results of whole runs as the README tells them: the newest, and a row for each machine."""
+"""The results of whole runs in the documentation: the newest, and a row for each machine."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -9,15 +9,15 @@ from benchmarks.results import OURS, Results, Run, read
 from benchmarks.workloads import AWKWARD, WORKLOADS
 
 ROWS = """\
-Machine by machine, the last whole run on each: how many times longer the best library takes, the
-geometric mean over all workloads, and the workload where that is least. *Held to*: LLVM and every
-library were held to that instruction set by switches of their own (`make bench ISA=avx2`), and said
-that they keep to it."""
+The last whole run on each machine: how many times longer the best library takes, as a geometric
+mean over all workloads, and the workload with the least ratio. *Held to*: LLVM and every library
+were limited to that instruction set by their own options (`make bench ISA=avx2`), and reported that
+they comply."""
 BEGIN, END = "<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->"
 
 
 def summary(results: Results) -> str:
-    """Our times and rates, and how many times faster than each peer's better entry we are."""
+    """Our times and rates, and the speedup over each peer's better entry."""
     run = results.all_threads
     peers = [name for name in run.peers() if name != OURS and not name.endswith(" out=")]
     names = [name for name in run.workloads if not name.endswith(AWKWARD)]
@@ -28,7 +28,7 @@ def summary(results: Results) -> str:
 
 
 def by_machine(every: Sequence[Results]) -> str:
-    """A row for each machine: how many times longer the best peer of each workload takes."""
+    """A row for each machine: the ratios to the best peer of each workload."""
     head = ["machine", "held to", "date", "all cores", "awkward sizes", "one core", "least"]
     lines = [_line(head), _line([":--", ":--", ":--", *["--:"] * 4])]
     return "\n".join([*lines, *(_line(_row(each)) for each in every)])
@@ -49,7 +49,7 @@ def _row(results: Results) -> list[str]:
 
 
 def over_the_best(run: Run) -> dict[str, float]:
-    """By workload how many times longer the best peer takes than we do."""
+    """The ratio of the best peer's time to ours, by workload."""
     peers = [name for name in run.peers() if name != OURS and not name.endswith(" out=")]
     found = {
         name: [ratio for peer in peers if (ratio := run.ratio(name, peer)) is not None]
@@ -69,9 +69,10 @@ def _words(results: Results) -> list[str]:
     speeds = f"{memory:.0f} GB/s, {arithmetic:.0f} GFLOP/s"
     return [
         f"{about['processor']}, {run.threads} threads, float32; limits of the machine, measured",
-        f"in the same run: {speeds}. The columns of the libraries say how many times longer than",
-        "svodviz their better entry takes (as users call it, or with outputs made before). All",
-        f"times, awkward sizes, and one thread: `benchmarks/results/{results.name}.json`.",
+        f"in the same run: {speeds}. The columns of the libraries are ratios: how many times",
+        "longer than svodviz their better entry takes (as users call it, or with preallocated",
+        "outputs). All times, awkward sizes, and one thread:",
+        f"`benchmarks/results/{results.name}.json`.",
     ]
 
 
@@ -97,8 +98,8 @@ def _line(cells: list[str]) -> str:
 
 
 def told(readme: str, every: Sequence[Results]) -> str:
-    """The README's text with these results between its two marks, newest last: the last one that
-    held nobody to an instruction set as a table, and a row for each."""
+    """The page with these results between its two marks, oldest first: the newest without a limited
+    instruction set as a table, and a row for each."""
     newest = next(it for it in reversed(every) if not it.machine.get("isa"))
     text = f"{summary(newest)}\n\n{ROWS}\n\n{by_machine(every)}"
     return between(readme, BEGIN, END, text)
@@ -111,5 +112,5 @@ def kept(folder: Path) -> list[Results]:
 
 
 def tell(path: Path, folder: Path) -> None:
-    """Writes the results of a folder into a README."""
+    """Write the results of a folder into a page."""
     path.write_text(told(path.read_text(), kept(folder)))

@@ -1,6 +1,6 @@
 """Batches of many sizes: one program for all of them, against a program for each.
 
-A perceptron with softmax and the mean over its batch runs for every size in turn. With a variable
+A perceptron with softmax and the mean over its batch runs for each size. With a variable
 the first size compiles and the others find the program; without one each size compiles again.
 """
 
@@ -24,7 +24,7 @@ def perceptron(x: Tensor, first: Tensor, second: Tensor) -> Tensor:
 
 
 def measure(make: Callable[[Any], Tensor], weights: tuple[Tensor, Tensor]) -> list[float]:
-    """Seconds of the call for each size, in turn."""
+    """Seconds of the call for each size, in order."""
     data = np.random.default_rng(0).standard_normal((max(SIZES), INPUTS)).astype(np.float32)
     times = []
     for size in SIZES:

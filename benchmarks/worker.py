@@ -134,7 +134,7 @@ class Session:
 
 
 class Serving(Protocol):
-    """What answers the commands of a worker."""
+    """The object that answers the commands of a worker."""
 
     def version(self) -> str:
         """The library's version."""

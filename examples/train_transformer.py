@@ -19,7 +19,7 @@ LENGTH, WIDTH, HEADS, LAYERS, BATCH = 64, 128, 4, 4, 32
 
 
 def read_text() -> str:
-    """All that is told in the notebooks, code and words."""
+    """The text of the notebooks, code and prose."""
     cells = [
         cell for path in sorted(NOTEBOOKS.glob("*.ipynb"))
         for cell in json.loads(path.read_text("utf-8"))["cells"]

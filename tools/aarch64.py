@@ -44,7 +44,7 @@ TESTS = (
     "tests/test_operations.py::test_every_operation_equals_its_reference",
     "tests/test_operations.py::test_every_cast_equals_its_reference",
 )
-"""What runs unless others are named: the benchmark's programs at small sizes, the workers, every
+"""The tests that run by default: the benchmark's programs at small sizes, the workers, every
 operation on every element type, in machine code of 1 to 16 lanes and as users get it."""
 ONLY = "not (" + " or ".join(("graph", "kernels", "schedule", "loops", "lowered")) + ")"
 """Of the engines those that make machine code: the others do the same on every processor."""
@@ -64,7 +64,7 @@ class Environment:
 
     @property
     def root(self) -> Path:
-        """What programs there take for /."""
+        """The root folder / of the emulated programs."""
         return self.folder / "root"
 
     @property
@@ -128,7 +128,7 @@ def made(environment: Environment) -> Environment:
 
 
 def key(required: Iterable[str]) -> str:
-    """What the environment is made of, and how: this file."""
+    """A key of the environment: the hash of this file, which builds it."""
     made_by = Path(__file__).read_text("utf-8")
     return hashlib.sha256("\n".join((made_by, *required)).encode()).hexdigest()
 
@@ -193,13 +193,13 @@ def _downloaded_qemu(apt_folder: Path, folder: Path) -> str:
 
 
 def script(qemu: str, environment: Environment, interpreter: Path) -> str:
-    """What runs Python, emulated, and tells it that it is itself this script."""
+    """A script that runs Python under emulation and passes its own path as the interpreter's."""
     words = qemu, "-0", str(environment.python), "-L", str(environment.root), str(interpreter)
     return f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n'
 
 
 def install_wheels(environment: Environment) -> None:
-    """What Python needs, as wheels for AArch64."""
+    """Install Python's requirements as wheels for AArch64."""
     (standard,) = (environment.root / "usr/lib").glob("python3.*[0-9]")
     version = standard.name.removeprefix("python")
     _done(pip(environment.site, version, requirements()), f"wheels for AArch64, Python {version}")
@@ -220,7 +220,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _done(command: Sequence[str], what: str, folder: Path | None = None) -> None:
-    """Run a command. Raises `UnavailableError` with the last it said where it fails."""
+    """Run a command. Raises `UnavailableError` with its last line of output if it fails."""
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, check=False, timeout=600
@@ -228,12 +228,12 @@ def _done(command: Sequence[str], what: str, folder: Path | None = None) -> None
     except subprocess.TimeoutExpired:
         raise UnavailableError(f"{what} did not come within 600 s") from None
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "it said nothing").splitlines()
-        raise UnavailableError(f"{what} cannot be had: {said[-1]}")
+        lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+        raise UnavailableError(f"{what} is unavailable: {lines[-1]}")
 
 
 def versions(environment: Environment) -> str:
-    """What is there, in words, said by itself. Raises `UnavailableError` where it does not run."""
+    """The environment as Python there describes it. Raises `UnavailableError` if it fails."""
     program = (
         "import platform as p, numpy, llvmlite as l; print(p.machine(), 'Python', "
         "p.python_version(), 'numpy', numpy.__version__, 'llvmlite', l.__version__)"
@@ -250,7 +250,7 @@ def versions(environment: Environment) -> str:
 
 
 def usual() -> list[str]:
-    """What pytest is called with unless something else is asked for."""
+    """The default arguments of pytest."""
     workers = str(min(os.cpu_count() or 1, 8))
     return ["-n", workers, "--dist", "worksteal", "-k", ONLY, *TESTS]
 

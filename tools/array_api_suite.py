@@ -26,7 +26,7 @@ CORRECTIONS = {
         "cmplx_name = dh.dtype_to_name[dh.widest_complex_dtype]", 'cmplx_name = "complex128"',
     ),
 }  # fmt: skip
-"""What stands in a file of the suite, and what has to, where no type is complex."""
+"""Text in a file of the suite, and its replacement without complex types."""
 WITHOUT_COMPLEX = "not imag and not fft and not vecdot_conj"
 ENVIRONMENT = {
     "ARRAY_API_TESTS_MODULE": "compiler.array_api",

@@ -1,4 +1,4 @@
-"""Models of torchvision and transformers, with random weights, beside PyTorch: a table.
+"""Models of torchvision and transformers, with random weights, compared with PyTorch: a table.
 
     python -m tools.models                    all of them, each in a process of its own
     python -m tools.models bert 'swin*'       some
@@ -30,12 +30,12 @@ from typing import Any
 
 THREADS = 2
 ROUNDS = 5
-"""Of runs of ours and of PyTorch, in turns; `--rounds` says otherwise."""
+"""The default number of alternating runs of ours and of PyTorch (`--rounds`)."""
 BOUND = 1e-4
 """Of the difference from PyTorch, relative to the largest magnitude. Where a model with random
 weights makes more of rounding, `--exact` tells whether ours is more than PyTorch's own."""
 _QUICK = {"googlenet": {"init_weights": False}, "inception_v3": {"init_weights": False}}
-"""What keeps a model from drawing weights for minutes that are drawn again."""
+"""Options that skip the slow initialisation of weights, which are redrawn anyway."""
 Built = tuple[Any, tuple[Any, ...], dict[str, Any]]
 
 
@@ -215,7 +215,7 @@ def _difference(got: list[Any], wanted: list[Any]) -> float:
 
 
 def _run_times(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int) -> dict[str, float]:
-    """Milliseconds of both, in turns."""
+    """Milliseconds of both, measured alternately."""
     import torch
 
     rows: dict[str, list[float]] = {"run": [], "torch": []}

@@ -79,7 +79,7 @@ def _mutants_of(node: ast.expr, path: Path, text: str) -> Iterator[Mutant]:
 
 
 def _changes(node: ast.expr) -> Iterator[ast.expr]:
-    """What may stand in the place of an expression."""
+    """The replacements of an expression."""
     match node:
         case ast.Compare(left, [op], right) if type(op) in OTHER:
             yield ast.Compare(left, [OTHER[type(op)]()], right)  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""Models as users bring them, in the ONNX format, ours beside other runtimes:
+"""Models in the ONNX format, ours compared with other runtimes:
 `python -m benchmarks models`.
 
     zoo.py       the models, written in PyTorch, with random weights

@@ -1,7 +1,7 @@
 """A model as a file: `python -m benchmarks.models.exports NAME FOLDER`.
 
-It writes `NAME.onnx` (weights beside it), `NAME.inputs.npz` and `NAME.expected.npz`, what PyTorch
-gives; of a model of 8 bits what ONNX Runtime gives.
+It writes `NAME.onnx` (weights next to it), `NAME.inputs.npz` and `NAME.expected.npz`: the results
+of PyTorch, or of ONNX Runtime for a model of 8 bits.
 """
 
 import sys

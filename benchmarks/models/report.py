@@ -1,4 +1,4 @@
-"""The results in words: tables, whether the bars are reached, and what the README tells."""
+"""The results as tables, compared with the targets, and as a section of the documentation."""
 
 import math
 from pathlib import Path
@@ -24,11 +24,11 @@ from benchmarks.report import between
 BEGIN = "<!-- models: written by python -m benchmarks models -->"
 END = "<!-- end of models -->"
 KEY = """\
-Files of models, ours through `from_onnx`. `ms` is ours, the median over rounds; the columns of the
-peers say how many times longer they take, measured in turns in processes of their own; of torch and
-torch.compile the module that was exported. `first s`: from the file to the first result, imports
-aside, `again s`: the same in a second process, `their s`: torch.compile's first. `MB`: the peak of
-memory, of ONNX Runtime in the last column."""
+Models as ONNX files, ours by `from_onnx`. `ms` is the median over rounds; the columns of the other
+runtimes are ratios: how many times longer they take. All runtimes are measured interleaved,
+each in its own process; torch and torch.compile run the module that was exported. `first s`:
+from the file to the first result, without imports; `again s`: the same in a second process;
+`their s`: the first result of torch.compile. `MB`: peak memory; last column: ONNX Runtime's."""
 HEAD = ("model", "ms", "torch", "torch.compile", "ONNX Runtime", "tinygrad", "first s", "again s",
         "their s", "MB", "theirs")  # fmt: skip
 
@@ -69,8 +69,23 @@ def cold(models: list[Model]) -> list[str]:
     return lines
 
 
-def bars(models: list[Model]) -> list[str]:
-    """Each bar, what was reached, and whether that is enough."""
+def figures(models: list[Model]) -> list[str]:
+    """The summary figures in words, without their targets."""
+    return [f"{words}: {_number(value)}" for words, value, _, _ in _summarised(models)]
+
+
+def targets(models: list[Model]) -> list[str]:
+    """The summary figures, each compared with its target."""
+    lines = []
+    for words, value, target, is_least in _summarised(models):
+        holds = value >= target if is_least else value <= target
+        verdict = "unknown" if math.isnan(value) else "met" if holds else "not met"
+        lines.append(f"{words}: {_number(value)}, target {target}: {verdict}")
+    return lines
+
+
+def _summarised(models: list[Model]) -> list[tuple[str, float, float, bool]]:
+    """Words, value, target, and True if the target is a lower bound."""
     ratios = [each.ratio(*FAST) for each in models]
     known = [each for each in ratios if not math.isnan(each)]
     tiny = [each.ratio("tinygrad") for each in models]
@@ -83,21 +98,15 @@ def bars(models: list[Model]) -> list[str]:
     floats = [each.ratio(*FAST) for each in models if each.name not in QUANTISED]
     peaks = [_peak(each, OURS) / _peak(each, "onnxruntime") for each in models]
     again = [each.runtimes[OURS].again or math.nan for each in models if each.name == "resnet18"]
-    found = [
+    return [
         ("geometric mean over the better of PyTorch and ONNX Runtime", mean(ratios), MEAN, True),
-        ("the same of models in float32", mean(floats), MEAN, True),
-        ("least of these", min(known, default=math.nan), LEAST, True),
+        ("the same for models in float32", mean(floats), MEAN, True),
+        ("smallest of these ratios", min(known, default=math.nan), LEAST, True),
         ("geometric mean over tinygrad", mean(tiny), TINYGRAD, True),
-        ("cold, most of torch.compile's share", _most(shares), COLD, False),
+        ("first result, largest ratio to torch.compile", _most(shares), COLD, False),
         ("resnet18 in a second process, s", _most(again), AGAIN, False),
-        ("peak of memory, most of ONNX Runtime's share", _most(peaks), MEMORY, False),
+        ("peak memory, largest ratio to ONNX Runtime", _most(peaks), MEMORY, False),
     ]
-    lines = []
-    for words, value, bar, is_least in found:
-        holds = value >= bar if is_least else value <= bar
-        verdict = "unknown" if math.isnan(value) else "reached" if holds else "MISSED"
-        lines.append(f"{words}: {_number(value)} (bar {bar}) {verdict}")
-    return lines
 
 
 def _most(values: list[float]) -> float:
@@ -105,26 +114,26 @@ def _most(values: list[float]) -> float:
 
 
 def _peak(model: Model, runtime: str) -> float:
-    """Bytes; NaN where nothing was measured."""
+    """Bytes; NaN if nothing was measured."""
     return model.runtimes.get(runtime, Measured()).peak or math.nan
 
 
 def tell(path: Path, results: Models) -> None:
-    """Writes the results between the two marks of a page."""
+    """Write the results between the two marks of a page."""
     path.write_text(between(path.read_text(), BEGIN, END, summary(results)))
 
 
 def summary(results: Models) -> str:
-    """What the README tells: a table of the models, and the bars."""
+    """The section of the documentation: a table of the models, and summary figures."""
     about = results.machine
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     where = (f"{about['processor']} ({about['llvm_cpu']}), {about['threads']} threads, "
-             f"{about['date'][:10]}, beside {versions}.")  # fmt: skip
+             f"{about['date'][:10]}, compared with {versions}.")  # fmt: skip
     rows = [HEAD, *map(_row, results.models)]
     lines = [f"| {' | '.join(each)} |" for each in rows]
     lines.insert(1, "| :-- |" + " --: |" * (len(HEAD) - 1))
-    told = [f"* {each}" for each in bars(results.models)]
-    return "\n".join([f"{where} {KEY}", "", *lines, "", *told])
+    points = [f"* {each}" for each in figures(results.models)]
+    return "\n".join([f"{where} {KEY}", "", *lines, "", *points])
 
 
 def _row(model: Model) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What was found: for each model and runtime the times of calls, of the first one, and memory."""
+"""The results: for each model and runtime the times of calls, of the first one, and memory."""
 
 import json
 import math
@@ -65,7 +65,7 @@ def to_json(results: Models) -> str:
 
 
 def from_json(text: str) -> Models:
-    """What was written."""
+    """The results in a text; the inverse of `to_json`."""
     made = json.loads(text)
     models = [
         Model(each["name"], {k: Measured(**v) for k, v in each["runtimes"].items()})

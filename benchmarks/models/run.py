@@ -67,7 +67,7 @@ class Worker:
 
 
 def measured(name: str, runtimes: list[str], given: argparse.Namespace) -> Model:
-    """One model on all runtimes, in turns."""
+    """One model on all runtimes, interleaved."""
     made = Model(name)
     with tempfile.TemporaryDirectory() as folder:
         workers: dict[str, Worker] = {}
@@ -132,7 +132,7 @@ def main(arguments: list[str] | None = None) -> None:
               file=sys.stderr, flush=True)  # fmt: skip
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(to_json(made))
-    print("\n".join([*report.table(found), "", *report.cold(found), "", *report.bars(found)]))
+    print("\n".join([*report.table(found), "", *report.cold(found), "", *report.targets(found)]))
     if not is_part:
         report.tell(command.PAGE, made)
     print(f"\nwritten: {place}")

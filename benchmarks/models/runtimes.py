@@ -88,4 +88,4 @@ RUNTIMES = {
     "onnxruntime": onnxruntime, "tinygrad": tinygrad,
 }  # fmt: skip
 LIBRARY = {"torch_compile": "torch"}
-"""What is imported before the clock of the first call starts, where it has another name."""
+"""The modules that are imported before the first call is timed, if they have another name."""

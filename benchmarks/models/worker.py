@@ -54,7 +54,7 @@ def main(runtime: str, model: str, folder: str, threads: str) -> None:
         call = RUNTIMES[runtime](place / f"{model}.onnx", inputs, int(threads))
         results = call()
         first = time.perf_counter() - start
-    except Exception as problem:  # whatever a runtime has against a model is told
+    except Exception as problem:  # any failure of a runtime is reported
         _say(missing=f"{type(problem).__name__}: {str(problem).splitlines()[0][:200]}")
         return
     _say(first=first, error=error(results, expected), peak=resident_peak())

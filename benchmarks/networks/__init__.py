@@ -1,4 +1,4 @@
-"""Whole networks, ours beside PyTorch: `python -m benchmarks networks`.
+"""Whole networks, compared with PyTorch: `python -m benchmarks networks`.
 
     library.py        the operations that networks are written in
     on_svodviz.py     … in our words
@@ -13,12 +13,12 @@
     numeric.py        k-means, covariance, a stencil
     zoo.py            those that are measured, by name
     ours.py           a network as a program of ours
-    kernels.py        its kernels, beside their estimates and rooflines
+    kernels.py        its kernels, with their estimates and rooflines
     alone.py          its operations, each run alone
     results.py        what was found, and its file
-    bars.py           the bars to be reached
+    bars.py           the targets
     worker.py         ours or a peer in a process of its own
-    measuring.py      one network on all of them, in turns
+    measuring.py      one network on all of them, interleaved
     report.py         the results in words, and in the README
     run.py            the command
 """

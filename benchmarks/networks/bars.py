@@ -1,4 +1,4 @@
-"""The bars of whole networks, decided from results."""
+"""The targets for whole networks, compared with results."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The kernels of one network of ours: measured one by one, beside their estimates and rooflines.
+"""The kernels of one network of ours: measured one by one, with their estimates and rooflines.
 
 Estimates are those of the loops that run, on the model of this machine as it was measured, not on
 the one that they were chosen for. The roofline of a kernel is what its arithmetic, or moving its
@@ -25,8 +25,8 @@ from compiler.schedule.printer import Schedule
 from compiler.schedule.titles import KernelTitle
 
 FAR, WORTH = 0.4, 0.01
-"""A kernel that reaches less than this share of its roofline is told, where it takes more than
-that share of the time."""
+"""A kernel is listed if it reaches less than `FAR` of its roofline and takes more than `WORTH` of
+the time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What networks are written in: operations that each library says in its own words.
+"""The operations that networks are written in, which each library implements.
 
 A network is written once, as a function of a `Library` and its inputs. Arithmetic, `@`, slices and
 the methods that NumPy, PyTorch and we call alike (`reshape`, `swapaxes`, `mean`, `sum`, `argmin`)

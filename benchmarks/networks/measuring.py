@@ -60,7 +60,7 @@ class NetworkRun:
         return None
 
     def together(self, peers: Sequence[str], effort: Effort) -> None:
-        """Ourselves and the peers, in turn; then our kernels and operations."""
+        """svodviz and the peers, interleaved; then our kernels and operations."""
         with ExitStack() as stack:
             workers = [self.worker(OURS, self.cache), *map(self.worker, peers)]
             for worker in workers:
@@ -78,7 +78,7 @@ class NetworkRun:
                 self.looked_into(workers[0])
 
     def looked_into(self, ours: Worker) -> None:
-        """Kernels and operations in turn, with nobody else in memory; the best look counts."""
+        """Kernels and operations alternately, without other processes; the best try counts."""
         looks: dict[str, list[dict[str, Any]]] = {"kernels": [], "alone": []}
         try:
             for _ in range(LOOKS):

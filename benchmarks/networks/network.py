@@ -30,7 +30,7 @@ class Network:
         return (lambda *inputs: self.program(library, *inputs)), given
 
     def expected(self) -> Array:
-        """What NumPy in float64 makes of the inputs."""
+        """The results of NumPy in float64."""
         program, inputs = self.on(Numpy())
         return np.asarray(program(*inputs))
 

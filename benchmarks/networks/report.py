@@ -1,4 +1,4 @@
-"""Results as tables of text, and as the README tells them."""
+"""Results as tables of text, and as a section of the documentation."""
 
 import statistics
 from collections.abc import Iterator, Sequence
@@ -17,11 +17,12 @@ HEAD = ("network", "ms", *PEERS, "cold s", "again s", "their s", "kernels", "pla
 LONGEST = 3
 """Operations alone that are named."""
 KEY = f"""\
-`ms` is ours, the median over rounds; the columns of the peers say how many times longer they take,
-measured in turns in processes of their own. `cold s`: our compiling, `again s`: in a process that
-finds the machine code on disk, `their s`: torch.compile's. `plain`: kernels left to LLVM. `alone`:
-our kernels' time as a share of that of the operations, each compiled and run alone.
-Far: below {FAR} of the roofline and over {WORTH:.0%} of the time."""
+`ms` is ours, the median over rounds; the columns of PyTorch are ratios: how many times longer it
+takes. All are measured interleaved, each in a separate process. `cold s`: our compile time,
+`again s`: the same with the machine code on disk, `their s`: torch.compile's compile time.
+`plain`: kernels left to LLVM. `alone`: our kernels' time as a share of that of the operations,
+each compiled and run alone. Far from the roofline: below {FAR} of it and over {WORTH:.0%} of the
+time."""
 
 
 def report(results: Results) -> str:
@@ -65,7 +66,7 @@ def means(results: Results) -> Iterator[str]:
 
 
 def estimates(results: Results) -> Iterator[str]:
-    """How far the estimates of all kernels are off, and of which most."""
+    """The error of the estimates of all kernels, and the kernel with the largest."""
     rows = [(it.off, found.name, it.title) for found in results.networks for it in found.kernels]
     if rows:
         off, name, title = max(rows)
@@ -75,7 +76,7 @@ def estimates(results: Results) -> Iterator[str]:
 
 
 def details(found: Found) -> Iterator[str]:
-    """What is missing, the kernels that are far from their roofline, and the sums."""
+    """Missing entries, the kernels that are far from their roofline, and the sums."""
     yield f"{found.name}, {found.about}"
     for who, why in found.missing.items():
         yield f"  missing {who}: {why}"
@@ -124,5 +125,5 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def tell(path: Path, results: Results) -> None:
-    """Writes the results between the two marks of a page."""
+    """Write the results between the two marks of a page."""
     path.write_text(between(path.read_text(), BEGIN, END, summary(results)))

@@ -1,4 +1,4 @@
-"""What was found for each network, and its file."""
+"""The results of each network, and their file."""
 
 import json
 import statistics

@@ -78,7 +78,7 @@ class Session:
 
     @cached_property
     def machine(self) -> MachineModel:
-        """What rooflines rest on."""
+        """The machine's limits, for the rooflines."""
         return machine()
 
     def kernels(self, seconds: float) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def version() -> str:
 
 
 def uses() -> str:
-    """The instruction set, by the processor that its compiler is told of."""
+    """The instruction set, by the processor that its compiler targets."""
     _, processor = Device["CPU"].renderer.target.arch.split(",")[:2]
     return "avx2" if processor == "haswell" else ""
 

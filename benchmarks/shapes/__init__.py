@@ -1,4 +1,4 @@
-"""Random shapes of single operations, ours beside PyTorch: `python -m benchmarks shapes`.
+"""Random shapes of single operations, compared with PyTorch: `python -m benchmarks shapes`.
 
     cases.py      kinds of operations, shapes by seed and number
     worker.py     one of the two in a process of its own

@@ -1,4 +1,4 @@
-"""Random single operations: kinds in turn, shapes by seed and number.
+"""Random single operations: alternating kinds, shapes by seed and number.
 
 A case says its operation three times: ours, PyTorch's, and in NumPy for the check. Work is spread
 evenly over the powers of ten, from what a call alone takes to a few milliseconds.

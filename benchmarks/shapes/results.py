@@ -1,4 +1,4 @@
-"""What was found for each random shape, its figures, its file, and the report."""
+"""The results of random shapes, their figures, their file, and the report."""
 
 import json
 import math
@@ -15,7 +15,7 @@ SMALL = 50e-6
 SLOW = 0.5
 WORST = 20
 MEAN_SMALL = 0.9
-"""The bar for small ones."""
+"""The target for small ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Results:
 
     @property
     def worst(self) -> list[Shape]:
-        """The slowest beside PyTorch."""
+        """The slowest compared with PyTorch."""
         return sorted(self.measured, key=lambda shape: shape.ratio)[:WORST]
 
     def groups(self) -> dict[str, list[Shape]]:
@@ -103,7 +103,7 @@ def report(results: Results) -> str:
 
 
 def checks(results: Results) -> list[Check]:
-    """The bars: none fails, few are slow, small ones are near PyTorch's."""
+    """The targets: none fails, few are slow, small ones are near PyTorch's."""
     groups, failed = results.groups(), len(results.shapes) - len(results.measured)
     whole, small = (Figures.of(groups[name]) for name in ("all", "under 50 µs"))
     return [

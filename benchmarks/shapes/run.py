@@ -2,8 +2,8 @@
 
     python -m benchmarks shapes [--count n] [--seed n] [--only a,b] [--isa avx2]
 
-Each case is made and checked on both sides, then timed in turns. `--only` repeats cases by their
-numbers. The results are written into `build/`, or where `--json` says.
+Each case is built and checked on both sides, then timed alternately. `--only` repeats cases by
+their numbers. The results are written into `build/`, or to the path of `--json`.
 """
 
 import argparse
@@ -31,13 +31,13 @@ SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """What workers are for: all cases of a seed."""
+    """The task of a worker: all cases of a seed."""
 
     seed: int
 
     @property
     def name(self) -> str:
-        """What a worker is told."""
+        """The argument of a worker."""
         return str(self.seed)
 
 
@@ -66,7 +66,7 @@ class Pair:
             worker.close()
 
     def shape(self, number: int, effort: Effort) -> Shape:
-        """One case, checked and measured in turns."""
+        """One case, checked and measured alternately."""
         made = case(self.seed, number)
         found = Shape(number, made.kind, str(made))
         times: dict[str, list[float]] = {OURS: [], "torch": []}

@@ -1,12 +1,12 @@
-"""A step of training, ours beside PyTorch's, JAX's and tinygrad's: `python -m benchmarks training`.
+"""Training steps, compared with PyTorch, JAX and tinygrad: `python -m benchmarks training`.
 
     ours.py   the networks of `compiler.nn`, a step captured by `compiler.jit`
     torch.py  the same in PyTorch, eager or by torch.compile
     jax.py    the same in JAX, jitted
     tinygrad.py the same in tinygrad, by TinyJit
-    worker.py a process of one of them, which runs steps when it is told to
-    curve.py  the losses of the transformer beside PyTorch's from the same weights
-    run.py    the command: processes in turns, so that a slow minute is everybody's
+    worker.py a process of one of them, which runs steps on request
+    curve.py  the losses of the transformer and of PyTorch's from the same weights
+    run.py    the command: interleaved processes, so that other load affects all alike
 """
 
 NETWORKS = ("mlp", "cnn", "transformer")

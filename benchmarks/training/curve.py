@@ -1,5 +1,5 @@
 """`python -m benchmarks training --curve 200`: the loss of examples/train_transformer.py, step by
-step, beside the same network in PyTorch from the same weights. PyTorch has to be in this Python.
+step, next to the same network in PyTorch from the same weights. PyTorch has to be in this Python.
 """
 
 import importlib.util

@@ -1,4 +1,4 @@
-"""`python -m benchmarks training [--networks a,b] [--peers x,y] [--python PATH]`: steps in turns.
+"""`python -m benchmarks training [--networks a,b] [--peers x,y] [--python PATH]`: timed steps.
 
 `--python` is an interpreter that has PyTorch, JAX and tinygrad; ours runs in this one.
 """
@@ -57,7 +57,7 @@ class Process:
 
 
 def measure(network: str, peers: Sequence[str], python: str, rounds: int) -> dict[str, Process]:
-    """Each peer in turns, `rounds` times."""
+    """All peers interleaved, `rounds` times."""
     with tempfile.TemporaryDirectory() as caches:
         made = {
             peer: Process(
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--curve", type=int, metavar="STEPS", help="losses beside PyTorch's")
+    parser.add_argument("--curve", type=int, metavar="STEPS", help="losses, and PyTorch's")
     given = parser.parse_args()
     if given.curve:
         curve.main(given.curve)

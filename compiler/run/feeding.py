@@ -133,9 +133,9 @@ class Inputs:
                         hint=hint if is_index else "")  # fmt: skip
 
     def values(self, given: Mapping[int, Any], variables: Values) -> dict[str, int]:
-        """The values of the variables: as passed, from the shapes of new data, or as bound.
+        """The values of the variables: as given, else the rows of new data, else as bound.
 
-        Raises `DataError` where the rows of two inputs say different things, and as bindings do.
+        Raises `DataError` if the rows of two inputs disagree, and as `Bindings` does.
         """
         said = self.bindings.by_name(variables)
         found: dict[str, int] = {}

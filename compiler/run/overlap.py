@@ -1,4 +1,4 @@
-"""Which items of a level run at once, and running them so.
+"""The items of a topological level that run in parallel.
 
 Items of one level may overlap unless they touch the same storage and one writes it
 (`schedule/analysis/levels.py`). An item that uses several threads never overlaps with another such
@@ -15,9 +15,9 @@ from compiler.schedule.analysis.levels import groups, levels_to_run
 from compiler.schedule.items import ItemAnalysis, Kernel, ScheduleItem
 
 WORTH_A_THREAD_NS = 10_000
-"""Two items that take at least this long are run at once. To hand work to a worker took 0.8 µs
-where it was awake and 52 to 58 where it slept (Xeon, AVX-512, November 2026). Two kernels of 9 µs
-by estimate took 59 µs in sequence and 55 at once; of 5 µs or less it made no difference, 3 µs at
+"""Two items that take at least this long run in parallel. Handing work to a worker took 0.8 µs if
+it was awake and 52 to 58 if it slept (Xeon, AVX-512, November 2026). Two kernels of 9 µs by
+estimate took 59 µs one by one and 55 in parallel; for 5 µs or less it made no difference, 3 µs at
 most (EPYC, AVX2, two busy cores, 2026-11-23)."""
 
 
@@ -41,8 +41,8 @@ class Level:
         texts = []
         for group, parallel in zip(self.groups, self.parallel, strict=True):
             ids = " ".join(str(item.item_id) for item in group)
-            others = " ".join(str(item.item_id) for item in parallel)
-            texts.append(ids + (f" (at once: {others})" if parallel else ""))
+            overlapping = " ".join(str(item.item_id) for item in parallel)
+            texts.append(ids + (f" (at once: {overlapping})" if parallel else ""))
         return f"level {self.number}: {', then '.join(texts)}"
 
 
@@ -51,7 +51,7 @@ def plan_levels(
     programs: Mapping[tuple[Sink, str], Program],
     analysis: Sequence[ItemAnalysis],
 ) -> tuple[Level, ...]:
-    """The levels of a schedule, and which of their items are worth a thread."""
+    """The levels of a schedule, with the items that are worth a thread."""
     known = {item.item_id: item for item in items}
     cost = {row.item_id: row.cost for row in analysis}
     threaded = {body for (body, _), p in programs.items() if p.tasks > 1}
@@ -68,7 +68,7 @@ def plan_levels(
 def _without_two_threaded(
     group: list[ScheduleItem], threaded: set[Sink]
 ) -> list[tuple[ScheduleItem, ...]]:
-    """The group, cut so that no two items stand together whose bodies use several threads."""
+    """The group, split so that no two items that use several threads are together."""
     found = [item for item in group if getattr(item.operation, "body", None) in threaded]
     alone = {item.item_id for item in found[1:]}
     together = tuple(item for item in group if item.item_id not in alone)
@@ -78,7 +78,7 @@ def _without_two_threaded(
 def _worth_a_thread(
     group: tuple[ScheduleItem, ...], cost: Mapping[int, int]
 ) -> tuple[ScheduleItem, ...]:
-    """The long kernels of a group, where there are several; the host itself is one."""
+    """The long kernels of a group, if there are several; the calling thread runs one."""
     kernels = (i for i in group if isinstance(i.operation, Kernel))
     long = tuple(i for i in kernels if cost.get(i.item_id, 0) >= WORTH_A_THREAD_NS)
     return long if len(long) > 1 else ()

@@ -4,9 +4,9 @@
     plan.run()                                 # on the data y was written with
     plan.run({"x": other})                     # on other data of the same shape and type
 
-Schedules are kept by structure: the graph with its buffers replaced by numbered placeholders and
-without its lines of origin. The same structure with other data is neither rewritten nor cut nor
-compiled again. A run makes its own memory, so runs may overlap.
+Schedules are cached by structure: the graph with its buffers replaced by numbered placeholders and
+without source lines. The same structure with other data is not compiled again. Each run allocates
+its own memory, so runs may overlap.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
         for each in toposort(nodes):
             node = each.expansion() if isinstance(each, Placeholder) else each
             if isinstance(node, Buffer):
-                # a buffer and its copy without a line of origin are one
+                # a buffer and its copy without a source line are the same
                 key = node.unique, node.name if node.unique == PLACEHOLDER else ""
                 found.setdefault(key, node)
                 number = FIRST + numbers.setdefault(key, len(numbers))
@@ -122,7 +122,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
 
 @dataclass(slots=True)
 class _Bare:
-    """Nodes rebuilt without their lines of origin, in the steps of loops too."""
+    """Nodes rebuilt without their source lines, also in the bodies of counted loops."""
 
     clones: dict[int, int] = field(default_factory=dict)
     assigns: dict[int, int] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""recompiled: how often each of the user's lines compiled a program; reported once if it is many.
+"""recompiled: count the compilations that each line of the user causes; warn once if they are many.
 
     loop.py:4  total += x[:i].sum().item()        another shape, another program, at each call
 
-A line is known by where the data were asked for and by the lines that wrote the program: a function
-that runs many programs is not one of these.
+A line is identified by where the data were requested and by the lines that wrote the program, so a
+function that runs many different programs does not count as one.
 """
 
 import time
@@ -19,8 +19,7 @@ from compiler.core.origin import Origin, current
 from compiler.graph.nodes import TensorNode
 
 MANY = 8
-"""Programs of one line that are compiled before it is reported: more than a user tries by hand.
-Chosen, not measured."""
+"""Compilations by one line before the warning: more than a user tries by hand. Not measured."""
 KEPT = 1024
 """Lines kept, least recently used first out."""
 HINT = (
@@ -36,7 +35,7 @@ class RecompiledWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class LineCount:
-    """How many programs a line of the user's had compiled, and the seconds that took."""
+    """The number of compilations that a line of the user caused, and their seconds."""
 
     line: str
     programs: int
@@ -44,11 +43,11 @@ class LineCount:
 
 
 class Lines(Kept[Key, tuple[int, float]]):
-    """The programs that each line had compiled: how many, in how many seconds."""
+    """The number and the seconds of the compilations that each line caused."""
 
     @contextmanager
     def compiling(self, nodes: Sequence[TensorNode]) -> Iterator[None]:
-        """Counts what happens inside for the line that asked for the data of `nodes`."""
+        """A context that counts for the line that requested the data of `nodes`."""
         start = time.perf_counter()
         yield
         origin = current()
@@ -56,7 +55,7 @@ class Lines(Kept[Key, tuple[int, float]]):
             self._note(origin, nodes, time.perf_counter() - start)
 
     def most(self, count: int = 5) -> tuple[LineCount, ...]:
-        """The lines that had most programs compiled, those with more than one."""
+        """The lines that caused most compilations, of those with more than one."""
         rows = sorted(self.items(), key=lambda row: (-row[1][0], row[0][0]))
         return tuple(LineCount(key[0].place, *row) for key, row in rows[:count] if row[0] > 1)
 
@@ -74,7 +73,7 @@ LINES = Lines(KEPT)
 
 
 def _warn(origin: Origin, seconds: float) -> None:
-    """Say it, at the user's line."""
+    """Warn, at the user's line."""
     page = (
         f"compiled {MANY} times: each time the program of this line had other shapes or numbers\n"
         f"  line:     {origin.address}  {origin.text}\n"

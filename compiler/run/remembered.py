@@ -1,7 +1,7 @@
-"""Programs remembered on disk: cut into kernels, ordered and compiled, for the next process.
+"""Compiled programs cached on disk for the next process: kernels, their order and machine code.
 
-An entry is kept as object code is (`llvm/cache.py`). Its key stands for all that decides what
-becomes of a program: the graph without its data and lines of origin, constants bit by bit; the
+An entry is stored as object code is (`llvm/cache.py`). Its key covers everything that affects
+compilation: the graph without its data and source lines, constants bit by bit; the
 options; the processor with its features and the number of cores; LLVM, NumPy, Python and the
 sources of this compiler. The entry, in JSON, has what running takes, as `core/written.py` writes
 it; memory, levels and native steps follow from it. Machine code is kept once, with other objects.
@@ -12,9 +12,9 @@ it; memory, levels and native steps follow from it. Machine code is kept once, w
 A plan of ResNet-18 and its first run took 0.06 s instead of 0.85 with object code alone; a softmax
 that nobody compiled before takes 3 ms more of 48, to look and to write (Xeon, AVX-512, 2026-11-23).
 
-Not remembered, each with its reason in `COUNT.left`: functions of the user's, which this process
-alone knows; passes of the user's; searches over loops, which remember what they found; and
-programs that no machine code runs.
+Some programs are not cached, each with its reason in `COUNT.left`: those with functions or passes
+of the user, which only this process knows; searches over loops, which cache their own results; and
+programs without machine code.
 """
 
 import functools
@@ -49,7 +49,7 @@ from compiler.schedule.items import Kernel, MemoryTransfer, ScheduleItem, Synchr
 from compiler.settings.options import Cache, Options
 
 FORMAT = 2
-"""Another number where entries, or what is done with them, are not the same any more."""
+"""The version of entries; increase it if their content or its use changes."""
 KEPT = 1024
 """Programs kept in memory that were found on disk: a bound on memory, not measured."""
 RECORDS = (ScheduleItem, Kernel, MemoryTransfer, Synchronization, *DESCRIBED)
@@ -166,7 +166,7 @@ def _machine() -> tuple[str, ...]:
 
 @functools.cache
 def _versions() -> tuple[str, ...]:
-    """The version of the compiler: its sources and libraries."""
+    """The versions of the format, of Python, of NumPy and of the compiler's sources."""
     return str(FORMAT), sys.version, np.__version__, sources(Path(__file__).parent.parent)
 
 
@@ -194,8 +194,7 @@ def _files(package: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def kinds() -> Kinds:
-    """The classes that an entry may contain: nodes of graphs, but no functions of the user's, and
-    records."""
+    """The types allowed in an entry: records, and nodes of graphs except functions of the user."""
     return {f"record {kind.__name__}": kind for kind in RECORDS} | writable()
 
 
@@ -257,7 +256,7 @@ def _written(
     inputs: Collection[Buffer],
     cache: Cache,
 ) -> bytes:
-    """The entry of a program; its machine code is kept with it."""
+    """The entry of a program; its machine code is stored separately."""
     items, results = made
     held = {b for item in items for b in item.operation.arguments} | set(results)
     if any(buffer.unique >= 0 and buffer not in inputs for buffer in held):

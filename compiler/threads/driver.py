@@ -40,9 +40,9 @@ PAUSES = {
     X86: ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()"),
     ARM: ("call void @llvm.aarch64.isb(i32 15)", "declare void @llvm.aarch64.isb(i32 immarg)"),
 }
-"""The instruction that pauses in a spin loop: AArch64's `yield` takes no time on most
-processors, so that such a loop would only load their memory; an `isb` takes about as long as
-x86's `pause`, by what others have published."""
+"""The pause instruction of spin loops: AArch64's `yield` takes no time on most processors, so that
+such a loop would only load their memory; an `isb` takes about as long as x86's `pause`, by
+published measurements."""
 
 
 def source(family: str | None = None) -> str:

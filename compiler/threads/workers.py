@@ -29,13 +29,13 @@ from compiler.settings.options import Cache
 from compiler.threads import driver
 
 SPIN_SECONDS = 200e-6
-"""How long a worker that has nothing to do looks for work before it sleeps: as long as Python takes
-between two calls of a captured function, 60 to 100 µs where a kernel has put it out of the caches.
-A product of 256² takes 294 to 311 µs a call so, 336 with 50 µs, 299 with 1 ms (EPYC, Zen 3, two
-cores, 2026-11-27). To wake a worker takes about 50 µs: medians of 2,000 runs of a kernel in two
-tasks take 21 µs (one task: 19) while the worker spins, 94 (32) 100 µs after it fell
-asleep; without spinning 56 (31) even one after the other (the same machine, busy with
-other work, 2026-11-23)."""
+"""Seconds that an idle worker spins before it sleeps: as long as Python takes between calls of a
+captured function, 60 to 100 µs if a kernel has evicted it from the caches. A product of 256² takes
+294 to 311 µs a call then, 336 with 50 µs, 299 with 1 ms (EPYC, Zen 3, two cores, 2026-11-27).
+Waking a worker takes about 50 µs: medians of 2,000 runs of a kernel in two tasks against one are 21
+against 19 µs while the worker spins, 94 against 32 if it fell asleep 100 µs before, and without
+spinning 56 against 31 even in direct succession (the same machine, busy with other work,
+2026-11-23)."""
 STACK_BYTES = 16 * 2**20
 """Of the thread of a worker. A choice, no measurement."""
 Words: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"

@@ -29,7 +29,7 @@ from compiler.tune.trials import Trial
 from compiler.tune.tuning import Found
 
 FORMAT = 1
-"""Another number where entries, or what the choices in them mean, are not the same any more."""
+"""The version of entries; increase it if their content or the meaning of choices changes."""
 
 
 def structure(body: Body) -> str:
@@ -44,7 +44,7 @@ def structure(body: Body) -> str:
 
 
 def machine(options: Options) -> dict[str, str]:
-    """The machine that is measured, in words: choices hold for equal machines only."""
+    """The machine of a measurement, in words: its choices are valid only for equal machines."""
     return {
         "processor": jit.host_name(),
         "features of the processor": jit.host_features(),

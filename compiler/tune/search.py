@@ -1,10 +1,9 @@
 """search: the loops of one kernel, changed one choice at a time, as long as there is time.
 
-Every trial that ran can be changed further. The next change is made to the fastest one; each change
-that did not make it faster counts against it by 3 %, so a trial near a summit that was tried from
-all sides gives way to the next best, and the search begins again from there. What may be changed
-says `moves`. Kinds of change that made something faster come first, those that were refused or in
-vain last; within a kind a random number generator with a fixed seed decides.
+The next change is applied to the fastest trial. Each change that did not help is a penalty of 3 %
+for its trial, so the search leaves a local optimum and continues from the next best trial. `moves`
+lists the possible changes. Kinds of change that helped come first, those that were refused or did
+not help last; within a kind the order is random with a fixed seed.
 """
 
 import random
@@ -17,7 +16,7 @@ from compiler.loops.choices import Choices, text
 from compiler.tune.trials import Refused, Trial
 
 MISS = 0.03
-"""By how much a change in vain makes its trial less promising. Chosen, not measured."""
+"""The penalty of a trial for each change that did not help. Chosen, not measured."""
 SEED = 0
 
 
@@ -69,8 +68,8 @@ def search(
 ) -> Searched:
     """Try the starts, the first of which is the default, then changes of what was tried.
 
-    The default is measured in any case; where it is refused the search ends. `seen` is called with
-    each.
+    The default is always measured; if it is refused the search ends. `seen` is called with each
+    trial.
     """
     made = _Search(judge, seen)
     for start in starts:

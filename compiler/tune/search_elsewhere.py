@@ -1,9 +1,8 @@
 """search_elsewhere: searches for kernels on the workers of a cluster, several at once.
 
-A kernel travels as the graph that it computes, and a search comes back as it is remembered. What
-was measured on one machine says nothing of another one: a worker that is another machine than this
-one is refused. On one host so many searches run at once as there are cores for the threads of
-their kernels, so none disturbs another.
+A kernel is sent as its graph, and a search is returned as its cache entry. Measurements on one
+machine are not valid for another, so a worker on a different machine is refused. The number of
+concurrent searches on a host is limited by its cores, so that none disturbs another.
 """
 
 import json
@@ -27,7 +26,7 @@ from compiler.tune.tuning import Found
 from compiler.tune.workbench import Workbench
 
 LOOPS = "the loops of kernel "
-"""The settings with which the same machine would choose other loops."""
+"""The properties of a machine that affect the choice of loops."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class Workbench:
 
     @property
     def body(self) -> Sink:
-        """The body of the kernel."""
+        """The computation of the kernel."""
         return self._body
 
     @property

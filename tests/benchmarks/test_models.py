@@ -1,4 +1,4 @@
-"""What a run of the models' benchmark says, from times that are made up."""
+"""The report of the models' benchmark, from invented times."""
 
 import json
 import math
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.models.report import BEGIN, END, bars, cold, summary, table, tell
+from benchmarks.models.report import BEGIN, END, cold, summary, table, targets, tell
 from benchmarks.models.results import Measured, Model, Models, from_json, mean, to_json
 from benchmarks.models.run import RESULTS
 from benchmarks.run import PAGE
@@ -38,18 +38,18 @@ def test_the_table_has_a_row_for_each_model() -> None:
     assert len(cold(MODELS)) == 4
 
 
-def test_bars_say_what_is_missed() -> None:
-    lines = bars(MODELS)
+def test_targets_are_met_or_not() -> None:
+    lines = targets(MODELS)
     words = "geometric mean over the better of PyTorch and ONNX Runtime"
-    assert f"{words}: 1.26 (bar 1.0) reached" in lines
-    assert "least of these: 0.80 (bar 0.75) reached" in lines
+    assert f"{words}: 1.26, target 1.0: met" in lines
+    assert "smallest of these ratios: 0.80, target 0.75: met" in lines
     MODELS[0].runtimes["svodviz"].seconds = [0.02]
     try:
-        assert "least of these: 0.40 (bar 0.75) MISSED" in bars(MODELS)
+        assert "smallest of these ratios: 0.40, target 0.75: not met" in targets(MODELS)
     finally:
         MODELS[0].runtimes["svodviz"].seconds = [0.01] * 3
-    assert "cold, most of torch.compile's share: 0.11 (bar 0.25) reached" in lines
-    assert "resnet18 in a second process, s: – (bar 0.6) unknown" in lines
+    assert "first result, largest ratio to torch.compile: 0.11, target 0.25: met" in lines
+    assert "resnet18 in a second process, s: –, target 0.6: unknown" in lines
 
 
 def test_what_is_missing_is_said_where_its_figures_would_be() -> None:
@@ -71,9 +71,9 @@ def test_telling_replaces_what_was_told(tmp_path: Path) -> None:
         text = page.read_text()
         assert "untold" not in text and text.startswith("before ") and text.endswith(" after")
     row = "| `resnet18` | 10 | 1.20 | 9.00 | 0.80 | 10.00 | 10.00 | – | 90.0 | 100 | 100 |"
-    assert row in text and "P (p), 2 threads, 2026-11-24, beside torch 2." in text
-    assert "peak of memory, most of ONNX Runtime's share: 1.00 (bar 1.0) reached" in text
-    assert "the same of models in float32: 1.26 (bar 1.0) reached" in text
+    assert row in text and "P (p), 2 threads, 2026-11-24, compared with torch 2." in text
+    assert "* peak memory, largest ratio to ONNX Runtime: 1.00\n" in text
+    assert "* the same for models in float32: 1.26\n" in text and "target" not in text
 
 
 def test_the_readme_tells_the_results_beside_it() -> None:

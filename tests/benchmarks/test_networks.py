@@ -1,4 +1,4 @@
-"""Whole networks, small: right on ourselves, taken apart, measured; results told."""
+"""Whole networks, small: right on svodviz, split into kernels, measured; results reported."""
 
 import ast
 from dataclasses import asdict, replace

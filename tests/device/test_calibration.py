@@ -57,7 +57,7 @@ def test_a_model_is_measured_once_and_read_back(
     assert compiler.calibrate(folder) == first and len(measured) == 1
     assert compiler.calibrate(str(folder), again=True).name == "model 1"
     assert compiler.calibrate(folder).name == "model 1"
-    assert [p.suffix for p in folder.iterdir()] == [".json"], "nothing is left beside the file"
+    assert [p.suffix for p in folder.iterdir()] == [".json"], "no other file is left"
 
 
 def test_what_was_measured_is_used_from_then_on(

@@ -1,4 +1,4 @@
-"""Object code kept: what is damaged is made again, folders are private, bounded and shared."""
+"""Cached object code: damaged entries are recompiled, folders are private, bounded and shared."""
 
 import hashlib
 import os

@@ -62,7 +62,7 @@ def kernel_of(name: str) -> CompiledKernel:
 
 
 def run(kernel: CompiledKernel, dots: Collection[str] | None) -> tuple[Array, Array, str]:
-    """What the machine code gives that uses these instructions, what loops give, and the text."""
+    """The results of machine code with these instructions, the results of loops, and the text."""
     rows = tuple(emit("k0", kernel.linear.instructions, dots=dots))
     made = replace(kernel, source=rows)
     values = arguments_of(kernel.loops)

@@ -39,8 +39,8 @@ OPERATIONS = Level(1, "few", "there are many")
 
 @dataclass(frozen=True)
 class ObjectFile:
-    """What a loader reads of an object file: of which machine it is, its sections by name with
-    their bytes, the functions that it has and those that it needs."""
+    """The contents of an object file for a loader: its machine, its sections by name with their
+    bytes, the functions that it defines and those that it needs."""
 
     processor: int
     sections: Mapping[str, int]

@@ -51,7 +51,7 @@ def run(name: str | None, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @on_x86
 def test_code_is_made_for_the_processor_named(tmp_path: Path) -> None:
-    """The narrowest one shows it on every host; processes of the run are told as well."""
+    """The narrowest one shows it on every host; the run's processes get it as well."""
     found = json.loads(run("ivybridge", tmp_path).stdout)
     assert not found["fma"] and not found["zmm"]
     assert found["name"] == "ivybridge" and not found["has_avx512"]

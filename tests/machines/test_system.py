@@ -1,4 +1,4 @@
-"""What the operating system tells: files of Linux and sysctl of macOS, both stood in for."""
+"""Figures from the operating system: files of Linux and sysctl of macOS, both mocked."""
 
 import ctypes
 import mmap

@@ -1,4 +1,4 @@
-"""A line that is compiled again and again is told once, and counted."""
+"""A line that is recompiled many times causes one warning, and is counted."""
 
 import linecache
 import warnings
@@ -23,15 +23,15 @@ def test_a_line_with_many_shapes_is_told_once() -> None:
         warnings.simplefilter("always")
         for i in range(3 * MANY):
             (X[: i + 1] * 2).sum().numpy()
-    (told,) = caught
-    assert told.category is RecompiledWarning and told.filename == __file__
-    text = linecache.getline(__file__, told.lineno).strip()
+    (warned,) = caught
+    assert warned.category is RecompiledWarning and warned.filename == __file__
+    text = linecache.getline(__file__, warned.lineno).strip()
     assert text == "(X[: i + 1] * 2).sum().numpy()"
-    first, line, took, hint = str(told.message).split("\n")
+    first, line, took, hint = str(warned.message).split("\n")
     assert first == (
         "compiled 8 times: each time the program of this line had other shapes or numbers"
     )
-    assert line == f"  line:     {__file__}:{told.lineno}  {text}"
+    assert line == f"  line:     {__file__}:{warned.lineno}  {text}"
     assert took.startswith("  took:     ") and took.endswith(" s so far")
     assert hint == (
         "  hint:     a size that changes can be a variable (n = compiler.Variable('n', 1, 100); "
@@ -39,7 +39,7 @@ def test_a_line_with_many_shapes_is_told_once() -> None:
         "(plan = compiler.prepare(y); plan.run([data]))"
     )
     (count,) = compiler.cache_info().lines
-    assert count.line == f"test_recompiled.py:{told.lineno}" and count.programs == 3 * MANY
+    assert count.line == f"test_recompiled.py:{warned.lineno}" and count.programs == 3 * MANY
 
 
 def test_what_the_hint_says_is_compiled_once() -> None:

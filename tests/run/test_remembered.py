@@ -44,7 +44,7 @@ def counts(cache: Path) -> tuple[int, int, int]:
 
 
 def refuse(*given: object, **named: object) -> None:
-    raise AssertionError("the program is known: nothing is to be made again")
+    raise AssertionError("the program is cached: nothing should be compiled")
 
 
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

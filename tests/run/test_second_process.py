@@ -1,4 +1,4 @@
-"""What one process compiled another one does not: programs of all sorts are remembered."""
+"""A program that one process compiled is not recompiled by another: all kinds are cached."""
 
 import json
 import subprocess

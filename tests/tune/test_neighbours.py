@@ -1,4 +1,4 @@
-"""Neighbours: one thing differs, each is told by its change, and many are legal."""
+"""Neighbours: one thing differs, each is described by its change, and many are legal."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What instructions cost by LLVM's scheduling model: read from what it prints, put beside lines."""
+"""Latencies by LLVM's scheduling model: parsed from its output, matched to lines of assembly."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What LLVM prints of a scheduling model, read."""
+"""LLVM's output of a scheduling model is parsed."""
 
 from compiler.llvm.looking.scheduling_model import Cost, SchedulingModel, model
 
