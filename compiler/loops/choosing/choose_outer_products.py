@@ -54,7 +54,7 @@ MANY = 128
 at 201 in tiles where rows are strided along the sum, which is then split into blocks, at 142 and
 265 where they are contiguous; 128×8192×256 at 156 and 169, 142 and 163 (Emerald Rapids, AVX-512,
 two threads, 2026-11-26). By AVX2 256×4096×256 took 4.1 ms so and 4.9 in tiles (EPYC, Zen 5,
-2026-11-24). """
+2026-11-24)."""
 SHARED = 1.5
 """Rows per line of a set from which they are evicted from the nearest cache before their whole line
 is used (conflict misses): 24, 48 and 64 rows by 2,048 by 512, 8,192 bytes apart, take 0.67,
