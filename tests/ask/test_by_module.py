@@ -1,4 +1,4 @@
-"""What is left of each module at every stage, and what it takes: sums hold at every level."""
+"""Nodes, kernels and time of each module at every stage: sums hold at every level."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a kernel's time goes to: shares of blocks, instructions and lines, measured or estimated."""
+"""Hot spots of a kernel: shares of blocks, instructions and lines, measured or estimated."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def without_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hold(found: Hot, made: Compilation) -> None:
-    """What is so of shares, wherever they are from."""
+    """Properties of all shares, measured or estimated."""
     listing = made.assembly[0]
     assert len(found.shares) == len(listing.rows) and min(found.shares) >= 0
     labels = [s for s, row in zip(found.shares, listing.rows, strict=True) if row.endswith(":")]

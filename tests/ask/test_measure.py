@@ -1,4 +1,4 @@
-"""Programs are measured item by item; nobody's data change, and what is left out is said."""
+"""Programs are measured item by item; no data change, and omissions are reported."""
 
 import itertools
 from typing import Any

@@ -136,7 +136,7 @@ ORDERED: dict[str, Any] = {
     "all equal": np.full(50_000, 0.1, np.float32),
     "few different": np.resize(np.array([0.1, 0.7, 0.0], np.float32), 50_000),
     "rising through zero": np.linspace(-2, 2, 50_000, dtype=np.float32),
-    "a wave": np.sin(np.linspace(0, 6.2831853, 50_000)).astype(np.float32),
+    "a sine": np.sin(np.linspace(0, 6.2831853, 50_000)).astype(np.float32),
     "small after large": np.float32(1) / np.arange(1, 50_000, dtype=np.float32),
 }
 

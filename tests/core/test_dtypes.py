@@ -1,4 +1,4 @@
-"""Element types beside NumPy's, and the float type of what has none of its own."""
+"""Element types compared with NumPy's, and the float type of integers."""
 
 import copy
 import pickle

@@ -36,10 +36,10 @@ def test_a_reason_is_a_sentence_with_numbers() -> None:
 
 
 def test_a_decision_prints_its_numbers_in_columns() -> None:
-    made = Decision("graph:4", "fuse", False, Reason("too dear", COSTS, Number("iterations", 7)))
+    made = Decision("graph:4", "fuse", False, Reason("too expensive", COSTS, Number("iterations", 7)))
     assert made.numbers[1].value == 7
     assert str(made) == (
-        "✗ fuse graph:4: too dear\n"
+        "✗ fuse graph:4: too expensive\n"
         "    computed where it is read  9.36 µs > 5.02 µs  once, in memory\n"
         "    iterations                       7"
     )

@@ -45,7 +45,7 @@ def test_a_gate_can_be_closed_after_an_exception_at_any_call() -> None:
         other = threading.Thread(target=close_and_open, daemon=True)
         other.start()
         other.join(60)
-        assert not other.is_alive(), "the gate is locked"
+        assert not other.is_alive(), "the barrier is closed"
 
     swept(gate.passed, close)
 

@@ -1,4 +1,4 @@
-"""`blockwise`: functions over the blocks of dask arrays, beside NumPy over all of them."""
+"""`blockwise`: functions over the chunks of Dask arrays, compared with NumPy."""
 
 from collections.abc import Callable
 from typing import Any

@@ -62,7 +62,7 @@ def test_a_cluster_has_the_size_that_is_asked_for(monkeypatch: pytest.MonkeyPatc
 
     assert (size(), size(2), size(3), size(100)) == ((8, 1), (2, 4), (3, 2), (100, 1))
     assert size(2, threads=1) == (2, 1)
-    assert local_cluster(1, host="10.0.0.1")["host"] == "10.0.0.1"  # what is said wins
+    assert local_cluster(1, host="10.0.0.1")["host"] == "10.0.0.1"  # the argument wins
     with pytest.raises(DataError, match="a worker at least"):
         local_cluster(0)
 

@@ -185,7 +185,7 @@ def edges(rows: int = 240, columns: int = 320) -> Tensor:
 
 
 def options(count: int = 100_000) -> list[Tensor]:
-    """What options are worth."""
+    """The value of options."""
     spot, strike, years = (data(name, count) for name in ("spot", "strike", "years"))
 
     def below(x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the rules say of programs as people write them: what is right to say, and nothing else."""
+"""Findings for programs as people write them: the right ones, and no others."""
 
 import pytest
 

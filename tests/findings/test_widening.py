@@ -1,4 +1,4 @@
-"""Where a float32 program becomes float64: told in its summary and among its decisions."""
+"""Where a float32 program becomes float64: listed in its summary and among its decisions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Choices of the compiler's own that do not apply: left out and told, an error in tests."""
+"""Choices of the compiler's own that do not apply: left out and reported; an error in tests."""
 
 import os
 import subprocess

@@ -176,20 +176,20 @@ def changes(module: str, name: str) -> bool:
     )
 
 
-def test_a_call_beside_the_driver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_other_the_driver_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = building.scheduled
 
-    def beside(unit: Any, seconds: dict[str, float]) -> Any:
+    def other(unit: Any, seconds: dict[str, float]) -> Any:
         simplify(unit.graph, Provenance(), None)
         return usual(unit, seconds)
 
-    beside.__globals__["__name__"], own = "compiler.beside", __name__
-    monkeypatch.setattr(building, "scheduled", beside)
+    other.__globals__["__name__"], own = "compiler.other", __name__
+    monkeypatch.setattr(building, "scheduled", other)
     try:
         calls = stage_calls(lambda: compile(ones(4) + 1.0))
     finally:
-        beside.__globals__["__name__"] = own
-    assert ("compiler.beside", "compiler.graph.simplify", "simplify") in calls
+        other.__globals__["__name__"] = own
+    assert ("compiler.other", "compiler.graph.simplify", "simplify") in calls
 
 
 # --- a pass is a file and a row -------------------------------------------------------------------
@@ -219,7 +219,7 @@ import numpy as np
 import compiler
 from compiler import Options, Tensor
 from compiler.graph.counted import COUNT as on_graph
-from compiler.loops.told import COUNT as on_loops
+from compiler.loops.numbered import COUNT as on_loops
 assert compiler.__file__.startswith(sys.argv[1])
 x = Tensor(np.ones((8, 8), np.float32))
 made = compiler.compile((x * 2.0).softmax(1))
@@ -241,7 +241,7 @@ def test_a_pass_is_a_file_and_a_row(tmp_path: Path) -> None:
     package = shutil.copytree(PACKAGE, tmp_path / "compiler", ignore=ignored)
     table = package / Path(rows.__file__).relative_to(PACKAGE)
     text = table.read_text("utf-8")
-    for stage, name, before in (("graph", "counted", "simplify"), ("loops", "told", "vectorize")):
+    for stage, name, before in (("graph", "counted", "simplify"), ("loops", "numbered", "vectorize")):
         (package / stage / f"{name}.py").write_text(PASS.format(name=name), "utf-8")
         row, place = ROW.format(stage=stage, name=name), f'    Step("{stage}", "{before}"'
         assert text.count(place) == 1
@@ -253,7 +253,7 @@ def test_a_pass_is_a_file_and_a_row(tmp_path: Path) -> None:
     assert not ran.returncode, ran.stderr
     found = json.loads(ran.stdout)
     names = Counter(found["recorded"])
-    assert names["counted"] == 1 and names["told"] >= 1
+    assert names["counted"] == 1 and names["numbered"] >= 1
     assert found["recorded"].index("counted") < found["recorded"].index("simplify")
     assert all(on_graph == 1 and on_loops >= 1 for on_graph, on_loops in found["counts"])
 

@@ -47,7 +47,7 @@ REFUSED = {
                              "expected: i0, i1, r2"),
     "too many lanes": ("vectorize i0", "i0 has 40 iterations"),
     "a word that is none": ("bogus 3", "no such choice; asked for: bogus"),
-    "a choice half said": ("tile i0", "too few or too many values"),
+    "an incomplete choice": ("tile i0", "too few or too many values"),
     "a size that is no number": ("tile i0 many", "size has to be a whole number; asked for: "),
     "a reduction shared out": ("parallelize r2 2", "parallelize"),
 }  # fmt: skip

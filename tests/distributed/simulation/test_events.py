@@ -25,7 +25,7 @@ def sent(nbytes: int, *after: int, lane: int = 1, sender: int = 0) -> Job:
 
 
 def told(rows: list[Job]) -> tuple[list[Job], list[int]]:
-    """The rows as jobs, what is computed told before; and which job each row is."""
+    """The rows as jobs, each computation announced first; and which job each row is."""
     jobs: list[Job] = []
     places: list[int] = []
     for place, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""`simulate`: programs written for 1 … 64 workers, what is told of them, and what is refused."""
+"""`simulate`: programs written for 1 … 64 workers, their figures, and refusals."""
 
 import functools
 from collections.abc import Callable
