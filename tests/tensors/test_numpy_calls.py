@@ -215,8 +215,8 @@ def test_in_place() -> None:
         "  expected: a new tensor: array = array + x",
         "  hint:     array += x.numpy() computes x now",
     ]
-    assert page(lambda: np.exp(t, out=array))[0].startswith("exp: a result that is not computed")
-    assert page(lambda: np.sum(t, out=array))[0].startswith("sum: a result that is not computed")
+    assert page(lambda: np.exp(t, out=array))[0].startswith("exp: a lazy result cannot")
+    assert page(lambda: np.sum(t, out=array))[0].startswith("sum: a lazy result cannot")
     assert np.array_equal(array, A)
 
 
@@ -236,5 +236,5 @@ def test_what_would_leave_the_graph() -> None:
     assert page(lambda: np.multiply.outer(t, t))[0].startswith("np.multiply.outer: this would")
     assert page(lambda: np.sum(t, where=A > 2))[0] == "sum: there is no argument where"
     assert page(lambda: np.split(t, 2, axis=1))[0] == "np.split: axis 1 has no such equal parts"
-    assert page(lambda: np.pad(t, 1, "mean"))[0].startswith("np.pad: only one constant value")
-    assert page(lambda: np.linalg.norm(t, 2))[0].startswith("np.linalg.norm: there are no such")
+    assert page(lambda: np.pad(t, 1, "mean"))[0].startswith("np.pad: tensors are padded")
+    assert page(lambda: np.linalg.norm(t, 2))[0].startswith("np.linalg.norm: this matrix norm")

@@ -209,7 +209,7 @@ WRONG: tuple[tuple[type[Exception], Callable[[], object], str], ...] = (
     (DataError, lambda: repeat(1, lambda i: i), "there is no state"),
     (DataError, lambda: repeat(1, lambda i, v: v, LIST), "state 0 is not a tensor"),
     (DataError, lambda: repeat(1, lambda i, v: (v, v), X), "another number of tensors"),
-    (DataError, lambda: repeat(1, lambda i, v: None, X), "gives no tensor as state 0"),
+    (DataError, lambda: repeat(1, lambda i, v: None, X), "returns no tensor as state 0"),
     (ShapeError, lambda: repeat(1, lambda i, v: v.sum(), X), "changes the shape of state 0"),
     (DTypeError, lambda: repeat(1, lambda i, v: v.float(), X), "changes the type of state 0"),
 )

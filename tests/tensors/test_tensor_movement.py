@@ -237,7 +237,7 @@ REFUSED: dict[str, tuple[type[CompileError], Callable[[Tensor], object], str]] =
     "pad rank": (ShapeError, lambda t: t.pad(((1, 1), (1, 1))), "3 pairs"),
     "pad odd": (ShapeError, lambda t: t.pad((1, 1, 1)), "3 pairs"),
     "pad triple": (ShapeError, lambda t: t.pad(((1, 1, 1), None, None)), "3 pairs"),
-    "pad cut": (ShapeError, lambda t: t.pad((-3, -2)), "cut by more than it has"),
+    "pad cut": (ShapeError, lambda t: t.pad((-3, -2)), "cropped by more than its extent"),
     "pad value": (DTypeError, lambda t: t.cast("i4").pad(1, value=0.5), "does not fit"),
     "cat rank": (ShapeError, lambda t: t.cat(t[0]), "tensor 1 does not fit"),
     "cat shape": (ShapeError, lambda t: t.cat(t[:, 1:]), "tensor 1 does not fit"),
