@@ -38,7 +38,7 @@ def value_for(operation: str, value: object, dtype: DType, shape: Shape) -> Tens
     padded = (1,) * (len(shape) - len(own)) + own
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(padded, shape, strict=True)):
         raise ShapeError(
-            operation, "the value does not broadcast to the written part", got=written(node.shape),
+            operation, "the value does not fit the written part", got=written(node.shape),
             expected=f"a shape that broadcasts to {written(shape)}",
         )  # fmt: skip
     return broadcast_node(reshaped(node, own), shape)

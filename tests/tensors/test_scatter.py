@@ -304,7 +304,7 @@ X = Tensor(np.zeros((2, 3)))
 REFUSED: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
     (lambda: X.set(5, 1.0), AxisError, "index 5 is out of range for axis 0"),
     (lambda: X.set([0, 5], 1.0), AxisError, "index 5 is out of range"),
-    (lambda: X.set(0, [1.0, 2.0]), ShapeError, "the value does not broadcast to the written part"),
+    (lambda: X.set(0, [1.0, 2.0]), ShapeError, "the value does not fit the written part"),
     (lambda: X.cast("int8").set(0, 300), DataError, "does not fit into int8"),
     (lambda: X.scatter(0, [0], 1.0), ShapeError, "the index does not fit the tensor"),
     (lambda: X.scatter(0, [[0, 1, 0, 1]], 1.0), ShapeError, "the index does not fit the tensor"),
