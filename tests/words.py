@@ -41,7 +41,8 @@ OTHER = ("tests/models.py",)
 """Places where a refused word of the glossary has another meaning."""
 WORDS: tuple[Word, ...] = (
     Word(r"\bgate[ds]?\b", "predicate, predicated, mask", (
-        "compiler/nn/", "compiler/imported/", "tests/nn/", "tests/findings/corpus.py", "tests/imported/", "compiler/tensors/",
+        "compiler/nn/", "compiler/imported/", "tests/nn/",
+        "tests/findings/corpus.py", "tests/imported/", "compiler/tensors/",
         "tests/tensors/", "benchmarks/", "tests/models.py")),
     Word(r"\btold\b", "reported"),
     Word(r"\bsaid\b", "reported, stated"),

@@ -36,7 +36,8 @@ def test_a_reason_is_a_sentence_with_numbers() -> None:
 
 
 def test_a_decision_prints_its_numbers_in_columns() -> None:
-    made = Decision("graph:4", "fuse", False, Reason("too expensive", COSTS, Number("iterations", 7)))
+    reason = Reason("too expensive", COSTS, Number("iterations", 7))
+    made = Decision("graph:4", "fuse", False, reason)
     assert made.numbers[1].value == 7
     assert str(made) == (
         "✗ fuse graph:4: too expensive\n"

@@ -241,7 +241,9 @@ def test_a_pass_is_a_file_and_a_row(tmp_path: Path) -> None:
     package = shutil.copytree(PACKAGE, tmp_path / "compiler", ignore=ignored)
     table = package / Path(rows.__file__).relative_to(PACKAGE)
     text = table.read_text("utf-8")
-    for stage, name, before in (("graph", "counted", "simplify"), ("loops", "numbered", "vectorize")):
+    for stage, name, before in (
+        ("graph", "counted", "simplify"), ("loops", "numbered", "vectorize"),
+    ):  # fmt: skip
         (package / stage / f"{name}.py").write_text(PASS.format(name=name), "utf-8")
         row, place = ROW.format(stage=stage, name=name), f'    Step("{stage}", "{before}"'
         assert text.count(place) == 1
