@@ -212,7 +212,7 @@ def test_ten_thousand_nodes_open_folded(open_page: Open, tmp_path: Path) -> None
     choose(page, "Fold the graph by", "none")
     press(page, " ")
     page.wait_for_timeout(100)
-    assert "0 of 10,000 shown in full" in status(page)
+    assert "0 of 10,000 with labels" in status(page)
     page.get_by_label("Zoom in").click()
     page.wait_for_timeout(100)
     assert page.locator(".minimap").is_visible()

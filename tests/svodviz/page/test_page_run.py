@@ -306,7 +306,7 @@ def test_the_overlay_measures_when_it_is_chosen(live: Any) -> None:
     set_state(page, stage="graph", view="graph")
     page.get_by_label("Cost laid over the graph").select_option("measured")
     page.wait_for_function(
-        "document.querySelector('.status-text').textContent.includes('measured time of each')",
+        "document.querySelector('.status-text').textContent.includes('measured time per kernel')",
         timeout=30_000,
     )
     assert explorer.recorded
