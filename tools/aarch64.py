@@ -229,7 +229,7 @@ def _done(command: Sequence[str], what: str, folder: Path | None = None) -> None
         raise UnavailableError(f"{what} did not come within 600 s") from None
     if done.returncode:
         lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
-        raise UnavailableError(f"{what} is unavailable: {lines[-1]}")
+        raise UnavailableError(f"cannot get {what}: {lines[-1]}")
 
 
 def versions(environment: Environment) -> str:

@@ -1,9 +1,9 @@
-"""Data that a user gives for the inputs of a program, in place of their own.
+"""Data that a user passes for the inputs of a program, instead of their own.
 
     {x: array}   {"x": array}   [array, array]      by tensor, by name, by place
 
-Places follow the program: inputs come in the order in which the user made the tensors, then
-arrays that operations brought in, such as the positions of `x[[0, 2]]` or w of `x @ w`.
+Positions follow the program: inputs come in the order in which the user created the tensors, then
+arrays that operations introduced, such as the indices of `x[[0, 2]]` or w of `x @ w`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +39,7 @@ def key_of(buffer: Buffer) -> Key:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The inputs of a program, in the order in which the user made them."""
+    """The inputs of a program, in the order in which the user created them."""
 
     buffers: tuple[Buffer, ...]
     origins: tuple[Origin | None, ...]
@@ -74,9 +74,9 @@ class Inputs:
         return {key_of(buffer): place for place, buffer in enumerate(self.buffers)}
 
     def by_place(self, given: Given) -> dict[int, Any]:
-        """The data that were given, by the place of their input.
+        """The given data, by the position of their input.
 
-        Raises `DataError` for what is no input, names several, or is given twice.
+        Raises `DataError` for a key that is no input, names several, or is given twice.
         """
         if given is None:
             return {}
@@ -253,7 +253,7 @@ def inputs_of(root: Sink, bindings: Bindings) -> Inputs:
 
 
 def _cut(order: Iterable[TensorNode]) -> dict[Buffer, Prefix]:
-    """The Buffers that are only read as far as a variable says, and what says so."""
+    """The Buffers of which only a variable number of rows is read, and that part."""
     found: dict[Buffer, Prefix] = {}
     whole: set[Buffer] = set()
     for node in order:

@@ -1,19 +1,19 @@
-"""A schedule made ready: what machine code runs in one foreign call, and what Python runs between.
+"""A schedule prepared for execution: steps that one foreign call runs, and items that Python runs.
 
     parts      steps 0 … 4        one call of the native driver
                item 5             a callback, a transfer, a program without machine code
                steps 5 … 7
 
 Arguments are words of 8 bytes, all in one array. Each is the sum of an offset, which the plan
-knows, and a base, which a run gives: the address of an input, of the arena or of a result, or the
-value of a variable. A run writes its bases, adds two arrays and calls: nothing per kernel. Where
-they are those of a run before, the words are there already.
+knows, and a base, which a run supplies: the address of an input, of the arena or of a result, or
+the value of a variable. A run writes its bases, adds two arrays and calls: there is no work per
+kernel. If the bases are those of the run before, the words are reused.
 
     word       input 1 + 0        arena + 65,536        variable n + 0        0 + 7
 
-A program that writes an input in place ends with a step that sets a word: whether all was written
-is known from that, whatever becomes of the Python code around the call (`core/effects.py`). Inputs
-that are written before the last call are copied first, and restored where the run does not end.
+A program that writes an input in place ends with a step that sets a word: it shows whether
+everything was written, even if the Python code around the call is interrupted (`core/effects.py`).
+Inputs that are written before the last call are copied first, and restored if the run fails.
 """
 
 from collections import deque
@@ -51,7 +51,7 @@ class StepRun:
 
 @dataclass(frozen=True, slots=True)
 class OwnMemory:
-    """A buffer that has memory of its own in each run, and what makes it."""
+    """A buffer with its own memory in each run, and the function that allocates it."""
 
     buffer: Buffer
     make: Maker
@@ -63,17 +63,17 @@ longer than a small kernel. Kept, a run of three kernels took 13 instead of 16 t
 of 4 kB, 19 instead of 22 with 64 kB, 36 instead of 39 with 256 kB, and no less for certain from
 1 MB on (EPYC, AVX2, two busy cores, 2026-11-23)."""
 FEW = 16
-"""Of so many words, or fewer, each is written by itself: that takes 0.1 µs, and NumPy 1.5 to begin
-with (EPYC, AVX2, 2026-11-23)."""
+"""Up to this many words are written one by one, which takes 0.1 µs each; NumPy takes at least 1.5
+(EPYC, AVX2, 2026-11-23)."""
 Changed: TypeAlias = dict[int, int]
-"""Bases of a run, by their numbers behind `INPUTS`, that are others than those of the program."""
+"""Bases of a run that differ from those of the program, by their numbers after `INPUTS`."""
 
 
 @dataclass(slots=True, eq=False)
 class _Workspace:
-    """The memory of a run besides its results; the next run takes it over.
+    """The memory of a run besides its results; the next run reuses it.
 
-    The words are made of the bases `own`, of which some were `changed`.
+    The words were computed from the bases `own`, of which some were `changed`.
     """
 
     words: Array
@@ -83,20 +83,20 @@ class _Workspace:
     arena: Array | None = None
     scratch: Array | None = None
     places: tuple[int, int] = (0, 0)
-    """Where arena and scratch memory are."""
+    """The addresses of the arena and of scratch memory."""
     own: list[int] = field(default_factory=list)
     changed: Changed = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class NativePlan:
-    """See the module docstring. It keeps nothing of a run: threads may share it."""
+    """See the module docstring. It has no state of a run: threads may share it."""
 
     parts: tuple[StepRun | ScheduleItem, ...]
     steps: Array
     """The words that the runs of steps point to."""
     programs: tuple[Program, ...]
-    """The programs that the steps point to: machine code is in memory as long as its program is."""
+    """The programs that the steps point to, which keep their machine code in memory."""
     bases: Array
     """For each word the number of its base."""
     offsets: Array
@@ -105,21 +105,21 @@ class NativePlan:
     variables: tuple[str, ...]
     memory: MemoryPlan | None
     threads: int
-    """The most that a step can use."""
+    """The most threads that a step can use."""
     stride: int
     """Bytes of scratch memory for each of them."""
     aligned: Array
-    """The words that have to be addresses of whole cache lines, and may be others."""
+    """The words that must be cache-aligned addresses, but may not be."""
     streamed: frozenset[Buffer]
-    """The buffers that have to begin with a line."""
+    """The buffers that must be aligned to a cache line."""
     unstreamed: "Callable[[], NativePlan]"
-    """The plan for a run where they are not."""
+    """The plan for a run in which they are not aligned."""
     mark: int | None = None
     """The word that the last step sets, where the program writes inputs and ends with a step."""
     saved: tuple[int, ...] = ()
     """The numbers of inputs that are written before the last part, or by Python."""
     only: Callable[[int, int, int], None] | None = None
-    """All there is to run, where that is one kernel of one task: it needs no driver."""
+    """The only kernel, if the plan is one kernel of one task: it needs no driver."""
     _free: "deque[_Workspace]" = field(default_factory=deque)
 
     @cached_property
@@ -141,7 +141,7 @@ class NativePlan:
                 pool = WORKERS.pool(width)
                 run(pool, part.address, part.count, space.address, space.places[1], self.stride)
             if effects is not None:
-                effects.is_done = True  # another run may take over the words
+                effects.is_done = True  # another run may reuse the words
             if self._is_kept:
                 free.append(space)
 
@@ -164,7 +164,7 @@ class NativePlan:
 
     @cached_property
     def _is_kept(self) -> bool:
-        """True if a run leaves its memory to the next: it is small, and nobody else saw it."""
+        """True if the next run can reuse its memory: it is small and was not shared."""
         nbytes = self.stride * self.threads + (self.memory.arena if self.memory else 0)
         return nbytes <= KEPT_ARENA and all(isinstance(part, StepRun) for part in self.parts)
 
@@ -181,7 +181,7 @@ class NativePlan:
 
         `data` has a flat array per input; `addresses` says where they are, if that is known.
         `ready` is called with what has a block before anything is written. An exception leaves the
-        inputs as they were, or as they are afterwards: `effects` tell which.
+        inputs either unchanged or completely written: `effects` records which.
         """
         bases = [*(map(address_of, data) if addresses is None else addresses)]
         made: Held = {}
@@ -267,7 +267,7 @@ class NativePlan:
         return space
 
     def _change(self, space: _Workspace, changed: Changed) -> None:
-        """Write the words of what is another base than in the run before."""
+        """Write the words whose base differs from the run before."""
         before, few, each = space.changed, self._few_uses, space.each
         now = changed
         if before.keys() != now.keys():
@@ -300,7 +300,7 @@ class NativePlan:
         space.places = pair[0], pair[1]
 
     def _leave(self, space: _Workspace) -> None:
-        """The workspace for the next run, unless it is large or somebody else saw the arena."""
+        """Keep the workspace for the next run, unless it is large or the arena was shared."""
         if self._is_kept and cpu.MEMORY.budget is None:
             self._free.append(space)
 

@@ -1,12 +1,12 @@
-"""numbers: programs that differ only in numbers share one that takes them when it runs.
+"""numbers: programs that differ only in scalar constants share one, which takes them as data.
 
     for i in range(100):
         (x + float(i)).numpy()        compiled for i = 0, 1, 2, then once for all others
 
-A number in a program is a constant of its kernels, which may become simpler for it. Where a fourth
-program would be compiled that differs from three others in its numbers alone, those that differed
-become data of rank 0. Operations stay what they are, so results do too, but for the order in which
-the loops chosen add up sums.
+A number in a program is a constant of its kernels, which can be simplified by constant folding. If
+a fourth program differs from three others in its numbers alone, those that differ become data of
+rank 0. The operations stay the same, and so do the results, except for the order in which other
+loops add up sums.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ from compiler.ops.table import OPS
 from compiler.settings.options import Options
 
 APART = 3
-"""So many programs are compiled with their numbers in them: one that runs a few times keeps its
-constants, a loop is compiled four times. Chosen, not measured."""
+"""The number of programs that are compiled with their constants: one that runs a few times keeps
+them, a loop is compiled four times. Chosen, not measured."""
 KEPT = 256
 """Kinds of programs whose numbers are known, least recently used first out."""
 Place = tuple[TensorNode, int]
@@ -48,20 +48,20 @@ class Met:
 
     @property
     def is_often(self) -> bool:
-        """True if the next one is to take its numbers when it runs."""
+        """True if the next one should take its numbers as data."""
         return len(self.others) >= APART
 
 
 class Kinds(Kept[tuple[Sink, Options], Met]):
-    """Programs by what they are without their numbers."""
+    """Programs by their structure without numbers."""
 
     def __init__(self, bound: int = KEPT) -> None:
         super().__init__(bound)
         self.shared = 0
-        """Runs that found a program compiled for other numbers."""
+        """Runs that reused a program compiled for other numbers."""
 
     def varying(self, root: Sink, options: Options, bits: tuple[int, ...]) -> frozenset[int]:
-        """Which numbers of a program are to be data; none as long as few were met."""
+        """The numbers of a program that become data; none as long as few programs were seen."""
         key = root, options
         with self.lock:
             met = self.held(key) or self.keep(key, Met(bits))

@@ -1,10 +1,10 @@
-"""reading: parts of data that are in memory, copied without a program.
+"""reading: copy parts of data in memory without compiling a program.
 
     x[i, j].item()                the element, copied; no kernel is compiled for its place
     x[i], x[2:5], x.T[0]          so are rows, and small parts of any strides
 
-A program that only moves a buffer's elements computes nothing, and there is another one for each
-place in it: what is compiled for one is of no use for the next.
+A program that only moves a buffer's elements computes nothing, and each position would need another
+program, so compiling it does not pay.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ floats, 24 ms or more (the same machine)."""
 
 
 def read(nodes: Sequence[TensorNode]) -> list[TensorNode] | None:
-    """For each node a Buffer with a copy of its elements; None unless all are such parts."""
+    """For each node a Buffer with a copy of its elements; None unless all are parts in memory."""
     found: dict[TensorNode, TensorNode] = {}
     for node in dict.fromkeys(nodes):
         made = _read(node)

@@ -7,13 +7,13 @@ task runs on the calling thread, with nothing shared. One of several is publishe
     word = step number << 32 | high << 16 | low        the tasks not taken are low … high - 1
 
 Caller and workers take a task by compare-and-swap: the caller the lowest, so that it gets the same
-part of every kernel, a worker the highest. The step's number makes a worker that is late fail: it
-never runs a task of a step that it did not read. Whoever has run a task adds 1 to `done`; the
-caller waits until all are done, so what a worker reads of a step stays as it is while it runs.
+part of every kernel, a worker the highest. If a worker is late, the step number makes its swap
+fail, so it never runs a task of a step that it did not read. Each finished task adds 1 to `done`.
+The caller waits until all are done, so a step does not change while a worker reads it.
 
-A pool serves one caller at a time (`busy`). Others, and a caller inside a task, run all tasks of
-their step themselves. So does a caller in a process without workers: nothing is ever waited for
-that nobody does.
+A pool serves one caller at a time (`busy`). Other callers, and a caller inside a task, run all
+tasks of their step themselves. So does a caller in a process without workers, and nothing waits for
+work that no thread does.
 
 A worker that finds nothing pauses `spins` times, then sleeps on a condition. It says so in
 `sleepers` before it looks for the last time; a caller publishes before it reads `sleepers`; both in

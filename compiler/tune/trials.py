@@ -13,7 +13,7 @@ from compiler.loops.choices import Choices
 
 
 class Refused(Exception):
-    """Choices that are not legal, or not worth to be measured; the text says why."""
+    """Choices that are not legal, or not worth measuring; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Trial:
 
     @property
     def time(self) -> float:
-        """Seconds, for comparisons: what never ran took for ever."""
+        """Seconds, for comparisons: infinite if it never ran."""
         return float("inf") if self.seconds is None else self.seconds
 
 

@@ -4,10 +4,10 @@
       a search for its share of the time                              (search_kernel.py)
       on a worker, where a cluster is in use, several at once         (search_elsewhere.py)
 
-A kernel's share of the time that is left is its share of the time that the kernels left are
-estimated to take; on workers the shares are those of the beginning, and so the search of a kernel
-is as long as it is here. A kernel is searched again only where more seconds are asked for than
-there were when its entry was made, unless nothing was left to try.
+The remaining time is divided among the remaining kernels in proportion to their estimated run
+times; on workers the shares are fixed at the beginning, so each search takes as long as it does
+here. A kernel is searched again only if more seconds are requested than its cached search had,
+unless nothing was left to try.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""The search for one kernel: its tree, the best of it, and how sure that is.
+"""The search for one kernel: its tree, its best trial, and the evidence for it.
 
     k0: 1.34× faster than the default (41.2 µs vs 55.2 µs), 37 tried in 4.8 s
        0               55.2 µs         the default
@@ -49,7 +49,7 @@ class Tuning(Stage):
     kernel: int
     found: Found
     why_not: str = ""
-    """Why nothing was tried, if so."""
+    """The reason why nothing was tried; "" if something was."""
 
     @property
     def tried(self) -> tuple[Trial, ...]:
@@ -68,7 +68,7 @@ class Tuning(Stage):
 
     @property
     def speedup(self) -> float:
-        """How many times faster the best is than the default: a ratio of medians."""
+        """The speedup of the best over the default: a ratio of medians."""
         won = self.found.duel
         return won.first / won.second if self.is_faster and won.second else 1.0
 

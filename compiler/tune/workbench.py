@@ -1,8 +1,8 @@
-"""A workbench: one kernel with data of its own, on which choices are compiled, run and timed.
+"""A workbench: one kernel with its own data, on which choices are compiled, run and timed.
 
-Data are random and the same for all: floats between 1/8 and 7/8, where roots, logarithms and
-quotients are numbers; small whole numbers. What a kernel changes in place is restored before each
-sample. Repetitions are steps of one foreign call, so Python's own time is not in a sample.
+Data are random and the same for all choices: floats between 1/8 and 7/8, where roots, logarithms
+and quotients are finite; small integers. Buffers that a kernel changes in place are restored before
+each sample. Repetitions are steps of one foreign call, so a sample contains no time of Python.
 """
 
 import math
@@ -95,7 +95,7 @@ class Workbench:
 
     @property
     def default(self) -> CompiledKernel:
-        """The kernel with the choices that the options say."""
+        """The kernel with the choices of the options."""
         return self._default
 
     @property
@@ -109,15 +109,15 @@ class Workbench:
         return self._estimated
 
     def chosen(self, loops: Any) -> Choices:
-        """The choices that other options than those given would lead to."""
+        """The choices that other options would lead to."""
         options = replace(self._options, loops=loops)
         return compile_kernel(self._name, self._body, options, 0).choices
 
     def measure(self, choices: Choices, best: float) -> float:
         """Seconds of one run, the least of several; `best` is the least of all choices so far.
 
-        Raises `Refused` where the choices are not legal, are estimated to be far too slow, lead to
-        code that was measured, or to other results than the default.
+        Raises `Refused` if the choices are not legal, are estimated to be far too slow, lead to
+        code that was measured before, or to other results than the default.
         """
         runner = self._runner(choices, is_new=True)
         if self._usual is None:
@@ -135,7 +135,7 @@ class Workbench:
     def _beside(self, runner: "_Runner", repeats: int, best: float) -> float:
         """The least seconds of several samples, more where the machine is disturbed.
 
-        The default runs between: where that takes longer than it did, something else runs.
+        The default runs in between: if it takes longer than before, the machine is busy.
         """
         assert self._usual is not None
         usual, least = self._usual
@@ -155,11 +155,11 @@ class Workbench:
     def compare(
         self, first: Choices, second: Choices, rounds: int, seconds: float
     ) -> list[tuple[float, float]]:
-        """Seconds of both alternately, and who begins alternates: `rounds` times, or until late.
+        """Seconds of both, measured alternately: `rounds` times, or for `seconds`.
 
-        There are enough rounds for somebody to win in any case.
+        The order alternates as well, and there are always enough rounds for a decision.
 
-        Raises `Refused` where the second leads to other results than the default.
+        Raises `Refused` if the second has other results than the default.
         """
         end = time.perf_counter() + seconds
         one, two = self._runner(first), self._runner(second)
@@ -178,8 +178,8 @@ class Workbench:
     def beside(self, choices: Choices, seconds: float) -> list[tuple[float, float]]:
         """Seconds of the default and of these choices alternately, for so long, or a few rounds.
 
-        Unlike `compare` it repeats each as often as fits it: the two may be far apart. Raises
-        `Refused` where the choices are not legal or lead to other results than the default.
+        Unlike `compare` it chooses the repetitions of each separately, as the two may be far apart.
+        Raises `Refused` if the choices are not legal or have other results than the default.
         """
         if self._usual is None:
             self.measure(self._default.choices, math.inf)
@@ -226,7 +226,7 @@ class Workbench:
         return Built(kernel, spec, device.CPU.load(compiled))
 
     def _check(self, runner: "_Runner") -> None:
-        """Refuse what does not compute what the default does."""
+        """Refuse choices whose results differ from those of the default."""
         folds = _folded(self._default.loops)
         for slot, array in runner.results().items():
             what = difference(self._expected[slot], array, folds)
@@ -241,10 +241,11 @@ def _folded(loops: Body) -> int:
 
 
 def difference(expected: Array, found: Array, folded: int) -> str:
-    """In which way `found` is not `expected`; "" where it is.
+    """The difference between `found` and `expected` in words; "" if there is none.
 
-    Whole numbers have to be equal. Floats may differ by 16 · √folded units in the last place of the
-    greatest value: folds in another order round otherwise, and products and sums may be fused.
+    Integers have to be equal. Floats may differ by 16 · √folded units in the last place of the
+    greatest value: reductions in another order round differently, and products and sums may be
+    fused.
     """
     if not is_floating(expected.dtype):
         return "" if np.array_equal(expected, found) else "whole numbers differ"
@@ -342,7 +343,7 @@ class _Runner:
 
 
 def obstacle(bench: Workbench, body: Sink, items: Sequence[ScheduleItem], options: Options) -> str:
-    """Why a kernel cannot be tried; "" where it can."""
+    """The reason why a kernel cannot be tried; "" if it can."""
     run = [i.operation for i in items if isinstance(i.operation, Kernel)]
     kinds = {options.device or op.device for op in run if op.body is body}
     # on workers of a cluster it is measured there

@@ -200,7 +200,7 @@ def test_a_part_leaves_the_results_of_a_whole_run(
     readme.write_text(untold := f"{BEGIN} {END}")
     monkeypatch.setattr(run, "RESULTS", whole)
     monkeypatch.setattr(run, "PART", part)
-    monkeypatch.setattr(run.command, "README", readme)
+    monkeypatch.setattr(run.command, "PAGE", readme)
     monkeypatch.setattr(run, "run", lambda *_: results())
     run.main(arguments)
     assert whole.exists() != is_part and part.exists() == is_part
