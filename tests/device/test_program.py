@@ -347,8 +347,8 @@ def test_values_of_a_run_are_checked() -> None:
             program.execute([out.ctypes.data], values)
     assert not out.any()
     for given, what in (
-        (Given(global_size=size_of(1, 2)), "many groups along axis 1"),
-        (Given(local_size=size_of(1, 1, 2)), "many members along axis 2"),
+        (Given(global_size=size_of(1, 2)), "several groups along axis 1"),
+        (Given(local_size=size_of(1, 1, 2)), "several members along axis 2"),
     ):
         spec = program_spec("k", Text(), "CPU", [], given)
         with pytest.raises(ProgramError, match=what):
