@@ -12,13 +12,22 @@ from dataclasses import fields
 
 from compiler.core.node import toposort
 from compiler.core.trace import Match
-from compiler.loops.choices import KINDS, Choice, Parallelize, Reorder, Unroll, Vectorize, parse
+from compiler.loops.choices import (
+    KINDS,
+    Choice,
+    Parallelize,
+    Reorder,
+    Unroll,
+    Vectorize,
+    parse,
+    word_of,
+)
 from compiler.loops.nodes import Argument, Local, Range, ScalarNode
 from compiler.loops.printer import declared
 from compiler.loops.transforms.axes import axes, nests
 
 Binding = tuple[str, str]
-WORDS = frozenset(kind.__name__.lower() for kind in KINDS)
+WORDS = frozenset(map(word_of, KINDS))
 AXES = frozenset(("axis", "into", "at", "next"))
 """The fields of choices that name an axis."""
 ALL = "the whole kernel"

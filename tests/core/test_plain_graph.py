@@ -15,6 +15,7 @@ import pytest
 
 import compiler
 from compiler import Options, Tensor, Variable
+from compiler.core.errors import Renamed
 from compiler.core.plain_graph import PLAIN, plain
 from compiler.core.stage import Stage
 from svodviz.exporting.export import EXPORTED, graph_of
@@ -33,7 +34,9 @@ def held(thing: Any, depth: int = 2) -> Iterator[Stage]:
         yield from (it for each in thing for it in held(each, depth))
     elif depth:
         names = [name for name in dir(type(thing)) if not name.startswith("_")]
-        properties = [name for name in names if not callable(getattr(type(thing), name))]
+        values = {name: getattr(type(thing), name) for name in names}
+        properties = [name for name, it in values.items()
+                      if not callable(it) and not isinstance(it, Renamed)]  # fmt: skip
         yield from (it for name in properties for it in held(getattr(thing, name), depth - 2))
 
 

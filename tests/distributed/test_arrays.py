@@ -200,7 +200,7 @@ def test_files_are_read_in_blocks(engine: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(x.compute(), A)
     np.testing.assert_array_equal(Tensor.from_dask(x).numpy(), A)
     np.save(tmp_path / "a.npy", A[:3])
-    with pytest.raises(DataError, match="here it is another file"):
+    with pytest.raises(DataError, match="the file here differs from the one"):
         x.compute(scheduler="sync")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from compiler import Options, Tensor, compile
 from compiler.core.reason import Decision
-from compiler.loops.choices import KINDS
+from compiler.loops.choices import KINDS, word_of
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose_windows import _windows
 from compiler.loops.choosing.window_tiles import shapes
@@ -18,7 +18,7 @@ from compiler.program.compilation import Compilation
 from tests.program.test_decisions import number, of, values
 
 TRACED = Options(threads=4, trace=True)
-CHOSEN = {kind.__name__.lower() for kind in KINDS}
+CHOSEN = set(map(word_of, KINDS))
 
 
 @pytest.mark.parametrize(("rows", "columns", "dtype"), [
