@@ -129,8 +129,9 @@ endif
 pictures: $(STAMP) ## take the pictures of docs/features.md again (needs Chromium)
 	@$(RUN) tools.pictures
 
-types: $(STAMP) ## write docs/*schema.json and wire.d.ts again, from the types of the page's data
+types: $(STAMP) ## write docs/*schema.json, wire.d.ts and the glossary again, from the tables they come from
 	@$(RUN) tools.wire_types
+	@$(RUN) tools.glossary
 
 # Nothing but the wheel and what it asks for is there: what only .venv has is missed here.
 wheel: $(STAMP) ## build dist/*.whl and try it in an environment of its own

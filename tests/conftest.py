@@ -14,8 +14,6 @@ from compiler.core import garbage
 from compiler.distributed.local import describe_main
 from tests.sample import IN_ORDER, function_of, seconds
 
-describe_main()  # for processes that a test starts by `spawn`
-
 # Modules of one server and one page of JupyterLab, which takes ten seconds of a processor to open.
 TOGETHER = (IN_ORDER,)
 
@@ -49,6 +47,12 @@ def client() -> Iterator[Any]:
 
     with local_cluster(2, threads=1) as cluster, Client(cluster) as made:
         yield made
+
+
+def pytest_runtest_setup() -> None:
+    """Tests start processes by `spawn`, also after one that opened a shell of IPython, which
+    replaces the main module."""
+    describe_main()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -13,6 +13,14 @@ SOURCE = '''def larger(a: int, b: int) -> int:
         raise ValueError(1 + 1)
     return a if a > b else b
 '''
+CASES = '''def f(x: int) -> int:
+    match x:
+        case 1:
+            try:
+                return 2
+            except ValueError:
+                return x + 3
+'''
 TEST = "from compiler.pairs import larger\n\n\ndef test_larger() -> None:\n"
 
 
@@ -54,3 +62,10 @@ def test_the_tests_of_a_module_come_before_those_of_its_folder(project: Path) ->
     assert mutants.tests_of(path) == [["tests"]]
     (project / "tests" / "test_pairs.py").write_text(TEST)
     assert mutants.tests_of(path) == [["tests/test_pairs.py"], ["tests"]]
+
+
+def test_cases_and_handlers_are_changed_too(project: Path) -> None:
+    path = project / "compiler" / "pairs.py"
+    path.write_text(CASES)
+    assert [(it.was, it.now) for it in mutants.mutants(path)] == [
+        ("2", "3"), ("x + 3", "x - 3"), ("3", "4")]  # fmt: skip

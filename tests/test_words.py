@@ -11,19 +11,9 @@ from tests.words import FOLDERS, PAGES, ROOT, files, problems
 from tools import glossary
 
 
-def _folders() -> list[str]:
-    """The folders below those with code, the others whole, and the pages."""
-    found = []
-    for folder in FOLDERS:
-        parts = [path for path in (ROOT / folder).iterdir() if files([str(path)])]
-        found += [path.relative_to(ROOT).as_posix() for path in sorted(parts)]
-    return [*found, *PAGES]
-
-
 def test_words() -> None:
-    """Every text, by folder."""
-    found = [line for folder in _folders() for path in files([folder]) for line in problems(path)]
-    assert found == []
+    """Every text of the project."""
+    assert [line for path in files([*FOLDERS, *PAGES]) for line in problems(path)] == []
 
 
 @pytest.mark.parametrize(("name", "text", "count"), [

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from svodviz.foundation.views import BY_ID
 from svodviz.texts.glossary import CONCEPTS, Concept
+from tools.generated import ROOT, write
 
-ROOT = Path(__file__).parent.parent
 HEAD = "// Words of the field. Written by python -m tools.glossary. Pure."
 TITLE = """# Glossary
 
@@ -67,12 +67,7 @@ def files() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     """Write the files, or name those that differ; the exit code."""
-    differ = [path for path, text in files().items() if path.read_text("utf-8") != text]
-    for path in differ:
-        print(path.relative_to(ROOT))
-        if "--check" not in arguments:
-            path.write_text(files()[path], "utf-8")
-    return int(bool(differ) and "--check" in arguments)
+    return write(files(), arguments)
 
 
 if __name__ == "__main__":

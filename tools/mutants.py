@@ -31,6 +31,12 @@ OTHER: dict[type[ast.AST], type[ast.AST]] = {
 """The operator that stands in for another."""
 
 
+LEFT_OUT = (
+    ast.Raise, ast.Assert, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.pattern,
+)  # fmt: skip
+"""Statements that raise, assert or define, and patterns, which are no expressions to run."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A change: of `path`, at `line`, what was there and what is there instead."""
@@ -57,15 +63,17 @@ def mutants(path: Path) -> Iterator[Mutant]:
                     yield from _mutants_of(node, path, text)
 
 
-def _changeable(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement and below; not of what raises, asserts or defines,
-    nor the `strict` of a `zip`, which asserts."""
-    if isinstance(statement, ast.Raise | ast.Assert | ast.FunctionDef | ast.ClassDef):
+def _changeable(statement: ast.AST) -> Iterator[ast.expr]:
+    """The expressions of a statement and below, those of cases and handlers, too.
+
+    Not of what raises, asserts or defines, nor the `strict` of a `zip`, which asserts.
+    """
+    if isinstance(statement, LEFT_OUT):
         return
     for child in ast.iter_child_nodes(statement):
-        if isinstance(child, ast.stmt):
+        if not isinstance(child, ast.expr):
             yield from _changeable(child)
-        elif isinstance(child, ast.expr):
+        else:
             strict = {id(it.value) for it in ast.walk(child)
                       if isinstance(it, ast.keyword) and it.arg == "strict"}  # fmt: skip
             yield from (it for it in ast.walk(child)

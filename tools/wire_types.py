@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-ROOT = Path(__file__).parent.parent
+from tools.generated import ROOT, write
+
 SOURCES = tuple(
     next((ROOT / "svodviz").rglob(f"{name}.py"))
     for name in ("records", "answers", "pages", "states")
@@ -426,12 +427,7 @@ def files() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     """Writes the files, or says which would change."""
-    stale = [(path, text) for path, text in files().items() if path.read_text("utf-8") != text]
-    for path, text in stale:
-        print(path.relative_to(ROOT))
-        if "--check" not in arguments:
-            path.write_text(text, "utf-8")
-    return 1 if stale and "--check" in arguments else 0
+    return write(files(), arguments)
 
 
 if __name__ == "__main__":

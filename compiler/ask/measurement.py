@@ -22,7 +22,7 @@ from compiler.core.trace import Line
 from compiler.device.dask import Timed
 from compiler.schedule.analysis.costs import critical_items, critical_path, timings
 from compiler.schedule.items import WORDS, HostCallback, ItemAnalysis, ItemTiming, Kernel
-from compiler.schedule.printer import Schedule, critical_items_of, path_of
+from compiler.schedule.printer import Schedule, path_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -170,12 +170,10 @@ class Measurement(Stage):
             sums.append(f"one run() {microseconds(self.whole)}, with what Python does")
         yield "; ".join([*sums, f"an empty call {microseconds(self.call)}"])
         length = sum(self.timings[i].cost for i in self.critical_path)
-        path = path_of(self.critical_path)
-        path += critical_items_of(self.critical_path, self.critical_items)
+        path = path_of(self.critical_path, self.critical_items)
         yield f"critical path by time      {path}   {microseconds(length)}"
         estimated = microseconds(schedule.estimated_ns)
-        path = path_of(schedule.critical_path)
-        path += critical_items_of(schedule.critical_path, schedule.critical_items)
+        path = path_of(schedule.critical_path, schedule.critical_items)
         yield f"critical path by estimate  {path}   {estimated}"
         yield f"the median of {counted(self.rounds, 'round')} on {self.machine}"
         yield from self.notes

@@ -144,7 +144,7 @@ class NameMistake(Mistake, AttributeError):
 
 
 class Renamed:
-    """An attribute's earlier name, as a class attribute; `AttributeError` if read or assigned."""
+    """An attribute's earlier name, as a class attribute; `NameMistake` if read or assigned."""
 
     def __init__(self, today: str) -> None:
         self.today = today
@@ -154,12 +154,16 @@ class Renamed:
 
     def __get__(self, owned: object, owner: type) -> "Renamed":
         if owned is not None:
-            self.__set__(owned)
+            raise self._mistake(owner)
         return self
 
-    def __set__(self, owned: object, value: object = None) -> None:
-        kind = type(owned).__name__
-        raise AttributeError(f"{kind}.{self.name} was renamed: use {kind}.{self.today}")
+    def __set__(self, owned: object, value: object) -> None:
+        raise self._mistake(type(owned))
+
+    def _mistake(self, owner: type) -> NameMistake:
+        name, hint = owner.__name__, f"use {owner.__name__}.{self.today}"
+        return NameMistake(name, f"{self.name} was renamed", got=self.name, hint=hint,
+                           origin=caller(self.name))  # fmt: skip
 
 
 class InternalError(CompileError):

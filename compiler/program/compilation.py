@@ -92,8 +92,7 @@ class Compilation:
     """One program and all stages of its making; each is made when first asked for.
 
     Stages in order: `user_source`, `graph`, `passes`, `optimized_graph`, `kernels`, `schedule`,
-    `loops`, `lowered`, `source`, `optimized`, `assembly`. Methods: `run()`, `check()`, `measure()`,
-    `values(entity)`, `lineage(entity)`, `llvm_passes(kernel)`, `assembly_for(machine)`.
+    `loops`, `lowered`, `source`, `optimized`, `assembly`. The methods run and examine them.
     """
 
     def __init__(self, nodes: list[TensorNode], options: Options, name: str) -> None:
@@ -117,6 +116,7 @@ class Compilation:
         with LOOPED.all_kept():
             for body in self._scheduled.outlined.bodies:
                 self.kernel(body)
+
     # -- graph ---------------------------------------------------------------------------------
 
     @cached_property

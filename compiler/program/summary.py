@@ -13,7 +13,7 @@ from compiler.llvm.level import Level
 from compiler.pipeline.scheduling import Scheduled
 from compiler.run.sharding import traffic
 from compiler.schedule.items import Kernel
-from compiler.schedule.printer import Schedule, critical_items_of, path_of
+from compiler.schedule.printer import Schedule, path_of
 
 SHOWN = 6
 """Kernels with plain loops, and exchanges between workers, that are named at most."""
@@ -43,8 +43,7 @@ def summary(
         f"{after if changed else ', which no pass on the graph changed'}",
         f"{counted(len(scheduled.items), 'schedule item')}, "
         f"{counted(len(scheduled.outlined.bodies), 'distinct kernel')}, "
-        f"critical path {path_of(schedule.critical_path)}"
-        f"{critical_items_of(schedule.critical_path, schedule.critical_items)}, "
+        f"critical path {path_of(schedule.critical_path, schedule.critical_items)}, "
         f"peak {schedule.peak_bytes:,} bytes",
         f"{sum(count for count, _, _ in kernels)} lowered instructions, "
         f"{sum(lines for _, lines, _ in kernels)} lines of LLVM IR",

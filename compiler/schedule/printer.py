@@ -102,10 +102,9 @@ class Schedule(Stage):
             Line(text, self.entity(item.item_id), self.parents[item.item_id])
             for text, item in zip(texts, self.items, strict=True)
         ]
-        path = path_of(self.critical_path)
+        path = path_of(self.critical_path, self.critical_items)
         total = microseconds(self.estimated_ns, 1)
-        ties = critical_items_of(self.critical_path, self.critical_items)
-        totals = [f"critical path {path}{ties}   {total}   peak {self.peak_bytes:,} bytes"]
+        totals = [f"critical path {path}   {total}   peak {self.peak_bytes:,} bytes"]
         missed = [n for n, each in enumerate(self.opportunities) if not each.taken]
         fusions = [self._fusion(number) for number in missed[:SHOWN]]
         more = len(missed) - SHOWN
@@ -199,15 +198,18 @@ class Schedule(Stage):
         }
 
 
-def path_of(items: tuple[int, ...]) -> str:
-    """`0 → 1 → 4`; the middle of a long path is left out."""
-    words = list(map(str, items))
+def path_of(path: tuple[int, ...], critical: tuple[int, ...]) -> str:
+    """`0 → 1 → 4 (as long through 3)`: the path, then the critical items that are not on it.
+
+    The middle of a long path is left out.
+    """
+    words = list(map(str, path))
     if len(words) > LONGEST_PATH:
         words[LONGEST_PATH // 2 : -LONGEST_PATH // 2] = [f"… {len(words) - LONGEST_PATH} more …"]
-    return " → ".join(words)
+    return " → ".join(words) + _ties(path, critical)
 
 
-def critical_items_of(path: tuple[int, ...], critical: tuple[int, ...]) -> str:
+def _ties(path: tuple[int, ...], critical: tuple[int, ...]) -> str:
     """` (as long through 3, 4)`: critical items that are not on the path, if there are any."""
     others = sorted(set(critical) - set(path))
     if not others:

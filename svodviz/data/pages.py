@@ -325,16 +325,16 @@ class StageNode(TypedDict):
     device: NotRequired[str]
     """Where a buffer or value is."""
     devices: NotRequired[list[str]]
-    """Of an item of the schedule: the devices it works on."""
+    """The devices that an item of the schedule works on."""
     cost: NotRequired[StageCost]
     critical: NotRequired[bool]
-    """Of an item: whether it is on the critical path."""
+    """True if an item is on the critical path."""
     slack: NotRequired[Number]
-    """Of an item: its slack in nanoseconds."""
+    """The slack of an item, in nanoseconds."""
     start: NotRequired[Number]
-    """Of an item: earliest start in nanoseconds."""
+    """The earliest start of an item, in nanoseconds."""
     finish: NotRequired[Number]
-    """Of an item: earliest end in nanoseconds."""
+    """The earliest end of an item, in nanoseconds."""
 
 
 class StageEdge(TypedDict):

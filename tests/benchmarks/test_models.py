@@ -61,15 +61,15 @@ def test_what_is_missing_is_said_where_its_figures_would_be() -> None:
     assert from_json(to_json(results)) == results
 
 
-def test_telling_replaces_what_was_told(tmp_path: Path) -> None:
+def test_a_new_summary_replaces_the_old_one(tmp_path: Path) -> None:
     page = tmp_path / "README.md"
-    page.write_text(f"before {BEGIN} untold {END} after")
+    page.write_text(f"before {BEGIN} earlier {END} after")
     machine = {"processor": "P", "llvm_cpu": "p", "threads": 2, "date": "2026-11-24 1",
                "versions": {"torch": "2"}}  # fmt: skip
     for _ in range(2):
         tell(page, Models(machine, MODELS))
         text = page.read_text()
-        assert "untold" not in text and text.startswith("before ") and text.endswith(" after")
+        assert "earlier" not in text and text.startswith("before ") and text.endswith(" after")
     row = "| `resnet18` | 10 | 1.20 | 9.00 | 0.80 | 10.00 | 10.00 | – | 90.0 | 100 | 100 |"
     assert row in text and "P (p), 2 threads, 2026-11-24, compared with torch 2." in text
     assert "* peak memory, largest ratio to ONNX Runtime: 1.00\n" in text
@@ -77,5 +77,5 @@ def test_telling_replaces_what_was_told(tmp_path: Path) -> None:
 
 
 def test_the_readme_tells_the_results_beside_it() -> None:
-    told = PAGE.read_text().split(BEGIN)[1].split(END)[0]
-    assert told.strip() == summary(from_json(RESULTS.read_text()))
+    written = PAGE.read_text().split(BEGIN)[1].split(END)[0]
+    assert written.strip() == summary(from_json(RESULTS.read_text()))

@@ -38,14 +38,14 @@ def long_sum() -> Tensor:
     return compiler.repeat(3, lambda i, x: x / x.sum(), values(1 << 20))
 
 
-def told_in_iterations(made: Compilation) -> list[Decision]:
+def of_iterations(made: Compilation) -> list[Decision]:
     return [d for d in made.decisions if d.reason.startswith("each iteration's ")]
 
 
 @pytest.mark.parametrize("build", [power_iteration, nested, long_sum])
-def test_every_node_of_an_iteration_is_told_what_became_of_it(build: Callable[[], Tensor]) -> None:
+def test_every_node_of_an_iteration_has_a_decision(build: Callable[[], Tensor]) -> None:
     made = compile(build(), OPTIONS)
-    found = told_in_iterations(made)
+    found = of_iterations(made)
     lines = {line.entity for line in made.kernels.lines}
     assert {d.subject for d in found} <= lines | {line.entity for line in made.graph.lines}
     for iteration in made._scheduled.outlined.iterations.values():
@@ -58,7 +58,7 @@ def test_every_node_of_an_iteration_is_told_what_became_of_it(build: Callable[[]
 
 def test_numbers_of_iterations_hold_what_the_verdict_needs() -> None:
     for build in (power_iteration, nested, long_sum):
-        for each in told_in_iterations(compile(build(), OPTIONS)):
+        for each in of_iterations(compile(build(), OPTIONS)):
             check = VERDICTS.get(each.kind)
             if check is not None and each.numbers:
                 assert check(each, {n.name: n for n in each.numbers}), str(each)
@@ -67,7 +67,7 @@ def test_numbers_of_iterations_hold_what_the_verdict_needs() -> None:
 def test_decisions_in_an_iteration_are_about_the_call_or_the_buffer() -> None:
     made = compile(power_iteration(), OPTIONS)
     text = {line.entity: line.text for line in made.kernels.lines}
-    kept, fused = ([d for d in told_in_iterations(made) if (d.kind, d.taken) == ("fuse", is_fused)]
+    kept, fused = ([d for d in of_iterations(made) if (d.kind, d.taken) == ("fuse", is_fused)]
                    for is_fused in (False, True))  # fmt: skip
     assert kept and fused
     assert all("buffer" in text[d.subject] for d in kept)
@@ -79,7 +79,7 @@ def test_decisions_in_an_iteration_are_about_the_call_or_the_buffer() -> None:
 
 def test_a_long_sum_in_an_iteration_is_cut_in_two() -> None:
     made = compile(long_sum(), OPTIONS)
-    (cut,) = [d for d in told_in_iterations(made) if d.kind == "split_reduction" and d.taken]
+    (cut,) = [d for d in of_iterations(made) if d.kind == "split_reduction" and d.taken]
     assert number(cut, "elements folded").value == 1 << 20
 
 

@@ -57,7 +57,7 @@ class Backward(Composite):
         return self.sources[2 * self.pending :]
 
     def result(self) -> tuple[Shape, DType]:
-        """Those of a Sink: it has no value."""
+        """The shape and type of a Sink, which has no value."""
         return (), bool_
 
     def own_problem(self) -> Problem | None:
@@ -287,7 +287,7 @@ def needed_for(
 
 
 def reached(root: TensorNode, way: frozenset[TensorNode]) -> set[TensorNode]:
-    """Those of `way`, the result of `needed_for`, on which the root depends differentiably."""
+    """The nodes of `way` (from `needed_for`) on which the root depends differentiably."""
     found = {root} & way
     waiting = list(found)
     while waiting:

@@ -24,7 +24,7 @@ def jobs(result: Tensor, is_placed: bool = True, joined_ns: int = JOINED_NS) -> 
     return jobs_of(planned, CLUSTER, is_placed, joined_ns)
 
 
-def told(made: Jobs) -> list[tuple[str, str, int]]:
+def rows(made: Jobs) -> list[tuple[str, str, int]]:
     """Kind, lane and bytes of each, but that the client begins."""
     assert made.jobs[0].kind == "begin"
     return [(job.kind, made.lanes[job.lane], job.nbytes) for job in made.jobs[1:]]
@@ -32,7 +32,7 @@ def told(made: Jobs) -> list[tuple[str, str, int]]:
 
 def test_a_task_on_one_worker() -> None:
     made = jobs(x(8, 4).to("DASK").exp())
-    assert told(made) == [("there", "DASK", 128), ("announced", "DASK", 0), ("compute", "DASK", 0)]
+    assert rows(made) == [("there", "DASK", 128), ("announced", "DASK", 0), ("compute", "DASK", 0)]
     assert made.lanes == ("DASK", "DASK:1", CLIENT) and made.placed == 128
     assert made.jobs[3].depends_on == (2,) and set(made.jobs[2].depends_on) == {0, 1}
     assert made.jobs[3].ns > 0 and made.tasks == 1
@@ -40,7 +40,7 @@ def test_a_task_on_one_worker() -> None:
 
 def test_what_is_sent_from_here_may_be_asked_for() -> None:
     made = jobs(x(8, 4).to("DASK").exp(), is_placed=False)
-    assert told(made)[0] == ("transfer", "DASK", 128) and made.placed == 0
+    assert rows(made)[0] == ("transfer", "DASK", 128) and made.placed == 0
     assert made.lanes[made.jobs[1].sender] == CLIENT
 
 
@@ -56,7 +56,7 @@ def test_who_reads_data_fetches_them_once() -> None:
 
 def test_what_comes_back_is_computed_by_the_client() -> None:
     made = jobs(x(8, 4).to("DASK").exp().to("CPU") + 1.0)
-    assert told(made)[-2:] == [("transfer", CLIENT, 128), ("compute", CLIENT, 0)]
+    assert rows(made)[-2:] == [("transfer", CLIENT, 128), ("compute", CLIENT, 0)]
 
 
 def test_short_items_are_one_task_as_the_cluster_is_given_them() -> None:

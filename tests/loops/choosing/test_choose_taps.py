@@ -32,9 +32,9 @@ def test_all_taps_are_side_by_side(
     machine: str, size: int, taps: int, step: int, axes: set[str]
 ) -> None:
     found = _chosen(_by_weights(8, size, taps, step), machine)
-    beside = [row for row in found.of(Unroll) if row.axis in axes]
-    assert {row.axis for row in beside} == axes
-    assert f"{taps * taps} sums share their loads" in str(beside[0].because)
+    unrolled = [row for row in found.of(Unroll) if row.axis in axes]
+    assert {row.axis for row in unrolled} == axes
+    assert f"{taps * taps} sums share their loads" in str(unrolled[0].because)
     assert bool(found.of(Vectorize)) == (step == 1)
 
 

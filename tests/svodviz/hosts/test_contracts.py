@@ -36,7 +36,7 @@ def colab(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("make", [Explorer, quiz])
-def test_colab_is_told_which_widget_manager_loads_it(colab: list[str], make: Any) -> None:
+def test_colab_gets_the_address_of_the_widget_manager(colab: list[str], make: Any) -> None:
     data, metadata = make(sample())._repr_mimebundle_()
     assert colab == ["manager"]
     assert VIEW in data and "text/html" in data

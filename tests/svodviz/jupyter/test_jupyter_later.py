@@ -106,6 +106,6 @@ def test_a_kernel_that_ends_meanwhile_leaves_words(lab: Shown) -> None:
     lab.page.evaluate(RESTART)
     words = "This was not compiled yet. The kernel that made this explorer has ended"
     root.locator(".waiting", has_text=words).wait_for()
-    assert size(root).inner_text() == "not made"
+    assert size(root).inner_text() == "not compiled"
     root.locator('.stage[data-stage="loops"]').click()
     root.locator(".line.linked").first.click()

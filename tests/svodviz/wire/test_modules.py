@@ -42,8 +42,8 @@ def test_nodes_descend_from_their_module(compiled: Compilation) -> None:
     children = [name for name, parents in zip(data["entities"], data["parents"], strict=True)
                 if query in parents]  # fmt: skip
     assert children and all(it.startswith("graph:") for it in children)
-    told = [line.text.split()[0] for line in compiled.lineage(children[0])]
-    assert told[:5] == ["(whole", "encoder", "layer.0", "attention", "query"]
+    names = [line.text.split()[0] for line in compiled.lineage(children[0])]
+    assert names[:5] == ["(whole", "encoder", "layer.0", "attention", "query"]
 
 
 def test_codes_come_later(compiled: Compilation) -> None:
