@@ -101,7 +101,7 @@ def test_an_arrow_leads_from_old_to_new(page: Any) -> None:
             and box["y"] - 3 <= y <= box["y"] + box["height"] + 3
             for box in boxes
         )
-    assert "what took its place" in page.locator(".legend").inner_text()
+    assert "replaced by" in page.locator(".legend").inner_text()
     set_state(page, step=0)
     assert page.locator(".replacement").count() == 0
 
