@@ -4,10 +4,11 @@
     t = Tensor.from_dask(x)                    # in shards: four blocks on DASK, four on DASK:1
     y = (t * 2).to_dask()                      # two blocks, where the shards are
 
-A block is computed by Dask on the worker that its shard is for; what several shards need, anywhere.
-Its result is what the tensor holds, so Dask knows how to make it again. Nothing comes here.
+Dask computes each block on the worker of its shard, and tasks that several shards need on any
+worker. The tensor holds the futures of the blocks, so Dask can recompute lost ones. No data come to
+the client.
 
-Relies on: no result of a task is ever written to. So blocks and shards share memory.
+Relies on: a result of a task is never written. So blocks and shards share memory.
 """
 
 import itertools
@@ -43,9 +44,9 @@ from compiler.tensors.variables import array_of
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Key: TypeAlias = Hashable
 NOTHING = TaskPlan((), (), {}, (), {}, ())
-"""Our activity for data that others computed."""
+"""The plan of adopted data: another Dask computation made them, so there are no actions."""
 EVERYBODY = -1
-"""Whose a task is that several shards need."""
+"""The owner of a task that several shards need."""
 
 
 def from_dask(x: Any, axis: int | None = None, devices: Sequence[str] | None = None) -> TensorNode:
@@ -66,7 +67,7 @@ def from_dask(x: Any, axis: int | None = None, devices: Sequence[str] | None = N
 
 
 def to_dask(node: TensorNode, chunks: Any = None) -> Any:
-    """The dask array of a value that is computed: see `Tensor.to_dask`."""
+    """The dask array of a computed value: see `Tensor.to_dask`."""
     shards, axis = [node], None
     if isinstance(node, Multi):
         axis = node.axis
@@ -90,7 +91,7 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
 
 
 def _of_file(part: FilePart, shape: Shape, chunks: Any) -> Any:
-    """The dask array of a part of a file: whoever needs a block maps it, and only that."""
+    """The dask array of a part of a file; a task maps only its own block."""
     lengths = da.core.normalize_chunks(chunks, shape, dtype=part.dtype)
     name = f"file-{tokenize(part, lengths)}"
     places = itertools.product(*(range(len(each)) for each in lengths))
@@ -102,7 +103,7 @@ def _of_file(part: FilePart, shape: Shape, chunks: Any) -> Any:
 
 
 def held_block(shard: TensorNode) -> Data:
-    """The data of a shard on a worker; a read-only view if they are here."""
+    """The data of a shard: remote, or a read-only view if the client has them."""
     found = held(shard) if isinstance(shard, Buffer) else array_of(shard)
     if not isinstance(found, np.ndarray):
         return found
@@ -112,7 +113,7 @@ def held_block(shard: TensorNode) -> Data:
 
 
 def _blocks(keys: Sequence[Key], found: Sequence[Data]) -> dict[Key, Any]:
-    """The graph of blocks: arrays that are here, and futures of those on workers."""
+    """Dask's graph of blocks: the client's arrays, and futures of those on workers."""
     graph: dict[Key, Any] = dict(zip(keys, found, strict=True))
     for key, data in list(graph.items()):
         if not isinstance(data, RemoteData):
@@ -131,7 +132,7 @@ def _blocks(keys: Sequence[Key], found: Sequence[Data]) -> dict[Key, Any]:
 
 
 def adopted(engine: DaskEngine, future: Any, shape: Shape, dtype: Any, device: str) -> Buffer:
-    """A Buffer of what a worker holds, made by whomever: Dask knows how to make it again."""
+    """A Buffer of data that a worker holds from any Dask computation; Dask can recompute them."""
     run = Submitted(f"adopted-{future.key}", NOTHING, {}, {}, [])
     described = Buffer((), PLACEHOLDER, shape, dtypes.parse(dtype), "", device)
     result = Result(engine, run, future.key, future, described)
@@ -139,8 +140,8 @@ def adopted(engine: DaskEngine, future: Any, shape: Shape, dtype: Any, device: s
 
 
 def contiguous_block(block: Any, shape: Shape, dtype: Any) -> Array:
-    """A block as a tensor reads it: row-major and native; runs on a worker. Raises `DataError`
-    where it does not match the array."""
+    """A block in row-major order and native byte order; runs on a worker. Raises `DataError` if its
+    shape or type is not the array's."""
     array = np.asarray(block)
     if array.shape != shape or array.dtype != dtype:
         raise DataError("from_dask", "a block is not what the dask array says of it",
@@ -158,20 +159,20 @@ def shaped_block(flat: Array, shape: Shape) -> Array:
 
 
 def file_block(part: FilePart, shape: Shape, where: tuple[slice, ...]) -> Array:
-    """A block of a part of a file, in place; runs where it is needed. Raises `DataError` where the
-    file is another one there, or none."""
+    """A memory-mapped block of a part of a file; runs on the worker that needs it. Raises
+    `DataError` if the file there is missing or differs."""
     return np.asarray(part.mapped()).reshape(shape)[where]
 
 
 def engine_in_use() -> DaskEngine:
-    """The cluster in use; `DataError` where there is none."""
+    """The cluster in use. Raises `DataError` if there is none."""
     engine = cluster.engine()
     assert isinstance(engine, DaskEngine)
     return engine
 
 
 def _check(x: Any) -> None:
-    """Refuse what is no dask array of numbers whose extents are known."""
+    """Raise `DataError` unless `x` is a dask array of numbers with known extents."""
     if not isinstance(x, da.Array):
         raise DataError("from_dask", "this is no dask array", got=type(x).__name__,
                         expected="dask.array.Array",
@@ -191,7 +192,7 @@ def _check(x: Any) -> None:
 
 
 def _axis(x: Any, axis: int | None) -> int | None:
-    """The axis that is cut: the one with the most chunks; None where there is one chunk."""
+    """The axis to shard: the one with the most chunks; None if there is one chunk."""
     if axis is not None:
         return axis_of("from_dask", axis, x.ndim)
     counts = [len(lengths) for lengths in x.chunks]
@@ -199,7 +200,7 @@ def _axis(x: Any, axis: int | None) -> int | None:
 
 
 def _on_workers(engine: DaskEngine, parts: Sequence[Any], names: Sequence[str]) -> list[Buffer]:
-    """A Buffer for each part of an array, on its device; parts without elements are made here."""
+    """A Buffer for each part of an array, on its device; empty parts stay on the client."""
     full = [n for n, part in enumerate(parts) if part.size]
     graph, keys = _placed([parts[n] for n in full], [engine.at.address(names[n]) for n in full])
     futures = dict(zip(full, engine.client.get(graph, keys, sync=False), strict=True))
@@ -214,7 +215,7 @@ def _on_workers(engine: DaskEngine, parts: Sequence[Any], names: Sequence[str]) 
 
 
 def _placed(parts: Sequence[Any], workers: Sequence[str]) -> tuple[Any, list[str]]:
-    """Dask's graph of parts, each as one block that is made on its worker, and their keys."""
+    """Dask's graph of the parts, each one block on its worker, and their keys."""
     whole = optimize(*(part.rechunk(part.shape, method="tasks") for part in parts))
     graph: dict[Key, Any] = {}
     keys = []
@@ -246,7 +247,7 @@ def _annotations(parts: Iterable[Any]) -> dict[Key, Mapping[str, Any]]:
 
 
 def _owners(graph: Mapping[Key, Any], keys: Sequence[str]) -> dict[Key, int]:
-    """For each task that any of `keys` needs, the number of the one; `EVERYBODY` for several."""
+    """For each task that `keys` need, the number of the key; `EVERYBODY` if several need it."""
     nodes = convert_legacy_graph(graph)
     found: dict[Key, int] = {}
     for number, last in enumerate(keys):

@@ -1,9 +1,9 @@
-"""arrivals: in a worker, whenever it joined: which data came from which other worker, and when.
+"""arrivals: a plugin of Dask's workers that records transfers from other workers.
 
-Dask's own log of transfers has times of the scheduler's clock as the worker guessed it at that
-moment, which is off by several milliseconds. So a plugin looks at the clock when Dask begins to
-fetch something, and when it is there: connecting, sending and unpacking are all of it. Kernels of
-the worker's process use as many threads as Dask gives to it: others work on that machine as well.
+Dask's own log of transfers is in the worker's estimate of the scheduler's clock, which is wrong by
+several milliseconds. The plugin reads the worker's clock when a fetch begins and when the data have
+arrived: that includes connecting, sending and deserialising. It also limits kernels to the threads
+that Dask gives to the worker, since other workers use the same machine.
 """
 
 import os
@@ -23,7 +23,7 @@ NAME = "svodviz-arrivals"
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Data fetched from another worker; nanoseconds of the receiver's clock."""
+    """Data received from another worker; times are nanoseconds of the receiver's clock."""
 
     key: str
     source: str
@@ -65,7 +65,7 @@ class Arrivals(WorkerPlugin):  # type: ignore[misc]  # distributed has no types 
 def done_here(
     runs: Set[str], keys: Set[str], dask_worker: Any
 ) -> tuple[tuple[Span, ...], tuple[Arrival, ...]]:
-    """The activity of a worker for these runs, and the arrivals of their data and of `keys`."""
+    """The activity of a worker for these runs, and the transfers of their data and of `keys`."""
     plugin = dask_worker.plugins.get(NAME)
     seen = list(plugin.seen) if plugin else []
     spans = tuple(span for run in runs for span in spans_here(run))

@@ -1,13 +1,13 @@
-"""axes: which axes of the inputs of a program are one and the same, and which must be whole.
+"""axes: classes of axes that are partitioned together, and those that must not be partitioned.
 
     out = (a * b + c).relu().sum(1)      a, b: n × m, c: m
-    class 0   axis 0 of a, of b, of the result            may be cut: each part is by itself
-    class 1   axis 1 of a, of b, axis 0 of c              whole: `sum` folds it
+    class 0   axis 0 of a, of b, of the result            may be partitioned: parts are independent
+    class 1   axis 1 of a, of b, axis 0 of c              whole: `sum` reduces it
 
-Two axes are of one class where an operation takes their elements pair by pair. A class may be cut
-into blocks, the same ones for all its axes, if no operation looks from one element along it to
-another. What is not known to let elements alone makes its axes whole: blocks are then refused, not
-wrong.
+Two axes are in one class if an operation combines their elements pairwise. All axes of a class have
+the same blocks. A class may be partitioned if no operation combines different positions along it.
+An operation that is not known to treat positions independently makes its axes whole: partitioning
+them is an error, never a wrong result.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,18 +20,19 @@ from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import TensorNode
 
 Labels = tuple[int | None, ...]
-"""A label for each axis of a value; None of one that has as many elements as is asked for."""
+"""A label for each axis of a value; None for a broadcast axis, whose extent is free."""
 ALONE = (nodes.Elementwise, nodes.Cast, nodes.Bitcast, nodes.Contiguous, nodes.Bind)
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The class of each axis of each input and result, and the node that needs all of a class."""
+    """The class of each axis of each input and result, and the first node that needs a class
+    whole."""
 
     inputs: tuple[Labels, ...]
     results: tuple[Labels, ...]
     whole: dict[int, TensorNode]
-    """The classes that have to be whole, each with the first node that needs it."""
+    """The classes that must be whole, each with the first node that needs it."""
 
 
 def axes(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> Axes:
@@ -59,13 +60,13 @@ class _Classes:
         self.whole: dict[int, TensorNode] = {}
 
     def fresh(self, count: int) -> tuple[int, ...]:
-        """So many labels, each of a class of its own."""
+        """`count` labels, each in a new class."""
         first = len(self._parents)
         self._parents += range(first, first + count)
         return tuple(range(first, first + count))
 
     def root(self, label: int) -> int:
-        """The label that stands for a class."""
+        """The representative label of a class."""
         while self._parents[label] != label:
             label = self._parents[label]
         return label
@@ -75,7 +76,7 @@ class _Classes:
         return None if label is None else self.root(label)
 
     def join(self, first: int | None, other: int | None) -> int | None:
-        """The class of two axes whose elements meet."""
+        """Merge the classes of two axes whose elements are combined; return the class."""
         if first is None or other is None:
             return other if first is None else first
         a, b = self.root(first), self.root(other)
@@ -83,25 +84,25 @@ class _Classes:
         return a
 
     def keep(self, labels: Iterable[int | None], node: TensorNode) -> None:
-        """The axes are whole for the sake of a node."""
+        """Mark the axes as whole because `node` needs them so."""
         for label in labels:
             if label is not None:
                 self.whole.setdefault(label, node)
 
     def once(self, labels: Labels, node: TensorNode) -> None:
-        """A value of which two axes are one is no part of it per block: the class is whole."""
+        """Mark a class whole if two axes of one value are in it: its blocks are no rectangles."""
         known = [self.root(label) for label in labels if label is not None]
         self.keep((label for label in known if known.count(label) > 1), node)
 
     def fixed(self, node: TensorNode) -> tuple[int, ...]:
-        """Axes that are there in full in each block."""
+        """Labels of axes that are whole in each block."""
         labels = self.fresh(len(node.shape))
         self.keep(labels, node)
         return labels
 
 
 def _labels(node: TensorNode, given: list[Labels], found: _Classes) -> Labels:
-    """The labels of a value, of those of its sources."""
+    """The labels of a value, from those of its operands."""
     match node:
         case nodes.Const() | nodes.Variable():
             return (None,) * len(node.shape)
@@ -137,7 +138,7 @@ def _labels(node: TensorNode, given: list[Labels], found: _Classes) -> Labels:
 
 
 def _together(given: list[Labels], found: _Classes) -> Labels:
-    """The axes of values whose elements meet one by one."""
+    """The labels of an elementwise result: axes at the same position are one class."""
     made = given[0]
     for labels in given[1:]:
         made = tuple(found.join(a, b) for a, b in zip(made, labels, strict=True))
@@ -145,25 +146,27 @@ def _together(given: list[Labels], found: _Classes) -> Labels:
 
 
 def _changed(pairs: Iterable[tuple[int, int]], source: TensorNode) -> set[int]:
-    """The axes of which something is added or left out."""
+    """The axes that a pad or a shrink changes."""
     return {axis for axis, pair in zip(range(len(source.shape)), pairs, strict=True) if any(pair)}
 
 
 def _whole(node: TensorNode, labels: Labels, axes: set[int], found: _Classes) -> Labels:
-    """Along `axes` elements meet others, or other places: they are whole, and others behind."""
+    """The labels of a result whose positions along `axes` depend on several: they are whole, and
+    the result has new labels there."""
     found.keep((labels[axis] for axis in axes), node)
     new = found.fixed(node)
     return tuple(new[axis] if axis in axes else label for axis, label in enumerate(labels))
 
 
 def _folded(node: TensorNode, labels: Labels, axes: Sequence[int], found: _Classes) -> Labels:
-    """The axes that a reduction leaves; of those that it folds, one element."""
+    """The labels of a reduction: the axes that it reduces become whole."""
     found.keep((labels[axis] for axis in axes), node)
     return tuple(None if axis in axes else label for axis, label in enumerate(labels))
 
 
 def _reshaped(node: nodes.Reshape, labels: Labels, found: _Classes) -> Labels:
-    """The axes that stay what they are; those that are cut or joined are whole."""
+    """The labels of a reshape: axes that keep their extent stay; split and merged ones are
+    whole."""
     source, kept = node.sources[0].shape, dict[int, int]()
     for after, before in matching_groups(node.shape, source):
         large = [axis for axis in before if source[axis] != 1]

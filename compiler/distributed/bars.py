@@ -1,11 +1,11 @@
-"""bars: what was done in a run, on one clock: a bar for each kernel, copy and transfer, by lanes.
+"""bars: the activity of a run on one clock: a bar for each kernel, copy and transfer, by lane.
 
     lane 0, here   send 2 ─────╮                             gather 7
     DASK:1                     ╰▶ move 2  k0 4  move 5 ─╮
     DASK                                                ╰▶ transfer 5  move 5  k1 6
 
 `needs` of a bar are the bars that had to end before it began: by the schedule's dependencies, and
-by the data that its task was given. What its lane did just before is not among them.
+by the inputs of its task. The bar before it on its lane is not among them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,19 +18,19 @@ from compiler.distributed.tasks import FromTask, Source, Task
 from compiler.distributed.work import Launch, Span
 
 HERE = 0
-"""The lane of this process; workers follow."""
+"""The lane of the client; workers follow."""
 Kind: TypeAlias = Literal["kernel", "move", "compile", "transfer", "send", "submit", "gather"]
 DOING = ("kernel", "move", "compile")
-"""The kinds that occupy a worker; data arrive while it does something else."""
+"""The kinds of bars that occupy a worker; transfers to it run at the same time."""
 KINDS: dict[str, Kind] = {"kernel": "kernel", "move": "move", "compile": "compile"}
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The activity of a lane from `begin` to `end`, nanoseconds since the begin of the run.
+    """One activity of a lane from `begin` to `end`, in nanoseconds since the start of the run.
 
-    A transfer stands in the lane that received `nbytes` from lane `source`. `needs` are numbers of
-    bars. `item` is None of what is of no item: inputs that are sent, the kernels' code.
+    A transfer is in the lane that received `nbytes` from lane `source`. `needs` are numbers of
+    bars. `item` is None for activity of no item: inputs that are sent, the kernels' code.
     """
 
     lane: int
@@ -51,7 +51,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Data that came to a lane from another one, `begin` and `end` on our clock."""
+    """Data that a lane received from another one; `begin` and `end` are on the client's clock."""
 
     lane: int
     source: int | None
@@ -62,12 +62,12 @@ class Received:
 
 
 _Row: TypeAlias = tuple[Bar, str, tuple[int, ...]]
-"""A bar, the key of its data, the tasks that it gave to Dask."""
+"""A bar, the key of its data, the tasks that it submitted to Dask."""
 
 
 @dataclass(slots=True)
 class _Data:
-    """Data sent under a key: their producer and their readers."""
+    """Data with a key: their producer and their readers."""
 
     maker: Task | None = None
     readers: list[tuple[Task, int]] = field(default_factory=list)
@@ -78,15 +78,15 @@ def bars(
     noted: Noted, spans: Sequence[tuple[int, Span]], received: Iterable[Received],
     devices: Sequence[frozenset[str]],
 ) -> tuple[Bar, ...]:  # fmt: skip
-    """The bars of a run, in order of time; spans are (lane, span) on our clock.
+    """The bars of a run, in order of time; spans are (lane, span) on the client's clock.
 
-    `devices` are those of each lane.
+    `devices` are the devices of each lane.
     """
     return _Run(noted, devices).bars(spans, received)
 
 
 class _Run:
-    """A run that bars are made of."""
+    """The bars of a run while they are built."""
 
     def __init__(self, noted: Noted, devices: Sequence[frozenset[str]]) -> None:
         self.noted, self.devices = noted, devices
@@ -100,7 +100,7 @@ class _Run:
         self.by_item: dict[int, list[int]] = {}
         self.by_key: dict[str, list[int]] = {}
         self.given: dict[int, int] = {}
-        """For each task, by number, the bar that gave it to Dask."""
+        """For each task, by number, the bar that submitted it to Dask."""
 
     def bars(
         self, spans: Sequence[tuple[int, Span]], received: Iterable[Received]
@@ -146,7 +146,7 @@ class _Run:
         return bar, it.key, ()
 
     def _needs(self, number: int, bar: Bar) -> tuple[int, ...]:
-        """The bars that have to end before a bar begins."""
+        """The bars that must end before a bar begins."""
         if bar.kind == "compile":
             return tuple(self._came_in(bar.lane, self.noted.library))
         if bar.kind in ("send", "submit"):
@@ -158,7 +158,7 @@ class _Run:
         return tuple(dict.fromkeys(n for n in found if n != number))
 
     def _before(self, bar: Bar) -> Iterable[int]:
-        """The items that an item depends on; of what is fetched, what packed it."""
+        """The bars of items that an item depends on; for a fetch, the bar that packed the data."""
         assert bar.item is not None
         item = self.noted.items.get(bar.item)
         for other in item.depends_on if item else ():
@@ -167,7 +167,7 @@ class _Run:
             yield from (n for n in self.by_item[bar.item] if self.made[n].kind in DOING)
 
     def _given(self, bar: Bar) -> Iterable[int]:
-        """The arrivals at this lane for the task that a step is in."""
+        """The transfers to this lane for the inputs of a step's task."""
         if bar.item is None or bar.lane == HERE:
             return
         if bar.kind == "kernel":
@@ -179,11 +179,11 @@ class _Run:
                     yield from self._came_in(bar.lane, self.noted.key(source))
 
     def _came_in(self, lane: int, key: str) -> list[int]:
-        """The transfers to a lane: from us, or from another lane."""
+        """The transfers of a key to a lane: from the client, or from another lane."""
         return [n for n in self.by_key.get(key, ()) if self.made[n].lane in (HERE, lane)]
 
     def _makers(self, bar: Bar, key: str) -> list[int]:
-        """The bars that made, or sent, the data of a transfer, on its source lane."""
+        """The bars on the source lane that computed, or sent, the data of a transfer."""
         sent = [n for n in self.by_key.get(key, ()) if self.made[n].kind == "send"]
         data = self.data.get(key)
         steps = data.maker.steps if data and data.maker else ()
@@ -220,7 +220,8 @@ def _reader(task: Task, register: int) -> int:
 
 
 def _cut(spans: Sequence[tuple[int, Span]], name: Callable[[int | None], str]) -> Iterable[_Row]:
-    """Bars of spans; a kernel that was compiled when it was called begins after that."""
+    """The bars of spans; a kernel that was compiled on its first call begins after the
+    compilation."""
     ends: dict[tuple[int, int], list[int]] = {}
     for lane, it in spans:
         if it.kind == "compile":

@@ -1,4 +1,4 @@
-"""blocks: a program over the blocks of dask arrays: one for each size of blocks, as it travels.
+"""blocks: a program over the blocks of dask arrays, serialised once for each block shape.
 
 Stage(arrays, whole, trace, found).array("step")     a dask array; nothing is computed yet
 """
@@ -23,7 +23,7 @@ from compiler.settings.options import Options
 
 Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 MOST_SIZES = 256
-"""Sizes of blocks, each a program: a bound on what is compiled, not measured."""
+"""Different block shapes, each compiled as a program: a bound on compile time, not measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,20 +32,20 @@ class Stage:
 
     arrays: Sequence[Any]
     whole: TensorNode
-    """Its result on all of the arrays, in core kinds."""
+    """The graph of the result on whole arrays, in core kinds."""
     trace: Callable[[Shapes], TensorNode]
-    """The same on blocks of these shapes."""
+    """Returns the graph of the result on blocks of these shapes."""
     found: Axes
     options: Options
     who: str
-    """Whose program it is, in words."""
+    """The name of the program in error messages."""
     folded: frozenset[int] = frozenset()
-    """The axes of the result along which each block gives one element."""
+    """The axes of the result along which each block has one element: partial results."""
 
     def array(self, title: str) -> Any:
         """The dask array of the results, whose tasks are called `title`.
 
-        Raises `DataError` where an axis is cut that the program needs as a whole.
+        Raises `DataError` if an axis has several chunks that the program needs whole.
         """
         found = self.found
         indices = [_indices(n, labels) for n, labels in enumerate(found.inputs)]
@@ -68,7 +68,7 @@ class Stage:
         )  # fmt: skip
 
     def _check(self, indices: Sequence[Sequence[int]], arrays: Sequence[Any]) -> None:
-        """Refuse axes in several chunks that have to be whole."""
+        """Raise `DataError` for an axis in several chunks that must be whole."""
         found, out = self.found, set(self.found.results[0])
         for number, (named, array) in enumerate(zip(indices, arrays, strict=True)):
             for axis, label in enumerate(named):
@@ -90,7 +90,7 @@ class Stage:
     def _programs(
         self, indices: Sequence[Sequence[int]], chunks: Mapping[int, tuple[int, ...]]
     ) -> dict[Shapes, Shipped]:
-        """The program of each size that blocks have."""
+        """The program of each block shape."""
         sizes = {label: sorted(set(each)) for label, each in chunks.items()}
         count = np.prod([len(each) for each in sizes.values()], dtype=object)
         if count > MOST_SIZES:
@@ -122,14 +122,14 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class _Programs:
-    """The programs of a stage, by the shapes of blocks; they travel to each worker once."""
+    """The programs of a stage, by block shapes; each worker gets them once."""
 
     by_shapes: dict[Shapes, Shipped]
     options: Options
 
 
 def run_block(*blocks: Any, program: _Programs) -> Any:
-    """One block of the result; blocks of axes that are not the result's come in lists."""
+    """One block of the result; along axes that the result lacks, blocks arrive as lists."""
     arrays = [np.asarray(_unpacked(each)) for each in blocks]
     shapes = tuple(each.shape for each in arrays)
     (result,) = run_shipped(program.by_shapes[shapes], arrays, program.options)
@@ -156,8 +156,8 @@ def _indices(number: int, labels: Sequence[int | None]) -> list[int]:
 def _out(
     labels: Sequence[int | None], shape: Sequence[int], given: Collection[int]
 ) -> tuple[list[int], dict[int, int]]:
-    """Dask's index of each axis of the result, and those that no argument has, with extents; one
-    that the result has twice is whole, and the second time an index of its own."""
+    """Dask's index of each axis of the result, and the extents of indices that no argument has. A
+    label that the result has twice is whole, and gets a new index the second time."""
     out: list[int] = []
     for n, label in enumerate(labels):
         out.append(-1 - n if label is None or label not in given or label in out else label)
@@ -165,7 +165,8 @@ def _out(
 
 
 def _check_block(node: TensorNode, expected: Sequence[int], known: set[tuple[int, str]]) -> None:
-    """Refuse a function that asks for the size of a block, which it would take for all of it."""
+    """Raise `DataError` for a function that reads an extent: on a block it would get the block's,
+    not the array's."""
     hint = "give the sizes of whole arrays as numbers, from outside"
     if node.shape != tuple(expected):
         what = "the result for a block has another shape than a block of the result"

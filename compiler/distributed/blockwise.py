@@ -5,12 +5,12 @@
         return (a * b + c).relu().sum(1)
 
     y = step(a, b, c)              # a dask array; nothing is computed yet
-    y.compute()                    # each block in one pass, wherever its data are
+    y.compute()                    # one fused program per block, on the worker that has it
 
-The function is traced, once for all of the arrays and once for each size of blocks; what NumPy
-would do operation by operation over each block is one program. Which axes belong together follows
-from the program (`axes.py`): arrays that are cut differently along one axis are cut alike, and an
-axis that an operation needs as a whole has to be one chunk.
+The function is traced once on whole arrays and once for each block shape. All its operations on a
+block become one program. `axes.py` derives from the program which axes are partitioned together:
+arrays with different chunks along such an axis are rechunked alike, and an axis that an operation
+needs whole must be one chunk.
 """
 
 import functools
@@ -52,19 +52,19 @@ class Blockwise:
 
     @located
     def __call__(self, *given: Any) -> Any:
-        """The dask array of the results; arrays of NumPy are one block, numbers stay numbers.
+        """The dask array of the results. A NumPy array is one block; a number stays a number.
 
-        Raises `DataError` where an axis is cut that the function needs as a whole, and for what is
-        no array; `ShapeError` and `DTypeError` as the function does.
+        Raises `DataError` if an axis has several chunks that the function needs whole, and for an
+        argument that is no array or number; `ShapeError` and `DTypeError` as the function does.
         """
         return _Call(self, given).array()
 
 
 def blockwise(function: Function, *, options: Options | None = None) -> Blockwise:
-    """`function`, of tensors and numbers, as one of dask arrays: see the module docstring.
+    """`function`, of tensors and numbers, as a function of dask arrays: see the module docstring.
 
-    `options` are those that blocks are compiled with; each block is one thread's, unless they say
-    otherwise, since Dask runs several blocks at once.
+    Blocks are compiled with `options`. By default each block runs on one thread, since Dask runs
+    several blocks at once.
     """
     if not callable(function):
         got = type(function).__name__
@@ -120,7 +120,7 @@ def _is_number(each: object) -> bool:
 
 
 def _array(each: Any) -> Any:
-    """A dask array; one of NumPy's in one block."""
+    """The argument as a dask array; a NumPy array becomes one block."""
     with loading():
         from dask import array as da
     if isinstance(each, np.ndarray):
@@ -135,8 +135,8 @@ def _array(each: Any) -> Any:
 
 
 def _without_empty_chunks(each: Any) -> Any:
-    """An array whose axes have no chunk of no elements, of which a function may have no value: a
-    filter leaves such chunks. An axis that has no elements at all stays one chunk."""
+    """The array without empty chunks, for which a function may be undefined (a filter leaves such
+    chunks). An axis of extent 0 stays one chunk."""
     chunks = tuple(tuple(n for n in lengths if n) or (0,) for lengths in each.chunks)
     return each if chunks == each.chunks else each.rechunk(chunks)
 

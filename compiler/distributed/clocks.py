@@ -1,10 +1,10 @@
-"""clocks: what has to be added to the time of a worker to have ours, and how far that may be off.
+"""clocks: the offset of each worker's clock from the client's, with its error bound.
 
-    we ask at 10.0 ms      the worker answers "510.7 ms"      we hear it at 11.0 ms
-    it answered between 10.0 and 11.0 of ours: offset −500.2 ms, off by 0.5 ms at most
+    request at 10.0 ms      the worker's answer: "510.7 ms"      received at 11.0 ms
+    the answer was made between 10.0 and 11.0 ms: offset −500.2 ms, error at most 0.5 ms
 
-Of several round trips the shortest counts. Workers of this machine have our clock: offset and error
-are 0, without asking twice.
+The shortest of several round trips counts. Workers on this machine share the client's clock: offset
+and error are 0 after one request.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ from distributed.protocol import pickle
 SAMPLES = 8
 """Round trips to a worker."""
 SECONDS = 2.0
-"""After which no worker is asked again; each is asked once."""
+"""Seconds after which no worker is asked again; each is asked at least once."""
 PATIENCE = 1.0
-"""Seconds that an answer may take. All three are choices."""
+"""Seconds to wait for an answer. All three are choices."""
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Nanoseconds: our time is a worker's time + `offset`, ± `error`."""
+    """Nanoseconds: the client's time is a worker's time + `offset`, ± `error`."""
 
     offset: int = 0
     error: int = 0
@@ -36,7 +36,8 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A round trip: when we asked and heard, and the worker's time in between; nanoseconds."""
+    """A round trip: the client's times of request and answer, and the worker's time between;
+    nanoseconds."""
 
     asked: int
     there: int
@@ -45,7 +46,7 @@ class Sample:
 
 @functools.cache
 def machine_here() -> str:
-    """A name of this machine since it was started, the same for all its processes; "": unknown."""
+    """An identifier of this machine and boot, equal in all its processes; "" if unknown."""
     try:
         return BOOT.read_text().strip()
     except OSError:
@@ -53,25 +54,25 @@ def machine_here() -> str:
 
 
 def now_here() -> tuple[int, str]:
-    """The time of this process, nanoseconds, and its machine; a worker answers this."""
+    """The time of this process in nanoseconds, and its machine; runs on a worker."""
     return time.time_ns(), machine_here()
 
 
 def clock_of(samples: Iterable[Sample]) -> Clock:
-    """The clock by the shortest round trip; its error is half of that."""
+    """The clock by the shortest round trip; its error is half of the trip's time."""
     best = min(samples, key=lambda it: it.heard - it.asked)
     middle = (best.asked + best.heard) // 2
     return Clock(middle - best.there, -(-(best.heard - best.asked) // 2))
 
 
 def clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
-    """The clock of each worker that answers, of those at these addresses, of a Dask client."""
+    """The clock of each worker that answers, of those at `addresses`."""
     found: dict[str, Clock] = client.sync(_clocks, client, addresses)
     return found
 
 
 async def _clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
-    """All are asked, one after the other: who has to wait for others answers late."""
+    """One round trip to each worker, one after the other: concurrent requests delay answers."""
     samples: dict[str, list[Sample]] = {}
     same: set[str] = set()
     begin = time.monotonic()
@@ -91,7 +92,7 @@ async def _clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
 
 
 async def _asked(client: Any, address: str) -> tuple[Sample, str] | None:
-    """One round trip, to the worker itself or, where it cannot be reached, by the scheduler."""
+    """One round trip: directly, or by the scheduler if the worker cannot be reached."""
     for ask in (_directly, _by_the_scheduler):
         asked = time.time_ns()
         try:

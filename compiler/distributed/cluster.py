@@ -1,10 +1,10 @@
-"""cluster: the workers of a Dask cluster as devices DASK, DASK:1, …, for as long as a block lasts.
+"""cluster: the workers of a Dask cluster as devices DASK, DASK:1, …, within a `with` block.
 
     with compiler.cluster() as cluster:              # processes of this machine
         x = Tensor(a).shard(cluster.workers, axis=0)
 
-    with compiler.cluster("tcp://10.0.0.1:8786"): …  # a scheduler that is there
-    with compiler.cluster(client): …                 # a client of dask's
+    with compiler.cluster("tcp://10.0.0.1:8786"): …  # an existing scheduler
+    with compiler.cluster(client): …                 # a Dask client
     cluster = compiler.cluster().start()             # in a notebook, until cluster.close()
 """
 
@@ -22,23 +22,23 @@ def cluster(
     client: Any = None, /, *, memory: int | str | None = None, joined: float | None = None,
     **more: Any,
 ) -> Any:  # fmt: skip
-    """A context in which the workers of a cluster are devices, `cluster.workers`; or, begun by its
-    `start`, such a cluster until it is closed.
+    """A context in which the workers of a cluster are devices, `cluster.workers`. Its `start`
+    opens the cluster without a block, until `close`.
 
-    `client` is a `distributed.Client`, a cluster of dask's, the address of a scheduler, or nothing:
-    then processes of this machine are started, and ended with the block; `more` goes to
+    `client` is a `distributed.Client`, a Dask cluster, the address of a scheduler, or None: then
+    worker processes are started on this machine, and ended with the block. `more` is passed to
     `local_cluster`, which starts them, or to `distributed.Client`. A program that needs more than
-    `memory` of a worker, in bytes or as "2 GB", is refused; if it is not given, more than Dask
-    gives to the worker. Items of a schedule that are estimated to take less than `joined` seconds
-    together are one task; 0 makes one task of each.
+    `memory` of a worker, in bytes or as "2 GB", is refused; the default is the worker's limit in
+    Dask. Items that take less than `joined` estimated seconds together become one task; 0 makes a
+    task of each item.
 
-    Raises `DataError` where there is no worker, or one that has another release of this package.
+    Raises `DataError` if there is no worker, or one has another release of this package.
     """
     return Use(client, memory, joined, more)
 
 
 class Use:
-    """A cluster that is in use while a block lasts, or from `start` until it is closed."""
+    """A cluster in use within a `with` block, or from `start` to `close`."""
 
     def __init__(
         self, client: Any, memory: int | str | None, joined: float | None, more: dict[str, Any]
@@ -47,7 +47,7 @@ class Use:
         self._stack = ExitStack()
 
     def start(self) -> Any:
-        """The cluster, in use from now on until its `close` is called."""
+        """The cluster, in use until its `close` is called."""
         client, memory, joined, more = self._given
         with self._stack as stack:
             connected = _client(client, more, stack)
@@ -65,7 +65,8 @@ class Use:
 
 
 def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
-    """A client of dask's; ours is what Dask computes with in the block, and closed at the end."""
+    """The Dask client; one that is opened here is Dask's default in the block, and closed after
+    it."""
     there = distributed()
     if isinstance(given, there.Client):
         return given
@@ -85,7 +86,7 @@ def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
 def _engine(
     client: Any, memory: int | str | None, joined: float | None, stack: ExitStack
 ) -> Any:  # fmt: skip
-    """The engine on the workers that a cluster has now."""
+    """The engine on the present workers of a cluster."""
     with loading():
         from compiler.distributed.arrivals import Arrivals
         from compiler.distributed.connection import JOINING, Connection, other_release
@@ -124,7 +125,7 @@ def _engine(
 
 
 def _is_direct(client: Any, worker: str) -> bool:
-    """True if workers can be reached from here, not only by the scheduler."""
+    """True if the client can reach the worker directly, not only by the scheduler."""
     key = f"svodviz-probe-{client.id}"
     try:
         client.scatter({key: 0}, workers=[worker], hash=False, direct=True, timeout=5)
@@ -134,7 +135,7 @@ def _is_direct(client: Any, worker: str) -> bool:
 
 
 def _bytes(memory: int | str) -> int:
-    """Bytes, written as Dask writes them. Raises `DataError` for what is none."""
+    """Bytes, from a number or Dask's notation. Raises `DataError` for anything else."""
     from dask.utils import parse_bytes
 
     try:
@@ -146,5 +147,5 @@ def _bytes(memory: int | str) -> int:
 
 
 def _number(name: Any) -> int:
-    """Workers in the order of their numbers, where they have any."""
+    """The sort key of a worker's name: its number if it is one."""
     return name if isinstance(name, int) else 2**31

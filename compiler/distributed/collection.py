@@ -1,17 +1,17 @@
-"""collection: a tensor as one of Dask's collections: `dask.compute(t)`, `persist`, `visualize`.
+"""collection: a tensor as a Dask collection: `dask.compute(t)`, `persist`, `visualize`.
 
-    t on workers    its schedule, as the tasks that a run gives to the cluster, then its shards
-    t that is here  its program in one task, wherever Dask runs it, and the data as further tasks
-    t computed      its data, and the futures of what workers hold
+    t on workers      its schedule, as the tasks of a run, then its shards
+    t on the client   its program as one task on any worker, and its data as further tasks
+    t computed        its data, and the futures of data on workers
 
-What such a graph cannot say, as where a function of the user's runs here amid the program, is
+A program that such a graph cannot express, for example one with a Python callback in the middle, is
 computed first: the tensor then has its data.
 
     name            tensor-1f3a…, by the graph of the tensor and by what its inputs hold
     keys            tensor-1f3a…-0, tensor-1f3a…-1, …: a block for each shard
 
-Dask (2026.8) computes collections of one kind together and gives their results in that order: of an
-array, a tensor and another array asked for at once, the tensor's comes last.
+Dask (2026.8) groups collections by kind when it computes several: of an array, a tensor and another
+array requested at once, the tensor's result comes last.
 """
 
 import functools
@@ -65,7 +65,7 @@ USUAL = Options()
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A shard of a tensor as a block: what it is, and where."""
+    """A shard of a tensor as a block: its shape, type and device."""
 
     shape: Shape
     dtype: "np.dtype[Any]"
@@ -74,7 +74,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Elsewhere:
-    """A program for workers, that is all tasks: see the module docstring."""
+    """A program whose items all run on workers."""
 
     structure: Structure
     buffers: tuple[Buffer, ...]
@@ -85,7 +85,7 @@ class Elsewhere:
 
 @dataclass(frozen=True, eq=False)
 class Anywhere:
-    """A program that is one task."""
+    """A program that is one task, on any worker."""
 
     made: shipped.Shipped
     buffers: tuple[Buffer, ...]
@@ -93,7 +93,7 @@ class Anywhere:
 
 @dataclass(eq=False)
 class Rows:
-    """A graph that is being made: data, and tasks with the worker that each is for."""
+    """A Dask graph under construction: data, and tasks with their workers."""
 
     data: dict[Key, Any]
     tasks: dict[Key, Any]
@@ -114,7 +114,7 @@ _ROUTES: "WeakKeyDictionary[TensorNode, Elsewhere | Anywhere | None]" = WeakKeyD
 
 
 def graph(tensor: Tensor) -> HighLevelGraph | None:
-    """Dask's graph of a tensor; None of one that no data were given to."""
+    """Dask's graph of a tensor; None for a placeholder, which has no data."""
     if _is_open(tensor.node):
         return None
     node, name = _settled(tensor), name_of(tensor)
@@ -137,7 +137,7 @@ def keys(tensor: Tensor) -> list[Key]:
 
 
 def name_of(tensor: Tensor) -> str:
-    """The name of what the tensor is now: of its graph and of what its inputs hold."""
+    """A name of the tensor's current value: a hash of its graph and of its inputs' contents."""
     node = _settled(tensor)
     found = [_token(held(each)) for each in toposort([node]) if isinstance(each, Buffer)]
     own = "" if is_realized(node) else _NUMBERS.setdefault(node, uuid4().hex)
@@ -145,17 +145,17 @@ def name_of(tensor: Tensor) -> str:
 
 
 def postcompute(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
-    """The function that makes an array of the blocks, as Dask calls it."""
+    """The function that joins blocks to an array, and its arguments, as Dask calls it."""
     return joined_blocks, (_blocks(tensor)[1],)
 
 
 def postpersist(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
-    """The function that makes a tensor of the graph that Dask computed."""
+    """The function that makes a tensor of a graph that Dask persisted, and its arguments."""
     return persisted, (type(tensor), name_of(tensor), *_blocks(tensor))
 
 
 def scheduler(tensor: Tensor) -> Any:
-    """The scheduler that computes it where Dask has no client: the cluster in use, or threads."""
+    """The scheduler if Dask has no client: the cluster in use, or threads."""
     engine = cluster.used()
     if isinstance(engine, DaskEngine) and _is_for_workers(toposort([tensor.node])):
         return engine.client.get
@@ -165,8 +165,8 @@ def scheduler(tensor: Tensor) -> Any:
 def optimizer() -> Any:
     """Dask's optimisation of a tensor's graph: none, since its kernels are fused already.
 
-    Another one each time: of collections that share one Dask computes all before it goes on to the
-    next, and gives the results in that order, not in the one that it was asked for.
+    Each call returns a new function: Dask groups collections with the same function, and returns
+    results by group instead of in the requested order.
     """
     return functools.partial(unchanged)
 
@@ -177,7 +177,7 @@ def unchanged(graph: Any, keys: object, **given: object) -> Any:
 
 
 def joined_blocks(blocks: Sequence[Array], axis: int | None) -> Array:
-    """The array of a tensor's blocks, of the caller's own; of those that are alike the first."""
+    """The array of a tensor's blocks, a new one; of replicas, the first."""
     if axis is None or len(blocks) == 1:
         return np.array(blocks[0])
     return np.concatenate(list(blocks), axis)
@@ -187,7 +187,7 @@ def persisted(
     made: Mapping[Key, Any], kind: type[Tensor], name: str, blocks: Sequence[Block],
     axis: int | None, *, rename: Mapping[str, str] | None = None,
 ) -> Tensor:  # fmt: skip
-    """The tensor whose blocks Dask holds; one that was here is here."""
+    """The tensor whose blocks Dask holds; blocks of the client stay on the client."""
     named = [f"{name}-{n}" for n in range(len(blocks))]
     values = [made[(rename or {}).get(key, key)] for key in named]
     found = [_buffer(value, block) for value, block in zip(values, blocks, strict=True)]
@@ -195,7 +195,7 @@ def persisted(
 
 
 def perform_program(made: shipped.Shipped, *data: Array) -> Array:
-    """The result of a program on its data; runs wherever Dask has it run."""
+    """The result of a program on its data; runs on any worker."""
     flat = tuple(each.reshape(-1) for each in data)
     (result,) = shipped.run(replace(made, own=flat), (), USUAL)
     return result
@@ -215,14 +215,14 @@ def _is_open(node: TensorNode) -> bool:
 
 
 def _settled(tensor: Tensor) -> TensorNode:
-    """The node of the tensor; computed first where no graph defines it."""
+    """The node of the tensor, computed first if no Dask graph can express it."""
     if not is_realized(tensor.node) and _route(tensor.node) is None:
         tensor.realize()
     return tensor.node
 
 
 def _blocks(tensor: Tensor) -> tuple[tuple[Block, ...], int | None]:
-    """The blocks of a tensor, and the axis that is cut."""
+    """The blocks of a tensor, and the sharded axis."""
     node = _settled(tensor)
     route = None if is_realized(node) else _route(node)
     shards: tuple[TensorNode, ...] = (node,)
@@ -237,7 +237,7 @@ def _blocks(tensor: Tensor) -> tuple[tuple[Block, ...], int | None]:
 
 
 def _route(node: TensorNode) -> Elsewhere | Anywhere | None:
-    """How a graph says what the program of a node does; None if none does."""
+    """The form of a node's program in Dask's graph; None if it cannot be expressed. Cached."""
     if node not in _ROUTES:
         _ROUTES[node] = _found(node)
     return _ROUTES[node]
@@ -265,7 +265,7 @@ def _is_for_workers(order: Sequence[TensorNode]) -> bool:
 
 
 def _elsewhere(node: TensorNode) -> Elsewhere | None:
-    """A program for workers, if this process has no part in it besides what it sends."""
+    """The program of a node for workers, if the client does nothing in it but send data."""
     (whole,) = sharding.in_shards([node])
     shards = tuple(sharding.flat([whole]))
     made, buffers = plans.structure_to_run(shards, USUAL)
@@ -280,7 +280,7 @@ def _elsewhere(node: TensorNode) -> Elsewhere | None:
 
 
 def _add_blocks(rows: Rows, name: str, node: TensorNode) -> None:
-    """The blocks of a tensor that is computed."""
+    """Add the blocks of a computed tensor."""
     for n, shard in enumerate(node.sources if isinstance(node, Multi) else (node,)):
         data = held_block(shard)
         if isinstance(data, RemoteData):
@@ -296,7 +296,7 @@ def _add_block(rows: Rows, key: Key, source: Any, shape: Shape, worker: str) -> 
 
 
 def _add_data(rows: Rows, data: Data) -> TaskRef:
-    """Data that tasks read, in a node of its own."""
+    """Add operands of tasks as a node of their own."""
     if isinstance(data, RemoteData):
         result = result_of(data)
         engine_in_use().at.wait(result.run, [result.key])  # where it was lost it is recomputed
@@ -310,7 +310,7 @@ def _add_data(rows: Rows, data: Data) -> TaskRef:
 
 
 def _add_schedule(rows: Rows, name: str, program: Elsewhere, engine: DaskEngine) -> None:
-    """The tasks that a run would give to the cluster."""
+    """Add the tasks of a run."""
     made, plan = program.structure, program.plan
     engine.refuse(made.items, made.results)
     run = Submitted(name, plan, {item.item_id: item for item in made.items}, {}, [])
@@ -350,7 +350,7 @@ def _input(rows: Rows, data: Data) -> Any:
 
 
 def _token(data: Data) -> str:
-    """The identity of data: the key of a worker's, the contents of others."""
+    """A token of data: the key if a worker holds them, else a hash of the contents."""
     if isinstance(data, RemoteData):
         return str(result_of(data).key)
     return str(tokenize(file_part(data) or data))

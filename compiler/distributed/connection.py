@@ -1,8 +1,8 @@
-"""connection: tasks and data given to a Dask cluster, and waited for, whatever workers do.
+"""connection: submits tasks and data to a Dask cluster, waits for them, and repeats what was lost.
 
-Dask computes again what was lost with a worker, on the worker that does its work now (`repair.py`).
-What it cannot make again, because it was made of data that were sent from here, is given to it
-again: the run, and first the runs that it reads from, down to data that are there.
+If a worker is lost, Dask recomputes its results on the worker that took over (`repair.py`). Results
+that depend on data sent by the client cannot be recomputed by Dask: the client submits their run
+again, after the runs that it reads from, back to data that still exist.
 """
 
 import time
@@ -28,21 +28,22 @@ from compiler.run.budget import AtBuffer
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 ATTEMPTS = 8
-"""How often a run is given to the cluster when data that were sent are lost. A choice."""
+"""Submissions of one run, at most, when sent data are lost. A choice."""
 PATIENCE = 1.0
-"""Seconds after which a run looks whether what it waits for is still known. A choice."""
+"""Seconds between checks that the scheduler still knows the awaited keys. A choice."""
 JOINING = 60.0
-"""Seconds in which a worker has to join where none is left. A choice."""
+"""Seconds to wait for a new worker when none is left. A choice."""
 DEEPEST = 16
-"""Runs that it may take to do one again; then its results are kept twice."""
+"""Runs to repeat, at most, to recompute a result; beyond that, results are held twice."""
 MOST_SENT = 2**30
-"""Bytes kept to be sent again, after which it is so as well. Both are choices."""
+"""Bytes kept for sending again, at most; beyond that likewise. Both are choices."""
 KEPT_HERE = 2**26
-"""Bytes of results that are kept here; of more, a second worker has a copy. A choice."""
+"""Bytes of results that the client keeps a copy of; larger ones are copied to a second worker. A
+choice."""
 
 
 class WorkerError(AtBuffer):
-    """An item failed on a worker; `buffer` is what it writes."""
+    """An item failed on a worker; `buffer` is the buffer that it writes."""
 
     def __init__(
         self, operation: str, problem: str, got: str, buffer: Buffer, origin: Origin | None = None
@@ -51,27 +52,27 @@ class WorkerError(AtBuffer):
         super().__init__(operation, problem, got=got, origin=origin)
 
     def at(self, origin: Origin | None) -> "WorkerError":
-        """The same with the user's line that makes the tensor."""
+        """The same error with the user's line that created the tensor."""
         return WorkerError(self.operation, self.problem, self.got, self.buffer, origin)
 
 
 class Lost(Exception):
-    """Data of a run are on no worker any more, and Dask cannot make them again."""
+    """Data of a run are lost, and Dask cannot recompute them."""
 
 
 @dataclass(eq=False)
 class Connection:
-    """A cluster; see the module docstring. `addresses` are the workers of its devices."""
+    """A connection to a cluster. `addresses` are the workers of its devices."""
 
     client: Any
     addresses: list[str]
     is_direct: bool = False
-    """True if data go from here to workers and back without passing the scheduler: 50 MB took 21
-    instead of 85 ms, and 35 instead of 70 to 250 back (two processes of one EPYC, 2026-11-25)."""
+    """True if data go directly between client and workers, not by the scheduler: sending 50 MB took
+    21 instead of 85 ms, fetching 35 instead of 70 to 250 (2 processes of one EPYC, 2026-11-25)."""
     again: int = 0
-    """How many tasks were computed once more, because a worker was gone."""
+    """The number of tasks that were recomputed because a worker was lost."""
     gone: list[str] = field(default_factory=list)
-    """The workers that were lost meanwhile."""
+    """The workers that were lost so far."""
     _lock: Any = field(default_factory=RLock)
 
     @property
@@ -80,7 +81,7 @@ class Connection:
         return tuple(f"{DASK}:{n}" if n else DASK for n in range(len(self.addresses)))
 
     def address(self, name: str) -> str:
-        """The worker that is a device. Raises `DataError` where there are fewer."""
+        """The address of a device's worker. Raises `DataError` if there are fewer workers."""
         number = int(name.partition(":")[2] or 0)
         if number >= len(self.addresses):
             count = len(self.addresses)
@@ -90,14 +91,14 @@ class Connection:
         return self.addresses[number]
 
     def send(self, run: Submitted, keys: Iterable[str]) -> None:
-        """Send data of a run to the workers that they are for."""
+        """Send data of a run to their workers."""
         for key in keys:
             array, name = run.sent[key]
             self._forget_loss([key])
             run.futures[key] = self._sent(key, array, name)
 
     def _sent(self, key: str, array: Array, name: str) -> Any:
-        """The future of an array that was sent to a device, or to whoever does its work."""
+        """The future of an array, sent to a device's worker or to its substitute."""
         for _ in range(ATTEMPTS):
             try:
                 there = [self.address(name)]
@@ -111,24 +112,24 @@ class Connection:
         raise _given_up(lost) from lost
 
     def give(self, run: Submitted, layers: Layers, wanted: list[str]) -> None:
-        """Give tasks to Dask."""
+        """Submit tasks to Dask."""
         self._forget_loss(wanted)
         futures = self.client.get(graph_of(run, layers, self.address), wanted, sync=False)
         run.futures.update(zip(wanted, futures, strict=True))
 
     def _forget_loss(self, keys: Iterable[str]) -> None:
-        """Have futures that were lost be waited for again: Dask keeps one state for each key."""
+        """Reset lost futures so that they can be awaited again: Dask has one state per key."""
         for key in keys:
             state = self.client.futures.get(key)
             if state is not None and state.status in LOST:
                 state.reset()
 
     def wait(self, run: Submitted, keys: Sequence[str]) -> None:
-        """Wait until tasks are done. Raises `WorkerError` where one of them failed."""
+        """Wait until tasks are done. Raises `WorkerError` if one of them failed."""
         self._trying(run, lambda: self._done([self._future(run, key) for key in keys]))
 
     def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
-        """The arrays of these keys, brought here; recomputed where they were lost."""
+        """The arrays of these keys, fetched; recomputed if they were lost."""
 
         def act() -> list[Array]:
             futures = [self._future(run, key) for key in keys]
@@ -139,14 +140,15 @@ class Connection:
         return found
 
     def _future(self, run: Submitted, key: str) -> Any:
-        """The future of a key of a run, of what is held of it, or of its inputs."""
+        """The future of a key: of a task of the run, of a held result, or of an input."""
         found = run.futures.get(key)
         if found is None:
             found = next((each.future for each in run.results if each.key == key), None)
         return Future(key, self.client) if found is None else found
 
     def _done(self, futures: Sequence[Any]) -> None:
-        """Wait; raises what went wrong, and `Lost` where nobody knows one of the keys any more."""
+        """Wait for futures. Raises a task's error, and `Lost` if the scheduler no longer knows a
+        key."""
         while True:
             try:
                 with self.client.as_current():
@@ -163,7 +165,7 @@ class Connection:
                 raise future.exception()
 
     def _trying(self, run: Submitted, act: Callable[[], Any]) -> Any:
-        """The result of `act`; lost data are recomputed first."""
+        """The result of `act`; if data are lost they are recomputed, and `act` runs again."""
         if self.client.status in ("closed", "closing"):
             raise DataError("cluster", "the cluster that has these data is closed", got=run.name,
                             hint="bring them here before: t.numpy(); or keep it open")  # fmt: skip
@@ -184,7 +186,7 @@ class Connection:
         raise _given_up(lost) from lost
 
     def _again(self, run: Submitted, done: set[str]) -> None:
-        """Give a run to the cluster again, and first what it reads that is nowhere."""
+        """Submit a run again, after the runs that made its lost inputs."""
         if run.name in done:
             return
         done.add(run.name)
@@ -208,7 +210,7 @@ class Connection:
             parent.borrowed.clear()
 
     def refresh(self) -> None:
-        """Learn which workers do the work of those that are gone; wait where none is left."""
+        """Read from the scheduler which workers took over; wait for one if none is left."""
         begin = time.monotonic()
         while not (found := self.client.run_on_scheduler(_instead, self.addresses)):
             if time.monotonic() - begin > JOINING:
@@ -218,7 +220,7 @@ class Connection:
         self.addresses = found
 
     def finish(self, run: Submitted) -> None:
-        """A run is done. Where it takes many to do it again, its results are kept twice."""
+        """A run is done. If repeating it would take many runs, its results are held twice."""
         run.finish()
         if run.depth < DEEPEST and run.sent_bytes <= MOST_SENT:
             return
@@ -235,7 +237,7 @@ class Connection:
             run.take_root({})
 
     def on_event(self, event: Any) -> None:
-        """Something that the scheduler reports (`repair.py`)."""
+        """Dask calls this for each event of the scheduler's plugin (`repair.py`)."""
         message = event[1]
         if "again" in message:
             self.again += 1
@@ -263,7 +265,7 @@ def other_release(got: str) -> DataError:
 
 
 def _instead(addresses: Sequence[str], dask_scheduler: Any) -> list[str]:
-    """The workers, for those that are gone who does their work; [] where nobody is there. Runs on
+    """The workers, each lost one replaced by the one that took over; [] if none is left. Runs on
     the scheduler."""
     plugin, known = dask_scheduler.plugins[Repair.name], dask_scheduler.workers
     found = [at if at in known else plugin.substitute(at) for at in addresses]
@@ -276,6 +278,6 @@ def _unknown(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
 
 
 def _there(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
-    """The keys of which a worker has the data; runs on the scheduler."""
+    """The keys whose data are on a worker; runs on the scheduler."""
     known = dask_scheduler.tasks
     return [key for key in keys if key in known and known[key].who_has]

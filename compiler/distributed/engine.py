@@ -1,9 +1,9 @@
-"""engine: schedules run on the workers of a Dask cluster.
+"""engine: runs schedules on the workers of a Dask cluster.
 
     items ─ tasks.py ─▶ tasks ─ graphs.py ─▶ Dask's graph ─▶ workers, work.py ─▶ results, held there
 
-Each device DASK, DASK:1, … is one worker; its tasks are meant for it alone. Where a worker is gone,
-another one does its work, and what was lost with it is computed again (`connection.py`).
+Each device DASK, DASK:1, … is one worker, and its tasks run there only. If a worker is lost,
+another one takes over, and lost results are recomputed (`connection.py`).
 """
 
 import itertools
@@ -47,23 +47,23 @@ from compiler.schedule.kinds import Region
 Array: TypeAlias = "np.ndarray[Any, Any]"
 Held: TypeAlias = dict[Buffer, Array]
 INLINE = 64 * 1024
-"""Bytes up to which data travel inside of the graph. A choice: Dask warns at 10 MB of graph."""
+"""Bytes up to which data are part of the graph. A choice: Dask warns at a graph of 10 MB."""
 KEPT = 64
-"""Plans of programs that are kept, and libraries of kernels that stay with the cluster."""
+"""Cached plans of programs, and libraries of kernels that stay on the cluster."""
 
 
 @dataclass(eq=False)
 class DaskEngine:
-    """A cluster in use; see the module docstring."""
+    """A cluster in use."""
 
     at: Connection
     limits: tuple[int, ...]
-    """Bytes of memory that each worker has for tensors."""
+    """Bytes of memory for tensors, by worker."""
     joined_ns: int = planning.JOINED_NS
     close: Callable[[], None] = lambda: None
-    """Ends its use; processes that were started for it end too."""
+    """Closes the cluster; processes that were started for it end."""
     noted: list[Noted] = field(default_factory=list)
-    """The records of the last of them, for `timeline`."""
+    """The records of the latest runs, for `timeline`."""
     _plans: Kept[Any, TaskPlan] = field(default_factory=lambda: Kept(KEPT))
     _libraries: Kept[Any, Any] = field(default_factory=lambda: Kept(KEPT))
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
@@ -98,11 +98,11 @@ class DaskEngine:
         inputs: Mapping[Buffer, Data], programs: Programs, values: Mapping[str, int],
         effects: Effects | None = None,
     ) -> list[Data]:  # fmt: skip
-        """Run items of a schedule; flat data per result, of those on workers remote. `effects` get
-        what replaces memory of workers that is written; without them it is replaced here.
+        """Run items of a schedule; returns the flat data of each result, remote for those on
+        workers. `effects` receives the new contents of written inputs on workers; without it they
+        are replaced at once.
 
-        Raises `WorkerError` where an item fails, `RefusedError` where a worker has too little
-        memory.
+        Raises `WorkerError` if an item fails, `RefusedError` if a worker has too little memory.
         """
         plan = self._plan(items, results, tuple(inputs), programs)
         self.refuse(items, results)
@@ -140,29 +140,29 @@ class DaskEngine:
         return made
 
     def refuse(self, items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> None:
-        """Refuse (`RefusedError`) a program that a worker has too little memory for."""
+        """Raise `RefusedError` for a program that needs more memory than a worker has."""
         refuse(items, results, dict(zip(self.workers, self.limits, strict=True)))
 
     def map(
         self, function: Callable[[Any], Any], rows: Sequence[Any], per_host: int = 0
     ) -> Iterator[Any]:
-        """`function` of each row, on the workers, begun at once: see `device/dask.py`."""
+        """`function` of each row, on the workers; starts at once: see `device/dask.py`."""
         return map_on(self.client, self.addresses, function, rows, per_host)
 
     def timeline(self, run: str | None = None) -> Timeline:
-        """The activity of the workers in the latest run, or the one of this name, on our clock.
+        """The activity of the workers in the latest run, or in the run of this name, on the
+        client's clock.
 
-        Raises `DataError` where there was none, or it is too long ago.
+        Raises `DataError` if there is no such run, or its record was dropped.
         """
         return timeline(self, run)
 
     def timelines(self, runs: int) -> list[Timeline]:
-        """The same of so many of the latest runs, the oldest first; fewer where it is too long
-        ago."""
+        """The timelines of the latest `runs`, the oldest first; fewer if records were dropped."""
         return timelines(self, self.noted[-runs:])
 
     def gathered(self, run: Submitted, keys: Sequence[str]) -> list[Array]:
-        """The arrays of these keys of a run, brought here; recomputed where they were lost."""
+        """The arrays of these keys of a run, fetched; recomputed if they were lost."""
         return self.at.gathered(run, keys)
 
     def _begun(
@@ -190,7 +190,7 @@ class DaskEngine:
         return found
 
     def _library(self, plan: TaskPlan, programs: Programs) -> Any:
-        """The future of the kernels of a program, which are sent once."""
+        """The future of the kernels of a program; they are sent once."""
         if not plan.codes:
             return None
         found = self._libraries.held(plan.codes)
@@ -203,7 +203,7 @@ class DaskEngine:
         )
 
     def _input(self, buffer: Buffer, data: Data, run: Submitted) -> Any:
-        """An input as tasks read it: what a worker holds, a part of a file, what is sent."""
+        """An input as an operand of tasks: a worker's result, a part of a file, or sent data."""
         if isinstance(data, RemoteData) and result_of(data).client is self.client:
             return Parent.of(result_of(data))
         if isinstance(data, RemoteData):
@@ -232,7 +232,7 @@ class DaskEngine:
             execution.step(action.item, held, programs, run.values, host)
 
     def _send(self, send: Send, run: Submitted, held: Held) -> None:
-        """Pack what a worker needs; large data are sent now, others with the tasks."""
+        """Pack a region for a worker; large data are sent now, small ones with the tasks."""
         source = _memory(send.buffer, held)
         made = regions.packed(send.region or Region((send.buffer.size,)), source)
         if made.nbytes <= INLINE:
@@ -244,7 +244,7 @@ class DaskEngine:
         self.at.send(run, [key])
 
     def _gather(self, gather: Gather, run: Submitted, held: Held) -> None:
-        """Bring data here."""
+        """Fetch data to the client."""
         source = gather.source
         if isinstance(source, FromTask):
             key = key_of(run, source)
@@ -274,7 +274,7 @@ class DaskEngine:
 
 
 def _written_here(plan: TaskPlan) -> tuple[Buffer, ...]:
-    """The buffers that this process writes while the program runs, each once."""
+    """The buffers that the client writes while the program runs, each once."""
     found: dict[Buffer, None] = {}
     for action in plan.actions:
         if isinstance(action, Gather):
@@ -285,7 +285,7 @@ def _written_here(plan: TaskPlan) -> tuple[Buffer, ...]:
 
 
 def _memory(buffer: Buffer, held: Held) -> Array:
-    """Memory here for a buffer."""
+    """The client's memory for a buffer."""
     if buffer not in held:
         is_there = is_remote(buffer.device)
         held[buffer] = np.empty(buffer.size, buffer.dtype.numpy) if is_there else alone(buffer)
@@ -293,12 +293,12 @@ def _memory(buffer: Buffer, held: Held) -> Array:
 
 
 def library_of(plan: TaskPlan, programs: Programs) -> bytes:
-    """The kernels of a program as they travel, packed."""
+    """The serialised kernels of a program."""
     return packed(Library.of([code_of(programs[key]) for key in plan.codes]))
 
 
 def code_of(program: Program) -> Code:
-    """A program as it travels."""
+    """A compiled kernel as `Code`, to be serialised."""
     assert isinstance(program, DescribedThere)
     spec, done = program.compiled.spec, program.compiled.done
     assert done is not None

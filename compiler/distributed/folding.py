@@ -1,15 +1,16 @@
-"""folding: reductions over an axis that is cut: what each block gives, put together in a tree.
+"""folding: reductions over a partitioned axis: partial results combine in a tree.
 
     blockwise(lambda x: (x * x).mean(0))(x)     x: rows in 100 chunks
 
     Before:  x ─▶ x * x ─▶ sum over rows ─▶ / n
     After:   each chunk ─▶ x * x ─▶ sum over its rows     100 rows of partial sums
-             partial sums ─▶ sums of 8 ─▶ … ─▶ one row    NumPy's, what it says of the operation
-             one row ─▶ / n                                a program of its own
+             partial sums ─▶ sums of 8 ─▶ … ─▶ one row    by NumPy's ufunc of the reduction
+             one row ─▶ / n                                a second program
 
-Relies on: nothing of the inputs goes around the reduction; what stands before it lets the cut axis
-alone. So no more than a few blocks for each thread are in memory at once, whatever the arrays have.
-Ensures: partial results meet in an order that follows from the chunks: the same bits in every run.
+Relies on: every path from an input to the result goes through the reduction, and the operations
+before it treat positions along the partitioned axis independently. Memory then holds a few blocks
+per thread, however large the arrays are.
+Ensures: the order of combination follows from the chunks alone: each run gives the same bits.
 """
 
 import functools
@@ -30,12 +31,12 @@ from compiler.ops.table import REDUCTIONS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 AT_ONCE = 8
-"""Partial results that a task puts together: a choice."""
+"""Partial results that one task combines: a choice."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """A program whose reduction `number`, in the order of its nodes, is done block by block."""
+    """A program whose reduction `number`, in topological order, runs block by block."""
 
     stage: Stage
     inputs: Sequence[TensorNode]
@@ -43,7 +44,8 @@ class Fold:
 
     @staticmethod
     def of(stage: Stage, inputs: Sequence[TensorNode]) -> "Fold | None":
-        """The reduction of a program over an axis that is cut; None if there is none like that."""
+        """The fold of a program that reduces a partitioned axis; None if it has no such
+        reduction."""
         if not any(len(lengths) > 1 for array in stage.arrays for lengths in array.chunks):
             return None
         for number, node in enumerate(_reductions(stage.whole)):
@@ -81,8 +83,8 @@ class Fold:
         return self._reduction(self.stage.trace(shapes))
 
     def _rest(self, shapes: Shapes) -> TensorNode:
-        """The operations after it, for a part of its result; along the reduced axes, for all of
-        it."""
+        """The operations after the reduction, for a block of its result that is whole along the
+        reduced axes."""
         node = self._reduction(self.stage.whole)
         found = axes([node.sources[0]], self.inputs)
         size = {label: n for axis, (label, n) in
@@ -104,7 +106,7 @@ class Fold:
 
 
 def fold(op: str, parts: Array, axis: Sequence[int], keepdims: bool) -> Array:
-    """Partial results of a reduction, put together; runs on a worker."""
+    """Partial results of a reduction, combined; runs on a worker."""
     reduce = REDUCTIONS[op].reference
     made: Array = reduce(parts, axis=tuple(axis), dtype=parts.dtype, keepdims=keepdims)
     return made
@@ -115,7 +117,7 @@ def _reductions(root: TensorNode) -> list[Reduce]:
 
 
 def _is_fold(stage: Stage, node: Reduce, inputs: Sequence[TensorNode]) -> bool:
-    """True if blocks can be folded by themselves, and have to be."""
+    """True if blocks can be reduced independently, and the reduced axis is partitioned."""
     rest, _ = _after(stage.whole, node)
     if set(toposort([rest])) & set(inputs):
         return False

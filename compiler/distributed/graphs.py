@@ -1,9 +1,9 @@
 """graphs: the tasks of a run as nodes of Dask's graph, in a layer for each worker.
 
-    k0-1a2b3c4d7-3        what task 3 gives; of several arrays a tuple
+    k0-1a2b3c4d7-3        the result of task 3: an array, or a tuple of several
     k0-1a2b3c4d7-3-12     the array of register 12 in it
 
-Dask's dashboard calls a task by what stands before the first dash: the kernel that takes longest.
+Dask's dashboard shows the part of a key before the first dash: the kernel that takes longest.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class Planned(Protocol):
 
 
 def layers_of(submit: Submit, run: Submitted) -> tuple[Layers, list[str]]:
-    """The nodes of tasks, by device, and the keys of what the client asks for."""
+    """The nodes of tasks, by device, and the keys that the client requests."""
     layers: Layers = {}
     wanted: list[str] = []
     for task in submit.tasks:
@@ -46,7 +46,7 @@ def layers_of(submit: Submit, run: Submitted) -> tuple[Layers, list[str]]:
 
 
 def graph_of(run: Submitted, layers: Layers, address: Callable[[str], str]) -> Any:
-    """Dask's graph: each layer is meant for the worker of its device."""
+    """Dask's graph: each layer is restricted to the worker of its device."""
     made = {
         f"{run.name}-{name}": MaterializedLayer(
             layer, annotations={"workers": [address(name)], **MARK}
@@ -57,7 +57,7 @@ def graph_of(run: Submitted, layers: Layers, address: Callable[[str], str]) -> A
 
 
 def key_of(run: Planned, source: FromTask) -> str:
-    """The key of something that a task gives."""
+    """The key of a result of a task."""
     task = run.plan.tasks[source.task]
     own = task_key(run, task)
     return own if len(task.outputs) == 1 else f"{own}-{source.register}"
@@ -69,7 +69,7 @@ def task_key(run: Planned, task: Task) -> str:
 
 
 def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
-    """The node that does the work, and one for each of several arrays that leaves alone."""
+    """The node of the task, and one for each array of several that is sent separately."""
     own = task_key(run, task)
     found = [argument_of(source, run) for source in task.inputs.values()]
     arguments = [argument for argument, _ in found]
@@ -89,8 +89,7 @@ def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
 
 
 def argument_of(source: Source, run: Submitted) -> tuple[Any, int | None]:
-    """The key in the graph of an operand of a task, and the place in it, if it is one of several
-    arrays."""
+    """The key of an operand of a task, and its position if the key holds several arrays."""
     if isinstance(source, FromTask):
         made = run.plan.tasks[source.task]
         if len(made.outputs) == 1 or source.register in made.apart:

@@ -1,10 +1,10 @@
-"""held: runs on a cluster, and what workers hold of them for us.
+"""held: runs on a cluster, and the results that workers hold for the client.
 
-    Result ── of ──▶ Submitted ── reads ──▶ Result of another run, or of the root of all
+    Result ── of ──▶ Submitted ── reads ──▶ Result of another run, or of a root
 
-A future keeps a result where it is. Where a worker is gone, Dask makes its results again out of
-what made them, but not out of what was sent from here: that is kept with the run, to be sent again.
-Such a chain of runs ends at a root: its results are kept here, or by two workers.
+A future keeps a result on its worker. If a worker is lost, Dask recomputes its results from the
+tasks that made them, but not the data that the client had sent: these stay with the run, to be sent
+again. A chain of runs ends at a root, whose results the client or two workers hold.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,11 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 Layers: TypeAlias = dict[str, dict[str, Any]]
 """Nodes of Dask's graph, by device."""
 LOST = ("cancelled", "lost")
-"""Dask's states of futures whose data are lost."""
+"""Dask's states of futures whose data were lost."""
 
 
 class Fetching(Protocol):
-    """Who brings results here."""
+    """An engine that fetches results to the client."""
 
     @property
     def client(self) -> Any:
@@ -42,7 +42,7 @@ class Fetching(Protocol):
 
 @dataclass(eq=False)
 class Submitted:
-    """A run that was given to a cluster, and all that it takes to do it again."""
+    """A run that was submitted to a cluster, and all data needed to repeat it."""
 
     name: str
     plan: TaskPlan
@@ -50,7 +50,7 @@ class Submitted:
     values: Mapping[str, int]
     inputs: "list[Array | FilePart | Parent]"
     futures: dict[str, Any] = field(default_factory=dict)
-    """While it runs, what keeps its tasks."""
+    """The futures that keep its tasks while it runs."""
     library: Any = None
     """The future of its kernels."""
     sent: dict[str, tuple[Array, str]] = field(default_factory=dict)
@@ -64,9 +64,9 @@ class Submitted:
     borrowed: list[Any] = field(default_factory=list)
     """Futures of its operands that were recomputed for it."""
     depth: int = 0
-    """How many runs it takes to do it again; 0 of a root."""
+    """The number of runs to repeat if its results are lost; 0 for a root."""
     sent_bytes: int = 0
-    """Bytes that are kept for that; what several runs need is counted for each."""
+    """Bytes kept for that; data that several runs need count for each."""
 
     @property
     def parents(self) -> "list[Parent]":
@@ -74,7 +74,7 @@ class Submitted:
         return [each for each in self.inputs if isinstance(each, Parent)]
 
     def finish(self) -> None:
-        """It is done: forget what is not needed to do it again."""
+        """The run is done: drop what is not needed to repeat it."""
         self.futures.clear()
         self.borrowed.clear()
         runs = [parent.run for parent in self.parents if parent.run is not None]
@@ -83,7 +83,7 @@ class Submitted:
         self.sent_bytes = own + sum(run.sent_bytes for run in runs)
 
     def take_root(self, sent: "dict[str, tuple[Array, str]]") -> None:
-        """Its results are kept twice, or are here, `sent`: nothing that made them is needed."""
+        """Make the run a root: its results are held twice, or by the client (`sent`)."""
         self.inputs.clear()
         self.inline.clear()
         self.graphs.clear()
@@ -93,7 +93,7 @@ class Submitted:
 
 @dataclass(eq=False)
 class Result:
-    """Data that a worker holds for us: the future keeps them there."""
+    """Data that a worker holds; the future keeps them there."""
 
     engine: Fetching
     run: Submitted
@@ -120,15 +120,15 @@ class Result:
         self.run.results.add(self)
 
     def fetch(self) -> Array:
-        """The elements, brought here; recomputed where they are lost."""
+        """The elements, fetched; recomputed if they were lost."""
         return self.engine.gathered(self.run, [self.key])[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Parent:
-    """A result that a run reads: `run` makes it again; of one that it was sent there is none.
+    """A result that a run reads. `run` can recompute it; it is None for data of a root.
 
-    The future keeps what two workers hold, since nothing else could make it again.
+    The future keeps a root's data on its workers, since nothing could recompute them.
     """
 
     key: str

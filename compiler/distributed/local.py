@@ -1,11 +1,12 @@
-"""local: a cluster on this machine alone, a process for each core, that nobody else can reach.
+"""local: a cluster on this machine, a process for each core, on the loopback interface only.
 
     with local_cluster(2) as cluster, Client(cluster) as client:
         …
 
-A cluster runs what it is sent: whoever reaches the scheduler runs programs as the user who started
-it. So scheduler, workers and dashboard listen on the loopback interface; other users of the machine
-are kept out by `security`, dask's own `Security`, e.g. `Security.temporary()`.
+A cluster executes any code that it receives: a client that reaches the scheduler has the rights of
+the user who started it. So scheduler, workers and dashboard listen on the loopback interface only.
+Pass `security`, Dask's `Security`, to keep out other users of the machine, for example
+`Security.temporary()`.
 """
 
 import logging
@@ -57,14 +58,14 @@ def local_cluster(
 
 
 def describe_main() -> None:
-    """Let the main module say where it comes from, which Python tells new processes: IPython's, and
-    those of workers of xdist, may lack that attribute."""
+    """Give the main module `__spec__`, which Python reads to start a process: the main modules of
+    IPython and of xdist's workers may lack it."""
     main = sys.modules["__main__"]
     main.__spec__ = getattr(main, "__spec__", None)
 
 
 def distributed() -> Any:
-    """The module `distributed`. Raises `DataError` where it is not installed."""
+    """The module `distributed`. Raises `DataError` if it is not installed."""
     try:
         with loading():
             import distributed

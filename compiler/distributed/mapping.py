@@ -1,10 +1,10 @@
-"""mapping: a function over many rows on the workers of a cluster, results in order as they come.
+"""mapping: a function over many rows on the workers of a cluster; results arrive in order.
 
     for result in map_on(client, addresses, function, rows):
         …
 
-The function, with all that it holds, is sent once to each worker; a row travels when a worker has
-room for it, so few are on their way. Whoever stops asking cancels what is left.
+The function and its captured data are sent once to each worker. A row is sent when a worker is free
+for it, so few are in flight. An iterator that is closed or deleted cancels the remaining rows.
 """
 
 import threading
@@ -20,13 +20,13 @@ from distributed import KilledWorker
 from compiler.core.errors import DataError
 
 IN_FLIGHT = 2
-"""Rows of one worker: one that runs, and one that is there when it ends. Chosen, not measured."""
+"""Rows in flight per worker: one that runs, and the next. Chosen, not measured."""
 MOST_LOST = 3
-"""So often the function is sent again, because every worker that had it died, before one row is
-done: as often as dask runs a task again whose worker died."""
+"""Resends of the function after all workers that had it died, without a finished row in between: as
+many as Dask's retries of a task whose worker died."""
 HINT = "see the workers' logs: was it the memory? a worker is ended at 95 % of its limit"
 PATIENCE = 60
-"""Seconds in which a worker has to be there again where all of them died. Chosen, not measured."""
+"""Seconds to wait for a new worker after all died. Chosen, not measured."""
 
 
 def map_on(
@@ -36,11 +36,11 @@ def map_on(
     rows: Sequence[Any],
     per_host: int = 0,
 ) -> "Mapped":
-    """`function` of each of the `rows`, on the workers at `addresses`, begun at once.
+    """`function` of each of the `rows`, on the workers at `addresses`; starts at once.
 
-    Rows go to whoever is free; a row whose worker dies is another worker's. With `per_host` so many
-    run at once on one host at most, each on a worker of its own: for what needs quiet. What a row
-    raises is raised where its result is asked for.
+    A row goes to the next free worker; if a worker dies, another one gets its row. `per_host` is
+    the most rows that run at once on one host, each on its own worker: for measurements. An
+    exception of a row is raised when its result is requested.
     """
     live = list(client.nthreads())
     able = [address for address in addresses if address in live] or live
@@ -48,7 +48,7 @@ def map_on(
 
 
 def places(addresses: Sequence[str], per_host: int = 0) -> list[str]:
-    """The address of a worker for each row that may be on its way at one time."""
+    """The address of a worker for each row that may be in flight at once."""
     if not per_host:
         return list(addresses) * IN_FLIGHT
     hosts: dict[str, list[str]] = {}
@@ -58,7 +58,7 @@ def places(addresses: Sequence[str], per_host: int = 0) -> list[str]:
 
 
 class Mapped(Iterator[Any]):
-    """The results, in the order of the rows; what is left is cancelled when it is let go."""
+    """The results, in the order of the rows; closing or deleting it cancels the remaining rows."""
 
     def __init__(self, flow: "_Flow") -> None:
         self._flow, self._next = flow, 0
@@ -76,7 +76,7 @@ class Mapped(Iterator[Any]):
         return result
 
     def close(self) -> None:
-        """Cancel what is left."""
+        """Cancel the remaining rows."""
         self._flow.stop()
         self._next = len(self._flow.rows)
 
@@ -85,7 +85,7 @@ class Mapped(Iterator[Any]):
 
 
 class _Flow:
-    """Rows on their way: where one has ended the next is submitted."""
+    """Rows in flight: when one ends, the next is submitted."""
 
     def __init__(
         self, client: Any, free: Sequence[str], function: Callable[[Any], Any], rows: Sequence[Any]
@@ -99,14 +99,15 @@ class _Flow:
         self._common: Any = None
         self._sent = self._lost = 0
         self._futures: dict[int, tuple[Any, int]] = {}
-        """Of each row on its way: the future, and how often the function was sent by then."""
+        """For each row in flight: its future, and the number of times the function had been
+        sent."""
         self._ended: set[int] = set()
         self._changed = threading.Condition()
         self._failed: BaseException | None = None
         self._is_over = not rows
 
     def submit(self) -> None:
-        """A row for each free place; from the caller's thread, and from dask's."""
+        """Submit a row for each free place. Called from the caller's thread and from Dask's."""
         with self._changed:
             if self._is_over:
                 return
@@ -116,7 +117,7 @@ class _Flow:
                 self._one(self._left.popleft(), self._free.popleft())
 
     def _send(self) -> None:
-        """The function, to each worker; again where all of those that had it are gone."""
+        """Send the function to each worker; again if all workers that had it are gone."""
         self._sent += 1
         for _ in range(1 + MOST_LOST):
             try:
@@ -156,7 +157,7 @@ class _Flow:
             self._fail(error)
 
     def _lose(self, row: int, sent: int) -> None:
-        """A row has to be submitted again: dask lost what it needs, and cannot make it again."""
+        """Put a row back: Dask lost its operands and cannot recompute them."""
         self._ended.discard(row)
         self._left.appendleft(row)
         if sent < self._sent or self._common is None:
@@ -173,7 +174,7 @@ class _Flow:
             self._changed.notify_all()
 
     def result(self, row: int) -> Any:
-        """The result of a row, once it is there."""
+        """The result of a row; waits for it."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: row in self._ended or self._failed is not None)
@@ -195,7 +196,7 @@ class _Flow:
             return result
 
     def stop(self) -> None:
-        """Cancel what is on its way, and begin nothing more."""
+        """Cancel the rows in flight, and submit no more."""
         with self._changed:
             if self._is_over:
                 return
@@ -207,15 +208,15 @@ class _Flow:
             self._client.cancel(left)
 
     def drop(self) -> None:
-        """Want nothing of it any more, so that dask cancels it; from any thread, also dask's own,
-        whose work whoever has the lock may wait for."""
+        """Release all futures, so that Dask cancels them. Safe from any thread: it takes no lock,
+        since the holder of the lock may wait for Dask's thread."""
         self._is_over = True
         self._futures.clear()
         self._common = None
 
 
 def killed(error: KilledWorker) -> DataError:
-    """The error for a task that no worker survived."""
+    """The error for a task whose workers all died."""
     what = f"workers died while they ran task {error.task}"
     return DataError("cluster", what, got=str(error), hint=HINT)
 

@@ -1,6 +1,6 @@
-"""noted: what is kept of a run so that its timeline can be drawn: its plan, and what was done here.
+"""noted: the record of a run from which its timeline is drawn: its plan, and the client's activity.
 
-It keeps no data: arrays that were sent are known by their keys.
+It holds no data, only the keys of arrays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,16 +26,16 @@ from compiler.schedule.items import ScheduleItem
 from compiler.schedule.kinds import Region
 
 KEPT = 16
-"""Runs of which this is kept: a choice."""
+"""Runs whose records are kept: a choice."""
 Kind: TypeAlias = Literal["kernel", "send", "submit", "gather"]
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The activity of this process from `begin` to `end`, nanoseconds: an item, data sent or
-    fetched, or tasks given to Dask, by their numbers.
+    """One activity of the client from `begin` to `end`, in nanoseconds: an item, data sent or
+    fetched, or the numbers of tasks submitted to Dask.
 
-    `key` is that of data that were sent, by themselves or with a task.
+    `key` is the key of the data that were sent, alone or with a task.
     """
 
     kind: Kind
@@ -49,31 +49,31 @@ class Here:
 
 @dataclass(eq=False)
 class Noted:
-    """A run; see the module docstring. `inputs` and `library` are keys."""
+    """A recorded run. `inputs` and `library` are keys."""
 
     name: str
     plan: TaskPlan
     items: Mapping[int, ScheduleItem]
     inputs: list[str] = field(default_factory=list)
-    """For each input of the program its key; "" where none of the cluster holds it."""
+    """For each input of the program its key; "" if no worker holds it."""
     library: str = ""
     begin: int = 0
     end: int = 0
     here: list[Here] = field(default_factory=list)
     gone: Sequence[str] = ()
-    """The workers that were lost meanwhile."""
+    """The workers that were lost during the run."""
     lost_before: int = 0
-    """How many were lost before it."""
+    """The number of workers that were lost before it."""
 
     def sent_input(self, given: object, begin: int, end: int, nbytes: int) -> None:
-        """An input is known: `given` is what tasks read of it."""
+        """Record an input; `given` is its form in tasks: an array, a key, a part of a file."""
         key = given.key if isinstance(given, Parent) else ""
         self.inputs.append(key)
         if str(key).startswith(f"data-{self.name}-"):
             self.here.append(Here("send", None, begin, end, nbytes, key))
 
     def acted(self, action: Action, begin: int, end: int) -> None:
-        """This process did a part of the plan."""
+        """Record an action of the client."""
         if isinstance(action, Local):
             self.here.append(Here("kernel", action.item.item_id, begin, end))
         elif isinstance(action, Send):
@@ -88,7 +88,7 @@ class Noted:
             self.here.append(Here("gather", action.item, begin, end, nbytes))
 
     def key(self, source: Source) -> str:
-        """The key of what a task reads; "" of what went with the task."""
+        """The key of an operand of a task; "" if it was sent with the task."""
         if isinstance(source, FromTask):
             made = self.plan.tasks[source.task]
             is_alone = len(made.outputs) == 1 or source.register in made.apart
@@ -100,6 +100,6 @@ class Noted:
 
 
 def _bytes(buffer: Buffer, region: Region | None) -> int:
-    """The region that is read from a buffer, or written into it."""
+    """The size in bytes of a region of a buffer; of all of it if None."""
     size = region.size if region else buffer.size
     return size * buffer.dtype.numpy.itemsize

@@ -1,8 +1,9 @@
-"""repair: on the scheduler of a cluster: tasks of a worker that is gone are given to another one.
+"""repair: a plugin of Dask's scheduler: another worker takes over the tasks of a lost one.
 
-Each task of ours is meant for one worker, since that is where its data are. Dask computes again
-what was lost with a worker, but would wait for ever for a worker of that name. So the plugin names
-another: one that joined and does the work of none yet, else of the fewest; and reports it.
+Each task is restricted to the worker that has its data. Dask recomputes results that were lost with
+a worker, but waits for a worker of that address. The plugin replaces the address by that of another
+worker: one that joined later if there is any, else the one that took over the fewest. It publishes
+events:
 
     topic svodviz   {"gone": address}           a worker was lost, or left
                     {"again": key}              a task was computed a second time
@@ -15,11 +16,11 @@ from distributed import SchedulerPlugin
 
 TOPIC = "svodviz"
 LIBRARY = "library-"
-"""How keys of the kernels of programs begin."""
+"""The prefix of the keys of programs' kernels."""
 COUNTED = 100_000
 """Tasks whose computations are counted: a bound on memory. A choice."""
 MARK = {"svodviz": True}
-"""The annotation of tasks of ours."""
+"""The annotation of this package's tasks."""
 
 
 class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types for mypy here
@@ -30,11 +31,11 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
 
     def __init__(self) -> None:
         self.instead: dict[str, str] = {}
-        """For each worker that is gone who does its work."""
+        """For each lost worker, the one that took over."""
         self.done: Counter[Any] = Counter()
-        """How often each task was computed, also one that was forgotten and given again."""
+        """The number of computations of each task, resubmissions included."""
         self.named: set[str] = set()
-        """The workers that tasks of ours were meant for."""
+        """The workers that tasks are restricted to."""
         self.scheduler: Any = None
 
     async def start(self, scheduler: Any) -> None:
@@ -49,8 +50,8 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             self._finished(key)
 
     def _finished(self, key: Any) -> None:
-        """A task is done: that workers died at it before was not its doing. Dask would count on,
-        and refuse what stays for long, such as the kernels of a program, after four deaths."""
+        """Reset a finished task's count of lost workers. Otherwise Dask refuses long-lived data,
+        such as a program's kernels, after four lost workers."""
         if str(key).startswith(LIBRARY) or self._is_ours(key):
             self.scheduler.tasks[key].suspicious = 0
         if self._is_ours(key):
@@ -61,13 +62,13 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
                 self.scheduler.log_event(TOPIC, {"again": str(key)})
 
     def update_graph(self, scheduler: Any, *, annotations: Any = None, **more: Any) -> None:
-        """Dask calls this for each graph: notes which workers are meant by tasks of ours."""
+        """Dask calls this for each graph: records the workers of the tasks in it."""
         found = annotations or {}
         if "svodviz" in found:
             self.named.update(*found.get("workers", {}).values())
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
-        """A worker joined: it takes over from one that does the work of two."""
+        """A worker joined: it relieves one that took over from another."""
         doubled = Counter(self.instead.values())
         for gone, other in self.instead.items():
             if doubled[other] + (other in self.named) > 1 or other not in scheduler.workers:
@@ -81,7 +82,7 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
         scheduler.loop.add_callback(self.mend)
 
     def mend(self) -> None:
-        """Give tasks whose worker is gone to another one."""
+        """Restrict tasks of lost workers to their substitutes."""
         scheduler = self.scheduler
         found: dict[Any, str] = {}
         for task in list(scheduler.unrunnable):
@@ -97,7 +98,7 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             scheduler.transitions(found, stimulus_id="svodviz-repair")
 
     def substitute(self, gone: str) -> str | None:
-        """Who does the work of a worker that is gone; None where nobody is there."""
+        """The worker that takes over from a lost one; None if there is no worker."""
         known = self.instead.get(gone)
         if known is not None and known in self.scheduler.workers:
             return known

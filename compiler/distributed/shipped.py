@@ -1,11 +1,11 @@
-"""shipped: programs without their data as bytes, for whoever runs them.
+"""shipped: serialised programs, without the data of their inputs.
 
-    made = ship([y.node], ["a", "b"])          where the program was written
-    run(made, [block of a, block of b])        where the data are
+    program = ship([y.node], ["a", "b"])       on the client
+    run(program, [block of a, block of b])     on a worker that has the data
 
-The graph travels, not machine code: where it runs may be another processor, for which loops are
-chosen and compiled; once in a process, whatever comes how often, and once on a disk. Data that the
-program was written with, such as weights, are sent separately, once to each worker.
+The tensor graph is sent, not machine code: the worker may have another processor, and chooses loops
+for its own. It compiles a program once per process, and reads it from its disk cache afterwards.
+The program's own data, such as weights, are sent separately, once to each worker.
 """
 
 import hashlib
@@ -26,27 +26,27 @@ from compiler.settings.options import Options
 
 Array = np.ndarray[Any, Any]
 KEPT = 256
-"""Graphs that a process keeps as it read them: a bound on memory, not measured."""
+"""Deserialised graphs that a process caches: a bound on memory, not measured."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shipped:
-    """A program: its graph, its own data, and which of its inputs each buffer is."""
+    """A serialised program: its graph, its own data, and the input that each buffer stands for."""
 
     rows: bytes
     """The graph in JSON, as `core/written.py` writes it."""
     digest: str
     order: tuple[int, ...]
-    """For each buffer of the graph the number of the input, or -1 - that of its own data."""
+    """For each buffer of the graph: the number of the input, or -1 - the number in the own data."""
     own: tuple[Array, ...]
     shapes: tuple[tuple[int, ...], ...]
-    """Those of the results."""
+    """The shapes of the results."""
 
 
 def ship(roots: Sequence[TensorNode], names: Sequence[str]) -> Shipped:
     """The program of `roots`, whose placeholders are called `names`.
 
-    Raises `Unwritable` where something in it is known to this process alone.
+    Raises `Unwritable` if the graph refers to something that exists only in this process.
     """
     root, found = plans.without_data(roots)
     own = [buffer for buffer in found if buffer.unique != PLACEHOLDER]
@@ -76,7 +76,7 @@ def _graph(made: Shipped) -> Sink:
 
 
 def run(made: Shipped, inputs: Sequence[Array], options: Options) -> list[Array]:
-    """The results on these inputs, arrays of the caller's; compiled where that was not done."""
+    """The results on `inputs`, as new arrays; compiles the program on its first call."""
     structure = plans.structure_without_data(_graph(made), len(made.order), options)
     flat = [np.ascontiguousarray(each).reshape(-1) for each in inputs]
     data = [flat[n] if n >= 0 else made.own[-1 - n] for n in made.order]

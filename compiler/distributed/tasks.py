@@ -1,19 +1,20 @@
-"""tasks: the items of a schedule become tasks for workers, and what the client does between them.
+"""tasks: the items of a schedule become tasks for workers, and actions of the client.
 
     Before:  0 copy CPU → DASK   1 copy CPU → DASK:1   2 k0 on DASK:1   3 copy DASK:1 → DASK
              4 k1 on DASK        5 copy DASK → CPU     6 k2 on CPU
     After:   send 0 to DASK, 1 to DASK:1
-             tasks   DASK:1: 1 2 3, gives what 3 copies      DASK: 0 3 4, gives what 5 copies
+             tasks   DASK:1: 1 2 3, returns the data of 3    DASK: 0 3 4, returns the data of 5
              gather  5
              item 6, here
 
-A task is a run of items on one worker. What takes little time joins the task before it, if what it
-reads is there by then, by the estimates: a task costs Dask about a millisecond. Only the part of a
-buffer that a transfer moves leaves a worker.
+A task is a sequence of items on one worker. A short item joins the task before it if, by the
+estimates, its operands are ready by then: each task costs Dask about a millisecond. Only the region
+of a buffer that a transfer moves is sent.
 
-Relies on: items are in an order that respects their dependencies.
-Ensures: tasks form no circle: each has a rank above those of the tasks it reads from, and an item
-joins a task only if whatever it reads has a lower one. No result of a task is written to again.
+Relies on: the items are in topological order.
+Ensures: tasks form no cycle: a task's rank is above the ranks of the tasks it reads from, and an
+item joins a task only if all its operands have a lower rank. A result of a task is never written
+again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,13 +45,13 @@ from compiler.schedule.regions import is_dense
 
 Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
 JOINED_NS = 5_000_000
-"""Items join a task up to so many estimated nanoseconds: the millisecond that a task costs is
-little in comparison. A choice."""
+"""Estimated nanoseconds up to which items join a task: a task's own cost of a millisecond is small
+in comparison. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromTask:
-    """The content of a register of a task at its end."""
+    """The final content of a register of a task."""
 
     task: int
     register: int
@@ -65,7 +66,7 @@ class FromInput:
 
 @dataclass(frozen=True, slots=True)
 class FromHere:
-    """An array that the client sends, by the number of its `Send`."""
+    """An array sent by the client, by the number of its `Send`."""
 
     number: int
 
@@ -82,33 +83,33 @@ class Task:
     rank: int = 0
     steps: list[Step] = field(default_factory=list)
     inputs: dict[int, Source] = field(default_factory=dict)
-    """For each register that comes in, from where."""
+    """The source of each input register."""
     outputs: list[int] = field(default_factory=list)
     apart: set[int] = field(default_factory=set)
-    """Outputs that leave alone: to another worker, or for later."""
+    """Registers that are sent separately: to another worker, or to a later run."""
     wanted: set[int] = field(default_factory=set)
-    """Those that the client asks for: results, and what tasks read that are submitted later."""
+    """Registers that the client requests: results, and operands of tasks submitted later."""
     holds: set[int] = field(default_factory=set)
-    """Registers that it has: they came in, or it wrote them."""
+    """Registers with a value: inputs, and those that a step wrote."""
     cost: int = 0
     name: str = "copy"
     longest: int = -1
     begin: int = 0
-    """When it can begin, in estimated nanoseconds from the begin of the program."""
+    """The earliest start, in estimated nanoseconds since the start of the program."""
 
     @property
     def end(self) -> int:
-        """When it is done, by that estimate."""
+        """The end, by that estimate."""
         return self.begin + self.cost
 
     def output(self, register: int) -> FromTask:
-        """The register, given to others."""
+        """The register as an output for other tasks."""
         if register not in self.outputs:
             self.outputs.append(register)
         return FromTask(self.number, register)
 
     def ask_for(self, register: int) -> FromTask:
-        """The register, given to the client."""
+        """The register as an output for the client."""
         self.apart.add(register)
         self.wanted.add(register)
         return self.output(register)
@@ -116,7 +117,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Take a copy of a region of a buffer that is here, packed: a worker needs it."""
+    """Copy a region of one of the client's buffers, packed, for a worker."""
 
     number: int
     buffer: Buffer
@@ -128,14 +129,14 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """Give these tasks to the cluster."""
+    """Submit these tasks to the cluster."""
 
     tasks: tuple[Task, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Bring what a task made, or an input, into a region of a buffer that is here."""
+    """Fetch a result of a task, or an input, into a region of one of the client's buffers."""
 
     source: Source
     buffer: Buffer
@@ -145,7 +146,7 @@ class Gather:
 
 @dataclass(frozen=True, slots=True)
 class Local:
-    """Run an item in this process."""
+    """Run an item on the client."""
 
     item: ScheduleItem
 
@@ -155,13 +156,15 @@ Action: TypeAlias = Send | Submit | Gather | Local
 
 @dataclass(frozen=True, slots=True)
 class TaskPlan:
-    """A schedule for a cluster: what happens, in order, and where each result is at the end."""
+    """A schedule for a cluster: the actions of the client in order, and the place of each result at
+    the end."""
 
     actions: tuple[Action, ...]
     results: tuple[Source | None, ...]
-    """None of a result that is here."""
+    """The source of each result; None for a result on the client."""
     written: Mapping[Buffer, Source]
-    """Inputs on workers that the program writes in place, and what they hold afterwards."""
+    """Inputs on workers that the program writes in place, with the sources of their new
+    contents."""
     codes: tuple[tuple[Sink, str], ...]
     """The kernels of the library, in its order."""
     sizes: Mapping[int, tuple[int, "np.dtype[np.generic]"]]
@@ -169,16 +172,16 @@ class TaskPlan:
     tasks: tuple[Task, ...]
     """All tasks, by number."""
     of: object = None
-    """The objects it was built from, kept as long as it exists."""
+    """The objects it was built from, kept alive as long as the plan."""
     contents: dict[int, bytes] = field(default_factory=dict)
-    """Tasks as they travel, by number, once they did: packing one takes 0.1 ms."""
+    """Serialised tasks by number, cached: serialising one takes 0.1 ms."""
 
 
 def plan(
     items: Sequence[ScheduleItem], results: Sequence[Buffer], inputs: Sequence[Buffer],
     programs: Programs, joined_ns: int = JOINED_NS,
 ) -> TaskPlan:  # fmt: skip
-    """The items as tasks; `joined_ns` is how much work of several items is one task, estimated."""
+    """The items as tasks. Items join one task up to `joined_ns` estimated nanoseconds."""
     work = _Planner(programs, joined_ns, {b: n for n, b in enumerate(inputs)})
     cost = {row.item_id: row.cost for row in costs.analyse(items)}
     for item in items:
@@ -194,7 +197,8 @@ def plan(
 
 
 def work_of(task: Task, plan: TaskPlan, places: Mapping[int, int | None]) -> Work:
-    """A task as it travels; `places` says where in a tuple an input is, by register."""
+    """The work of a task, to be serialised. `places` has, by register, the position of an input in
+    a tuple."""
     touched = {r for step in task.steps for r in _registers(step)} | set(task.inputs)
     lasts: dict[int, list[int]] = {}
     last = {r: n for n, step in enumerate(task.steps) for r in _registers(step)}
@@ -216,7 +220,7 @@ def _registers(step: Step) -> tuple[int, ...]:
 
 @dataclass(slots=True)
 class _Planner:
-    """The plan so far; `homes` has the place of the current value of each buffer."""
+    """The plan so far; `homes` has the source of the current value of each buffer."""
 
     programs: Programs
     joined_ns: int
@@ -224,13 +228,13 @@ class _Planner:
     actions: list[Action] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     open: dict[str, Task] = field(default_factory=dict)
-    """The task of each worker that items may still join."""
+    """The task of each worker that later items may join."""
     busy: dict[str, int] = field(default_factory=dict)
-    """When each worker has done its tasks, estimated."""
+    """The estimated end of each worker's tasks so far."""
     submitted: int = 0
     homes: dict[Buffer, Source] = field(default_factory=dict)
     pending: dict[Buffer, list[Gather]] = field(default_factory=dict)
-    """The data to gather into buffers here, once they are needed."""
+    """Data to fetch into the client's buffers, once they are needed."""
     registers: dict[Buffer, int] = field(default_factory=dict)
     sizes: dict[int, "tuple[int, np.dtype[np.generic]]"] = field(default_factory=dict)
     codes: dict[tuple[Sink, str], int] = field(default_factory=dict)
@@ -263,17 +267,17 @@ class _Planner:
         self.pending.clear()
 
     def home(self, buffer: Buffer) -> Source | None:
-        """Where the present value of a buffer is; None if nobody wrote it yet."""
+        """The source of the current value of a buffer; None if nothing wrote it yet."""
         number = self.inputs.get(buffer)
         return self.homes.get(buffer) or (None if number is None else FromInput(number))
 
     def ask_for(self, source: Source | None) -> None:
-        """Have the client ask for something, where a task makes it."""
+        """Request `source` for the client if it is a result of a task."""
         if isinstance(source, FromTask):
             self.tasks[source.task].ask_for(source.register)
 
     def _here(self, item: ScheduleItem, operation: Operation) -> None:
-        """An item of this process."""
+        """Plan an item that the client runs."""
         if any(b in self.pending for b in operation.arguments):
             self.flush()
         self.actions.append(Local(item))
@@ -288,7 +292,7 @@ class _Planner:
         return len(self.sizes) - 1
 
     def _source(self, buffer: Buffer, worker: str) -> Source | None:
-        """Where a worker finds a buffer; one that is here is sent."""
+        """The source of a buffer for a worker; a buffer on the client is sent."""
         if not is_remote(buffer.device) and not is_disk(buffer.device):
             return self._send(buffer, None, worker)
         return self.home(buffer)
@@ -301,7 +305,7 @@ class _Planner:
         return FromHere(self.sends - 1)
 
     def _joined(self, worker: str, sources: Sequence[Source | None], cost: int) -> Task:
-        """The task that an item with these sources, on a worker, is a part of."""
+        """The task for an item with these sources on a worker: the open one, or a new one."""
         task = self.open.get(worker)
         known = {s.task for s in sources if isinstance(s, FromTask)}
         others = known - ({task.number} if task else set())
@@ -321,7 +325,7 @@ class _Planner:
         return task
 
     def _take(self, task: Task, register: int, source: Source | None) -> None:
-        """Have a task hold a register, of which the value is somewhere."""
+        """Make a register available in a task, from its source."""
         if register in task.holds or source is None:
             return
         if isinstance(source, FromTask):
@@ -376,7 +380,7 @@ class _Planner:
             self._land(item, move, self._send(source, move.region, move.destination_device))
 
     def _inside(self, item: ScheduleItem, move: MemoryTransfer) -> None:
-        """A copy inside of a worker, or from a file that it reads."""
+        """Plan a copy within a worker, or from a file that it reads."""
         worker, source, target = move.destination_device, move.source, move.destination
         sources = [self.home(source), self.home(target)]
         task = self._joined(worker, sources, 0)
@@ -397,7 +401,7 @@ class _Planner:
         self.homes[target] = FromTask(task.number, register)
 
     def _cut(self, item: ScheduleItem, move: MemoryTransfer) -> Source:
-        """Where the elements that a transfer moves are found, one after the other."""
+        """The source of the elements of a transfer, packed in row-major order."""
         source, worker, region = move.source, move.source_device, move.region
         home = self.home(source)
         is_all = region.size == source.size and is_dense(Region(region.dims, region.source_strides))
@@ -413,7 +417,7 @@ class _Planner:
         return task.output(packed)
 
     def _land(self, item: ScheduleItem, move: MemoryTransfer, found: Source) -> None:
-        """Put elements that arrive at a worker where they belong."""
+        """Plan the copy of received elements into the target's region."""
         target, into = move.destination, move.region.placed
         before = self.home(target)
         is_whole = is_dense(into) and into.size == target.size
@@ -425,13 +429,13 @@ class _Planner:
         self._move(task, item, target, arrived, into, is_whole and before is None)
 
     def _leaving(self, item: ScheduleItem, move: MemoryTransfer) -> Gather:
-        """A transfer from a worker to this process."""
+        """Plan a transfer from a worker to the client."""
         found = self._cut(item, move)
         self.ask_for(found)
         return Gather(found, move.destination, move.region.placed, item.item_id)
 
     def _callback(self, item: ScheduleItem, callback: HostCallback) -> None:
-        """A function of the user's: this process has it, so what it reads comes here."""
+        """Plan a Python callback: it runs on the client, so its operands are fetched."""
         for buffer in dict.fromkeys(callback.arguments):
             home = self.home(buffer)
             if not is_remote(buffer.device) or home is None:

@@ -1,4 +1,4 @@
-"""timeline: what workers did in a run, on one clock: lanes, transfers, waits, the critical path.
+"""timeline: a run on one clock: the workers' lanes, transfers, waits, and the critical path.
 
     with compiler.cluster() as cluster:
         (Tensor(a).shard(cluster.workers, 1) @ Tensor(b).shard(cluster.workers, 0)).realize()
@@ -33,7 +33,7 @@ from compiler.distributed.work import Span
 
 HEAD = ("lane", "worker", "items", "busy", "", "waits", "", "longest wait")
 SHOWN = 8
-"""Bars of the critical path that are printed from its begin, and from its end. By eye."""
+"""Bars of the critical path that are printed from its start, and from its end. By eye."""
 VERBS: dict[Kind, str] = {"move": "copying", "compile": "compiling", "send": "sending",
                           "submit": "giving Dask", "gather": "fetching"}  # fmt: skip
 Seen: TypeAlias = Mapping[str, tuple[tuple[Span, ...], tuple[Arrival, ...]]]
@@ -67,8 +67,8 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """This process, or a worker: its devices by name, its address, and how far its clock may be
-    off ours, nanoseconds."""
+    """The client or a worker: the names of its devices, its address, and the error bound of its
+    clock's offset, in nanoseconds."""
 
     name: str
     address: str
@@ -77,16 +77,16 @@ class Lane:
 
 @dataclass(frozen=True, eq=False)
 class Timeline(ShownAsText):
-    """One run; see the module docstring. Times are nanoseconds since its begin on our clock."""
+    """One run. Times are nanoseconds since its start on the client's clock."""
 
     run: str
     ns: int
     lanes: tuple[Lane, ...]
     bars: tuple[Bar, ...]
     again: tuple[int, ...] = ()
-    """Items that were computed again, since a worker was lost."""
+    """Items that were recomputed because a worker was lost."""
     lost: tuple[str, ...] = ()
-    """Workers that were lost meanwhile: others did their work."""
+    """Workers that were lost during the run; others took over."""
     dashboard: str = ""
     errors: tuple[int, ...] = field(init=False)
 
@@ -95,32 +95,32 @@ class Timeline(ShownAsText):
 
     @property
     def error(self) -> int:
-        """How far two lanes may be off each other at most, nanoseconds."""
+        """The largest possible offset between two lanes, in nanoseconds."""
         return sum(sorted(self.errors)[-2:])
 
     @cached_property
     def waits(self) -> tuple[Wait, ...]:
-        """Where workers did nothing, and what for."""
+        """The idle times of workers, with their causes."""
         return waits(self.bars, self.errors)
 
     @cached_property
     def path(self) -> tuple[int, ...]:
-        """The critical path over machines: numbers of bars that the end waited for, in order."""
+        """The critical path over machines: the numbers of its bars, in order."""
         return path(self.bars, self.errors)
 
     @property
     def moved(self) -> int:
-        """Bytes that went from worker to worker."""
+        """Bytes sent between workers."""
         return self._bytes("transfer")
 
     @property
     def sent(self) -> int:
-        """Bytes that were sent from here."""
+        """Bytes that the client sent."""
         return self._bytes("send")
 
     @property
     def fetched(self) -> int:
-        """Bytes that were brought here."""
+        """Bytes that the client fetched."""
         return self._bytes("gather")
 
     def _bytes(self, kind: str) -> int:
@@ -128,8 +128,8 @@ class Timeline(ShownAsText):
 
     @cached_property
     def by_item(self) -> dict[int, int]:
-        """Nanoseconds of each item that was seen: of its kernel, its copies and transfers. Code
-        that was compiled for it is not counted."""
+        """The nanoseconds of each recorded item: its kernel, its copies and transfers, without
+        compilation."""
         found: dict[int, int] = {}
         for bar in self.bars:
             if bar.item is not None and bar.kind != "compile":
@@ -137,7 +137,7 @@ class Timeline(ShownAsText):
         return found
 
     def busy(self, lane: int) -> int:
-        """Nanoseconds in which a lane did something; what several threads did counts once."""
+        """The nanoseconds in which a lane was busy; overlapping work of threads counts once."""
         kinds = ("kernel", "send", "submit", "gather") if lane == HERE else DOING
         total = until = 0
         for bar in sorted(self.bars, key=lambda it: it.begin):
@@ -147,7 +147,7 @@ class Timeline(ShownAsText):
         return total
 
     def words(self, number: int) -> str:
-        """`4 k0 on DASK:1`, `5 copy DASK:1 → DASK`: a bar."""
+        """A bar as text: `4 k0 on DASK:1`, `5 copy DASK:1 → DASK`."""
         bar = self.bars[number]
         name, what = self.lanes[bar.lane].name, bar.name if bar.item is None else (
             f"{bar.item} {bar.name}")  # fmt: skip
@@ -160,7 +160,7 @@ class Timeline(ShownAsText):
         return f"{VERBS[bar.kind]} {what}{where}"
 
     def because(self, wait: Wait) -> str:
-        """The cause of a lane's wait."""
+        """The cause of a wait, in words."""
         if wait.on is None:
             return "Dask: tasks on their way"
         late = wait.end - wait.ready
@@ -202,9 +202,9 @@ class Timeline(ShownAsText):
 
 
 def timeline(engine: Timed, run: str | None = None) -> Timeline:
-    """The timeline of the latest run of a cluster, or of the one of this name.
+    """The timeline of the latest run of a cluster, or of the run of this name.
 
-    Raises `DataError` where there was none, or it is too long ago.
+    Raises `DataError` if there is no such run, or its record was dropped.
     """
     if run is None and engine.noted:
         return timelines(engine, engine.noted[-1:])[0]
@@ -217,7 +217,7 @@ def timeline(engine: Timed, run: str | None = None) -> Timeline:
 
 
 def timelines(engine: Timed, noted: Sequence[Noted]) -> list[Timeline]:
-    """The timelines of these runs: workers are asked once for all of them."""
+    """The timelines of these runs; each worker gets one request for all of them."""
     client = engine.client
     runs = {each.name for each in noted}
     keys = {key for each in noted for key in (each.library, *each.inputs)} - {""}
@@ -230,7 +230,7 @@ def timelines(engine: Timed, noted: Sequence[Noted]) -> list[Timeline]:
 def _timeline(
     engine: Timed, noted: Noted, seen: Seen, known: Mapping[str, Clock], again: Sequence[str]
 ) -> Timeline:  # fmt: skip
-    """One run, of what all workers did."""
+    """The timeline of one run, from the activity of all workers."""
     devices = _devices(engine, seen, known)
     places = {at: n for n, at in enumerate(devices)}
     lanes = [Lane(", ".join(names) or at, at, known[at].error if at in known else 0)
@@ -255,7 +255,8 @@ def _timeline(
 def _devices(
     engine: Timed, seen: Seen, known: Mapping[str, Clock]
 ) -> dict[str, tuple[str, ...]]:  # fmt: skip
-    """The devices of each lane by address: here, those of the cluster, others that did a part."""
+    """The devices of each lane by address: the client, the cluster's workers, others that took
+    over."""
     found: dict[str, tuple[str, ...]] = {"": ("here",)}
     for name, at in zip(engine.workers, engine.addresses, strict=True):
         found[at] = (*found.get(at, ()), name)
@@ -270,7 +271,7 @@ def _aligned(span: Span, offset: int) -> Span:
 def _received(
     found: Sequence[Arrival], noted: Noted, places: Mapping[str, int], at: str, offset: int
 ) -> Iterator[Received]:  # fmt: skip
-    """The arrivals at a worker for a run, while it ran."""
+    """The transfers to a worker that belong to a run, and happened during it."""
     keys = {noted.library, *noted.inputs} - {""}
     for it in found:
         begin, end = it.begin + offset, it.end + offset
@@ -280,7 +281,7 @@ def _received(
 
 
 def _items(noted: Noted, again: Sequence[str]) -> tuple[int, ...]:
-    """The items of tasks that were computed again."""
+    """The items of recomputed tasks."""
     keys = {key for key in again if noted.name in key.split("-")}
     steps = (step for task in noted.plan.tasks if task_key(noted, task) in keys
              for step in task.steps)  # fmt: skip

@@ -1,11 +1,11 @@
-"""waits: where lanes did nothing, what for, and what the end of a run waited for.
+"""waits: idle time of lanes and its cause, and the critical path of a run.
 
-    k0 ──────┤            what DASK waited for: k0 on DASK:1 until 2.1 ms, then its transfer
+    k0 ──────┤            DASK waits for k0 on DASK:1 until 2.1 ms, then for its transfer
     DASK     │ ░░░░░░░░░░ k1
-                     ╰ ready: from here on it was Dask's scheduler, telling the worker
+                     ╰ ready: from here on, DASK waits for a message of Dask's scheduler
 
-A lane's gap ends with a bar. Of what that bar needed, whatever ended last is what the lane waited
-for; where all was there before the gap began, tasks were on their way: from us by the scheduler.
+A gap of a lane ends with a bar. The cause is the need of that bar that ended last. If all needs
+ended before the gap began, the lane waited for its task: from the client, by the scheduler.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,17 +14,18 @@ from dataclasses import dataclass
 from compiler.distributed.bars import HERE, Bar
 
 LEAST = 50_000
-"""Nanoseconds: shorter gaps, between the steps of a task, are no waits. A choice."""
+"""Nanoseconds: shorter gaps between the steps of a task are not waits. A choice."""
 LOOKED = 64
-"""Bars before one that are looked at: of a worker with several threads some go on. A choice."""
+"""Earlier bars of a lane that are searched: a worker with several threads overlaps bars. A
+choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A lane that did nothing from `begin` to `end`, then bar `next`; nanoseconds of the run.
+    """A lane was idle from `begin` to `end`, in nanoseconds of the run, then ran bar `next`.
 
-    `on` is the bar that was waited for until `ready`; None, and `ready` is `begin`, where nothing
-    of the program was missing.
+    It waited for bar `on` until `ready`. `on` is None, and `ready` is `begin`, if all operands had
+    arrived.
     """
 
     lane: int
@@ -63,10 +64,10 @@ def _gaps(bars: Sequence[Bar], lane: int, errors: Sequence[int], least: int) -> 
 
 
 def path(bars: Sequence[Bar], errors: Sequence[int]) -> tuple[int, ...]:
-    """The bars that the end of the run waited for, in order: the critical path over machines.
+    """The critical path over machines: the bars that the end of the run waited for, in order.
 
-    From the bar that ended last backwards, each time to whichever ended last of what the bar needed
-    and of what its lane did before.
+    It is followed backwards from the bar that ended last: to the one that ended last of the bar's
+    needs and the bar before it on its lane.
     """
     number = _last(bars, range(len(bars)))
     found: dict[int, None] = {}
@@ -80,8 +81,8 @@ def path(bars: Sequence[Bar], errors: Sequence[int]) -> tuple[int, ...]:
 
 
 def _ended(bars: Sequence[Bar], number: int, errors: Sequence[int]) -> list[int]:
-    """The inputs of a bar, as far as the clocks show: a bar that was repeated after a loss ended
-    too late for it."""
+    """The needs of a bar that ended before it began, within the clocks' errors: a need that was
+    repeated after a loss ended later."""
     bar = bars[number]
     return [
         n for n in bar.needs
@@ -90,12 +91,12 @@ def _ended(bars: Sequence[Bar], number: int, errors: Sequence[int]) -> list[int]
 
 
 def _last(bars: Sequence[Bar], numbers: Sequence[int]) -> int | None:
-    """The one that ended last; of several the one that began last."""
+    """The bar that ended last; among equal ones, the one that began last."""
     return max(numbers, key=lambda n: (bars[n].end, n), default=None)
 
 
 def _lane_before(bars: Sequence[Bar]) -> list[int | None]:
-    """For each bar the one that its lane, or what brings data to it, did just before."""
+    """For each bar, the one before it on its lane; for a transfer, the transfer before it."""
     last: dict[tuple[int, bool], list[int]] = {}
     found: list[int | None] = []
     for number, bar in enumerate(bars):

@@ -1,12 +1,12 @@
-"""work: what a task of a cluster does: steps on arrays, in the process of a worker.
+"""work: the steps of a task on arrays, in the process of a worker.
 
-    task   Work(launch k0 on r0 r1 → r2, move r2 → r3)   the values of variables
-           the library of the program                    what other tasks made
-    gives  the array of its output, or a tuple of several
+    task     Work(launch k0 on r0 r1 → r2, move r2 → r3)   the values of variables
+             the library of the program                    results of other tasks
+    returns  the array of its output, or a tuple of several
 
-Arrays that came in are results of other tasks, and stay as they are: what a step writes to is new
-memory, or a copy. A kernel arrives as LLVM IR, and becomes machine code of this processor when a
-task first runs it: once in a process, whatever program it belongs to. Nothing here knows Dask.
+Input arrays are results of other tasks and are never written: a step writes to new memory or to a
+copy. A kernel arrives as LLVM IR and is compiled for this processor when a task first runs it, once
+per process, whichever programs share it. This module does not depend on Dask.
 """
 
 import functools
@@ -37,21 +37,21 @@ from compiler.schedule.regions import copy
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 KEPT = 4096
-"""Tasks that a worker keeps as it read them: a bound on memory. A choice."""
+"""Deserialised tasks that a worker caches: a bound on memory. A choice."""
 LOGGED = 100_000
 """Spans that a worker keeps, the latest: some 15 MB. A choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A kernel as it travels: what is known of its code, and its LLVM IR."""
+    """A serialised kernel: the properties of its code, and its LLVM IR."""
 
     what: Described
     text: str
 
     @property
     def digest(self) -> str:
-        """The same for the same kernel, whatever program it is in."""
+        """A hash of the kernel; equal kernels of different programs share it."""
         done = self.what.done
         parts = self.text, self.what.name, str(done.number), done.passes
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -59,7 +59,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The kernels of a program, each compiled where a task runs it."""
+    """The kernels of a program; a worker compiles those that its tasks run."""
 
     codes: tuple[Code, ...]
     digests: tuple[str, ...]
@@ -71,7 +71,7 @@ class Library:
 
 
 def packed(thing: object) -> bytes:
-    """A library or work as bytes; LLVM IR takes a tenth of itself."""
+    """A library or work as compressed bytes; LLVM IR shrinks to a tenth."""
     return zlib.compress(pickle.dumps(thing, protocol=5), 1)
 
 
@@ -93,7 +93,8 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Copy a region of one register to another; `is_whole` of both, in order: no copy is needed."""
+    """Copy a region of one register to another. `is_whole`: the region is all of both, in order, so
+    the array is reused without a copy."""
 
     item: int
     target: int
@@ -124,14 +125,14 @@ class Work:
     steps: tuple[Step, ...]
     sizes: Mapping[int, tuple[int, "np.dtype[Any]"]]
     inputs: tuple[tuple[int, int | None], ...]
-    """For each array that comes in its register; where a tuple comes in, the place in it too."""
+    """For each input array: its register, and its position if the input is a tuple."""
     outputs: tuple[int, ...]
     lasts: Mapping[int, tuple[int, ...]]
-    """After which step registers are not needed any more, by its number."""
+    """Registers that are dead after a step, by the step's number."""
 
 
 class StepFailed(Exception):
-    """A step raised; `item` says which one, and the words are those of the error."""
+    """An exception of a step: the number of its `item`, and the text of the error."""
 
     def __init__(self, item: int, words: str) -> None:
         super().__init__(item, words)
@@ -140,12 +141,12 @@ class StepFailed(Exception):
 
 
 class OtherRelease(Exception):
-    """A worker has another release of this package; `str` says which."""
+    """A worker has another release of this package; `str` of it is that release."""
 
 
 @functools.cache
 def release_here() -> str:
-    """Python's version, and the files of this package by their contents."""
+    """Python's version, and a hash of the contents of this package's files."""
     package = Path(__file__).parent.parent
     found = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
@@ -172,9 +173,9 @@ def perform(
     content: bytes, run: str, release: str, values: Mapping[str, int], library: Library | None,
     *inputs: Any,
 ) -> Any:  # fmt: skip
-    """Do the work of `content`; its output, or a tuple of them.
+    """Run the work of `content`; its output, or a tuple of outputs.
 
-    Raises `StepFailed`, and `OtherRelease` where this is another release than whoever sent it has.
+    Raises `StepFailed`, and `OtherRelease` if the client has another release.
     """
     if release != release_here():
         raise OtherRelease(release_here())
@@ -209,7 +210,7 @@ def _work(content: bytes) -> Work:
 
 @dataclass(slots=True)
 class _State:
-    """The registers of a task at work; those `owned` are memory of its own, which it may write."""
+    """The registers of a running task; it may write those in `owned`, its own memory."""
 
     work: Work
     run: str
@@ -224,7 +225,7 @@ class _State:
             self.registers[register] = _ready(array if place is None else array[place])
 
     def do(self, step: Step) -> None:
-        """One step, and a span for it."""
+        """Run one step, and record its span."""
         begin = time.time_ns()
         if isinstance(step, Launch):
             self._launch(step)
@@ -234,7 +235,7 @@ class _State:
         _HERE.spans.append(Span(self.run, step.item, begin, time.time_ns(), kind))
 
     def drop(self, number: int) -> None:
-        """Forget what no step after this one needs."""
+        """Drop the registers that are dead after step `number`."""
         for register in self.work.lasts.get(number, ()):
             self.registers.pop(register, None)
             self.owned.discard(register)
@@ -245,7 +246,7 @@ class _State:
         return made[0] if len(made) == 1 else made
 
     def _own(self, register: int) -> None:
-        """Have the register be memory of this task."""
+        """Make the register own memory of this task, by a copy if needed."""
         if register in self.owned:
             return
         size, dtype = self.work.sizes[register]
@@ -277,13 +278,13 @@ class _State:
 
 
 def _ready(given: Any) -> Array:
-    """An array that came in, flat and aligned; one that is in a file is mapped."""
+    """An input as a flat, aligned array; a part of a file is memory-mapped."""
     array: Array = given.mapped() if isinstance(given, FilePart) else given
     return np.require(array, requirements=["C", "A"]).reshape(-1)
 
 
 def _program(library: Library, step: Launch, run: str) -> Program:
-    """The machine code of a kernel; made once."""
+    """The machine code of a kernel; compiled once per process."""
     digest = library.digests[step.code]
     found = _HERE.programs.get(digest)
     if found is not None:
@@ -303,7 +304,7 @@ def _again() -> NoReturn:
 
 
 def compiled_here() -> dict[str, int]:
-    """How often each kernel was compiled in this process, by digest."""
+    """The number of compilations of each kernel in this process, by digest."""
     return dict(_HERE.compiled)
 
 

@@ -1,9 +1,9 @@
-"""zarr: arrays in folders of chunks, each read where it is needed.
+"""zarr: arrays in folders of chunks, each read by the worker that needs it.
 
     x = Tensor.load("pictures.zarr")        with a cluster in use: in shards, read by its workers
 
-Dask reads them: a worker reads the chunks of its own shard, and those alone. Without a cluster all
-of it is read here.
+Dask reads the chunks: each worker only those of its own shard. Without a cluster the client reads
+all of them.
 """
 
 from pathlib import Path
@@ -15,7 +15,8 @@ from compiler.graph.nodes import TensorNode
 
 
 def from_zarr(path: Path) -> TensorNode:
-    """The array of a Zarr folder. Raises `DataError` where there is none, or no Zarr installed."""
+    """The array of a Zarr folder. Raises `DataError` if it is no Zarr array, or Zarr is not
+    installed."""
     try:
         with loading():
             import dask.array as da

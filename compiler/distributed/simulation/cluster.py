@@ -1,12 +1,11 @@
-"""`Cluster`: machines that are not there, as figures.
+"""`Cluster`: the figures of a cluster to simulate.
 
     cluster     64 workers of 16 cores, 10 GB/s, 20 µs
     each run    5 ms of the client
     each task   0.2 ms of the scheduler, one task after the other, then 0.8 ms until it begins
 
-A task is an item of the schedule, or several short ones. A worker runs one at a time, on all its
-cores. What it sends leaves through one link, what it is sent arrives through another, each at full
-speed whatever the other does.
+A task is an item of the schedule, or several short ones. A worker runs one task at a time, on all
+its cores. It sends through one link and receives through another, each at full bandwidth.
 """
 
 import math
@@ -22,29 +21,30 @@ from compiler.machines.model import MachineModel
 from compiler.settings.options import Options
 
 TASK, SCHEDULER, START = "0.8 ms", "0.2 ms", "5 ms"
-"""Dask's own documentation says that a task costs 0.2 to 1 ms. The lesser is taken for what its
-scheduler does itself, which no two tasks do at once, the rest for messages and what a worker does.
-A graph of one task that does nothing takes a client 5 to 15 ms (two cores of an EPYC, November
-2026).
-`Cluster.measured` has those of a cluster that is there."""
+"""Seconds of a task and of a run. Dask's documentation gives 0.2 to 1 ms per task: the lesser
+figure is used for the scheduler, which is sequential, the rest for messages and the worker. A graph of one
+empty task takes a client 5 to 15 ms (two cores of an EPYC, November 2026). `Cluster.measured`
+measures a real cluster."""
 MOST = 1_000_000
-"""Workers: more than anybody has."""
+"""The most workers that a cluster may have: a bound on input, not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster(ShownAsText):
-    """Machines that a program is simulated on: `workers` alike, on one network.
+    """A cluster of equal workers on one network, on which a program is simulated.
 
-    `cores` of each worker, 0 for as many as `machine` has; `link`: bytes a second in each direction
-    of each worker, as a number or as "10 GB/s", "25 Gbit/s"; `latency`: seconds from sending to
-    arriving in addition, as a number or "20 µs"; `task`: seconds from a task's inputs being there
-    to its start, in which the worker can do something else; `scheduler`: seconds of the one
-    scheduler for each task, in which no other is scheduled; `start`: seconds of the client, once a
-    run; `memory`: bytes of a worker, None
-    for enough; `machine`: the model, or its name, of a worker: "" is the machine at hand; `shared`:
-    how many times longer kernels take than on a machine of their own, since workers share one.
+    workers     the number of workers
+    cores       cores of each worker; 0 for as many as `machine` has
+    link        bytes per second in each direction of each worker: a number, "10 GB/s", "25 Gbit/s"
+    latency     additional seconds from sending to arrival: a number, or "20 µs"
+    task        seconds from a task's inputs being ready to its start; the worker is free meanwhile
+    scheduler   seconds of the scheduler per task; it schedules one task at a time
+    start       seconds of the client, once per run
+    memory      bytes of a worker; None for unlimited
+    machine     the machine model of a worker, or its name; "" is this machine
+    shared      the factor by which kernels are slower because workers share one machine
 
-    Raises `DataError` for what is no such quantity.
+    Raises `DataError` for an invalid quantity.
     """
 
     workers: int
@@ -80,7 +80,7 @@ class Cluster(ShownAsText):
         return self.options(Options()).model
 
     def options(self, options: Options) -> Options:
-        """The same options for programs of such workers."""
+        """`options` with the machine and threads of such workers."""
         return replace(options, machine=self.machine, threads=self.cores)
 
     @property
@@ -90,22 +90,22 @@ class Cluster(ShownAsText):
 
     @property
     def latency_ns(self) -> float:
-        """From sending to arriving, whatever is sent."""
+        """Nanoseconds from sending to arrival, independent of size."""
         return 1e9 * quantities.seconds(self.latency, "latency")
 
     @property
     def task_ns(self) -> float:
-        """From the scheduler to the start of a task."""
+        """Nanoseconds from the scheduler to the start of a task."""
         return 1e9 * quantities.seconds(self.task, "task")
 
     @property
     def scheduler_ns(self) -> float:
-        """Of the scheduler, for each task."""
+        """Nanoseconds of the scheduler per task."""
         return 1e9 * quantities.seconds(self.scheduler, "scheduler")
 
     @property
     def start_ns(self) -> float:
-        """Of the client, once a run."""
+        """Nanoseconds of the client per run."""
         return 1e9 * quantities.seconds(self.start, "start")
 
     @property
@@ -119,15 +119,15 @@ class Cluster(ShownAsText):
         return device_names(self.workers)
 
     def of(self, workers: int) -> Self:
-        """So many of the same machines."""
+        """The cluster with this number of workers."""
         return replace(self, workers=workers)
 
     @classmethod
     def measured(cls, client: Any, **changed: Any) -> Self:
-        """The figures of the Dask cluster that `client` is connected to, measured in seconds.
+        """The measured figures of the Dask cluster of `client`; takes a few seconds.
 
-        `changed` are fields that are to be others: `Cluster.measured(client, workers=1024)`. Its
-        cores are those of a worker's threads. Raises `DataError` where there is no worker.
+        `changed` replaces fields: `Cluster.measured(client, workers=1024)`. `cores` is the number
+        of a worker's threads. Raises `DataError` if there is no worker.
         """
         with loading():  # who describes machines that are not there has no use for it
             from compiler.distributed.simulation import measured
@@ -154,5 +154,5 @@ class Cluster(ShownAsText):
 
 
 def device_names(count: int) -> tuple[str, ...]:
-    """DASK, DASK:1, … as programs for so many workers call them."""
+    """The device names of `count` workers: DASK, DASK:1, …"""
     return ("DASK", *(f"DASK:{number}" for number in range(1, count)))[:count]

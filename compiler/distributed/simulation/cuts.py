@@ -1,11 +1,11 @@
-"""cuts: one network cut in three ways, as programs for any number of workers.
+"""cuts: a network partitioned in three ways, as programs for any number of workers.
 
     data_parallel     each worker has a part of the rows and all of the weights
     tensor_parallel   each worker has some columns of the weights and all of the rows
-    pipeline          each worker has some of the layers; parts of the rows go from one to another
+    pipeline          each worker has some of the layers; microbatches of rows pass through them
 
-Their data are placeholders: what is simulated needs none. `given(name, rows, columns, put)` makes
-others of them, of which `put` says where they are, as it is asked to here:
+The inputs are placeholders, since a simulation needs no data. `given(name, rows, columns, put)`
+supplies data instead; `put` shards a tensor or moves it to its worker:
 
     def given(name, rows, columns, put):
         return put(Tensor(random(rows, columns))).realize()
@@ -24,7 +24,7 @@ Given: TypeAlias = Callable[[str, int, int, Put], Tensor]
 
 
 def placeholder(name: str, rows: int, columns: int, put: Put) -> Tensor:
-    """Data that nobody has, in their place."""
+    """A placeholder of float32, `rows` by `columns`, placed by `put`."""
     return put(Tensor.placeholder(rows, columns, dtype="float32", name=name))
 
 
@@ -34,7 +34,7 @@ def data_parallel(
 ) -> list[Tensor]:  # fmt: skip
     """One step of gradient descent of a network of two layers: its new weights.
 
-    The rows are cut, the weights are on each worker, and the gradients are added up over all.
+    The rows are sharded, the weights replicated, and an all-reduce adds up the gradients.
     """
     x = given("x", rows, width, lambda t: t.shard(devices, 0))
     y = given("y", rows, classes, lambda t: t.shard(devices, 0))
@@ -50,9 +50,8 @@ def tensor_parallel(
     devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, classes: int = CLASSES,
     given: Given = placeholder,
 ) -> Tensor:  # fmt: skip
-    """The same network forwards: the first weights cut by columns, the last ones by rows.
-
-    The products of the last ones are added up over all workers.
+    """The forward pass of the same network: the first weights are sharded by columns, the last by
+    rows. An all-reduce adds up the last products.
     """
     x = given("x", rows, width, lambda t: t.shard(devices))
     first = given("first", width, width, lambda t: t.shard(devices, 1))
@@ -64,9 +63,9 @@ def pipeline(
     devices: tuple[str, ...], rows: int = ROWS, width: int = WIDTH, layers: int = LAYERS,
     parts: int = PARTS, given: Given = placeholder,
 ) -> list[Tensor]:  # fmt: skip
-    """Layers one after the other, each on a worker; the rows go through in `parts`.
+    """A chain of layers, each on one worker; the rows pass through in `parts` microbatches.
 
-    Of more workers than layers, only as many have anything to do.
+    At most `layers` workers are used.
     """
     places = [devices[layer * min(len(devices), layers) // layers] for layer in range(layers)]
     weights = [given(f"w{layer}", width, width, _to(place)) for layer, place in enumerate(places)]

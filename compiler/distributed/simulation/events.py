@@ -1,15 +1,14 @@
-"""events: jobs on lanes and links, one event after the other.
+"""events: the simulation of jobs on lanes and links, event by event.
 
-    ready       all that a job waits for is done
-    scheduled   the one scheduler takes note of a task: one after the other, as they get ready
-    arrived     the lane learns of it
-    start, end  the lane's cores do it, or two links carry it: what leaves one lane, and arrives at
-                another
-    finish      the end; of a transfer, a latency later
+    ready       all jobs that a job needs have finished
+    scheduled   the scheduler has processed the task: one task after the other, in order of ready
+    arrived     the lane has received the task
+    start, end  the lane's cores compute; or a transfer occupies the sender's outgoing link and the
+                receiver's incoming link
+    finish      the end of a job; for a transfer, the end plus the latency
 
-A lane that is free, and links that are, take of the jobs that arrived the one that stands first in
-the program. Where something could not go on, the job that it waited for is kept, so that the
-longest path can be followed backwards.
+A free lane, or free links, take the arrived job that is first in the program. Each job records the
+job that delayed it, so that the critical path can be followed backwards.
 """
 
 import heapq
@@ -23,12 +22,13 @@ from compiler.distributed.simulation.jobs import Job
 NOBODY = -1
 Step: TypeAlias = Literal["done", "arrived", "begin"]
 ORDER: dict[Step, int] = {"done": 0, "arrived": 1, "begin": 2}
-"""At one time what ends goes first, what begins last: it can choose among all that arrived."""
+"""The order of events at the same time: ends first, starts last, so that a start chooses among all
+jobs that arrived."""
 
 
 @dataclass(slots=True)
 class Ran:
-    """When a job ran, nanoseconds; and the jobs that it waited for, by number."""
+    """The times of a job in nanoseconds, and the numbers of the jobs that it waited for."""
 
     ready: float = 0.0
     scheduled: float = 0.0
@@ -37,20 +37,20 @@ class Ran:
     end: float = 0.0
     finish: float = 0.0
     after: int = NOBODY
-    """The last one to finish of those that it needs."""
+    """The needed job that finished last."""
     queued: int = NOBODY
-    """The one that the scheduler was busy with."""
+    """The job that occupied the scheduler."""
     behind: int = NOBODY
-    """The one that its lane, or a link, was busy with."""
+    """The job that occupied its lane or a link."""
 
 
 def run(jobs: Sequence[Job], cluster: Cluster, lanes: int) -> list[Ran]:
-    """When each job runs."""
+    """The times of each job."""
     return _Machines(jobs, cluster, lanes).run()
 
 
 class _Machines:
-    """Lanes, links and the scheduler, as they are at one time."""
+    """The state of lanes, links and the scheduler at the current time."""
 
     def __init__(self, jobs: Sequence[Job], cluster: Cluster, lanes: int) -> None:
         self._jobs = jobs
@@ -69,7 +69,7 @@ class _Machines:
         self._events: list[tuple[float, int, int, Step]] = []
 
     def run(self) -> list[Ran]:
-        """All events in order."""
+        """Process all events in order; the times of each job."""
         for number, left in enumerate(self._left):
             if not left:
                 self._get_ready(number, 0.0)
@@ -88,7 +88,7 @@ class _Machines:
         heapq.heappush(self._events, (time, ORDER[step], number, step))
 
     def _get_ready(self, number: int, time: float) -> None:
-        """All that a job needs is there."""
+        """All jobs that a job needs have finished."""
         ran, job = self._ran[number], self._jobs[number]
         ran.ready = ran.scheduled = time
         ran.arrived = time
@@ -103,7 +103,7 @@ class _Machines:
         self._push(ran.finish, "done", number)
 
     def _schedule(self, number: int, time: float) -> None:
-        """The scheduler takes note of a task, and tells the worker."""
+        """The scheduler processes a task and sends it to the worker."""
         ran, (until, last) = self._ran[number], self._scheduling
         if until > time:
             ran.scheduled, ran.queued = until, last
@@ -123,12 +123,12 @@ class _Machines:
         return ((self._cores, job.lane),)
 
     def _begin(self, number: int, time: float) -> None:
-        """The resources of this job go to the first job that waits for each."""
+        """Each resource of this job takes the first job that waits for it."""
         for resource, lane in self._needed(self._jobs[number]):
             self._take(resource, lane, time)
 
     def _take(self, resource: "_Resource", lane: int, time: float) -> None:
-        """The first job that waits here and can go on begins, if this is free."""
+        """Start the first waiting job whose resources are all free, if this resource is free."""
         if resource.until[lane] > time:
             return
         put_back = []
@@ -168,7 +168,8 @@ class _Machines:
 
 
 class _Resource:
-    """One of its kind for each lane: until when it is occupied, by whom, and who waits for it."""
+    """A kind of resource, one per lane: the time until it is occupied, by which job, and the jobs
+    that wait for it."""
 
     def __init__(self, lanes: int) -> None:
         self.until = [0.0] * lanes

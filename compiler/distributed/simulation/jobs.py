@@ -1,14 +1,14 @@
-"""jobs: the tasks of a program as what machines do, by whom, how long, after what.
+"""jobs: the tasks of a program as jobs: computations and transfers, with their durations and needs.
 
-    task 4 on DASK:1, reads what task 2      job 9   announced lane 1 learns that task 2 is done
-    on DASK gives, runs k0                   job 10  transfer  1,024 bytes from lane 0 to lane 1
+    task 4 on DASK:1 reads the result        job 9   announced lane 1 is notified: task 2 is done
+    of task 2 on DASK, runs k0               job 10  transfer  1,024 bytes from lane 0 to lane 1
                                              job 11  compute   12.4 µs of lane 1
-    an input that is sent to DASK            job 0   there     when the run begins
+    an input of DASK                         job 0   there     at the start of the run
 
-Tasks are those that a cluster in use would be given (`tasks.py`): runs of items on one worker.
-Lanes are the workers; behind them stands the client, which has what is on the processor at hand. An
-input that goes to a worker is there already, as data of a training loop are, unless placing is
-asked for. Who reads data fetches them, when all that it waits for is done.
+The tasks are those that a real cluster would get (`tasks.py`): sequences of items on one worker.
+Each worker is a lane; the client is the last lane. Inputs of workers are there at the start, as the
+data of a training loop are, unless their transfer is requested. A lane fetches the operands of a
+task once all its needs have finished.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,23 +38,23 @@ Kind: TypeAlias = Literal["begin", "there", "announced", "compute", "transfer"]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A program as far as its tasks are known."""
+    """A planned program: its tasks, and the work of its kernels."""
 
     items: tuple[ScheduleItem, ...]
     results: tuple[Buffer, ...]
     works: Mapping[Sink, Work]
-    """The time of each kernel, whatever the machine."""
+    """The work of each kernel, independent of the machine."""
     programs: tasks.Programs
     seconds: float
-    """That it took to plan it."""
+    """Seconds that planning took."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something done once: `ns` of the cores of `lane`, or `nbytes` sent to it by lane `sender`.
+    """A computation of `ns` on the cores of `lane`, or a transfer of `nbytes` from lane `sender`.
 
-    begin: the client, once; there: takes no time; announced: the scheduler and a message, before a
-    task.
+    begin: the client's start of the run; there: data present at no cost; announced: the scheduler's
+    work and message before a task.
     """
 
     kind: Kind
@@ -65,23 +65,23 @@ class Job:
     nbytes: int = 0
     sender: int = -1
     place: int = 0
-    """Which of several that could go on does: the one with the least; of equal ones the first."""
+    """The priority: of several jobs that can start, the lowest does; of equal ones the first."""
     items: tuple[int, ...] = ()
-    """Those of the schedule that it runs."""
+    """The schedule's items that it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The jobs of a program, and whose lanes they are on."""
+    """The jobs of a program, and the names of their lanes."""
 
     jobs: tuple[Job, ...]
     lanes: tuple[str, ...]
     workers: int
-    """How many of the lanes are workers: the first ones."""
+    """The number of workers: the first lanes."""
     items: int
     tasks: int
     placed: int
-    """Bytes that are on workers when the run begins, sent there by the program."""
+    """Bytes of inputs that are on workers at the start of the run."""
     peaks: tuple[int, ...]
     """The most bytes alive at once, by lane."""
 
@@ -89,9 +89,9 @@ class Jobs:
 def jobs_of(planned: Planned, cluster: Cluster, is_placed: bool, joined_ns: int) -> Jobs:
     """The jobs of a program on a cluster.
 
-    `is_placed`: whether what workers are given by the client is there when the run begins;
-    `joined_ns`: how much work of several items is one task. Raises `DataError` where the program is
-    for no worker, or for more than there are.
+    `is_placed`: the inputs of workers are there at the start of the run; `joined_ns`: the most
+    estimated work that items join to one task. Raises `DataError` if the program uses no worker, or
+    more workers than the cluster has.
     """
     _check(planned.items, cluster)
     inputs = {b: None for item in planned.items for b in item.operation.arguments if b.unique >= 0}
@@ -111,7 +111,7 @@ def jobs_of(planned: Planned, cluster: Cluster, is_placed: bool, joined_ns: int)
 
 
 def places(plan: tasks.TaskPlan) -> Mapping[int, int]:
-    """Which tasks go first of those that can: as Dask orders its graph, where it is installed."""
+    """The priority of each task: Dask's own order of the graph if Dask is installed."""
     try:
         from dask.order import order
     except ImportError:
@@ -125,7 +125,7 @@ def places(plan: tasks.TaskPlan) -> Mapping[int, int]:
 
 
 def _check(items: Sequence[ScheduleItem], cluster: Cluster) -> None:
-    """Refuse a program that is for no worker, or for one that is not there."""
+    """Raise `DataError` for a program that uses no worker, or a worker that the cluster lacks."""
     used = {d for item in items for d in item.operation.devices if is_remote(d)}
     count = max((int(name.partition(":")[2] or 0) for name in used), default=-1) + 1
     expected = f"DASK … {cluster.devices[-1]}" if cluster.workers > 1 else "DASK"
@@ -140,7 +140,7 @@ def _check(items: Sequence[ScheduleItem], cluster: Cluster) -> None:
 
 @dataclass(slots=True)
 class _Building:
-    """The jobs so far, and which of them makes what there is."""
+    """The jobs so far, and the job that makes each result."""
 
     plan: tasks.TaskPlan
     numbers: Mapping[str, int]
@@ -148,17 +148,17 @@ class _Building:
     model: MachineModel
     is_placed: bool
     places: Mapping[int, int]
-    """Of tasks: which go first."""
+    """The priority of each task."""
     jobs: list[Job]
     given: dict[FromTask, int] = field(default_factory=dict)
-    """The job behind which a result of a task is there."""
+    """The job after which a result of a task is on a lane."""
     fetched: dict[tuple[FromTask, int], int] = field(default_factory=dict)
     sent: dict[int, int] = field(default_factory=dict)
     written: dict[Buffer, int] = field(default_factory=dict)
     """The job that last wrote to memory of the client."""
 
     def act(self, action: tasks.Action) -> None:
-        """The jobs of what happens next."""
+        """Add the jobs of the next action."""
         match action:
             case Send():
                 self._send(action)
@@ -175,7 +175,7 @@ class _Building:
         return len(self.jobs) - 1
 
     def _send(self, send: Send) -> None:
-        """The client's data go to a worker, unless they are there."""
+        """Add the transfer of the client's data to a worker, unless they are there."""
         before = self.written.get(send.buffer)
         size = send.region.size if send.region else send.buffer.size
         nbytes, lane = size * send.buffer.dtype.itemsize, self.numbers[send.device]
@@ -187,7 +187,7 @@ class _Building:
         )  # fmt: skip
 
     def _task(self, task: Task) -> None:
-        """A task is announced, fetches its operands, and runs."""
+        """Add the jobs of a task: announcement, transfers of operands, computation."""
         lane = self.numbers[task.device]
         sources = list(dict.fromkeys(task.inputs.values()))
         made = [source for source in sources if isinstance(source, FromTask)]
@@ -209,7 +209,7 @@ class _Building:
             self.given[source] = picked
 
     def _fetch(self, source: FromTask, lane: int, announced: int, place: int) -> int | None:
-        """Bring a result to a lane, once; None where it is."""
+        """Add the transfer of a result to a lane, once; None if it is there."""
         sender = self.numbers[self.plan.tasks[source.task].device]
         if sender == lane:
             return None
@@ -236,7 +236,7 @@ class _Building:
         return self.model.moving_ns(MEMORY, nbytes, nbytes)
 
     def _gather(self, gather: Gather) -> None:
-        """A worker's data come to the client."""
+        """Add the transfer of a worker's data to the client."""
         if not isinstance(gather.source, FromTask):
             return
         source, client = gather.source, self.numbers[CLIENT]
@@ -245,7 +245,7 @@ class _Building:
         self.written[gather.buffer] = self._add(job)
 
     def _local(self, item: ScheduleItem) -> None:
-        """The client does something itself."""
+        """Add an item of the client."""
         operation = item.operation
         found = (self.written.get(b) for b in (*operation.reads, *operation.writes))
         after = tuple(dict.fromkeys((BEGIN, *(job for job in found if job is not None))))
@@ -255,12 +255,12 @@ class _Building:
 
 
 def _lane(operation: Operation, numbers: Mapping[str, int]) -> int:
-    """Where an item is done: a transfer where it goes to."""
+    """The lane of an item; for a transfer, its destination."""
     return numbers.get(operation.devices[-1], numbers[CLIENT]) if operation.devices else -1
 
 
 def _times(planned: Planned, numbers: Mapping[str, int], model: MachineModel) -> list[float]:
-    """Nanoseconds of each item on the cores of its lane; each lane has caches of its own."""
+    """The nanoseconds of each item on the cores of its lane; each lane has its own caches."""
     by_lane: dict[int, list[ScheduleItem]] = {}
     for item in planned.items:
         by_lane.setdefault(_lane(item.operation, numbers), []).append(item)
@@ -280,14 +280,14 @@ def _times(planned: Planned, numbers: Mapping[str, int], model: MachineModel) ->
 
 
 def _roofline(item: ScheduleItem) -> float:
-    """The estimate of an item whose loops are not known."""
+    """The roofline estimate of an item, for one whose loops are not known."""
     (row,) = costs.analyse([replace(item, item_id=0)])
     return float(row.cost)
 
 
 def _peaks(planned: Planned, lanes: Sequence[str]) -> tuple[int, ...]:
-    """The most bytes alive at once on each lane, items in order; inputs that are sent count where
-    they arrive."""
+    """The most bytes alive at once on each lane, in the order of items; sent inputs count at their
+    destination."""
     changes: dict[str, list[tuple[int, int]]] = {name: [] for name in lanes}
     for life in lifetimes(planned.items, planned.results):
         rows = changes.get(life.buffer.device)
@@ -297,7 +297,7 @@ def _peaks(planned: Planned, lanes: Sequence[str]) -> tuple[int, ...]:
 
 
 def _most(changes: list[tuple[int, int]]) -> int:
-    """The greatest of the sums, in the order of time; what ends at a time goes first."""
+    """The largest prefix sum of the changes in order of time; at one time, decreases go first."""
     alive = most = 0
     for _, change in sorted(changes):
         alive += change

@@ -1,16 +1,14 @@
-"""measured: what a cluster of Dask's that is there takes for an item, a message and a byte.
+"""measured: the costs of a task, a message and a byte on a real Dask cluster.
 
-    start       a graph of one empty task: seconds in addition to those of the task
-    scheduler   many empty tasks that wait for nothing: seconds for each of them
-    task        a chain of empty tasks on one worker: seconds for each, without the scheduler's
-    latency     one byte from worker to worker: seconds more than for one that is there
-    link        megabytes from worker to worker: bytes in what it takes longer than one byte
+    start       a graph of one empty task: seconds beyond those of the task
+    scheduler   many independent empty tasks: seconds per task
+    task        a chain of empty tasks on one worker: seconds per task, without the scheduler's
+    latency     one byte from worker to worker: additional seconds compared with local data
+    link        megabytes from worker to worker: bytes per second beyond the time of one byte
+    shared      the time of equal work on all workers at once, relative to one worker alone: workers
+                may be processes of one machine
 
-    shared      what workers compute all at once takes longer than what one does: they may be
-                processes of one machine
-
-Every figure is the median over rounds. Where there is one worker nothing can be sent: link and
-latency are then infinite and 0, which is what is sent there.
+Each figure is the median over rounds. With one worker nothing is sent: link is infinite, latency 0.
 """
 
 import math
@@ -24,7 +22,7 @@ from typing import Any
 import numpy as np
 
 TASKS = 100
-"""Empty tasks that are timed together: as many as take about half a second on a slow machine."""
+"""Empty tasks that are timed together: about half a second on a slow machine."""
 ROUNDS = 5
 WORK = 2_000_000
 """Steps of a loop that keeps a core busy: about a tenth of a second."""
@@ -46,11 +44,11 @@ class Figures:
     latency: float
     link: float
     shared: float
-    """Times: 1 of workers that do not get into each other's way."""
+    """A factor: 1 for workers that do not slow each other down."""
 
 
 def figures(client: Any) -> Figures:
-    """Those of the cluster that a client of Dask's is connected to; takes a few seconds."""
+    """The figures of the cluster of a Dask client; takes a few seconds."""
     known = client.scheduler_info(n_workers=-1)["workers"]
     names = list(known)
     first, last = names[0], names[-1]
@@ -73,7 +71,7 @@ def _median(took: Callable[[], float]) -> float:
 
 
 def _apart(client: Any, workers: list[str], count: int) -> float:
-    """Seconds of so many tasks that wait for nothing, on all workers."""
+    """The seconds of `count` independent tasks on all workers."""
     start = time.perf_counter()
     futures = client.map(_nothing, range(count), pure=False, workers=workers)
     client.gather(futures)
@@ -81,7 +79,7 @@ def _apart(client: Any, workers: list[str], count: int) -> float:
 
 
 def _at_once(client: Any, workers: list[str]) -> float:
-    """Seconds of the same work on each of these workers at the same time: that of most of them."""
+    """The median seconds of equal work on each of these workers at the same time."""
     found = [_busy_all(client, workers) for _ in range(ROUNDS)]
     return statistics.median(found)
 
@@ -91,7 +89,7 @@ def _busy_all(client: Any, workers: list[str]) -> float:
 
 
 def _busy() -> float:
-    """Seconds of what keeps one core busy for a tenth of one."""
+    """The seconds of a loop that occupies a core for about 0.1 s."""
     start, total = time.perf_counter(), 0
     for number in range(WORK):
         total += number
@@ -99,7 +97,7 @@ def _busy() -> float:
 
 
 def _chain(client: Any, worker: str, count: int) -> float:
-    """Seconds of a task, and of so many more that each wait for the one before."""
+    """The seconds of a chain of `count` + 1 tasks, each dependent on the one before."""
     name = uuid.uuid4().hex
     graph: dict[str, Any] = {f"{name}-0": (_nothing, 0)}
     for number in range(count):
@@ -118,7 +116,7 @@ def _links(client: Any, first: str, last: str) -> tuple[float, float]:
 
 
 def _sent(client: Any, source: str, destination: str, count: int) -> float:
-    """Seconds of a task on one worker that needs so many bytes of another."""
+    """The seconds of a task on one worker that needs `count` bytes of another."""
     data = client.submit(_made, count, pure=False, workers=[source])
     client.submit(_nothing, data, pure=False, workers=[source]).result()
     start = time.perf_counter()

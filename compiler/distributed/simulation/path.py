@@ -1,12 +1,12 @@
-"""path: what the end of a run waited for, backwards to its begin, without a gap.
+"""path: the critical path of a simulated run, without a gap.
 
     0 … 1.0 ms      overhead   k0        scheduled, and announced to DASK:1
     1.0 … 3.2 ms    compute    k0        on DASK:1
     3.2 … 3.9 ms    transfer   copy      DASK:1 → DASK
     3.9 … 3.92 ms   latency    copy
 
-A job that waited for its lane, its link or the scheduler follows the job that they were busy with,
-any other the last one that it needed. So all of the time has a reason, and the parts add up to it.
+A job that waited for its lane, its link or the scheduler follows the job that occupied them; any
+other follows its last need. So each nanosecond has a reason, and the parts add up to the total.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ REASONS: tuple[Reason, ...] = ("compute", "transfer", "latency", "overhead")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stretch of the path: a job, and what it was doing; nanoseconds."""
+    """A segment of the path: a job, and its activity; times in nanoseconds."""
 
     job: int
     reason: Reason
@@ -36,7 +36,7 @@ class Step:
 
 
 def path(jobs: Sequence[Job], ran: Sequence[Ran]) -> tuple[Step, ...]:
-    """The longest path over machines, from the begin; () where nothing takes time."""
+    """The critical path over machines, from the start of the run; () if nothing takes time."""
     last = max(range(len(jobs)), key=lambda n: (ran[n].finish, -n), default=NOBODY)
     steps: list[Step] = []
     number = last
@@ -46,9 +46,9 @@ def path(jobs: Sequence[Job], ran: Sequence[Ran]) -> tuple[Step, ...]:
 
 
 def _back(number: int, jobs: Sequence[Job], ran: Sequence[Ran], steps: list[Step]) -> int:
-    """The stretches of one job, the last first; and the job whose finish let it get ready.
+    """Append the segments of one job, the last first; return the job whose finish made it ready.
 
-    The jobs before it on its lane, its links and with the scheduler are walked over too.
+    The jobs that delayed it on its lane, its links and in the scheduler are included.
     """
     steps.append(Step(number, "latency", ran[number].end, ran[number].finish))
     steps.append(_doing(number, jobs, ran))
@@ -63,6 +63,6 @@ def _back(number: int, jobs: Sequence[Job], ran: Sequence[Ran], steps: list[Step
 
 
 def _doing(number: int, jobs: Sequence[Job], ran: Sequence[Ran]) -> Step:
-    """The stretch of a job on its lane or its links."""
+    """The segment of a job on its lane or its links."""
     reason: Reason = "transfer" if jobs[number].kind == "transfer" else "compute"
     return Step(number, reason, ran[number].start, ran[number].end)

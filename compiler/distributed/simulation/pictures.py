@@ -1,7 +1,7 @@
-"""pictures: lanes over time, and curves over numbers of workers, as SVG that stands by itself.
+"""pictures: lanes over time, and curves over numbers of workers, as self-contained SVG.
 
-Each stands on a card of its own, so that it reads the same on a light and on a dark page; no
-meaning rests on colour alone: curves have marks and words of their own, bars a title.
+Each picture has its own background, so it reads the same on light and dark pages. No meaning rests
+on colour alone: curves have distinct marks and labels, bars a title.
 """
 
 import math
@@ -14,19 +14,19 @@ from compiler.core.text import counted, duration, number
 
 INK, FAINT, GRID, CARD, CRITICAL = "#24292f", "#57606a", "#d8dee4", "#ffffff", "#bf3a00"
 FILLS = {"compute": "#9aa6f2", "send": "#66bfe2", "receive": "#b8e0f0"}
-"""Of bars: computing over the whole height of a lane, what is sent and received on half of it."""
+"""Fills of bars. Computation has the height of the lane, a transfer half of it."""
 CURVES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Distinguishable without seeing colours as most do (Okabe and Ito, 2008)."""
+"""Colours that people with colour vision deficiency can distinguish (Okabe and Ito, 2008)."""
 WIDTH, LEFT, RIGHT, TOP, ROW, FOOT = 860, 96, 40, 48, 22, 34
 PANEL, HEIGHT = 400, 260
 LEAST = 0.3
-"""Pixels of the narrowest bar that is drawn: a choice by eye. Of narrower ones, one is drawn where
-several stand."""
+"""Pixels of the narrowest bar: a choice by eye. Of several narrower bars at one place, one is
+drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A stretch of a lane: `kind` of `FILLS`, nanoseconds, the items of the schedule."""
+    """A bar on a lane: its `kind` (of `FILLS`), nanoseconds, and items of the schedule."""
 
     lane: int
     kind: str
@@ -39,8 +39,8 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values over numbers of workers; `mark`: the number that is set off, where computing is no
-    longer most of the time, but `lost_to` is; 0: none."""
+    """Values over numbers of workers. From `mark` workers on, `lost_to` is most of the time instead
+    of computation; 0 for none."""
 
     name: str
     workers: tuple[int, ...]
@@ -51,7 +51,7 @@ class Curve:
 
 
 def lanes(names: Mapping[int, str], bars: Iterable[Bar], end: float, title: str) -> str:
-    """A lane per worker; `names` are those that are drawn."""
+    """The picture of lanes, one per worker in `names`."""
     rows = {lane: place for place, lane in enumerate(names)}
     bottom = TOP + ROW * max(len(rows), 1)
     scale = (WIDTH - LEFT - RIGHT) / max(end, 1e-9)
@@ -67,7 +67,7 @@ def lanes(names: Mapping[int, str], bars: Iterable[Bar], end: float, title: str)
 
 
 def _seen(bars: Iterable[Bar], rows: Mapping[int, int], scale: float) -> Iterator[Bar]:
-    """The bars of lanes that are drawn, of those too narrow to be seen one where several stand."""
+    """The visible bars of the drawn lanes; of several too narrow ones at one place, one."""
     drawn: dict[tuple[int, str], float] = {}
     for bar in sorted(bars, key=lambda it: it.start):
         key, end = (bar.lane, bar.kind), bar.end * scale
@@ -123,7 +123,7 @@ def _legend(row: Curve) -> str:
 
 
 def _exponents(low: float, high: float) -> range:
-    """Powers of two that are written at the axis: not more than about ten."""
+    """The exponents of the labelled powers of two: at most about ten."""
     first, last = math.floor(low), math.ceil(high)
     return range(first, last + 1, max(1, (last - first) // 8))
 
@@ -160,7 +160,7 @@ def _curve(
 
 
 def _sign(place: int, x: float, y: float, colour: str, title: str = "") -> str:
-    """A mark of its own for each curve: round, square, turned square."""
+    """The mark of a curve: circle, square, diamond."""
     words = f"<title>{_words(title)}</title>" if title else ""
     if place % 3 == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">{words}</circle>'

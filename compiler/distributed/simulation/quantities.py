@@ -1,4 +1,4 @@
-"""quantities: bytes, bytes a second and seconds, as people write them.
+"""quantities: bytes, bytes per second and seconds, parsed from text with units.
 
     "10 GB/s"  "25 Gbit/s"  "12.5 GiB/s"     bytes a second: 1e10, 3.125e9, 1.3e10
     "20 µs"    "0.5 ms"                      seconds: 2e-5, 5e-4
@@ -23,12 +23,12 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "μs": 1e-6, "us": 1e-6, "ns": 1e-
 
 
 def nbytes(value: str | float, name: str) -> float:
-    """A number of bytes, more than 0; `DataError` for what is none, which `name` stands for."""
+    """A number of bytes above 0. Raises `DataError` otherwise, which names the field `name`."""
     return _quantity(value, BYTES, name, 'bytes, or "64 GB"', least=1)
 
 
 def rate(value: str | float, name: str) -> float:
-    """Bytes a second, more than 0; infinite where nothing is to be waited for."""
+    """Bytes per second above 0; infinity for instant transfers."""
     return _quantity(value, RATES, name, 'bytes a second, or "10 GB/s"', least=1e-9)
 
 
@@ -49,7 +49,7 @@ def _quantity(
 
 
 def _number(value: object, units: dict[str, float]) -> float | None:
-    """The number that is meant; None of what is no number in one of these units."""
+    """The number in the base unit; None if the value is no number in one of these units."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     written = _WRITTEN.fullmatch(value) if isinstance(value, str) else None

@@ -1,18 +1,17 @@
-"""`simulate`: a program on machines that are not there.
+"""`simulate`: the predicted time of a program on a cluster.
 
     simulate(f, Cluster(workers=64, cores=16))                 one run
     simulate(f, Cluster(workers=1024), workers=(1, 2, …))      a sweep: f is written for each number
     simulate({"rows": f, "columns": g}, …)                     several partitions next to each other
 
-The items are those of the compiler's own schedule, for the machine of a worker, in the tasks that a
-cluster would be given; nothing is run and no data are needed: placeholders do. Planning is most of
-the time that it takes, and grows with the items: 1 … 1,024 workers took 141 s for a data-parallel
-step of 54,270 items, 83 s for a tensor-parallel product. A line says how far it is, where somebody
-looks.
+The simulated items are those of the compiler's own schedule for a worker's machine, in the tasks
+that a real cluster would get. Nothing runs, and placeholders suffice as inputs. Most of the time is
+planning, which grows with the items: 1 … 1,024 workers took 141 s for a data-parallel step of
+54,270 items, 83 s for a tensor-parallel product. A progress line is printed on terminals.
 
-Of 18 runs on 1, 2 and 4 processes of two cores, predicted times are off by a median factor of 1.39:
-1.14 with one process, 1.42 with two, 1.51 with four (`python -m benchmarks simulated`; an EPYC, on
-which nothing else ran, 2026-11-26). The model was made while looking at these programs.
+Over 18 runs on 1, 2 and 4 processes of two cores, the median error of predicted times is a factor
+of 1.39: 1.14 with one process, 1.42 with two, 1.51 with four (`python -m benchmarks simulated`; an
+otherwise idle EPYC, 2026-11-26). The model was developed on these programs.
 """
 
 import sys
@@ -40,7 +39,7 @@ from compiler.settings.options import Options
 from compiler.tune.progress import is_interactive
 
 Writer: TypeAlias = Callable[[tuple[str, ...]], Any]
-"""A function that writes the program for workers of these names: a tensor, or several."""
+"""A function that returns the program for workers of these names: a tensor, or several."""
 PROGRAM = "program"
 
 
@@ -70,15 +69,18 @@ def simulate(
     program: object, cluster: Cluster, *, workers: Iterable[int] | None = None,
     placed: bool = True, seconds: float | None = None, options: Options | None = None,
 ) -> Simulation | Sweep:  # fmt: skip
-    """How long a program takes on a cluster that need not be there, and what it waits for.
+    """The predicted time of a program on a cluster, and its critical path.
 
-    `program`: a tensor, several, or a compilation, which is taken with the loops that it has; or
-    f(devices), which writes the program for workers of these names; or such functions by name,
-    for several ways to cut one. `workers`: numbers of workers, each of which f is asked for; of
-    functions by name, unless given, 1, 2, 4, … up to the cluster's. `placed`: what goes from here
-    to workers is there when the run begins; `seconds`: after so many no further number is begun.
+    program   a tensor, several, or a compilation with its loops; or f(devices), which returns the
+              program for workers of these names; or a dict of such functions, to compare several
+              partitions
+    workers   the numbers of workers of a sweep; for a dict the default is 1, 2, 4, … up to the
+              cluster's
+    placed    the inputs of workers are there at the start of the run
+    seconds   a time limit: no further number of workers is started after it
 
-    Raises `DataError` for what is no program, or is one for more workers than there are.
+    Raises `DataError` for anything else, and for a program that uses more workers than the cluster
+    has.
     """
     if not isinstance(cluster, Cluster):
         raise DataError("simulate", "the machines are described by a Cluster",
@@ -106,7 +108,7 @@ def _of(
     write: Writer, cluster: Cluster, is_placed: bool, options: Options, name: str,
     alone: float = 0.0,
 ) -> Simulation:  # fmt: skip
-    """The program that is written for so many workers, on them."""
+    """The simulation of the program that `write` returns for the cluster's workers."""
     start = time.perf_counter()
     made = write(cluster.devices)
     planned = _planned(made, options)
@@ -116,7 +118,7 @@ def _of(
 
 
 def _simulated(planned: Planned, cluster: Cluster, is_placed: bool, name: str) -> Simulation:
-    """A planned program on a cluster."""
+    """The simulation of a planned program."""
     start = time.perf_counter()
     with garbage.put_off():
         jobs = jobs_of(planned, cluster, is_placed, JOINED_NS)
@@ -126,7 +128,7 @@ def _simulated(planned: Planned, cluster: Cluster, is_placed: bool, name: str) -
 
 
 def _planned(program: object, options: Options) -> Planned:
-    """The items of a program, and the work of its kernels."""
+    """The planned program: its items, and the work of its kernels."""
     schedule, load = (getattr(program, name, None) for name in ("schedule", "load"))
     if schedule is not None and load is not None:
         works = {item.operation.body: work
@@ -150,7 +152,7 @@ def _sweep(
     cuts: Mapping[str, Writer], cluster: Cluster, numbers: Sequence[int], is_placed: bool,
     seconds: float | None, options: Options,
 ) -> Sweep:  # fmt: skip
-    """Each cut on each number of workers, the small numbers first, as long as there is time."""
+    """Each partition on each number of workers, the small numbers first, within the time limit."""
     start = time.perf_counter()
     runs: dict[str, list[Simulation]] = {name: [] for name in cuts}
     left: dict[str, list[int]] = {name: [] for name in cuts}
@@ -175,7 +177,7 @@ def _sweep(
 
 
 def _tell(words: str) -> None:
-    """Say it over the line before, where somebody looks."""
+    """Print a progress line over the one before, on terminals."""
     if is_interactive(sys.stderr):
         sys.stderr.write(f"\r\x1b[2K{words}" if sys.stderr.isatty() else f"\r{words:<70}")
         sys.stderr.flush()
@@ -188,7 +190,7 @@ def _doubled(most: int) -> list[int]:
 
 
 def _numbers(given: Iterable[int]) -> list[int]:
-    """Numbers of workers in order, each once; `DataError` for what is none."""
+    """Distinct numbers of workers in ascending order. Raises `DataError` for an invalid one."""
     found = list(given)
     wrong = next((n for n in found if isinstance(n, bool) or not isinstance(n, int) or n < 1), None)
     if wrong is not None or not found:

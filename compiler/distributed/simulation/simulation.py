@@ -1,4 +1,4 @@
-"""`Simulation`: one run of a program on machines that are not there.
+"""`Simulation`: one predicted run of a program on a cluster.
 
     64 workers of 16 cores; 10 GB/s, 20 µs; a task 200 µs + 800 µs
     703 items in 256 tasks: 14.2 ms, 21.3 times as fast as one, efficiency 33 %
@@ -22,16 +22,16 @@ from compiler.distributed.simulation.path import REASONS, Reason, Step, path
 from compiler.distributed.simulation.pictures import Bar, lanes
 
 SHOWN = 8
-"""Workers that are printed, and drawn three times as many: the busiest ones. By eye."""
+"""The busiest workers that are printed; three times as many are drawn. By eye."""
 HEAD = ("worker", "busy", "", "transfer", "", "waits", "", "sent", "received", "memory")
 Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerTime:
-    """How one worker spent the run, nanoseconds: `busy` + `transfer` + `waits` is all of it.
+    """The time of one worker in a run, in nanoseconds; `busy` + `transfer` + `waits` is the run.
 
-    `transfer`: something is sent or received and nothing is computed; `waits`: neither.
+    `transfer`: it sends or receives and computes nothing; `waits`: neither.
     """
 
     name: str
@@ -49,7 +49,7 @@ class WorkerTime:
 class Simulation(ShownAsText):
     """A run of a program on a cluster. Times are nanoseconds, sizes bytes.
 
-    `ran[i]` says when `jobs.jobs[i]` was done.
+    `ran[i]` has the times of `jobs.jobs[i]`.
     """
 
     cluster: Cluster
@@ -57,18 +57,18 @@ class Simulation(ShownAsText):
     ran: tuple[Ran, ...]
     name: str = "program"
     alone: float = 0.0
-    """The time of one such worker for a program written for one; 0: not known."""
+    """The time of one such worker for the program of one worker; 0 if not known."""
     seconds: float = 0.0
-    """That it took to plan the program and to simulate it."""
+    """Seconds that planning and simulation took."""
 
     @cached_property
     def makespan(self) -> float:
-        """From the begin to the end of the last item."""
+        """Nanoseconds from the start of the run to the end of the last item."""
         return max((it.finish for it in self.ran), default=0.0)
 
     @cached_property
     def path(self) -> tuple[Step, ...]:
-        """The critical path over machines: what the end waited for, all of the time."""
+        """The critical path over machines; its segments cover all of the run."""
         return path(self.jobs.jobs, self.ran)
 
     @cached_property
@@ -94,13 +94,13 @@ class Simulation(ShownAsText):
 
     @property
     def computing(self) -> float:
-        """Nanoseconds of all items on the workers, added up."""
+        """The sum of the nanoseconds of all items on the workers."""
         return sum(job.ns for job in self.jobs.jobs if job.kind == "compute")
 
     @property
     def speedup(self) -> float:
-        """How many times as fast as one such worker: with the program written for one where that
-        is known, else doing the same items one after the other."""
+        """The speed-up over one such worker: over the program of one worker if known, else over the
+        same items run in sequence."""
         announced = sum(1 for job in self.jobs.jobs if job.kind == "announced")
         each = self.cluster.task_ns + self.cluster.scheduler_ns
         serial = self.cluster.start_ns + announced * each + self.computing
@@ -108,29 +108,29 @@ class Simulation(ShownAsText):
 
     @property
     def efficiency(self) -> float:
-        """The speed-up for each worker: 1 where none ever waits."""
+        """The speed-up divided by the number of workers: 1 if no worker ever waits."""
         return self.speedup / self.cluster.workers
 
     @property
     def nbytes(self) -> int:
-        """Bytes that went over links."""
+        """Bytes that links transferred."""
         return sum(job.nbytes for job in self.jobs.jobs if job.kind == "transfer")
 
     @property
     def transfers(self) -> int:
-        """How many times something was sent."""
+        """The number of transfers."""
         return sum(1 for job in self.jobs.jobs if job.kind == "transfer")
 
     @property
     def too_large(self) -> tuple[str, ...]:
-        """The workers whose memory does not suffice, if the cluster's is given."""
+        """The workers that need more memory than the cluster's, if that is given."""
         least = self.cluster.memory_bytes
         workers = zip(self.jobs.lanes[: self.jobs.workers], self.jobs.peaks, strict=False)
         return tuple(name for name, peak in workers if peak > least)
 
     @cached_property
     def workers(self) -> tuple[WorkerTime, ...]:
-        """How each lane spent the run: the workers, then the client where it did anything."""
+        """The time of each lane: the workers, then the client if it did anything."""
         by_lane: list[list[tuple[Job, Ran]]] = [[] for _ in self.jobs.lanes]
         for job, ran in zip(self.jobs.jobs, self.ran, strict=True):
             for lane in lanes_of(job):
@@ -151,7 +151,7 @@ class Simulation(ShownAsText):
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """The bars of a picture: each job where it ran, transfers on both ends."""
+        """The bars of the picture: each job on its lane, a transfer on both lanes."""
         critical = {step.job for step in self.path if step.reason in ("compute", "transfer")}
         found = []
         for place, (job, ran) in enumerate(zip(self.jobs.jobs, self.ran, strict=True)):
@@ -163,8 +163,7 @@ class Simulation(ShownAsText):
         return tuple(found)
 
     def plot(self) -> str:
-        """The lanes of the workers over time, as SVG; of many workers, those with the most to do.
-        """
+        """The lanes of the workers over time, as SVG; of many workers, the busiest."""
         order = sorted(range(len(self.workers)), key=lambda n: (-self.workers[n].busy, n))
         shown = sorted(order[: 3 * SHOWN])
         names = {place: self.jobs.lanes[place] for place in shown}
@@ -207,7 +206,7 @@ class Simulation(ShownAsText):
 
 
 def lanes_of(job: Job) -> dict[int, str]:
-    """The lanes that a job is seen on, and as what."""
+    """The lanes that show a job, with its kind on each."""
     match job.kind:
         case "compute":
             return {job.lane: "compute"}
@@ -217,7 +216,7 @@ def lanes_of(job: Job) -> dict[int, str]:
 
 
 def covered(spans: list[Span]) -> float:
-    """The length of what at least one of the spans covers."""
+    """The total length covered by at least one of the spans."""
     total, until = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(end - max(start, until), 0.0)

@@ -1,14 +1,13 @@
-"""`Sweep`: a program, or several cuts of one, on more and more machines.
+"""`Sweep`: a program, or several partitions of one, on rising numbers of workers.
 
     cut            workers  tasks     time  speed-up  efficiency  compute  transfers  overhead
     data parallel        1      4  48.0 ms         1       100 %     98 %        0 %       2 %
     data parallel        2      9  25.1 ms      1.91        96 %     95 %        1 %       4 %
     data parallel: communication takes longer than computing from 128 workers on, since …
 
-A speed-up is over one worker that runs the same cut written for one. Communication wins at the
-first number of workers where transfers and their latency are more of the critical path than
-computing. Often the overhead of tasks is before that: the time of the scheduler, and of its
-messages.
+Speed-ups are over the same partition on one worker. The crossing is the first number of workers
+where transfers and latency are more of the critical path than computation. The overhead of tasks,
+that is, the time of the scheduler and its messages, often dominates earlier.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,31 +25,32 @@ HEAD = ("cut", "workers", "tasks", "time", "speed-up", "efficiency", "compute", 
 
 @dataclass(frozen=True, eq=False)
 class Sweep(ShownAsText):
-    """The runs by cut, in order of numbers of workers; `left_out` are those not reached."""
+    """The runs by partition, in order of numbers of workers; `left_out` are those not reached."""
 
     cluster: Cluster
     runs: dict[str, tuple[Simulation, ...]]
     left_out: dict[str, tuple[int, ...]]
     seconds: float
-    """That all of it took."""
+    """Seconds that all of it took."""
 
     @property
     def cuts(self) -> tuple[str, ...]:
-        """The names of the cuts."""
+        """The names of the partitions."""
         return tuple(self.runs)
 
     def best(self, cut: str = "") -> Simulation:
-        """The run that ends first, of one cut or of all; of equal ones that with fewer workers."""
+        """The fastest run of one partition or of all; of equal ones, the one with fewer workers."""
         rows = [run for name, runs in self.runs.items() if cut in ("", name) for run in runs]
         return min(rows, key=lambda run: (run.makespan, run.cluster.workers))
 
     def crossing(self, cut: str = "") -> int | None:
-        """The first number of workers where communication takes longer than computing, on the
-        critical path; None where it never does. Without a name: of the first cut."""
+        """The first number of workers where communication is more of the critical path than
+        computation; None if there is none. Without a name: of the first partition."""
         return self._first(cut, lambda run: run.communication > run.on_path["compute"])
 
     def overhead_crossing(self, cut: str = "") -> int | None:
-        """The same of what the scheduler and messages about items take."""
+        """The first number of workers where the scheduler and its messages are more of the critical
+        path than computation; None if there is none."""
         return self._first(cut, lambda run: run.on_path["overhead"] > run.on_path["compute"])
 
     def _first(self, cut: str, holds: Callable[[Simulation], bool]) -> int | None:
@@ -58,14 +58,15 @@ class Sweep(ShownAsText):
         return next((run.cluster.workers for run in runs if holds(run)), None)
 
     def why(self, cut: str = "") -> str:
-        """The point where communication wins, and why, in a sentence or two."""
+        """The crossing and its cause, in a sentence or two."""
         name = cut or self.cuts[0]
         parts = (_communication(self.runs[name], self.crossing(name)),
                  _overhead(self.runs[name], self.overhead_crossing(name)), _best(self.best(name)))
         return f"{name}: {' '.join(part for part in parts if part)}"  # fmt: skip
 
     def lost(self, cut: str = "") -> tuple[int, str]:
-        """Where computing is no longer most of the critical path, and to what it lost; or 0."""
+        """The number of workers from which computation is no longer most of the critical path, and
+        the kind that is; 0 and "" if there is none."""
         crossed = ((self.crossing(cut), "communication"), (self.overhead_crossing(cut), "overhead"))
         found = [(at, what) for at, what in crossed if at is not None]
         return min(found, key=lambda it: it[0], default=(0, ""))
@@ -107,7 +108,7 @@ def _row(name: str, run: Simulation) -> tuple[str, ...]:
 
 
 def _communication(runs: tuple[Simulation, ...], at: int | None) -> str:
-    """The point where communication wins, with what grew and what shrank up to it."""
+    """The crossing to communication, with the figures that grew and shrank up to it."""
     if at is None:
         last = runs[-1]
         return (f"up to {counted(last.cluster.workers, 'worker')} computing takes longer than "
@@ -128,7 +129,7 @@ def _communication(runs: tuple[Simulation, ...], at: int | None) -> str:
 
 
 def _overhead(runs: tuple[Simulation, ...], at: int | None) -> str:
-    """The point where tasks cost more than they do."""
+    """The crossing to the overhead of tasks."""
     here = next((run for run in runs if run.cluster.workers == at), None)
     if here is None:
         return ""
@@ -148,7 +149,7 @@ def _best(best: Simulation) -> str:
 
 
 def _changed(before: Simulation, here: Simulation) -> str:
-    """How the bytes of the busiest link and the work of the busiest worker changed."""
+    """The change of the bytes of the busiest link and of the work of the busiest worker."""
     return (f"the busiest worker computes {duration(_busiest(here))} instead of "
             f"{duration(_busiest(before))}, the busiest link carries {binary(_fullest(here))} "
             f"instead of {binary(_fullest(before))}")  # fmt: skip
