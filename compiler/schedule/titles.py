@@ -34,10 +34,10 @@ class KernelTitle:
     @property
     def work(self) -> str:
         """`matmul+relu`, `mean+sub+…+div`."""
-        found = self.operators
-        if len(found) > MOST_OPERATORS:
-            found = (*found[:2], "…", found[-1])
-        return "+".join(found)
+        operators = self.operators
+        if len(operators) > MOST_OPERATORS:
+            operators = (*operators[:2], "…", operators[-1])
+        return "+".join(operators)
 
     @property
     def short(self) -> str:
@@ -83,8 +83,11 @@ def title(
     """The title of the kernel `name`, which computes these nodes; `origins` has their lines."""
     nodes = [node for node in computed if not isinstance(node, (*LEAVES, Sink))]
     working = [node for node in nodes if not isinstance(node, (*MOVEMENT, Cast))]
-    found = {origin for node in working or nodes for origin in origins(node)}
-    calls = sorted(found, key=lambda it: (it.call, it))
-    lines = sorted({(it.file, it.line) for it in found})
-    places = (f"{short_name(file)}:{line}" for file, line in lines)
-    return KernelTitle(name, tuple(dict.fromkeys(it.method for it in calls)), shape, tuple(places))
+    # A list, as a set would keep any one of equal origins, and these differ in their calls.
+    places = [origin for node in working or nodes for origin in origins(node)]
+    calls = sorted(places, key=lambda it: (it.call, it))
+    lines = sorted({(it.file, it.line) for it in places})
+    operators = tuple(dict.fromkeys(it.method for it in calls))
+    return KernelTitle(
+        name, operators, shape, tuple(f"{short_name(file)}:{line}" for file, line in lines)
+    )

@@ -1,13 +1,16 @@
 """The titles of kernels, and that code does not depend on them."""
 
+import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from compiler import compile
+from compiler.core.origin import Origin
 from compiler.llvm import jit
 from compiler.program.compilation import Compilation
-from compiler.schedule.titles import KernelTitle
+from compiler.schedule.titles import KernelTitle, title
 from tests.programs_of_users import tensor
 
 
@@ -19,6 +22,16 @@ def titles(compiled: Compilation) -> list[str]:
 def test_a_kernel_is_called_by_the_operators_in_it() -> None:
     x, w = tensor(64, 16, name="x"), tensor(16, 32, name="w")
     assert titles(compile((x @ w).relu())) == ["k0 matmul+relu 64×32, line …"]
+
+
+def test_the_operators_of_a_title_are_in_the_order_of_their_first_calls() -> None:
+    node = tensor(4).exp().node
+    first = Origin("a.py", 1, "exp", call=1)
+    lines = [replace(first, call=9), Origin("a.py", 1, "sin", call=2), first]
+    for order in itertools.permutations(lines):
+        named = title("k0", (node,), {node: order}.__getitem__, (4,))
+        assert named.operators == ("exp", "sin")
+        assert named.lines == ("a.py:1",)
 
 
 def test_of_many_operators_the_ends_are_named() -> None:
