@@ -1,5 +1,6 @@
 """The names of tensor nodes in printed programs and pictures: operation, arguments, type, kind."""
 
+from itertools import starmap
 from typing import Any
 
 from compiler.graph import devices
@@ -52,12 +53,10 @@ def describe_argument(node: TensorNode) -> str:
             return f"{node.name} {node.low} … {node.high}"
         case Bind():
             return f"= {node.value}"
-        case Prefix() if node.length is not None:
+        case Prefix() | Narrow() if node.length is not None:
             return f"axis {node.axis} length {node.length}"
         case Prefix() | Scan():
             return f"axis {node.axis}"
-        case Narrow():
-            return f"axis {node.axis} length {node.length}"
         case Param():
             return str(node.slot)
         case Repeat():
@@ -69,29 +68,38 @@ def describe_argument(node: TensorNode) -> str:
         case Joint():
             return node.op or f"axis {node.axis}"
         case Multi():
-            axis = "whole" if node.axis is None else f"axis {node.axis}"
-            return f"{axis} on {devices.written(node.devices)}"
+            return f"{_axis(node.axis)} on {devices.written(node.devices)}"
         case Reduce():
-            return f"axes {_tuple(node.axes)}" + (f" unroll {node.unroll}" if node.unroll else "")
+            return f"axes {_tuple(node.axes)}" + f" unroll {node.unroll}" * bool(node.unroll)
         case Composite():
             return node.describe()
         case Cast() | Bitcast():
             return node.target.short
-        case Permute() | Flip():
-            return _tuple(node.order if isinstance(node, Permute) else node.axes)
+        case Permute():
+            return _tuple(node.order)
+        case Flip():
+            return _tuple(node.axes)
         case Custom():
             return " ".join((node.name, *(f"{k}={v}" for k, v in node.attributes)))
         case Store() | Assign():
-            return " ".join(
-                f"{b}:{b + (n - 1) * s + 1 if n else b}" + (f":{s}" if s != 1 else "")
-                for b, n, s in node.parts
-            )
+            return " ".join(starmap(_slice, node.parts))
         case Pad():
             return " ".join(f"{before}+{after}" for before, after in node.widths)
         case Shrink():
             return " ".join(f"{begin}:{end}" for begin, end in node.bounds)
         case _:
             return ""
+
+
+def _axis(axis: int | None) -> str:
+    """The axis along which a value is sharded."""
+    return "whole" if axis is None else f"axis {axis}"
+
+
+def _slice(begin: int, count: int, step: int) -> str:
+    """`2:8`, `0:7:2`: the part of an axis that is written, as a slice."""
+    end = begin + (count - 1) * step + 1 if count else begin
+    return f"{begin}:{end}" + f":{step}" * (step != 1)
 
 
 def _tuple(values: tuple[Any, ...]) -> str:

@@ -15,7 +15,7 @@ Ensures: every load, store, operation and reduction of the body is in exactly on
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -29,6 +29,7 @@ from compiler.loops.nodes import (
     Body,
     Cast,
     Const,
+    Level,
     Load,
     Local,
     Range,
@@ -81,10 +82,10 @@ def count(body: Body) -> Work:
 
     The result is cached: it is used to estimate kernels, then to list the costs of a schedule.
     """
-    known = _works.get(body)
-    if known is None:
-        known = _works[body] = _Count(body).run()
-    return known
+    work = _works.get(body)
+    if work is None:
+        work = _works[body] = _Count(body).run()
+    return work
 
 
 class _Count:
@@ -127,10 +128,10 @@ class _Count:
         begun = loops * math.prod(r.extent for r in path)
         self.blocks += 1
         for sides, items in groups.items():
-            made = self._together(items, path, sides, is_inner)
+            stretch = self._together(items, path, sides, is_inner)
             self._touch(items, path, places, sides)
-            if made is not None:
-                self.stretches.append(replace(made, begun=begun, block=self.blocks))
+            if stretch is not None:
+                self.stretches.append(replace(stretch, begun=begun, block=self.blocks))
                 begun = 0
 
     def _sides(self, item: Item) -> frozenset[Range]:
@@ -138,8 +139,8 @@ class _Count:
         assert not isinstance(item, LoopBlock)
         node = item.reduce if isinstance(item, Begin | Fold) else item
         is_nest = isinstance(node, Store | Update) or isinstance(item, Fold)
-        own = node.ranges if is_nest and isinstance(node, Nest) else ()
-        sides = frozenset(r for r in (*self.needs[node], *own) if not is_loop(r))
+        nest = node.ranges if is_nest and isinstance(node, Nest) else ()
+        sides = frozenset(r for r in (*self.needs[node], *nest) if not is_loop(r))
         if isinstance(item, Fold) or item in self.products:  # one instruction takes all of a word
             return frozenset(r for r in sides if r.level != "dot")
         return sides
@@ -149,25 +150,20 @@ class _Count:
     ) -> Stretch | None:
         """The stretch of items with these unrolled and vector ranges; None if it costs nothing."""
         inner = sorted(sides, key=lambda r: (r.number, r.part))  # the same in every process
-        vector = next((r for r in inner if r.level == "vector"), None)
-        vector = vector or next((r for r in inner if r.level == "dot"), None)
+        vector = _first(inner, "vector") or _first(inner, "dot")
         lane = vector or (path[-1] if self.has_lanes and path else _lane(path))
-        operations = [o for i in items for o in self._operations(i)]
-        touching = [i for i in items if isinstance(i, Load | Store | Update)]
-        accesses = [self._access(i, (*path, *inner), lane) for i in touching]
+        operations = [o for item in items for o in self._operations(item)]
+        touching = [item for item in items if isinstance(item, Load | Store | Update)]
+        accesses = [self._access(item, (*path, *inner), lane) for item in touching]
         if not operations and not accesses:
             return None
-        is_ordered = any(isinstance(i, Update | Scan) for i in items)
-        is_predicated = any(isinstance(i, Load | Store) and i.predicate is not None for i in items)
-        is_vector = vector is not None or (
-            is_inner and lane is not None and lane.extent >= LANES and not self.has_lanes
-            and not is_predicated and not is_ordered
-            and all(a.is_contiguous for a in accesses)
-        )  # fmt: skip
-        is_vector = is_vector and not any(o.name in NEVER_VECTOR for o in operations)
+        by_llvm = is_inner and not self.has_lanes and _is_vectorized(items, accesses, lane)
+        is_scalar = any(operation.name in NEVER_VECTOR for operation in operations)
+        is_vector = (vector is not None or by_llvm) and not is_scalar
         trips = math.prod(r.extent for r in (*path, *inner))
         axis = None if lane is None else lane.number
-        shared = next(((r.tasks, r.extent) for r in path if r.level == "core"), (1, 1))
+        core = _first(path, "core")
+        shared = (1, 1) if core is None else (core.tasks, core.extent)
         return Stretch(trips, is_vector, 0, tuple(operations), tuple(accesses), axis, *shared,
                        waits=self._waits(items, path))  # fmt: skip
 
@@ -236,19 +232,18 @@ class _Count:
             wide = [Loop(-1, each.extent, strides.get(each, 0), True) for each in sides]
             wide.sort(key=lambda loop: (loop.trips, loop.step or 0))  # sets have no order
             itemsize = argument.element.itemsize
-            made = Footprint(slot, not isinstance(item, Load), itemsize, argument.size * itemsize,
-                             (*around, *wide))  # fmt: skip
-            self.footprints[made] = None
+            nbytes, is_written = argument.size * itemsize, not isinstance(item, Load)
+            self.footprints[Footprint(slot, is_written, itemsize, nbytes, (*around, *wide))] = None
 
 
 def lanes(work: Work, each: Range, nbytes: int) -> int:
     """The lanes of a loop: elements of its widest type in a vector of `nbytes`, or 1 if it is not
     vectorised."""
-    found = [s for s in work.stretches if s.axis == each.number]
-    if not found or not all(s.is_vector for s in found):
+    stretches = [s for s in work.stretches if s.axis == each.number]
+    if not stretches or not all(s.is_vector for s in stretches):
         return 1
-    sizes = [o.itemsize for s in found for o in s.operations]
-    widest = max([*sizes, *(a.itemsize for s in found for a in s.accesses)])
+    sizes = [o.itemsize for s in stretches for o in s.operations]
+    widest = max([*sizes, *(a.itemsize for s in stretches for a in s.accesses)])
     return max(nbytes // widest, 1)
 
 
@@ -273,6 +268,21 @@ def _is_exchanged(
         return True
     rows = (r for r in path if r.level == "unroll" and strides.get(r) == 1 and r.extent > 1)
     return any(isinstance(node, Store) or r.extent % lane.extent == 0 for r in rows)
+
+
+def _first(ranges: Iterable[Range], level: Level) -> Range | None:
+    """The first range of a level."""
+    return next((r for r in ranges if r.level == level), None)
+
+
+def _is_vectorized(items: list[Item], accesses: list[Access], lane: Range | None) -> bool:
+    """True if LLVM vectorises these items of an innermost loop: enough iterations, contiguous
+    accesses, no predicates and no order to keep."""
+    if lane is None or lane.extent < LANES or any(isinstance(it, Update | Scan) for it in items):
+        return False
+    if any(isinstance(it, Load | Store) and it.predicate is not None for it in items):
+        return False
+    return all(access.is_contiguous for access in accesses)
 
 
 def _lane(path: Path) -> Range | None:

@@ -64,39 +64,62 @@ def separate(root: Sink, options: Options) -> Separated:
     assigns = [node for node in order if isinstance(node, Assign)]
     if not assigns:
         return Separated(root)
-    kept: set[TensorNode] = set()
-    copied: set[TensorNode] = set()
-    written: set[TensorNode] = set()
-    in_memory = {n for n in order if is_in_memory(n) and not isinstance(n, Later)}
-    reading = users(node for node in order if not isinstance(node, Sink))
-    readers = {each: _readers(each, reading, in_memory) for each in assigns}
-    circular = _circular(order, readers)
-    if any(each in circular and _is_outlived(each, reading, readers) for each in assigns):
-        # a value that is stored anyway ends the kernels that read an old value
-        written = _written(root, options) - in_memory
-        in_memory |= written
-        readers = {each: _readers(each, reading, in_memory) for each in assigns}
-        circular = _circular(order, readers)
-        written &= {node for reads in readers.values() for node in reads}
-    for each in assigns:
-        target, value = each.sources
-        is_read = value is target or value in readers[each]
-        if target in root.sources or (each in circular and _is_outlived(each, reading, readers)):
-            kept.add(target)
-            readers[each] = set()
-        elif is_read and not _is_in_place(each, in_memory):
-            copied.add(each)
-    done: dict[TensorNode, TensorNode] = {}
-    seen: dict[TensorNode, TensorNode] = {}
+    hazards = _Hazards(order, assigns)
+    stored = hazards.store(root, options) if any(map(hazards.is_outlived, assigns)) else set()
+    outlived, overwritten = _copied(root, assigns, hazards)
+    replaced: dict[TensorNode, TensorNode] = {}
+    read: dict[TensorNode, TensorNode] = {}
     """The replacement of each node that its users read."""
     for node in order:
-        made = done[node] = node.with_sources(_sources(node, seen, kept, copied))
-        seen[node] = Contiguous((made,)) if node in written else made
-    choices = [_choice(node, OUTLIVED) for node in order if node in kept]
-    choices += [_choice(a.sources[1], OVERWRITTEN) for a in assigns if a in copied]
-    result = done[root]
+        new = replaced[node] = node.with_sources(_sources(node, read, outlived, overwritten))
+        read[node] = Contiguous((new,)) if node in stored else new
+    choices = [_choice(node, OUTLIVED) for node in order if node in outlived]
+    choices += [_choice(a.sources[1], OVERWRITTEN) for a in assigns if a in overwritten]
+    result = replaced[root]
     assert isinstance(result, Sink)
-    return Separated(result, choices, _originals(done, seen))
+    return Separated(result, choices, _originals(replaced, read))
+
+
+class _Hazards:
+    """The readers of each assign's target, if the values in `in_memory` end their kernels."""
+
+    def __init__(self, order: list[TensorNode], assigns: list[Assign]) -> None:
+        self.order, self.assigns = order, assigns
+        self.reading = users(node for node in order if not isinstance(node, Sink))
+        self.in_memory = {n for n in order if is_in_memory(n) and not isinstance(n, Later)}
+        self._update()
+
+    def _update(self) -> None:
+        self.readers = {a: _readers(a, self.reading, self.in_memory) for a in self.assigns}
+        self.circular = _circular(self.order, self.readers)
+
+    def is_outlived(self, assign: Assign) -> bool:
+        """True if the target's old value is needed together with the new one."""
+        return assign in self.circular and _is_outlived(assign, self.reading, self.readers)
+
+    def store(self, root: Sink, options: Options) -> set[TensorNode]:
+        """Take the values that are stored anyway as ends of the kernels that read an old value;
+        returns those that read one."""
+        stored = _written(root, options) - self.in_memory
+        self.in_memory |= stored
+        self._update()
+        return stored & {node for reads in self.readers.values() for node in reads}
+
+
+def _copied(
+    root: Sink, assigns: list[Assign], hazards: _Hazards
+) -> tuple[set[TensorNode], set[TensorNode]]:
+    """The targets that are copied before they are overwritten, and the assigns whose value is."""
+    outlived, overwritten = set[TensorNode](), set[TensorNode]()
+    for each in assigns:
+        target, value = each.sources
+        is_read = value is target or value in hazards.readers[each]
+        if target in root.sources or hazards.is_outlived(each):
+            outlived.add(target)
+            hazards.readers[each] = set()
+        elif is_read and not _is_in_place(each, hazards.in_memory):
+            overwritten.add(each)
+    return outlived, overwritten
 
 
 def _written(root: Sink, options: Options) -> set[TensorNode]:
@@ -119,14 +142,14 @@ def _with_states_apart(root: Sink) -> Sink:
 
 
 def _originals(
-    done: Mapping[TensorNode, TensorNode], seen: Mapping[TensorNode, TensorNode]
+    replaced: Mapping[TensorNode, TensorNode], read: Mapping[TensorNode, TensorNode]
 ) -> dict[TensorNode, TensorNode]:
     """For each new node the node that it replaces."""
-    found = {made: node for node, made in [*done.items(), *seen.items()] if made not in done}
-    for node, made in done.items():
-        pairs = zip(made.sources, node.sources, strict=True)
-        found |= {new: old for new, old in pairs if new is not seen[old] and new not in done}
-    return found
+    originals = {new: old for old, new in [*replaced.items(), *read.items()]}
+    for node, replacement in replaced.items():
+        pairs = zip(replacement.sources, node.sources, strict=True)
+        originals |= {new: old for new, old in pairs if new is not read[old]}
+    return {new: old for new, old in originals.items() if new not in replaced}
 
 
 def _choice(node: TensorNode, why: str) -> Choice:
@@ -136,17 +159,17 @@ def _choice(node: TensorNode, why: str) -> Choice:
 
 def _sources(
     node: TensorNode,
-    done: Mapping[TensorNode, TensorNode],
-    kept: set[TensorNode],
-    copied: set[TensorNode],
+    read: Mapping[TensorNode, TensorNode],
+    outlived: set[TensorNode],
+    overwritten: set[TensorNode],
 ) -> tuple[TensorNode, ...]:
     """The new sources of a node, copied where they have to be."""
     result = []
     for operand, source in enumerate(node.sources):
         is_target = isinstance(node, Assign) and operand == 0
-        is_copied = (source in kept and not is_target) or (node in copied and not is_target)
-        made = done[source]
-        result.append(Contiguous((made,)) if is_copied else made)
+        is_copied = not is_target and (source in outlived or node in overwritten)
+        new = read[source]
+        result.append(Contiguous((new,)) if is_copied else new)
     return tuple(result)
 
 
@@ -197,7 +220,7 @@ def _is_outlived(assign: Assign, reading: Users, readers: dict[Assign, set[Tenso
     stack: list[TensorNode] = [assign]
     while stack:
         node = stack.pop()
-        found = {*reading[node], *overwriting.get(node, ())} - after
-        after |= found
-        stack += found
+        later = {*reading[node], *overwriting.get(node, ())} - after
+        after |= later
+        stack += later
     return bool(readers[assign] & after)

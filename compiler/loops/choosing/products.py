@@ -10,7 +10,7 @@ depends on it. Operands may be converted before they are multiplied.
 from dataclasses import dataclass
 
 from compiler.loops.choosing.accesses import Access, Accesses, extents
-from compiler.loops.nodes import Alu, Cast, Load, Range, ScalarNode
+from compiler.loops.nodes import Alu, Cast, Load, Range, Reduce, ScalarNode
 from compiler.loops.transforms.levels import length
 
 LONG = 8
@@ -66,31 +66,50 @@ def product(seen: Accesses, is_any: bool = False) -> Product | None:
     With `is_any` rows need not be adjacent to the columns, as channels of an image are not, and a
     loop-invariant value may be subtracted from a factor first.
     """
+    fold = _sum_of_products(seen)
+    if fold is None:
+        return None
+    columns = seen.ranges[-1]
+    if seen.store.step(columns) != 1 or any(length(r) is None for r in (columns, *fold.ranges)):
+        return None
+    zeros = _zeros(fold, seen, is_any)
+    loads = [a for factor in zeros for a in seen.loads if a.node is factor and not a.predicated]
+    panels = [a for a in loads if columns in seen.needs[a.node]]
+    if len(panels) != 1 or not all(a.is_affine for a in loads):
+        return None
+    panel = panels[0]
+    rows = _rows(panel, seen) if is_any else seen.ranges[-2]
+    others = [a for a in loads if rows in seen.needs[a.node]]
+    if len(others) != 1 or others == panels:
+        return None
+    other = others[0]
+    outside = tuple(r for r in seen.ranges if r not in (rows, columns))
+    is_less = zeros[other.node], zeros[panel.node]
+    return Product(rows, columns, outside, fold.ranges, panel, other, is_less)
+
+
+def _sum_of_products(seen: Accesses) -> Reduce | None:
+    """The only reduction of a kernel with rows and columns, if it is a sum of products."""
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
         return None
     fold = seen.reductions[0]
     value = fold.sources[0]
-    if fold.op != "sum" or not isinstance(value, Alu) or value.op != "mul":
-        return None
-    folded = frozenset(fold.ranges)
-    less = [_less(s, seen, folded) if is_any else None for s in value.sources]
-    factors = [_loaded(z or s) for z, s in zip(less, value.sources, strict=True)]
-    rows, columns = seen.ranges[-2:]
-    if any(length(r) is None for r in (columns, *fold.ranges)):
-        return None
-    found = [a for factor in factors for a in seen.loads if a.node is factor and not a.predicated]
-    panels = [a for a in found if columns in seen.needs[a.node]]
-    if is_any and len(panels) == 1:
-        apart = [r for r in seen.ranges if r not in seen.needs[panels[0].node]]
-        rows = apart[-1] if apart else rows
-    others = [a for a in found if rows in seen.needs[a.node]]
-    is_apart = len(panels) == len(others) == 1 and panels != others
-    if not is_apart or seen.store.step(columns) != 1 or not all(a.is_affine for a in found):
-        return None
-    has_zero = {f: z is not None for f, z in zip(factors, less, strict=True)}
-    zeros = has_zero[others[0].node], has_zero[panels[0].node]
-    outside = tuple(r for r in seen.ranges if r not in (rows, columns))
-    return Product(rows, columns, outside, fold.ranges, panels[0], others[0], zeros)
+    is_product = isinstance(value, Alu) and value.op == "mul"
+    return fold if fold.op == "sum" and is_product else None
+
+
+def _zeros(fold: Reduce, seen: Accesses, is_any: bool) -> dict[ScalarNode | None, bool]:
+    """For the load of each factor, whether a zero point is subtracted from it."""
+    factors, folded = fold.sources[0].sources, frozenset(fold.ranges)
+    less = [_less(factor, seen, folded) if is_any else None for factor in factors]
+    pairs = zip(less, factors, strict=True)
+    return {_loaded(minuend or factor): minuend is not None for minuend, factor in pairs}
+
+
+def _rows(panel: Access, seen: Accesses) -> Range:
+    """The innermost axis that the panel does not depend on; else the one beside the columns."""
+    apart = [r for r in seen.ranges if r not in seen.needs[panel.node]]
+    return apart[-1] if apart else seen.ranges[-2]
 
 
 def _less(factor: ScalarNode, seen: Accesses, folded: frozenset[Range]) -> ScalarNode | None:
