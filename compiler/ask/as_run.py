@@ -113,7 +113,7 @@ class AsRun:
         made = self.structure
         native = made.native if name == MEMORY_PLAN else self._native(name)
         # memory that a run left for the next one holds what was right then
-        made = replace(made, native=replace(native, _free=deque()))
+        made = replace(made, native=replace(native, free=deque()))
         flat = plans.run(made, [array.reshape(-1) for array in data], self.values)
         here = [each if isinstance(each, np.ndarray) else each.fetch() for each in flat]
         return sliced(here, self.compilation.results, self.values)

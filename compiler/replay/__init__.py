@@ -12,7 +12,6 @@ In order: each imports only what stands before it.
     surroundings.py  the table of all kinds of Python state, and their guards
     grads.py         `grad` of tensors that a captured function reads or writes
     results.py       the results of a call
-    launch.py        running the program of a call
     tracing.py       one traced call of a function
     pasts.py         the history of values that a captured function computes
     program.py       one capture: a compiled program, and the sources of its inputs

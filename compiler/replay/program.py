@@ -35,7 +35,6 @@ from compiler.replay.arguments import (
     values_of,
 )
 from compiler.replay.grads import Argument, Old
-from compiler.replay.launch import Launch
 from compiler.replay.objects import are_alike, is_by_value, is_plain
 from compiler.replay.pasts import Pasts, Twice
 from compiler.replay.results import New, results_of
@@ -43,6 +42,7 @@ from compiler.replay.surroundings import around, is_immutable
 from compiler.replay.tracing import give_own_memory, traced
 from compiler.replay.walk import Unguarded
 from compiler.run import plans, sharding
+from compiler.run.launch import Launch
 from compiler.run.native import Changed
 from compiler.settings.options import Options
 from compiler.tensors import history, running, trees
@@ -130,15 +130,12 @@ class Captured:
         self._cells = [*given, *self._grads.inputs(), *numbers]
         self._inputs = _places(self._cells, self._buffers)
         known = {number for number, _, _ in self._inputs}
-        self._arrays: list[Any] = [
+        arrays: list[Any] = [
             None if number in known else held(buffer).reshape(-1)
             for number, buffer in enumerate(self._buffers)
         ]
         draws = [each for each in self.traced.drawn if isinstance(each, Draw)]
         self._random = [data_of(buffer) for draw in draws for buffer in (draw.key, draw.first)]
-        addresses = [
-            address_of(it) if isinstance(it, np.ndarray) else 0 for it in self._arrays
-        ]
         self._is_written = frozenset(self.structure.written_inputs)
         self._written = {self._buffers[n].unique for n in self._is_written - known}
         self._written_inputs = [each for each in self._inputs if each[0] in self._is_written]
@@ -148,7 +145,7 @@ class Captured:
         self.read = frozenset(b.unique for n, b in enumerate(self._buffers) if n not in known)
         """The numbers of the outside buffers that a run reads."""
         self._collecting = history.CHANGES[0], history.collecting(t for t, _ in self._state)
-        self._fixed = _Intervals(self._arrays, self.structure.written_inputs)
+        self._fixed = _Intervals(arrays, self.structure.written_inputs)
         self._has_variables = any(node.extents for node in toposort(self._each))
         self._own = frozenset(id(tensor) for tensor, _ in self._state)
         self._alone = Alone(self.written, self._own)
@@ -160,7 +157,7 @@ class Captured:
         is_simple = self._results.is_one and not self._results.forgotten
         self._is_simple = is_simple and not self._pasts.rows
         """True if a call only results in one new tensor."""
-        self._launch = Launch.of(self.structure, addresses, self._results.wanted)
+        self._launch = Launch.of(self.structure, arrays, self._results.wanted)
         self._around.forget()
         self._guards = self._around.guards
 
@@ -285,7 +282,7 @@ class Captured:
         return (run.result,)
 
     def _run(self, run: "_Replay", call: Call) -> None:
-        data = list(self._arrays)
+        data = self._launch.arrays.copy()
         changed: Changed = {}
         cells = run.cells
         run.leaves, self._values = self._values, ()

@@ -15,7 +15,7 @@ In order: each imports only what stands before it.
     recompiled.py      the number of compilations that each line of the user caused
     remembered.py      compiled programs cached on disk
     plans.py           execution plans: a program compiled once, run often, on other data
-    direct.py          runs that take one foreign call
+    launch.py          a program ready to run on memory of known addresses: one foreign call
     execution_plan.py  a program as an execution plan: `prepare`
     reading.py         parts of data that are in memory, copied without a program
     sharding.py        sharded tensors as programs

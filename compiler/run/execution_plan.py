@@ -12,22 +12,24 @@ each run has its own memory, so threads may share a plan. The caller owns the re
 memory with no input, no tensor and no other result.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy import ndarray
 
 from compiler.core.errors import CompileError, located
 from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
-from compiler.device import buffers
+from compiler.device import buffers, cpu
 from compiler.device.allocator import address_of
 from compiler.device.remote import Data
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.kinds.markers import PLACEHOLDER
-from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.nodes import Buffer, Shape, Sink, TensorNode
 from compiler.llvm.cache import (
     OBJECT,
     OBJECTS,
@@ -43,14 +45,18 @@ from compiler.pipeline.dropped import DROPPED
 from compiler.run import numbers, plans, recompiled, remembered
 from compiler.run.bindings import Values, bindings_of, sliced
 from compiler.run.budget import AtBuffer
-from compiler.run.direct import Direct, direct_of
 from compiler.run.feeding import Given, Inputs, inputs_of, key_of
+from compiler.run.launch import Direct, Launch
+from compiler.run.native import Changed
 from compiler.run.overlap import Level
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.settings.options import Cache, Options
 
 Array = np.ndarray[Any, Any]
-Usual: TypeAlias = tuple[tuple[int, ...], "np.dtype[Any]"]
+Usual: TypeAlias = tuple[int, Shape, "np.dtype[Any]"]
+"""An input that needs no conversion: its number in the structure, its shape and its type."""
+Quick: TypeAlias = tuple[Direct, Sequence[Usual], frozenset[int]]
+"""A run by one foreign call, the inputs in the order of the program, those that need data."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +113,33 @@ class ExecutionPlan:
         fit. Inputs are never written: the program writes in place to a copy.
         """
         direct = self._direct
-        if direct is not None and not variables:
+        if direct is not None and not variables and cpu.MEMORY.budget is None:
             try:
-                made = direct.run(inputs)
+                results = self._directly(inputs, direct)
             except CompileError:
-                made = None  # below it is raised again, with the user's line
-            if made is not None:
-                return made
+                results = None  # below it is raised again, with the user's line
+            if results is not None:
+                return results
         return self._run(inputs, variables)
+
+    def _directly(self, inputs: Given, quick: Quick) -> list[Array] | None:
+        """The results, by one foreign call; None if data have to be converted or refused."""
+        direct, usual, needed = quick
+        changed: Changed = {}
+        if type(inputs) is list and len(inputs) <= len(usual):
+            given = inputs.copy()  # keeps the arrays alive, even if another thread changes the list
+            # passing strict=False takes twice as long
+            pairs: Iterable[tuple[Usual, Any]] = zip(usual, given)  # noqa: B905
+        else:
+            pairs = [(usual[place], it) for place, it in self.feed.by_place(inputs).items()]
+        for (number, shape, dtype), array in pairs:
+            if type(array) is not ndarray or array.shape != shape or array.dtype != dtype:
+                return None
+            flags = array.flags
+            if not flags.carray and not (flags.c_contiguous and flags.aligned):
+                return None
+            changed[number] = address_of(array)
+        return direct((), changed, None) if needed <= changed.keys() else None
 
     @located
     def _run(self, inputs: Given, variables: Values | None) -> list[Array]:
@@ -122,10 +147,7 @@ class ExecutionPlan:
         given = self.feed.by_place(inputs)
         is_variable = variables or self.feed.bindings.variables
         values = self.feed.values(given, variables or {}) if is_variable else {}
-        data: Sequence[Data] = self._own
-        addresses = self._addresses
-        if numbers := {*self._unready, *(self._numbers[place] for place in given)}:
-            data, addresses = self._data(numbers, given, values)
+        data, addresses = self._data(given, values)
         try:
             made = plans.run(self.structure, data, values, addresses)
         except AtBuffer:
@@ -139,13 +161,30 @@ class ExecutionPlan:
         return sliced(flat, self.root.sources, values)
 
     @cached_property
-    def _direct(self) -> Direct | None:
-        """Runs that need one foreign call; None if each run needs more."""
-        is_more = self.structure.written_inputs or self._rows or self.feed.bindings.variables
-        if is_more or self._shapes is None or any(self.structure.shared_results):
+    def _direct(self) -> Quick | None:
+        """A run by one foreign call, if machine code does all of it, no input is written or has a
+        dynamic extent, no variable has a value, and each result has its own memory. Else None."""
+        structure, shapes = self.structure, self._shapes
+        is_more = structure.written_inputs or self._rows or self.feed.bindings.variables
+        if is_more or shapes is None or any(structure.shared_results):
             return None
-        own = [0 if n in self._unready else at for n, at in enumerate(self._addresses)]
-        return direct_of(self.structure, self.feed, self._order, own, self._shapes)
+        blocks = {block.buffer for block in structure.native.blocks}
+        is_whole = all(buffer in blocks and buffer.size == math.prod(shape)
+                       for buffer, shape in zip(structure.results, shapes, strict=True))
+        direct = self._launch.direct
+        if direct is None or not is_whole:
+            return None
+        usual = [(self._numbers[place], buffer.shape, buffer.dtype.numpy)
+                 for place, buffer in enumerate(self.inputs)]
+        return direct, usual, self._empty
+
+    @cached_property
+    def _launch(self) -> Launch:
+        """Runs on the flat data of every input whose memory does not move."""
+        unready = {*self._empty, *self.structure.written_inputs, *self._rows}
+        arrays = [None if number in unready else buffers.held(buffer).reshape(-1)
+                  for number, buffer in enumerate(self.buffers)]
+        return Launch.of(self.structure, arrays, shapes=self._shapes)
 
     @cached_property
     def _shapes(self) -> tuple[tuple[int, ...], ...] | None:
@@ -155,57 +194,30 @@ class ExecutionPlan:
         return tuple(node.shape for node in nodes) if is_whole else None
 
     def _data(
-        self, numbers: Iterable[int], given: Mapping[int, Any], values: Mapping[str, int]
+        self, given: Mapping[int, Any], values: Mapping[str, int]
     ) -> tuple[list[Data], list[int]]:
-        """The flat data of all inputs, those of `numbers` looked up again, and their addresses."""
-        data, addresses = list(self._own), self._addresses.copy()
-        for number in numbers:
-            array, usual = given.get(self._order[number]), self._usual[number]
-            if usual is None or array is None or not _is(array, usual):
-                array = self._flat(number, given, values)
-            data[number] = array.reshape(-1)
-            addresses[number] = address_of(array)
+        """The flat data of all inputs, and their addresses: known unless data are passed, or a run
+        has to process them."""
+        launch = self._launch
+        data, addresses = launch.arrays.copy(), launch.addresses[: len(launch.arrays)]
+        passed = {self._numbers[place] for place in given}
+        passed.update(number for number, array in enumerate(data) if array is None)
+        for number in passed:
+            flat = self.feed.array(self._order[number], given, values).reshape(-1)
+            is_written = number in self.structure.written_inputs
+            data[number] = flat = flat.copy() if is_written else flat
+            addresses[number] = address_of(flat)
         return data, addresses
 
     @cached_property
-    def _usual(self) -> tuple[Usual | None, ...]:
-        """Shape and type of each input; None if it is written or has a dynamic extent."""
-        others = {*self.structure.written_inputs, *self._rows}
-        return tuple(
-            None if n in others else (buffer.shape, buffer.dtype.numpy)
-            for n, buffer in enumerate(self.buffers)
-        )
+    def _empty(self) -> frozenset[int]:
+        """The inputs without data of their own."""
+        return frozenset(n for n, b in enumerate(self.buffers) if b.unique == PLACEHOLDER)
 
     @cached_property
     def _rows(self) -> tuple[int, ...]:
         """The inputs whose number of rows is a variable."""
         return tuple(self._numbers[place] for place in self.feed.rows)
-
-    @cached_property
-    def _unready(self) -> tuple[int, ...]:
-        """The inputs that each run has to process: without data, written, or of dynamic extent."""
-        empty = (n for n, b in enumerate(self.buffers) if b.unique == PLACEHOLDER)
-        return (*empty, *self.structure.written_inputs, *self._rows)
-
-    @cached_property
-    def _own(self) -> tuple[Data, ...]:
-        """The flat data of every other input, whose memory does not move."""
-        none = np.empty(0, np.uint8)
-        unready = set(self._unready)
-        return tuple(
-            none if n in unready else buffers.held(buffer).reshape(-1)
-            for n, buffer in enumerate(self.buffers)
-        )
-
-    @cached_property
-    def _addresses(self) -> list[int]:
-        """The addresses of the data, for a plan that runs often."""
-        return [address_of(a) if isinstance(a, np.ndarray) else 0 for a in self._own]
-
-    def _flat(self, number: int, given: Mapping[int, Any], values: Mapping[str, int]) -> Array:
-        """The flat data of one input."""
-        flat = self.feed.array(self._order[number], given, values).reshape(-1)
-        return flat.copy() if number in self.structure.written_inputs else flat
 
     def explain(self) -> str:
         """Levels, items and memory as text."""
@@ -229,14 +241,6 @@ class ExecutionPlan:
     def __repr__(self) -> str:
         count = sum(len(level.items) for level in self.levels)
         return f"ExecutionPlan(inputs: {self.feed}; {count} items, {len(self.levels)} levels)"
-
-
-def _is(array: object, usual: Usual) -> TypeGuard[Array]:
-    """True if `array` needs no conversion: the common case, checked quickly."""
-    if type(array) is not np.ndarray or (array.shape, array.dtype) != usual:
-        return False
-    flags = array.flags
-    return flags.carray or (flags.c_contiguous and flags.aligned)
 
 
 @program_call

@@ -120,32 +120,15 @@ class NativePlan:
     """The numbers of inputs that are written before the last part, or by Python."""
     only: Callable[[int, int, int], None] | None = None
     """The only kernel, if the plan is one kernel of one task: it needs no driver."""
-    _free: "deque[_Workspace]" = field(default_factory=deque)
+    free: "deque[_Workspace]" = field(default_factory=deque)
+    """Memory of runs before, for the next one."""
 
     @cached_property
-    def direct(self) -> Callable[[list[int], Changed, Effects | None], None] | None:
-        """Runs all of the plan on bases (inputs, blocks, values), some of them changed: one foreign
-        call, whatever the data are. None where there is more to be done, or nothing."""
-        if len(self.parts) != 1 or len(self.aligned) or not isinstance(self.parts[0], StepRun):
-            return None
-        part, only, width, free = self.parts[0], self.only, self.threads, self._free
-        run, mark = None if only else native().run, self.mark
-
-        def call(own: list[int], changed: Changed, effects: Effects | None = None) -> None:
-            space = self._workspace(own, changed)
-            if effects is not None and mark is not None:
-                effects.expect(space.each, mark)
-            if only is not None:
-                only(space.address, 0, space.places[1])
-            elif run is not None:
-                pool = WORKERS.pool(width)
-                run(pool, part.address, part.count, space.address, space.places[1], self.stride)
-            if effects is not None:
-                effects.is_done = True  # another run may reuse the words
-            if self._is_kept:
-                free.append(space)
-
-        return call
+    def whole(self) -> StepRun | None:
+        """The steps of the plan, if one foreign call is all of it, whatever the data are. None
+        where there is more to be done, or nothing."""
+        part = self.parts[0] if len(self.parts) == 1 and not len(self.aligned) else None
+        return part if isinstance(part, StepRun) else None
 
     @cached_property
     def _uses(self) -> dict[int, tuple[Array, Array]]:
@@ -163,7 +146,7 @@ class NativePlan:
         }  # fmt: skip
 
     @cached_property
-    def _is_kept(self) -> bool:
+    def is_kept(self) -> bool:
         """True if the next run can reuse its memory: it is small and was not shared."""
         nbytes = self.stride * self.threads + (self.memory.arena if self.memory else 0)
         return nbytes <= KEPT_ARENA and all(isinstance(part, StepRun) for part in self.parts)
@@ -189,7 +172,7 @@ class NativePlan:
             made[block.buffer], address = block.make()
             bases.append(address)
         bases += [values[name] for name in self.variables]
-        space = self._workspace(bases, {})
+        space = self.workspace(bases, {})
         if len(self.aligned) and (space.words[self.aligned] % LINE).any():
             self._leave(space)
             addresses = bases[: len(self.inputs)]
@@ -250,10 +233,10 @@ class NativePlan:
             python(part, held)
         effects.is_done = True
 
-    def _workspace(self, own: list[int], changed: Changed) -> _Workspace:
+    def workspace(self, own: list[int], changed: Changed) -> _Workspace:
         """The memory of a run, its words filled."""
         try:
-            space = self._free.pop()
+            space = self.free.pop()
         except IndexError:
             words = np.empty(len(self.bases), np.int64)
             space = _Workspace(words, words.ctypes.data, words.data)
@@ -301,8 +284,8 @@ class NativePlan:
 
     def _leave(self, space: _Workspace) -> None:
         """Keep the workspace for the next run, unless it is large or the arena was shared."""
-        if self._is_kept and cpu.MEMORY.budget is None:
-            self._free.append(space)
+        if self.is_kept and cpu.MEMORY.budget is None:
+            self.free.append(space)
 
     def _arena(self) -> Array | None:
         """Memory that buffers share, one after the other."""

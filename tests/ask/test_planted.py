@@ -16,8 +16,8 @@ from compiler.core.errors import InternalError
 from compiler.pipeline import kernels
 from compiler.run import assemble, plans
 from compiler.run.bindings import hold
-from compiler.run.direct import Direct
 from compiler.run.execution_plan import ExecutionPlan
+from compiler.run.launch import Launch
 from compiler.schedule import host, pitch
 from compiler.schedule.analysis.share import MemoryPlan, share
 from tests.faults import unflip
@@ -117,12 +117,12 @@ def test_inputs_that_are_swapped_for_machine_code(monkeypatch: pytest.MonkeyPatc
 
 
 def test_inputs_that_a_plan_swaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = Direct.run
+    usual = ExecutionPlan._directly
 
-    def swapped(self: Any, inputs: Any) -> Any:
-        return usual(self, inputs and inputs[::-1])
+    def swapped(self: Any, inputs: Any, direct: Any) -> Any:
+        return usual(self, inputs and inputs[::-1], direct)
 
-    monkeypatch.setattr(Direct, "run", swapped)
+    monkeypatch.setattr(ExecutionPlan, "_directly", swapped)
     stage, note = blamed(random(40, 30, name="x") - random(40, 30, name="y"))
     assert stage == "prepare().run(inputs)"
     assert "it is right with inputs 0 (x) and 1 (y) exchanged" in note
@@ -133,8 +133,9 @@ def test_what_a_second_run_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def forgetful(self: Any, inputs: Any = (), variables: Any = None) -> Any:
         found = usual(self, inputs, variables)
-        own = self._direct.own[::-1]
-        self.__dict__["_direct"] = replace(self._direct, own=[*own[1:], 0])
+        arrays = self._launch.arrays[::-1]
+        self.__dict__["_launch"] = Launch.of(self.structure, arrays, shapes=self._shapes)
+        self.__dict__.pop("_direct")
         return found
 
     monkeypatch.setattr(ExecutionPlan, "run", forgetful)

@@ -9,7 +9,7 @@ import compiler
 from compiler import Tensor, nn, optim
 from compiler.device import cpu
 from compiler.replay.function import JitFunction
-from compiler.replay.launch import Launch
+from compiler.run.launch import Launch
 
 
 def _training() -> tuple[JitFunction, Tensor, Tensor]:

@@ -93,7 +93,7 @@ def test_a_small_arena_stays_for_the_next_run(
     data = [array(size), array(size)]
     for x in (data[0], data[0], data[1], data[0]):
         np.testing.assert_array_equal(plan.run([x], {}, nobody)[result], x)
-    assert [space.arena is not None for space in plan._free] == [True] * is_kept
+    assert [space.arena is not None for space in plan.free] == [True] * is_kept
 
 
 def test_a_program_of_several_tasks_by_itself() -> None:

@@ -14,8 +14,8 @@ from compiler import Options, Tensor, Variable, prepare
 from compiler.core.errors import CompileError, DataError, DTypeError, ShapeError, SizeError
 from compiler.device import allocator, cpu
 from compiler.device.allocator import address_of
-from compiler.run.direct import SMALL
 from compiler.run.execution_plan import ExecutionPlan
+from compiler.run.launch import SMALL
 from compiler.run.native import NativePlan
 from compiler.threads.workers import WORKERS, native
 from tests.evaluate import assert_same
@@ -54,10 +54,10 @@ def test_what_is_direct(name: str) -> None:
     assert direct(prepare(program())) is is_direct
 
 
-def with_noted(plan: ExecutionPlan, calls: list[str]) -> ExecutionPlan:
-    """The plan, before its first run: foreign calls and what is allocated are noted."""
-    native = plan.structure.native
-
+def noted_plan(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch, program: Callable[[], Any]
+) -> ExecutionPlan:
+    """A plan, before its first run, whose foreign calls and allocations are noted."""
     def noting(name: str, usual: Callable[..., Any]) -> Callable[..., Any]:
         def noted(*words: Any) -> Any:
             calls.append(name)
@@ -65,11 +65,13 @@ def with_noted(plan: ExecutionPlan, calls: list[str]) -> ExecutionPlan:
 
         return noted
 
+    small = cpu.MEMORY.small_maker
+    monkeypatch.setattr(cpu.MEMORY, "small_maker", lambda *words: noting("memory", small(*words)))
+    plan = prepare(program())
+    native = plan.structure.native
     if native.only is not None:
         object.__setattr__(native, "only", noting("foreign", native.only))
     assert plan._direct is not None
-    makers = [(number, noting("memory", make)) for number, make in plan._direct.makers]
-    plan.__dict__["_direct"] = replace(plan._direct, makers=makers)
     return plan
 
 
@@ -78,7 +80,7 @@ def test_a_tiny_run_is_one_foreign_call_and_makes_only_its_result(
 ) -> None:
     compiler.cache_clear()
     calls: list[str] = []
-    plan = with_noted(prepare(Tensor(DATA, name="x") + 1), calls)
+    plan = noted_plan(calls, monkeypatch, lambda: Tensor(DATA, name="x") + 1)
     plan.run()
     monkeypatch.setattr(cpu.MEMORY, "_block", None)
     monkeypatch.setattr(NativePlan, "_supply", None)
@@ -103,7 +105,7 @@ def test_a_run_of_many_kernels_is_one_foreign_call(monkeypatch: pytest.MonkeyPat
         calls.append("foreign")
         usual.run(*words)
 
-    monkeypatch.setattr("compiler.run.native.native", lambda: replace(usual, run=run))
+    monkeypatch.setattr("compiler.threads.workers.native", lambda: replace(usual, run=run))
     monkeypatch.setattr(WORKERS, "_made", None)  # nobody is woken
     compiler.cache_clear()
     plan = prepare(made, Options(kernel_operations=1))
@@ -177,7 +179,7 @@ def test_what_does_not_fit_is_refused_with_its_line(
     plan.run()
     with pytest.raises(error) as caught:
         plan.run(given)
-    assert "test_direct.py" in str(caught.value) and "plan.run(given)" in str(caught.value)
+    assert "test_launch.py" in str(caught.value) and "plan.run(given)" in str(caught.value)
     assert_same(plan.run([DATA])[0], DATA + 1)
 
 
