@@ -2,6 +2,7 @@
 
 In order: each imports only what stands before it.
 
+    axis_names.py          the names of loop axes and of their parts
     choices.py             how the loops of one kernel are transformed, as data
     nodes.py               kernel loops
     by_hand.py             scalar nodes for launch sizes written by hand

@@ -39,6 +39,7 @@ from typing import Literal, TypeAlias, TypeVar
 from compiler.core.errors import ScheduleError
 from compiler.core.passes import renamed
 from compiler.core.printable import ShownAsText
+from compiler.loops.axis_names import AxisName
 
 Tail = Literal["peel", "mask"]
 Form = Literal["plain", "shifted"]
@@ -52,6 +53,21 @@ class Tile:
     size: int
     tail: Tail = "peel"
     because: str = ""
+
+    @property
+    def outer(self) -> AxisName:
+        """The loop over the tiles."""
+        return AxisName(self.axis).outer
+
+    @property
+    def inner(self) -> AxisName:
+        """The loop over the iterations of one tile."""
+        return AxisName(self.axis).inner
+
+    @property
+    def rest(self) -> AxisName:
+        """The loop over the remainder."""
+        return AxisName(self.axis).rest
 
 
 @dataclass(frozen=True, slots=True)

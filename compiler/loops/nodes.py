@@ -41,11 +41,13 @@ which may be concurrent.
 
 import math
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal
 
 from compiler.core.dtypes import DType, Scalar, bool_, int64
 from compiler.core.node import Node
 from compiler.graph.bits import from_bits, to_bits
+from compiler.loops.axis_names import AxisName
 from compiler.ops.bounds import INT64_MAX, Bounds
 from compiler.ops.table import OPS
 
@@ -129,7 +131,7 @@ class Range(ScalarNode):
         return bounds[1]
 
     @property
-    def name(self) -> str:
+    def name(self) -> AxisName:
         """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one; part 1 is `i0.1`."""
         return axis_name(self.role, self.number, self.part)
 
@@ -348,12 +350,13 @@ def _clamp_bounds(node: Alu) -> Bounds:
     return None
 
 
-def axis_name(role: Role, number: int, part: tuple[int, ...] = ()) -> str:
+def axis_name(role: Role, number: int, part: tuple[int, ...] = ()) -> AxisName:
     """`i0` for a normal axis, `r2` for a reduction, `s4` for a serial one, at every stage.
 
     The part of a tiled axis follows a dot: `i0.1`, and `i0.1.0` if that was tiled again.
     """
-    return ".".join([f"{LETTERS[role]}{number}", *map(str, part)])
+    name = AxisName(f"{LETTERS[role]}{number}")
+    return reduce(AxisName.part, part, name)
 
 
 def memory(node: ScalarNode) -> Argument | Local:

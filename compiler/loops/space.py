@@ -11,6 +11,7 @@ If no range is vectorised, LLVM vectorises loops with unit stride (`count.py`).
 import math
 
 from compiler.core.node import toposort
+from compiler.loops.axis_names import REST
 from compiler.loops.count import count, lanes
 from compiler.loops.nodes import Body, DefineVar, Load, Range, ScalarNode, Store, axis_name
 from compiler.loops.symbolic import at_greatest, limits
@@ -57,7 +58,7 @@ def iteration_space(
 
 
 def _groups(ranges: list[Range]) -> list[Tiles]:
-    """The ranges by axis; the remainder of a tiled axis, part 2, is an axis of its own."""
+    """The ranges by axis; the remainder of a tiled axis is an axis of its own."""
     found: dict[tuple[int, tuple[int, ...]], Tiles] = {}
     for each in sorted(ranges, key=lambda r: (r.number, r.part)):
         found.setdefault((each.number, _rest(each)), []).append(each)
@@ -66,7 +67,7 @@ def _groups(ranges: list[Range]) -> list[Tiles]:
 
 def _rest(each: Range) -> tuple[int, ...]:
     """The remainder that a range belongs to, if any."""
-    last = max((n + 1 for n, cut in enumerate(each.part) if cut == 2), default=0)
+    last = max((n + 1 for n, cut in enumerate(each.part) if cut == REST), default=0)
     return each.part[:last]
 
 

@@ -10,10 +10,12 @@
 Whether what comes out is legal is for the passes to say.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from compiler.core.node import toposort
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import (
     Accumulate,
     CacheRow,
@@ -96,7 +98,7 @@ def neighbours(choices: Choices, known: Space) -> list[Move]:
     return list(found.values())
 
 
-Made = Iterator[tuple[str, Rows]]
+Changes = Iterator[tuple[str, Rows]]
 
 
 def _groups(rows: Rows) -> list[tuple[Tile, ...]]:
@@ -104,12 +106,8 @@ def _groups(rows: Rows) -> list[tuple[Tile, ...]]:
     found: dict[tuple[str, int, str], list[Tile]] = {}
     for row in rows:
         if isinstance(row, Tile):
-            found.setdefault((_root(row.axis), row.size, row.because), []).append(row)
+            found.setdefault((AxisName(row.axis).root, row.size, row.because), []).append(row)
     return [tuple(group) for group in found.values()]
-
-
-def _root(axis: str) -> str:
-    return axis.partition(".")[0]
 
 
 def _resized(rows: Rows, group: tuple[Tile, ...], size: int) -> Rows:
@@ -119,34 +117,34 @@ def _resized(rows: Rows, group: tuple[Tile, ...], size: int) -> Rows:
 
 def _near(rows: Rows, group: tuple[Tile, ...], above: bool, below: bool) -> list[int]:
     """Sizes near that of a group; in multiples of the tile inside it, where there is one."""
-    size, inside = group[0].size, f"{group[0].axis}.1"
-    if any(isinstance(r, Vectorize) and r.axis == inside for r in rows):
-        return [n for n, wanted in ((size * 2, above), (size // 2, below)) if wanted and n > 1]
-    unit = next((r.size for r in rows if isinstance(r, Tile) and r.axis == inside), 1)
+    size, inside = group[0].size, group[0].inner
+    if any(isinstance(row, Vectorize) and row.axis == inside for row in rows):
+        return [n for n in (*[size * 2] * above, *[size // 2] * below) if n > 1]
+    unit = next((row.size for row in rows if isinstance(row, Tile) and row.axis == inside), 1)
     unit = unit if size % unit == 0 else 1
-    more = [n * unit for n in SIZES if n * unit > size][:STEPS] if above else []
-    less = [n * unit for n in SIZES if n * unit < size][-STEPS:] if below else []
-    halves = [size // 2 // unit * unit] if below else []
-    twice = [size * 2] if above else []
-    return [n for n in dict.fromkeys((*more, *less, *twice, *halves)) if n > 1 or unit > 1]
+    multiples = [n * unit for n in SIZES]
+    more = [n for n in multiples if n > size][:STEPS] * above
+    less = [n for n in multiples if n < size][-STEPS:] * below
+    ends = [size * 2] * above + [size // 2 // unit * unit] * below
+    return [n for n in dict.fromkeys((*more, *less, *ends)) if n > 1 or unit > 1]
 
 
-def _sizes(rows: Rows, known: Space) -> Made:
+def _sizes(rows: Rows, known: Space) -> Changes:
     for group in _groups(rows):
         for size in _near(rows, group, True, True):
             yield f"tile {group[0].axis} {group[0].size} → {size}", _resized(rows, group, size)
 
 
-def _pairs(rows: Rows, known: Space) -> Made:
+def _pairs(rows: Rows, known: Space) -> Changes:
     """One tile larger, another smaller: what is in registers stays about as much."""
     sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     groups = [
         group for group in _groups(rows)
-        if not sides.isdisjoint((f"{group[0].axis}.1", f"{group[0].axis}.1.0"))
+        if not sides.isdisjoint((group[0].inner, group[0].inner.outer))
     ]  # fmt: skip
     for wide in groups:
         for low in groups:
-            if _root(wide[0].axis) == _root(low[0].axis):
+            if AxisName(wide[0].axis).root == AxisName(low[0].axis).root:
                 continue
             for more in _near(rows, wide, True, False):
                 for less in _near(rows, low, False, True):
@@ -155,7 +153,7 @@ def _pairs(rows: Rows, known: Space) -> Made:
                     yield f"tile {one}, {low[0].axis} {low[0].size} → {less}", made
 
 
-def _tails(rows: Rows, known: Space) -> Made:
+def _tails(rows: Rows, known: Space) -> Changes:
     """Tails peeled off instead of masked, or masked."""
     for number, row in enumerate(rows):
         if isinstance(row, Tile):
@@ -164,7 +162,7 @@ def _tails(rows: Rows, known: Space) -> Made:
             yield change, (*rows[:number], other, *rows[number + 1 :])
 
 
-def _orders(rows: Rows, known: Space) -> Made:
+def _orders(rows: Rows, known: Space) -> Changes:
     """Two axes that are next to each other the other way round, unless that changes nothing."""
     sides = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     fixed = {row.axis for row in rows if isinstance(row, Parallelize)}
@@ -186,13 +184,13 @@ def _orders(rows: Rows, known: Space) -> Made:
                     yield f"{two} outside of {one}", (*rows, Reorder((two, one), WHY))
 
 
-def _without(rows: Rows, known: Space) -> Made:
+def _without(rows: Rows, known: Space) -> Changes:
     for number, row in enumerate(rows):
         if not isinstance(row, Tile):
             yield f"without {show(row)}", (*rows[:number], *rows[number + 1 :])
 
 
-def _moved(rows: Rows, known: Space) -> Made:
+def _moved(rows: Rows, known: Space) -> Changes:
     """A tile packed at another loop, more or fewer rows added together, other streams."""
     for number, row in enumerate(rows):
         before, after = rows[:number], rows[number + 1 :]
@@ -216,12 +214,12 @@ def _moved(rows: Rows, known: Space) -> Made:
 
 def _loops(rows: Rows, known: Space) -> list[str]:
     """Axes whose iterations may be loops: whole ones, and the outer parts of cut ones."""
-    cut = {row.axis for row in rows if isinstance(row, Tile)}
+    cut = {AxisName(row.axis) for row in rows if isinstance(row, Tile)}
     whole = [r.name for r in known.axes if r.role == "normal" and r.name not in cut]
-    return ["", *whole, *(f"{axis}.0" for axis in sorted(cut))]
+    return ["", *whole, *(axis.outer for axis in sorted(cut))]
 
 
-def _shared(rows: Rows, known: Space) -> Made:
+def _shared(rows: Rows, known: Space) -> Changes:
     """Iterations over cores; more tasks than cores, for iterations that differ."""
     held = [row for row in rows if isinstance(row, Parallelize)]
     rest = tuple(row for row in rows if not isinstance(row, Parallelize))
@@ -233,7 +231,7 @@ def _shared(rows: Rows, known: Space) -> Made:
         yield f"{twice.tasks} tasks", (*rest, twice)
 
 
-def _vectors(rows: Rows, known: Space) -> Made:
+def _vectors(rows: Rows, known: Space) -> Changes:
     """An axis as lanes of vectors, several at a time, instead of all that was done with it."""
     for axis in known.axes:
         if axis.role == "serial" or axis.extent < known.lanes or known.lanes < 2:
@@ -249,10 +247,10 @@ def _vectors(rows: Rows, known: Space) -> Made:
 def _concerns(row: Choice, axis: str) -> bool:
     """True if a choice names an axis or a part of it."""
     names = row.axes if isinstance(row, Reorder) else (getattr(row, "axis", ""),)
-    return any(_root(name) == axis for name in names)
+    return any(AxisName(name).root == axis for name in names)
 
 
-def _blocks(rows: Rows, known: Space) -> Made:
+def _blocks(rows: Rows, known: Space) -> Changes:
     """An axis of the output cut into blocks; the choices that were for it are for each block."""
     normal = [r for r in known.axes if r.role == "normal"]
     for axis in normal:
@@ -260,7 +258,7 @@ def _blocks(rows: Rows, known: Space) -> Made:
             if size * 2 > axis.extent:
                 continue
             name = axis.name
-            inner = tuple(_renamed(row, name, f"{name}.1") for row in rows)
+            inner = tuple(_renamed(row, name, name.inner) for row in rows)
             rest = () if axis.extent % size == 0 else _rest(rows, name)
             others = tuple(r.name for r in normal if r is not axis)
             made: Rows = (Tile(name, size, "peel", WHY), *inner, *rest)
@@ -270,28 +268,28 @@ def _blocks(rows: Rows, known: Space) -> Made:
                 yield f"blocks of {size} along {name} outside", outside
 
 
-def _rest(rows: Rows, name: str) -> Rows:
+def _rest(rows: Rows, name: AxisName) -> Rows:
     """The cuts and levels of an axis, for what its blocks leave over."""
     kinds = Tile | Unroll | Vectorize
     concerned = (row for row in rows if isinstance(row, kinds) and _concerns(row, name))
-    return tuple(_renamed(row, name, f"{name}.2") for row in concerned)
+    return tuple(_renamed(row, name, name.rest) for row in concerned)
 
 
-def _outside(rows: Rows, name: str, others: tuple[str, ...]) -> Rows:
+def _outside(rows: Rows, name: AxisName, others: tuple[str, ...]) -> Rows:
     """The blocks of an axis outside of everything but what is shared out over cores."""
     shared = [row.axis for row in rows if isinstance(row, Parallelize)]
-    shared = [axis for axis in shared if _root(axis) != name]
+    shared = [axis for axis in shared if AxisName(axis).root != name]
 
     def order(axes: tuple[str, ...]) -> Reorder:
         rest = (axis for axis in axes if axis not in shared)
-        return Reorder((*shared, f"{name}.0", *rest), WHY)
+        return Reorder((*shared, name.outer, *rest), WHY)
 
     if not any(isinstance(row, Reorder) for row in rows):
         rows = (*rows, Reorder(others, WHY))
     made = (order(row.axes) if isinstance(row, Reorder) else row for row in rows)
     return tuple(
-        Parallelize(f"{name}.0", row.tasks, WHY)
-        if isinstance(row, Parallelize) and _root(row.axis) == name else row
+        Parallelize(name.outer, row.tasks, WHY)
+        if isinstance(row, Parallelize) and AxisName(row.axis).root == name else row
         for row in made
     )  # fmt: skip
 
@@ -299,8 +297,8 @@ def _outside(rows: Rows, name: str, others: tuple[str, ...]) -> Rows:
 def _renamed(row: Choice, old: str, new: str) -> Choice:
     """The choice with another name for an axis and for its parts."""
 
-    def name(axis: str) -> str:
-        return new + axis[len(old) :] if axis == old or axis.startswith(f"{old}.") else axis
+    def name(axis: str) -> AxisName:
+        return AxisName(axis).moved(old, new)
 
     match row:
         case Reorder():
@@ -319,12 +317,12 @@ def _renamed(row: Choice, old: str, new: str) -> Choice:
             return row
 
 
-def _unrolled(rows: Rows, known: Space) -> Made:
+def _unrolled(rows: Rows, known: Space) -> Changes:
     """Iterations side by side: of an axis that is short, or a few of a long one."""
     levels = {row.axis for row in rows if isinstance(row, Unroll | Vectorize)}
     cut = {row.axis: row for row in rows if isinstance(row, Tile)}
     for tile in cut.values():
-        inner = f"{tile.axis}.1"
+        inner = tile.inner
         if tile.size <= FEW and inner not in levels and inner not in cut:
             yield f"unroll {inner}", (*rows, Unroll(inner, WHY))
     for axis in known.axes:
@@ -334,24 +332,38 @@ def _unrolled(rows: Rows, known: Space) -> Made:
             yield f"unroll {axis.name}", (*rows, Unroll(axis.name, WHY))
         for size in (2, 4, 8):
             if axis.extent >= 2 * size:
-                made = (Tile(axis.name, size, "peel", WHY), *rows, Unroll(f"{axis.name}.1", WHY))
+                made = (Tile(axis.name, size, "peel", WHY), *rows, Unroll(axis.name.inner, WHY))
                 yield f"{size} iterations of {axis.name} side by side", made
 
 
-def _staged(rows: Rows, known: Space) -> Made:
+def _staged(rows: Rows, known: Space) -> Changes:
     """Scratch memory for what is read or computed again and again."""
+    yield from _packings(rows, known)
+    if not any(isinstance(row, CacheRow) for row in rows):
+        yield from _cached_rows(rows, known)
+    if not any(isinstance(row, Accumulate) for row in rows):
+        yield from _accumulated(rows, known)
+
+
+def _packings(rows: Rows, known: Space) -> Changes:
+    """Arguments packed, at any loop."""
     packed = {row.slot for row in rows if isinstance(row, Pack)}
     for slot in known.loaded:
         for at in _loops(rows, known) if slot not in packed else []:
             yield f"pack {slot} at {at or 'all'}", (*rows, Pack(slot, at, WHY))
-    if not any(isinstance(row, CacheRow) for row in rows):
-        for one in known.axes:
-            for two in known.axes:
-                if one is not two and one.extent == two.extent and one.role == "reduction":
-                    cached = CacheRow(one.name, two.name, WHY)
-                    yield f"cache_row {one.name} {two.name}", (cached, *rows)
-    if not any(isinstance(row, Accumulate) for row in rows):
-        for axis in known.axes:
-            for at in _loops(rows, known) if axis.role == "reduction" else []:
-                made = (*rows, Accumulate(axis.name, FEW, at, WHY))
-                yield f"accumulate {axis.name} inside {at or 'all'}", made
+
+
+def _cached_rows(rows: Rows, known: Space) -> Changes:
+    """Values along a reduction cached for another axis of the same extent."""
+    for one, two in itertools.permutations(known.axes, 2):
+        if one.extent == two.extent and one.role == "reduction":
+            cached = CacheRow(one.name, two.name, WHY)
+            yield f"cache_row {one.name} {two.name}", (cached, *rows)
+
+
+def _accumulated(rows: Rows, known: Space) -> Changes:
+    """Reductions that add to scratch memory, inside any loop."""
+    for axis in known.axes:
+        for at in _loops(rows, known) if axis.role == "reduction" else []:
+            sums = Accumulate(axis.name, FEW, at, WHY)
+            yield f"accumulate {axis.name} inside {at or 'all'}", (*rows, sums)

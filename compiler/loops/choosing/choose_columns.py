@@ -48,7 +48,7 @@ def columns(seen: Accesses, model: MachineModel) -> Choices | Reason:
         share = trip_count(name, trips, "a vector for each core", lanes * model.cores)
         words = Reason(f"{trips} results, a part for each core", share)
         choices.append(Tile(name, block, "peel", words))
-        name, trips, at = f"{name}.1", block, f"{name}.0"
+        name, trips, at = name.inner, block, name.outer
     else:
         at = _outside(seen)
     added = _added(seen, trips, at, model)

@@ -19,6 +19,7 @@ order, and stay in the nearest cache while all pairs use them.
 """
 
 from compiler.core.reason import Number, Reason
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import Choices, Reorder, Row, Tile, Unroll, Vectorize, chosen
 from compiler.loops.choosing.accesses import Accesses, extents
 from compiler.loops.choosing.lanes import (
@@ -71,21 +72,15 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     found, lanes = product(seen), lane_count(seen, model)
     if found is None:
         return Reason("it is no sum of products")
-    if found.is_open or found.is_panel_in_order or len(found.folded) != 1:
+    if not _is_along(found):
         return Reason("its operands do not both lie along the sum")
     fold = found.folded[0]
-    again = _again(found, seen)
     short, long = sorted((found.rows, found.columns), key=lambda r: r.extent)
-    is_along = found.panel.step(fold) == found.other.step(fold) == 1
-    if not is_along:
-        return Reason("its operands do not both lie along the sum")
     few = Number(f"trip count of {short.name}", short.extent, "", "at most", FEW)
+    against_rows = _against_rows(seen, found, short, long, few, model)
+    if against_rows:
+        return against_rows
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
-    if short.extent > FEW and not _is_paired(short, long, fold, seen, model):
-        return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
-    if again > 1 and short.extent * again > PAIRS:
-        rows = Number("rows that meet the same weights", short.extent * again, "", "at most", PAIRS)
-        return Reason("so many rows in all meet the same weights: tiles of sums pay", rows)
     if fold.extent < 2 * lanes:
         return Reason(f"sums of {fold.extent} are shorter than two vectors", few, enough)
     against = obstacle(seen.order, fold, seen.needs)
@@ -107,14 +102,39 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     else:
         results = together * (side if long.extent > FEW else long.extent)
         choices += _along(fold, lanes, results, words)
-    outside = found.outside[0] if found.outside else None
-    if outside is not None:
-        choices += shared_out(seen, outside.name, outside.extent, model)
-    elif long.extent > FEW:
-        choices += shared_out(seen, f"{long.name}.0", long.extent // side, model)
-    else:
-        choices += kept_on_one_core(seen, model)
-    return chosen(choices)
+    return chosen((*choices, *_shared_out(seen, found, long, side, model)))
+
+
+def _is_along(found: Product) -> bool:
+    """True if both operands are contiguous along the only axis of the sum."""
+    if found.is_open or found.is_panel_in_order or len(found.folded) != 1:
+        return False
+    fold = found.folded[0]
+    return found.panel.step(fold) == found.other.step(fold) == 1
+
+
+def _against_rows(
+    seen: Accesses, found: Product, short: Range, long: Range, few: Number, model: MachineModel
+) -> Reason:
+    """The reason why so many results are computed in tiles; empty if they are not."""
+    if short.extent > FEW and not _is_paired(short, long, found.folded[0], seen, model):
+        return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
+    again = _again(found, seen)
+    if again > 1 and short.extent * again > PAIRS:
+        rows = Number("rows that meet the same weights", short.extent * again, "", "at most", PAIRS)
+        return Reason("so many rows in all meet the same weights: tiles of sums pay", rows)
+    return Reason()
+
+
+def _shared_out(
+    seen: Accesses, found: Product, long: Range, side: int, model: MachineModel
+) -> list[Row]:
+    """The outermost loop divided among cores."""
+    if found.outside:
+        return shared_out(seen, found.outside[0].name, found.outside[0].extent, model)
+    if long.extent > FEW:
+        return shared_out(seen, long.name.outer, long.extent // side, model)
+    return kept_on_one_core(seen, model)
 
 
 def _again(found: Product, seen: Accesses) -> int:
@@ -130,7 +150,7 @@ def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
     rest = Reason(f"{words}; {left} iterations are left over", *words.numbers,
                   Number("iterations left over", left, "", "lanes", lanes))  # fmt: skip
     cut = Tile(name, lanes, "mask" if left else "peel", rest)
-    return [cut, Unroll(f"{name}.0", words), Vectorize(f"{name}.1", words)]
+    return [cut, Unroll(name.outer, words), Vectorize(name.inner, words)]
 
 
 def _is_paired(
@@ -146,13 +166,13 @@ def _side_by_side(found: Product, short: Range, long: Range, side: int, words: R
     if long.extent <= FEW:
         return [Unroll(short.name, words), Unroll(long.name, words)]
     name, rows = long.name, short.name
-    cuts, pairs, results = [Tile(name, side, "peel", words)], list[str](), [rows]
+    cuts, pairs, results = [Tile(name, side, "peel", words)], list[AxisName](), [rows]
     if short.extent > FEW:
         cuts.append(Tile(rows, PAIR, "peel", words))
-        pairs, results = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
-    results += [f"{name}.1", f"{name}.2"]
+        pairs, results = [rows.outer], [rows.inner, rows.rest]
+    results += [name.inner, name.rest]
     outside = [r.name for r in found.outside]
-    order = (*outside, f"{name}.0", *pairs, *results[-2:], *results[:-2])
+    order = (*outside, name.outer, *pairs, *results[-2:], *results[:-2])
     return [*cuts, Reorder(order, words), *(Unroll(each, words) for each in results)]
 
 
@@ -162,20 +182,20 @@ def _along(fold: Range, lanes: int, results: int, words: Reason) -> list[Row]:
     name, size = fold.name, lanes * several
     rest = fold.extent % size
     left = Number("iterations left over", rest, "", "of a block of", size)
-    trips = trip_count(f"{name}.0", fold.extent // size, "worth a rest of its own", PEELED)
+    trips = trip_count(name.outer, fold.extent // size, "worth a rest of its own", PEELED)
     tail = Reason(f"{words}; {rest} of {fold.extent} iterations are left over",
                   *words.numbers, left, trips)  # fmt: skip
     is_peeled = rest > 1 and fold.extent // size >= PEELED
     cut = Tile(name, size, "mask" if rest and not is_peeled else "peel", tail)
-    apart = in_vectors(f"{name}.2", rest, lanes, 1, "the rest of a sum") if is_peeled else []
+    apart = in_vectors(name.rest, rest, lanes, 1, "the rest of a sum") if is_peeled else []
     busy = Number("vectors of sums", several * results, "", "keep units busy", BUSY)
     if several == 1:
-        return [cut, Vectorize(f"{name}.1", words), *apart]
-    inner = f"{name}.1"
+        return [cut, Vectorize(name.inner, words), *apart]
+    inner = name.inner
     return [
         cut,
         Tile(inner, lanes, "peel", words),
-        Unroll(f"{inner}.0", Reason(f"{several} vectors of sums for each result", busy)),
-        Vectorize(f"{inner}.1", words),
+        Unroll(inner.outer, Reason(f"{several} vectors of sums for each result", busy)),
+        Vectorize(inner.inner, words),
         *apart,
     ]

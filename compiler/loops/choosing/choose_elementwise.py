@@ -36,6 +36,6 @@ def elementwise(seen: Accesses, model: MachineModel) -> Choices | Reason:
     outer, trips = seen.ranges[0].name, seen.ranges[0].extent
     if seen.ranges[0] is inner:
         size = chosen(choices).of(Tile)[0].size
-        outer, trips = f"{outer}.0", trips // size
+        outer, trips = outer.outer, trips // size
     choices += shared_out(seen, outer, trips, model)
     return chosen((*choices, *streamed(seen, inner, lanes, model)))

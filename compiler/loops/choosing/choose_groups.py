@@ -11,6 +11,7 @@ their own, the kernel is a convolution or a product.
 from compiler.core.node import toposort
 from compiler.core.reason import Number, Reason
 from compiler.core.trace import Provenance
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import Choices, Tile, chosen
 from compiler.loops.choosing.accesses import Accesses, accesses
 from compiler.loops.choosing.choose_dots import dots
@@ -32,7 +33,7 @@ def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:
     if not cuts:
         return Reason()
     inner = seen.ranges[-1].name
-    is_narrow = any(f"{cut.axis}.".startswith(f"{inner}.") for cut in cuts)
+    is_narrow = any(AxisName(cut.axis).is_in(inner) for cut in cuts)
     kinds = (windows, dots, products) if is_narrow else (dots, products, windows)
     for kind in kinds:
         found = kind(parted, model)

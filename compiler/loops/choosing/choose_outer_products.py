@@ -18,6 +18,7 @@ update.
 from dataclasses import replace
 
 from compiler.core.reason import Number, Reason
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import (
     Accumulate,
     Choice,
@@ -160,9 +161,9 @@ def _choices(
     if parts > 1:
         block = _block(found, parts, lanes)
         cuts.append(Tile(columns.name, block, "peel", why))
-        cuts += _vectors(f"{columns.name}.2", columns.extent % block, lanes)
-        around.append(f"{columns.name}.0")
-        inside = f"{columns.name}.1"
+        cuts += _vectors(columns.name.rest, columns.extent % block, lanes)
+        around.append(columns.name.outer)
+        inside = columns.name.inner
     cuts += _vectors(inside, block, lanes)
     accumulated = Accumulate(found.folded[0].name, ROWS, around[-1] if around else "", why)
     choices: list[Row] = [*cuts, _ordered(found, around, cuts, why), accumulated]
@@ -173,7 +174,7 @@ def _choices(
     return [*choices, *kept_on_one_core(seen, model)]
 
 
-def _vectors(name: str, trips: int, lanes: int) -> list[Choice]:
+def _vectors(name: AxisName, trips: int, lanes: int) -> list[Choice]:
     """The iterations of `name` in vectors. A remainder that is a power of two is a shorter vector
     without a mask."""
     made, left = in_vectors(name, trips, lanes, ADDED, "results next to each other"), trips % lanes
@@ -189,11 +190,11 @@ def _shortened(cut: Choice, lanes: int) -> Choice:
     return replace(cut, size=lanes, tail="peel")
 
 
-def _ordered(found: Product, around: list[str], cuts: list[Choice], why: Reason) -> Reorder:
+def _ordered(found: Product, around: list[AxisName], cuts: list[Choice], why: Reason) -> Reorder:
     """Loops over columns outside those over rows: a row of the panel is loaded once for all
     rows."""
     aside = [cut.axis for cut in cuts if isinstance(cut, Unroll | Vectorize)]
-    loops = [f"{cut.axis}.0" for cut in cuts if isinstance(cut, Tile)]
+    loops = [cut.outer for cut in cuts if isinstance(cut, Tile)]
     outer = [name for name in loops if name not in (*around, *aside)]
     return Reorder((*around, *outer, found.rows.name, *aside), why)
 

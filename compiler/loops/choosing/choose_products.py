@@ -10,6 +10,7 @@ each element of `rows` is read once for all its columns, each vector of `columns
 import math
 
 from compiler.core.reason import Number, Reason
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import (
     Choices,
     Dot,
@@ -111,7 +112,8 @@ def _fetched(seen: Accesses, found: Product, plan: Plan, model: MachineModel) ->
     rows = plan.block if plan.split == "rows" else found.rows.extent
     if rows < 2 * plan.height or found.is_open or _is_short(found):
         return []
-    near, tile = model.cache_bytes[1], found.rows.name + ".1" * (plan.split == "rows")
+    near, rows_name = model.cache_bytes[1], found.rows.name
+    tile = rows_name.inner if plan.split == "rows" else rows_name
     others: dict[int, int] = {}
     for access in seen.loads:
         is_matrix = access.step(found.columns) == 1 and bool(access.step(found.rows))
@@ -119,7 +121,7 @@ def _fetched(seen: Accesses, found: Product, plan: Plan, model: MachineModel) ->
         if is_matrix and access not in (found.panel, found.other) and nbytes > near:
             others[access.argument.slot] = nbytes
     return [
-        Prefetch(slot, found.columns.name, f"{tile}.0", Reason(
+        Prefetch(slot, found.columns.name, tile.outer, Reason(
             "the next tile's other operands are prefetched while this one is summed up",
             Number("bytes of the operand", nbytes, "bytes", "level-2 cache", near),
         )) for slot, nbytes in sorted(others.items())
@@ -161,90 +163,129 @@ def tiled(
     found: Product, plan: Plan, model: MachineModel, words: Words | None = None
 ) -> list[Row]:
     """The tiling, the order of the loops, and their levels."""
-    rows, columns = found.rows.name, found.columns.name
-    count, width, height = found.columns.extent, plan.width, plan.height
-    one = f"an iteration of {found.folded[0].name} for the longest part"
-    cycles = Number(one, plan.cycles, "cycles")
-    why = Reason(
-        f"{height} rows by {plan.vectors} vectors of {plan.lanes} for {found.rows.extent} rows by "
-        f"{count} columns: {height * plan.vectors} accumulators",
-        trip_count(rows, found.rows.extent, "rows of a tile", height),
-        trip_count(columns, count, "columns of a tile", width),
-        Number("accumulators", height * plan.vectors, "", "at most", plan.most),
-        cycles,
-    )
-    cores = Number(f"{plan.split} share out over cores", plan.cores)
-    shared = f"about {plan.cycles:,.0f} cycles for each iteration of {found.folded[0].name}"
-    is_short = words is None and _is_short(found)
-    choices: list[Row] = []
-    outer, inner = list[str](), [rows]
-    if plan.split == "rows":
-        why_rows = Reason(f"{shared}, rows for {plan.cores} cores", cycles, cores)
-        choices.append(Tile(rows, plan.block, "peel", why_rows))
-        outer, inner = [f"{rows}.0"], [f"{rows}.1", f"{rows}.2"]
-    choices += [Tile(name, height, "peel", why) for name in inner]
-    several, panel, inside = _together(found, plan, model), [f"{columns}.0"], f"{columns}.1"
-    choices += [Tile(columns, width * several, plan.tail, why)]
-    if several > 1:
-        choices += [Tile(inside, width, "peel", _copied(plan, several))]
-        inside = f"{inside}.1"
-    choices += [Tile(inside, plan.lanes, "peel", why)]
-    narrow, vectors = _narrow(f"{columns}.2", count % width, plan, why)
-    choices += narrow
+    why, is_short = _accumulators(found, plan), words is None and _is_short(found)
+    several = _together(found, plan, model)
+    rows, outer, inner = _rows(found, plan, why)
+    columns, inside = _columns(found, plan, several, why)
+    narrow, vectors = _narrow(found.columns.name.rest, found.columns.extent % plan.width, plan, why)
     steps = _several(found, plan) if words is None else []
-    choices += steps if words is None else _in_words(words)
-    batches = [r.name for r in found.outside]
-    around = [*panel, *batches] if plan.split == "columns" else [*outer, *batches, *panel]
-    loops = [f"{columns}.1.0"] * (several > 1) + [f"{name}.0" for name in inner]
-    if is_short and plan.split != "columns":
-        around, loops = [*outer, *batches], [*loops, *panel]
-    pieces = [f"{name}.{part}" for name in inner for part in (1, 2)]
-    aside = [name for name in pieces if not (found.is_open and name.endswith(".2"))]
-    lanes = (f"{inside}.1", *vectors)
-    aside += [f"{inside}.0", *_names(narrow)]
-    order = (*around, *loops, *pieces, f"{inside}.0", *_names(narrow), *lanes)
-    stays = "" if is_short or plan.worth.uses is not None else f": {plan.worth.because}"
-    numbers = plan.worth.because.numbers or (cycles,)
-    serves = Reason(f"a panel of columns serves all rows{stays}", *numbers)
-    choices.append(Reorder(order, serves))
-    if is_short:
-        aside += [r.name for r in found.folded]
-    else:
+    around, loops = _loops(found, plan, several, outer, inner, is_short)
+    pieces = [part for name in inner for part in (name.inner, name.rest)]
+    tiles = [inside.outer, *(cut.outer for cut in narrow)]
+    lanes = [inside.inner, *vectors]
+    order = (*around, *loops, *pieces, *tiles, *lanes)
+    choices: list[Row] = [*rows, *columns, *narrow, *steps]
+    if words is not None:
+        choices += _in_words(words)
+    choices.append(Reorder(order, _served(found, plan, is_short)))
+    if not is_short:
         choices += _packed(found, plan, around, several)
-        choices += (
-            rows_across(found, plan, around, bool(steps), model) if words is None
-            else _multiplied(found, words, around)
-        )  # fmt: skip
-    aside += [f"{cut.axis}.{part}" for cut in steps for part in (1, 2)]
-    choices += [Unroll(name, why) for name in aside]
+    if words is not None:
+        choices += _multiplied(found, words, around)
+    elif not is_short:
+        choices += rows_across(found, plan, around, bool(steps), model)
+    unrolled = [name.inner for name in inner] if found.is_open else pieces
+    summed = [r.name for r in found.folded] if is_short else []
+    unrolled = [*unrolled, *tiles, *summed, *(part for s in steps for part in (s.inner, s.rest))]
+    choices += [Unroll(name, why) for name in unrolled]
     choices += [Vectorize(name, why) for name in lanes]
     if plan.split != "nothing":
-        why_cores = Reason(f"{shared} if {plan.cores} cores share out {plan.split}", cycles, cores)
-        choices.append(Parallelize(around[0], plan.cores, why_cores))
+        shared = _shared(found, plan, f" if {plan.cores} cores share out {plan.split}")
+        choices.append(Parallelize(around[0], plan.cores, shared))
     return choices
 
 
-def _names(cuts: list[Tile]) -> list[str]:
-    """The loops over tiles."""
-    return [f"{cut.axis}.0" for cut in cuts]
+def _cycles(found: Product, plan: Plan) -> Number:
+    """The cycles of the plan."""
+    what = f"an iteration of {found.folded[0].name} for the longest part"
+    return Number(what, plan.cycles, "cycles")
 
 
-def _narrow(name: str, left: int, plan: Plan, why: Reason) -> tuple[list[Tile], list[str]]:
+def _accumulators(found: Product, plan: Plan) -> Reason:
+    """The reason for the tile: its accumulators, and the cycles that they take."""
+    rows, columns, count = found.rows, found.columns, plan.height * plan.vectors
+    return Reason(
+        f"{plan.height} rows by {plan.vectors} vectors of {plan.lanes} for {rows.extent} rows by "
+        f"{columns.extent} columns: {count} accumulators",
+        trip_count(rows.name, rows.extent, "rows of a tile", plan.height),
+        trip_count(columns.name, columns.extent, "columns of a tile", plan.width),
+        Number("accumulators", count, "", "at most", plan.most),
+        _cycles(found, plan),
+    )
+
+
+def _shared(found: Product, plan: Plan, words: str) -> Reason:
+    """The reason for sharing out a loop: the cycles of the longest part."""
+    about = f"about {plan.cycles:,.0f} cycles for each iteration of {found.folded[0].name}"
+    cores = Number(f"{plan.split} share out over cores", plan.cores)
+    return Reason(f"{about}{words}", _cycles(found, plan), cores)
+
+
+def _rows(
+    found: Product, plan: Plan, why: Reason
+) -> tuple[list[Tile], list[AxisName], list[AxisName]]:
+    """The tilings of the rows, the loop over the parts of cores, and the axes in tiles."""
+    rows = found.rows.name
+    if plan.split != "rows":
+        return [Tile(rows, plan.height, "peel", why)], [], [rows]
+    parts = [rows.inner, rows.rest]
+    shared = _shared(found, plan, f", rows for {plan.cores} cores")
+    tiles = [Tile(name, plan.height, "peel", why) for name in parts]
+    return [Tile(rows, plan.block, "peel", shared), *tiles], [rows.outer], parts
+
+
+def _columns(
+    found: Product, plan: Plan, several: int, why: Reason
+) -> tuple[list[Tile], AxisName]:
+    """The tilings of the columns, and the axis of the vectors of a tile."""
+    columns = found.columns.name
+    cuts, inside = [Tile(columns, plan.width * several, plan.tail, why)], columns.inner
+    if several > 1:
+        cuts.append(Tile(inside, plan.width, "peel", _copied(plan, several)))
+        inside = inside.inner
+    return [*cuts, Tile(inside, plan.lanes, "peel", why)], inside
+
+
+def _loops(
+    found: Product, plan: Plan, several: int, outer: list[AxisName], inner: list[AxisName],
+    is_short: bool,
+) -> tuple[list[AxisName], list[AxisName]]:  # fmt: skip
+    """The loops around a panel of columns and its own, and the loops over tiles in it."""
+    panel, batches = found.columns.name.outer, [r.name for r in found.outside]
+    tiles = [found.columns.name.inner.outer] * (several > 1) + [name.outer for name in inner]
+    if plan.split == "columns":
+        return [panel, *batches], tiles
+    if is_short:
+        return [*outer, *batches], [*tiles, panel]
+    return [*outer, *batches, panel], tiles
+
+
+def _served(found: Product, plan: Plan, is_short: bool) -> Reason:
+    """The reason for the order of the loops."""
+    because = plan.worth.because
+    stays = "" if is_short or plan.worth.uses is not None else f": {because}"
+    numbers = because.numbers or (_cycles(found, plan),)
+    return Reason(f"a panel of columns serves all rows{stays}", *numbers)
+
+
+def _narrow(
+    name: AxisName, left: int, plan: Plan, why: Reason
+) -> tuple[list[Tile], list[AxisName]]:
     """The tiling of the remaining columns, and the axes that are lanes: whole vectors, then a
     shorter one, masked unless it is a power of two."""
-    cuts, vectors = list[Tile](), list[str]()
+    cuts, vectors = list[Tile](), list[AxisName]()
     if plan.tail == "mask":
         return cuts, vectors
     if left >= plan.lanes:
         cuts.append(Tile(name, plan.lanes, "peel", why))
-        vectors.append(f"{name}.1")
-        name, left = f"{name}.2", left % plan.lanes
+        vectors.append(name.inner)
+        name, left = name.rest, left % plan.lanes
     lanes = 1 << (left - 1).bit_length() if left else 0
     if left > 1 and left == lanes:
         vectors.append(name)
     elif left > 1:
         cuts.append(Tile(name, lanes, "mask", why))
-        vectors.append(f"{name}.1")
+        vectors.append(name.inner)
     return cuts, vectors
 
 
@@ -264,9 +305,9 @@ def _in_words(words: Words) -> list[Row]:
     return [Tile(words.fold.name, words.parts, "peel", Reason("elements of a word", trips))]
 
 
-def _multiplied(found: Product, words: Words, around: list[str]) -> list[Row]:
+def _multiplied(found: Product, words: Words, around: list[AxisName]) -> list[Row]:
     """Packed rows, so that their words are contiguous, and the sum by words."""
-    name, element = f"{words.fold.name}.1", found.other.argument.element
+    name, element = words.fold.name.inner, found.other.argument.element
     form = f"one instruction multiplies {words.parts} elements in each lane and adds them up"
     if words.form == "shifted":
         form += f", of two types of 8 bits: {element} is shifted into the other one"
@@ -274,7 +315,7 @@ def _multiplied(found: Product, words: Words, around: list[str]) -> list[Row]:
     if words.is_in_order:
         return made
     moving = {r.name for r in (found.rows, *found.outside) if found.other.step(r)}
-    outside = [each for each in around if each.removesuffix(".0") in moving]
+    outside = [name for name in around if name.root in moving]
     along = found.selected_by(found.rows)
     why = Reason("words of rows are laid out one after the other")
     at = outside[-1] if outside else ""
@@ -310,7 +351,7 @@ def _copied(plan: Plan, several: int) -> Reason:
     return Reason(f"{several} panels of {plan.width} columns are copied at once", panels)
 
 
-def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list[Row]:
+def _packed(found: Product, plan: Plan, around: list[AxisName], several: int) -> list[Row]:
     """The packing of panels, if they are read often enough."""
     uses, worth = _uses(found, plan), plan.worth
     limit = [] if worth.uses is None else [
@@ -328,7 +369,7 @@ def _packed(found: Product, plan: Plan, around: list[str], several: int) -> list
     words = f"read by {uses} tiles of rows, from end to end; {worth.because}"
     why = Reason(words, *limit, *worth.because.numbers)
     along = found.selected_by(found.columns)
-    panel, (count, left) = f"{found.columns.name}.0", divmod(found.columns.extent, plan.width)
+    panel, (count, left) = found.columns.name.outer, divmod(found.columns.extent, plan.width)
     outside = [name for name in around if name != panel]
     is_one = count // several + (plan.tail == "mask" and left > 0) <= 1
     # what is left over has no loop of panels around: it is copied where that would be

@@ -19,7 +19,7 @@ from compiler.loops.choosing.lanes import (
     streamed,
 )
 from compiler.loops.choosing.row_folds import BLOCK, around, in_rows
-from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode
+from compiler.loops.nodes import Alu, Range, Reduce, ScalarNode, axis_name
 from compiler.loops.transforms.axes import next_number
 from compiler.loops.transforms.cache_row import repeated
 from compiler.loops.transforms.levels import length
@@ -150,7 +150,7 @@ def _fetched(
     if seen.nbytes < model.cache_bytes[1]:
         return [Refused("prefetch", Reason("what is touched stays in the level-2 cache", near))]
     along = next(axis for axis in passes if axis.name == keeps[0].axis)
-    kept = f"i{next_number(seen.body)}"
+    kept = axis_name("normal", next_number(seen.body))
     steps = {
         a.argument.slot: (a.step(outside[-1]) or 0) * a.argument.element.itemsize
         for a in seen.loads
@@ -193,7 +193,9 @@ def _kept(seen: Accesses, passes: list[Range], lanes: int, model: MachineModel) 
         more = Number("elements of a row", axis.extent, "", "lanes", lanes)
         choices.append(CacheRow(axis.name, into.name, Reason(words, costliest, near, more)))
         for _ in pairs:
-            choices += in_vectors(f"i{number}", axis.extent, lanes, FEW_VECTORS, "the cached row")
+            choices += in_vectors(
+                axis_name("normal", number), axis.extent, lanes, FEW_VECTORS, "the cached row"
+            )
             number += 1
         return choices
     return choices

@@ -71,9 +71,9 @@ def _columns(seen: Accesses, others: list[Range], lanes: int, model: MachineMode
     words = Reason(f"{trips} columns, a part for each core", share)
     return [
         Tile(name, block, "peel", words),
-        *in_vectors(f"{name}.1", block, lanes, side, what),
-        *in_vectors(f"{name}.2", trips - trips // block * block, lanes, side, what),
-        *shared_out(seen, f"{name}.0", trips // block, model),
+        *in_vectors(name.inner, block, lanes, side, what),
+        *in_vectors(name.rest, trips - trips // block * block, lanes, side, what),
+        *shared_out(seen, name.outer, trips // block, model),
     ]
 
 
@@ -92,11 +92,11 @@ def _rows(seen: Accesses, others: list[Range], model: MachineModel) -> list[Row]
         choices: list[Row] = [Unroll(name, words)]
     else:
         cut = [Tile(name, side, "peel", words)] if side > 1 else []
-        parts = (f"{name}.1", f"{name}.2")[: 1 + (trips % side > 1)]
+        parts = (name.inner, name.rest)[: 1 + (trips % side > 1)]
         choices = [*cut, *(Unroll(each, words) for each in parts if side > 1)]
     outer, count = others[0].name, others[0].extent
     if is_outside and trips > side > 1:
-        outer, count = f"{name}.0", trips // side
+        outer, count = name.outer, trips // side
     if is_outside and trips <= side:
         return [*choices, *kept_on_one_core(seen, model)]
     return [*choices, *shared_out(seen, outer, count, model)]

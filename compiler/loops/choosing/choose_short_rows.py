@@ -66,9 +66,9 @@ def short_rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
         f"{count} expensive operations each",
         short, least, most,
     )  # fmt: skip
-    choices: list[Row] = [Tile(axis, lanes, "peel", words), Vectorize(f"{axis}.1", words)]
+    choices: list[Row] = [Tile(axis, lanes, "peel", words), Vectorize(axis.inner, words)]
     choices += [Unroll(column.name, words) for column in columns]
-    outer, number = (rows[0].name, rows[0].extent) if rows[1:] else (f"{axis}.0", trips // lanes)
+    outer, number = (rows[0].name, rows[0].extent) if rows[1:] else (axis.outer, trips // lanes)
     return chosen((*choices, *shared_out(seen, outer, number, model)))
 
 

@@ -13,6 +13,7 @@ Where rows of the input share a set of the first cache, the block is two lines o
 """
 
 from compiler.core.reason import Number, Reason
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import (
     Choices,
     Parallelize,
@@ -106,21 +107,21 @@ def _tiles(
         block = across.extent // model.cores // lanes * lanes
         part = _parts(f"{across.extent} rows of the output", across, lanes, model)
         cuts.append(Tile(one, block, "peel", part))
-        cuts += shared_out(seen, f"{one}.0", model.cores, model)
-        middle.insert(0, f"{one}.0")
-        one = f"{one}.1"
-    outers, rests = ([f"{piece}.{part}" for piece in pieces] for part in (0, 2))
-    tiles = [f"{piece}.1" for piece in pieces]
-    around = [f"{one}.0", f"{one}.2", *outers] if loops else [*outers, f"{one}.0", f"{one}.2"]
-    order = tuple(dict.fromkeys((*middle, *loops, *around, *rests, f"{one}.1", *tiles)))
+        cuts += shared_out(seen, one.outer, model.cores, model)
+        middle.insert(0, one.outer)
+        one = one.inner
+    outers, rests = [piece.outer for piece in pieces], [piece.rest for piece in pieces]
+    tiles = [piece.inner for piece in pieces]
+    around = [one.outer, one.rest, *outers] if loops else [*outers, one.outer, one.rest]
+    order = tuple(dict.fromkeys((*middle, *loops, *around, *rests, one.inner, *tiles)))
     return [
         *cuts,
         Tile(one, lanes, "peel", words),
         *(Tile(piece, lanes, "peel", words) for piece in pieces),
         Reorder(order, _in_order(seen, across, inner, lanes, model)),
-        Unroll(f"{one}.1", words),
+        Unroll(one.inner, words),
         *(Vectorize(tile, words) for tile in tiles),
-        *_fetched(seen, inner, f"{one}.0", model),
+        *_fetched(seen, inner, one.outer, model),
     ]
 
 
@@ -147,29 +148,29 @@ def _moves(access: Access, near: Range, far: Range) -> Number:
 
 def _rows(
     seen: Accesses, inner: Range, lanes: int, model: MachineModel
-) -> tuple[list[Row], list[str], list[str]]:
+) -> tuple[list[Row], list[AxisName], list[AxisName]]:
     """Rows of the input, divided among cores and into blocks: tilings, axes of tiles, loops."""
-    cuts, pieces, loops = list[Row](), list[str](), list[str]()
+    cuts, pieces, loops = list[Row](), list[AxisName](), list[AxisName]()
     name, trips, width = inner.name, inner.extent, _width(seen, inner, lanes, model)
     if len(seen.ranges) == 2 and _is_long(seen, inner, lanes, model):
         block = trips // model.cores // lanes * lanes
         words = _parts(f"{trips} rows of the input", inner, lanes, model)
         cuts.append(Tile(name, block, "peel", words))
-        cuts += shared_out(seen, f"{name}.0", model.cores, model)
-        pieces += [f"{name}.2"] * (trips - model.cores * block >= lanes)
-        loops.append(f"{name}.0")
-        name, trips = f"{name}.1", block
+        cuts += shared_out(seen, name.outer, model.cores, model)
+        pieces += [name.rest] * (trips - model.cores * block >= lanes)
+        loops.append(name.outer)
+        name, trips = name.inner, block
     if width == lanes:
-        loops.append(f"{name}.0")  # a block of one tile
+        loops.append(name.outer)  # a block of one tile
     elif trips >= 2 * width:
         words = Reason(
             f"{width} elements of a row of the output are written together",
             trip_count(name, trips, "two blocks", 2 * width),
         )
         cuts.append(Tile(name, width, "peel", words))
-        pieces += [f"{name}.2"] * (trips % width >= lanes)
-        loops.append(f"{name}.0")
-        name = f"{name}.1"
+        pieces += [name.rest] * (trips % width >= lanes)
+        loops.append(name.outer)
+        name = name.inner
     return cuts, [name, *pieces], loops
 
 

@@ -106,13 +106,13 @@ def _chosen(
     choices: list[Row] = [
         Tile(across.name, best.height, "peel", why),
         Tile(along.name, best.width, tail, why),
-        Tile(f"{along.name}.1", best.lanes, "peel", why),
+        Tile(along.name.inner, best.lanes, "peel", why),
     ]
     blocks = _blocks(seen, found, best, across, along, model)
     shared = _shared_out(seen, blocks, model)
     names = sorted(blocks, key=lambda name: name != shared)
-    sides = [f"{across.name}.1", f"{across.name}.2"]
-    lanes = [f"{along.name}.1.0", f"{along.name}.1.1"]
+    sides = [across.name.inner, across.name.rest]
+    lanes = [along.name.inner.outer, along.name.inner.inner]
     choices.append(Reorder((*names, *sides, *lanes), _order(found, fitting, model)))
     if not best.is_along_pixels:
         choices.append(_packed(found, best, blocks, names))
@@ -155,7 +155,7 @@ def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str
     many."""
     (weights,) = found.weights
     assert found.channels is not None
-    block = f"{found.channels.name}.0"
+    block = found.channels.name.outer
     moving = {block, *(r.name for r in weights.steps)}
     own = [name for name in names if name in moving and blocks[name] > 1]
     # not from the size of the argument: where weights overlap, copies of them are more than that
@@ -224,8 +224,8 @@ def _blocks(
 ) -> dict[str, int]:
     """The loops around a tile, outermost first, with their trip counts."""
     outside = [r for r in seen.ranges if r is not across and r is not along]
-    tall = f"{across.name}.0", across.extent // best.height
-    wide = f"{along.name}.0", -(-along.extent // best.width)
+    tall = across.name.outer, across.extent // best.height
+    wide = along.name.outer, -(-along.extent // best.width)
     lines = [(r.name, r.extent) for r in outside if r is found.lines]
     images = [(r.name, r.extent) for r in outside if r is not found.lines]
     channels, pixels = (tall, wide) if best.is_along_pixels else (wide, tall)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from compiler.core.reason import Number, Reason, shown
 from compiler.core.text import microseconds
 from compiler.loops.alive import alive
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import (
     Choice,
     Parallelize,
@@ -134,7 +135,9 @@ def side_by_side(seen: Accesses, model: MachineModel, most: int) -> int:
     return max(min(several, model.registers // max(alive(place(seen.body), seen.needs), 1)), 1)
 
 
-def in_vectors(name: str, trips: int, lanes: int, unroll: int, what: str) -> list[Choice]:
+def in_vectors(
+    name: AxisName, trips: int, lanes: int, unroll: int, what: str
+) -> list[Choice]:
     """The iterations of an axis as lanes of `unroll` registers, with the remainder in vectors."""
     if trips < lanes:
         return _masked(name, trips, lanes)
@@ -142,36 +145,36 @@ def in_vectors(name: str, trips: int, lanes: int, unroll: int, what: str) -> lis
     seen = trip_count(name, trips, "lanes", lanes)
     words = Reason(f"{what}: {trips} iterations in vectors of {lanes}", seen)
     if unroll == 1:
-        whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
-        return whole + _masked(f"{name}.2", trips % lanes, lanes)
+        whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(name.inner, words)]
+        return whole + _masked(name.rest, trips % lanes, lanes)
     several = trip_count(name, trips, f"{unroll} vectors of {lanes}", lanes * unroll)
     choices: list[Choice] = [
         Tile(name, lanes * unroll, "peel", Reason(f"{words}, {unroll} at a time", several)),
-        Tile(f"{name}.1", lanes, "peel", words),
-        Unroll(f"{name}.1.0",
+        Tile(name.inner, lanes, "peel", words),
+        Unroll(name.inner.outer,
                Reason(f"{unroll} vectors at a time hide the latency of each", several)),
-        Vectorize(f"{name}.1.1", words),
+        Vectorize(name.inner.inner, words),
     ]  # fmt: skip
-    return choices + _rest(f"{name}.2", trips % (lanes * unroll), lanes, unroll)
+    return choices + _rest(name.rest, trips % (lanes * unroll), lanes, unroll)
 
 
-def _rest(name: str, trips: int, lanes: int, unroll: int) -> list[Choice]:
+def _rest(name: AxisName, trips: int, lanes: int, unroll: int) -> list[Choice]:
     """The remainder of unrolled vectors: one vector at a time, the last one masked."""
     if trips < lanes:
         return _masked(name, trips, lanes)
     seen = trip_count(name, trips, "lanes", lanes)
     words = Reason(f"{trips} iterations are left by {unroll} vectors of {lanes}", seen)
-    whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(f"{name}.1", words)]
-    return whole + _masked(f"{name}.2", trips % lanes, lanes)
+    whole: list[Choice] = [Tile(name, lanes, "peel", words), Vectorize(name.inner, words)]
+    return whole + _masked(name.rest, trips % lanes, lanes)
 
 
-def _masked(name: str, trips: int, lanes: int) -> list[Choice]:
+def _masked(name: AxisName, trips: int, lanes: int) -> list[Choice]:
     """The remainder of whole vectors: one masked vector."""
     if trips < 2:
         return []
     seen = trip_count(name, trips, "lanes", lanes)
     words = Reason(f"{trips} iterations are left by vectors of {lanes}: one more, masked", seen)
-    return [Tile(name, lanes, "mask", words), Vectorize(f"{name}.1", words)]
+    return [Tile(name, lanes, "mask", words), Vectorize(name.inner, words)]
 
 
 def shared_out(seen: Accesses, name: str, trips: int, model: MachineModel) -> list[Row]:
@@ -226,11 +229,11 @@ def streamed(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> li
         line = Number("a vector stores", lanes * size, "bytes", "a line of memory", LINE)
         words = "vectors are no whole lines of memory, nor a half or a quarter of one"
         return [Refused("stream", Reason(words, touched, line))]
-    apart = {r.name: s * size for r, s in seen.store.steps.items() if r is not axis}
-    odd = next((name for name, step in apart.items() if step % LINE), "")
+    apart = [step * size for each, step in seen.store.steps.items() if each is not axis]
+    odd = next((nbytes for nbytes in apart if nbytes % LINE), 0)
     if odd:
-        words = f"rows of the output are {apart[odd]:,} bytes apart, no multiple of {LINE}"
-        over = Number("bytes past whole lines", apart[odd] % LINE, "bytes", "none", 0)
+        words = f"rows of the output are {odd:,} bytes apart, no multiple of {LINE}"
+        over = Number("bytes past whole lines", odd % LINE, "bytes", "none", 0)
         return [Refused("stream", Reason(words, touched, over))]
     words = f"{seen.nbytes:,} bytes are touched: it pays from {held:,}, 1/{NEAR} of the last cache"
     return [Stream(0, Reason(words, touched))]

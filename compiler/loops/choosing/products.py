@@ -107,7 +107,7 @@ def _zeros(fold: Reduce, seen: Accesses, is_any: bool) -> dict[ScalarNode | None
 
 
 def _rows(panel: Access, seen: Accesses) -> Range:
-    """The innermost axis that the panel does not depend on; else the one beside the columns."""
+    """The innermost axis that the panel does not depend on; else the second innermost."""
     apart = [r for r in seen.ranges if r not in seen.needs[panel.node]]
     return apart[-1] if apart else seen.ranges[-2]
 

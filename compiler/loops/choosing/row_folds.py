@@ -13,6 +13,7 @@ are unrolled together.
 """
 
 from compiler.core.reason import Number, Reason
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import Choice, Tile, Unroll, Vectorize
 from compiler.loops.choosing.accesses import Accesses
 from compiler.loops.choosing.lanes import in_vectors, trip_count
@@ -40,27 +41,27 @@ def in_rows(seen: Accesses, axis: Range, lanes: int, side: int) -> list[Choice]:
     return [*_several(outer[-1], side // vectors), *_block(name, trips, lanes)]
 
 
-def _long(name: str, trips: int, lanes: int, side: int) -> list[Choice]:
+def _long(name: AxisName, trips: int, lanes: int, side: int) -> list[Choice]:
     """A long row in vectors, `side` unrolled; the remainder is one block."""
     rest = trips % (lanes * side)
     whole = in_vectors(name, trips - rest, lanes, side, "a fold along rows")
-    return [*whole, *(_block(f"{name}.2", rest, lanes) if rest > 1 else ())]
+    return [*whole, *(_block(name.rest, rest, lanes) if rest > 1 else ())]
 
 
-def _block(name: str, trips: int, lanes: int) -> list[Choice]:
+def _block(name: AxisName, trips: int, lanes: int) -> list[Choice]:
     """A number of iterations as unrolled vectors, the last one masked if there is a remainder."""
     vectors = -(-trips // lanes)
     filled = trip_count(name, trips, "lanes of the block", vectors * lanes)
     words = Reason(f"a row of {trips} in {vectors} vectors of {lanes}", filled)
     cut = Tile(name, vectors * lanes, "mask" if trips % lanes else "peel", words)
     if vectors == 1:
-        return [cut, Vectorize(f"{name}.1", words)]
-    inner = f"{name}.1"
+        return [cut, Vectorize(name.inner, words)]
+    inner = name.inner
     return [
         cut,
         Tile(inner, lanes, "peel", words),
-        Unroll(f"{inner}.0", words),
-        Vectorize(f"{inner}.1", words),
+        Unroll(inner.outer, words),
+        Vectorize(inner.inner, words),
     ]
 
 
@@ -73,4 +74,4 @@ def _several(rows: Range, several: int) -> list[Choice]:
     words = Reason(f"{several} rows at a time hide the latency of each", group)
     if trips <= several:
         return [Unroll(name, words)]
-    return [Tile(name, several, "peel", words), Unroll(f"{name}.1", words)]
+    return [Tile(name, several, "peel", words), Unroll(name.inner, words)]

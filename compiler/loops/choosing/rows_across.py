@@ -10,6 +10,7 @@ or a long sum is split into blocks, for which fewer lines have to stay.
 """
 
 from compiler.core.reason import Number, Reason
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import Accumulate, Pack, Row
 from compiler.loops.choosing.panels import HELD, share_of_place
 from compiler.loops.choosing.product_plans import Plan
@@ -36,7 +37,7 @@ GFLOP/s as it lies and at 71 copied, 512×784×128, 49 of them, at 78 and 90, 10
 
 
 def rows_across(
-    found: Product, plan: Plan, around: list[str], is_side_by_side: bool, model: MachineModel
+    found: Product, plan: Plan, around: list[AxisName], is_side_by_side: bool, model: MachineModel
 ) -> list[Row]:
     """Packed rows for each core, or the sum in blocks; nothing if neither pays."""
     if len(found.folded) > 1 or found.other.step(found.rows) != 1:
@@ -62,11 +63,11 @@ def _copied(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
         Number("panels that read them", panels, "", "worth a copy from", LEAST_PANELS),
         Number("bytes of rows", nbytes, "bytes", "half the level-2 cache", near),
     )
-    at, along = f"{found.rows.name}.0", found.selected_by(found.rows)
+    at, along = found.rows.name.outer, found.selected_by(found.rows)
     return [Pack(operand.argument.slot, at, why, along=along)]
 
 
-def _in_lots(found: Product, plan: Plan, around: list[str], model: MachineModel) -> list[Row]:
+def _in_lots(found: Product, plan: Plan, around: list[AxisName], model: MachineModel) -> list[Row]:
     """The sum in blocks, whose lines stay until the next tile of rows reads them; partial sums of
     all rows are in scratch memory."""
     fold = found.folded[0]

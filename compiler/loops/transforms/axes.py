@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from compiler.core.errors import ScheduleError
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import Choice, Choices, Tile, show, word
 from compiler.loops.nodes import Body, Range, Reduce, ScalarNode, Update
 from compiler.loops.placement import Nest
@@ -25,8 +26,7 @@ def find(known: Mapping[str, Range], name: str, choice: Choice, choices: Choices
     """The range called `name`; None if tiling left it no loop. Refuses any other name."""
     if name in known:
         return known[name]
-    beginnings = tuple(f"{tile.axis}." for tile in choices.of(Tile))
-    if name.startswith(beginnings):
+    if any(AxisName(name).is_part_of(tile.axis) for tile in choices.of(Tile)):
         return None
     refuse(choice, f"there is no axis {name}", ", ".join(sorted(known)))
 

@@ -128,7 +128,7 @@ def _is_of(load: nodes.Load, slot: int) -> bool:
 
 def _is_moved(needed: frozenset[nodes.Range], along: str) -> bool:
     """True if an index depends on the axis `along` or a part of it; "" is any."""
-    return not along or any(f"{r.name}.".startswith(f"{along}.") for r in needed)
+    return not along or any(r.name.is_in(along) for r in needed)
 
 
 def _dims(

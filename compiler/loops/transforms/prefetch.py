@@ -64,8 +64,7 @@ def _is_of(load: Load, choice: Prefetch) -> bool:
     if not isinstance(read, Argument) or read.slot != choice.slot:
         return False
     terms = as_sum(load.sources[1]).terms
-    parts = f"{choice.axis}."
-    return any(isinstance(r, Range) and f"{r.name}.".startswith(parts) for r in terms)
+    return any(isinstance(r, Range) and r.name.is_in(choice.axis) for r in terms)
 
 
 def _step(load: Load, outer: Range) -> int:

@@ -30,6 +30,7 @@ from typing import Any
 
 from compiler.core.trace import Match, Provenance
 from compiler.loops import nodes
+from compiler.loops.axis_names import INNER, OUTER, REST
 from compiler.loops.choices import Choices, Tile
 from compiler.loops.indices import both
 from compiler.loops.nodes import Body, ScalarNode, alu, const, index
@@ -80,11 +81,12 @@ def _check(axis: nodes.Range, choice: Tile, choices: Choices) -> None:
         refuse(choice, f"there is no tail {choice.tail}", "peel or mask")
     if axis.role == "serial":
         refuse(choice, f"{axis.name} is the order of updates: it stays", "another axis")
-    if axis.part[-1:] == (2,) and not _is_fixed(axis):
+    if axis.part[-1:] == (REST,) and not _is_fixed(axis):
         what = f"{axis.name} is the remainder of an axis with a variable trip count"
         refuse(choice, what, "another axis")
-    masked = tuple(f"{c.axis}." for c in choices.of(Tile) if c.tail == "mask")
-    if axis.name.startswith(masked) and not (_is_fixed(axis) and axis.extent % choice.size == 0):
+    masked = (tile.axis for tile in choices.of(Tile) if tile.tail == "mask")
+    is_masked = any(map(axis.name.is_part_of, masked))
+    if is_masked and not (_is_fixed(axis) and axis.extent % choice.size == 0):
         what = f"{axis.name} is part of an axis whose remainder is masked"
         refuse(choice, what, f"a size that divides its {axis.extent} iterations")
 
@@ -150,7 +152,7 @@ def _whole(axis: nodes.Range, size: int) -> Part | None:
 
 def _tiles(axis: nodes.Range, count: ScalarNode, size: int) -> Part:
     """`count` tiles of `size` iterations each."""
-    outer, inner = _part(axis, 0, count), _part(axis, 1, index(size))
+    outer, inner = _part(axis, OUTER, count), _part(axis, INNER, index(size))
     value = alu("add", alu("mul", outer, index(size)), inner)
     return value, tuple(r for r in (outer, inner) if isinstance(r, nodes.Range))
 
@@ -159,7 +161,7 @@ def _left(axis: nodes.Range, size: int) -> Part | None:
     """The remainder after whole tiles; None if there is none."""
     if axis.extent == 0 or size == 1 or (_is_fixed(axis) and axis.extent % size == 0):
         return None
-    rest = _part(axis, 2, _divided(axis, size, "mod"))
+    rest = _part(axis, REST, _divided(axis, size, "mod"))
     ranges = (rest,) if isinstance(rest, nodes.Range) else ()
     begin = alu("mul", _divided(axis, size, "idiv"), index(size))
     return (alu("add", begin, rest) if axis.extent >= size else rest), ranges
