@@ -18,7 +18,7 @@ In order: each imports only what stands before it.
     run/         running programs: inputs, memory, steps, execution plans, results
     ask/         analyses of a compilation: is it correct, where is it not, and why
     findings/    performance advice: rules, each with measured numbers and a suggested change
-    tensors/     the methods of `Tensor`, in layers: each file adds to the one before it
+    tensors/     the methods of `Tensor`, in mixins of one topic each
     tensor.py    `Tensor`, the public class
     roots.py     packages whose names are imported lazily, on first use
     custom.py    user-defined functions in a tensor program

@@ -29,8 +29,19 @@ from compiler.graph.words import short
 from compiler.pipeline import asked
 from compiler.tensors import data as tensor_data
 from compiler.tensors import live, numpy_calls, watching
+from compiler.tensors.construction import Construction
+from compiler.tensors.convolutions import Convolutions
+from compiler.tensors.directives import Directives
+from compiler.tensors.files import Files
 from compiler.tensors.gradients import Gradients
+from compiler.tensors.layers import Layers
+from compiler.tensors.linear import Linear
+from compiler.tensors.losses import Losses
+from compiler.tensors.pooling import Pooling
+from compiler.tensors.resampling import Resampling
+from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import extents, integers, within_memory, written
+from compiler.tensors.special import Special
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized
 
@@ -38,7 +49,10 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced
-class Tensor(Gradients):
+class Tensor(
+    Gradients, Directives, Files, Construction, Losses, Layers, Linear, Special, Resampling, Scans,
+    Convolutions, Pooling,
+):  # fmt: skip
     """A lazy array of numbers or truth values. Operations return new tensors.
 
     Only `assign` and `x[…] = …` change a tensor, and they change no other tensor: `x[0]` is a

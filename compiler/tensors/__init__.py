@@ -1,4 +1,4 @@
-"""The public tensor class, in layers: each file adds methods to the class of the file before it.
+"""The public tensor class: mixins of one topic each, and the functions that they call.
 
 In order: each imports only what stands before it.
 

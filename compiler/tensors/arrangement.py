@@ -12,6 +12,9 @@ from compiler.core.dtypes import Scalar, int64, parse
 from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.graph.nodes import Shape, const, first_of
 from compiler.tensors.gathering import counting
+from compiler.tensors.joining import Joining
+from compiler.tensors.reductions import Reductions
+from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import (
     Axes,
     axes_of,
@@ -24,9 +27,9 @@ from compiler.tensors.shapes import (
     within_memory,
     written,
 )
-from compiler.tensors.sorting import Sorting
 from compiler.tensors.value import Operand, TensorValue, traced
 from compiler.tensors.variables import refuse_symbolic
+from compiler.tensors.writing import Writing
 
 # Inside the class these names are methods.
 Whole = int
@@ -34,7 +37,7 @@ Truth = bool
 
 
 @traced
-class Arrangement(Sorting):
+class Arrangement(Writing, Scans, Joining, Reductions):
     """Splitting, shifting, triangles and diagonals."""
 
     __slots__ = ()

@@ -16,7 +16,6 @@ from compiler.graph.nodes import TensorNode
 from compiler.ops import composed
 from compiler.tensors.apply import aligned, apply, compare, power, select, truth
 from compiler.tensors.division import floor_divide, floor_remainder
-from compiler.tensors.unary import Unary
 from compiler.tensors.value import (
     Operand,
     TensorValue,
@@ -37,7 +36,7 @@ _COMPARABLE = (TensorValue, Variable, np.ndarray, np.generic, bool, int, float, 
 
 
 @traced
-class Binary(Unary):
+class Binary(TensorValue):
     """Arithmetic, comparisons, bits, and choices between operands."""
 
     __slots__ = ()
@@ -73,7 +72,7 @@ class Binary(Unary):
         """self / other, rounded towards 0. Integer division by 0 gives 0."""
         parts = [operand_of("idiv", v) for v in (self, other)]
         if common_type(parts).is_float:
-            return self.div(other).trunc()
+            return self._new(apply("trunc", "idiv", apply("fdiv", "idiv", *parts)))
         return self._new(apply("idiv", "idiv", *parts))
 
     def floordiv(self, other: Operand) -> Self:

@@ -12,24 +12,19 @@ from typing import Literal, Self
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DataError, DTypeError, located
-from compiler.graph.nodes import Iota, TensorNode, const
+from compiler.graph.nodes import Iota, const
 from compiler.tensors import random
-from compiler.tensors.losses import Losses
+from compiler.tensors.arrangement import Arrangement
 from compiler.tensors.shapes import extents
+from compiler.tensors.sorting import Sorting
 from compiler.tensors.value import Operand, traced
 
 
 @traced
-class Construction(Losses):
+class Construction(Sorting, Arrangement):
     """Class methods that make tensors, and `…_like` methods that copy a shape."""
 
     __slots__ = ()
-
-    @classmethod
-    def _of(cls, node: TensorNode) -> Self:
-        made = cls.__new__(cls)
-        made.node = node
-        return made
 
     @classmethod
     def linspace(

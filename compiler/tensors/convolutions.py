@@ -15,7 +15,7 @@ from compiler.core.errors import ShapeError
 from compiler.graph.kinds.composite import checked
 from compiler.graph.kinds.correlate import Correlate, Spread
 from compiler.graph.nodes import Pairs, Shape, TensorNode
-from compiler.tensors.pooling import Pooling
+from compiler.tensors.products import Products
 from compiler.tensors.shapes import within_memory, written
 from compiler.tensors.value import Operand, as_node, cast_to, common_type, operand_of, traced
 from compiler.tensors.variables import refuse_symbolic
@@ -25,7 +25,7 @@ _NAMES = ("l", "h w", "d h w")
 
 
 @traced
-class Convolutions(Pooling):
+class Convolutions(Products):
     """Convolutions."""
 
     __slots__ = ()

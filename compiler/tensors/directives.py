@@ -12,13 +12,12 @@ from compiler.graph.kinds.markers import ContiguousBackward, Detach, Fuse, Place
 from compiler.graph.kinds.views import Strided, View
 from compiler.graph.nodes import Param, Sink, Store, TensorNode
 from compiler.graph.verify import verify
-from compiler.tensors.files import Files
 from compiler.tensors.shapes import extents, integers
 from compiler.tensors.value import TensorValue, traced
 
 
 @traced
-class Directives(Files):
+class Directives(TensorValue):
     """Directives to the scheduler, and composite nodes that users request by name."""
 
     __slots__ = ()

@@ -16,8 +16,8 @@ from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import Bitcast, Contiguous, TensorNode, const, elementwise
 from compiler.ops import composed as rule
 from compiler.tensors.apply import common_shape
+from compiler.tensors.normalizations import Normalizations
 from compiler.tensors.rank_zero import of_rank_zero
-from compiler.tensors.resampling import Resampling
 from compiler.tensors.shapes import Axes, axis_of
 from compiler.tensors.value import Operand, as_node, broadcast_node, common_type, operand_of, traced
 
@@ -29,7 +29,7 @@ _SAME_BITS = {16: int16, 32: int32, 64: int64}
 
 
 @traced
-class Elementary(Resampling):
+class Elementary(Normalizations):
     """Elementwise functions composed of operations of the table."""
 
     __slots__ = ()

@@ -9,7 +9,6 @@ import numpy as np
 from compiler.core import dtypes, lazy
 from compiler.core.errors import DataError
 from compiler.tensors import live, watching
-from compiler.tensors.construction import Construction
 from compiler.tensors.value import TensorValue, traced
 
 SUFFIXES = (".npy", ".safetensors")
@@ -18,7 +17,7 @@ FOLDERS = (".zarr",)
 
 
 @traced
-class Files(Construction):
+class Files(TensorValue):
     """Loading and saving."""
 
     __slots__ = ()

@@ -34,6 +34,7 @@ from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Buffer, Const, TensorNode, const
 from compiler.graph.words import operation, short
 from compiler.tensors import live, running, watching
+from compiler.tensors.binary import Binary
 from compiler.tensors.history import (
     LEAVES,
     begin_marking,
@@ -48,6 +49,7 @@ from compiler.tensors.history import (
 )
 from compiler.tensors.placement import Placement
 from compiler.tensors.value import Operand, TensorValue, as_node, operand_of, traced
+from compiler.tensors.writing import Writing
 
 _MARKS = itertools.count(1 << 50)
 """Numbers for Unique nodes, above those of clones."""
@@ -71,7 +73,7 @@ def collect_together(pairs: "Sequence[tuple[Any, Any]]") -> None:
 
 
 @traced
-class Gradients(Placement):
+class Gradients(Placement, Writing, Binary):
     """Reverse-mode derivatives."""
 
     __slots__ = ()

@@ -12,10 +12,9 @@ from compiler.graph.nodes import Flip, Pad, Shape, Shrink, TensorNode, const, el
 from compiler.graph.words import short
 from compiler.tensors.gathering import gathered, positions_of, select, selected
 from compiler.tensors.indices import WORKS, Index, Positions, index_of
-from compiler.tensors.joining import Joining
 from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.shapes import axes_of, is_of_number
-from compiler.tensors.value import Operand, reshaped, traced
+from compiler.tensors.value import Operand, TensorValue, reshaped, traced
 from compiler.tensors.variable_parts import is_variable_part, part_at_variable
 from compiler.tensors.variables import Variable
 
@@ -166,7 +165,7 @@ def written_index(method: str, given: object, node: TensorNode) -> Index:
 
 
 @traced
-class Indexing(Joining):
+class Indexing(TensorValue):
     """Indexing."""
 
     __slots__ = ()

@@ -12,7 +12,7 @@ from compiler.graph.kinds.joins import Cat
 from compiler.graph.kinds.shaping import like
 from compiler.graph.nodes import Const, Pad, Pairs, Shape, TensorNode, const, elementwise
 from compiler.tensors import data as tensor_data
-from compiler.tensors.binary import Binary
+from compiler.tensors.movement import Movement
 from compiler.tensors.shapes import axis_of, extents, integers, within_memory, written
 from compiler.tensors.value import (
     Operand,
@@ -114,7 +114,7 @@ def _wrong_widths(given: object, rank: int) -> ShapeError:
 
 
 @traced
-class Joining(Binary):
+class Joining(Movement):
     """Padding, concatenation and repetition."""
 
     __slots__ = ()

@@ -8,13 +8,15 @@ import math
 from typing import Any, Self
 
 from compiler.core.errors import DataError, ShapeError
-from compiler.tensors.linear import Linear
+from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.normalizations import Normalizations
+from compiler.tensors.products import Products
 from compiler.tensors.shapes import Axes, axes_of, written
 from compiler.tensors.value import Operand, traced
 
 
 @traced
-class Layers(Linear):
+class Layers(Normalizations, Arrangement, Products):
     """Attention and normalisations with weights."""
 
     __slots__ = ()

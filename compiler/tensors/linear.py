@@ -9,13 +9,14 @@ from compiler.graph.kinds.composite import checked
 from compiler.graph.kinds.gradient import ruled
 from compiler.graph.kinds.joins import Contract
 from compiler.ops.composed import of_root, unchanged
+from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.products import Products
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, one_of, written
-from compiler.tensors.special import Special
 from compiler.tensors.value import Operand, cast_to, common_type, traced
 
 
 @traced
-class Linear(Special):
+class Linear(Arrangement, Products):
     """Products of vectors and matrices, norms and angles."""
 
     __slots__ = ()

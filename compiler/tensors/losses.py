@@ -12,7 +12,8 @@ from compiler.graph.nodes import Buffer
 from compiler.ops.composed import of_probability, of_target
 from compiler.tensors import watching
 from compiler.tensors.apply import apply
-from compiler.tensors.layers import Layers
+from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.elementary import Elementary
 from compiler.tensors.shapes import written
 from compiler.tensors.value import Operand, broadcast_node, traced
 from compiler.tensors.variables import refuse_symbolic
@@ -22,7 +23,7 @@ L = TypeVar("L", bound="Losses")
 
 
 @traced
-class Losses(Layers):
+class Losses(Elementary, Arrangement):
     """Loss functions: the quantities that training minimises."""
 
     __slots__ = ()

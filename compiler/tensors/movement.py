@@ -218,7 +218,7 @@ class Movement(TensorValue):
 
 
 @traced
-class Conversion(Movement):
+class Conversion(TensorValue):
     """Type conversions. In this class the names `float`, `int`, … are methods."""
 
     __slots__ = ()

@@ -19,9 +19,8 @@ from compiler.graph.devices import DEFAULT, written
 from compiler.graph.kinds.placement import Copy, Device, Multi, Unique, multi
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.reshard import ShardLayout, even_lengths, part
-from compiler.tensors.directives import Directives
 from compiler.tensors.shapes import axis_of
-from compiler.tensors.value import traced
+from compiler.tensors.value import TensorValue, traced
 
 _clones = itertools.count(1)
 
@@ -66,7 +65,7 @@ def _in_shards(node: TensorNode) -> TensorNode:
 
 
 @traced
-class Placement(Directives):
+class Placement(TensorValue):
     """Devices and shards of a tensor."""
 
     __slots__ = ()

@@ -17,6 +17,7 @@ from compiler.core.errors import ShapeError
 from compiler.graph.kinds.gradient import ruled
 from compiler.graph.nodes import Pairs, Reduce, Shape, TensorNode
 from compiler.ops.composed import of_first_extreme
+from compiler.tensors.reductions import Reductions
 from compiler.tensors.shapes import written
 from compiler.tensors.value import reshaped, traced
 from compiler.tensors.windows import Borders, Numbers, Windows, borders_of, numbers_of
@@ -44,7 +45,7 @@ def longer(borders: Pairs, over: tuple[int, ...]) -> Pairs:
 
 
 @traced
-class Pooling(Windows):
+class Pooling(Windows, Reductions):
     """Max and average pooling."""
 
     __slots__ = ()

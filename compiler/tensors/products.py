@@ -10,8 +10,8 @@ from typing import Self
 
 from compiler.core.errors import ShapeError
 from compiler.graph.nodes import Reduce, TensorNode, elementwise
-from compiler.tensors.movement import permuted
-from compiler.tensors.normalizations import Normalizations
+from compiler.tensors.binary import Binary
+from compiler.tensors.movement import Movement, permuted
 from compiler.tensors.shapes import broadcast, written
 from compiler.tensors.value import (
     Operand,
@@ -85,7 +85,7 @@ def _multiplied(method: str, x: TensorNode, y: TensorNode) -> TensorNode:
 
 
 @traced
-class Products(Normalizations):
+class Products(Movement, Binary):
     """Matrix products."""
 
     __slots__ = ()

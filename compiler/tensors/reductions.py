@@ -15,10 +15,12 @@ from compiler.graph.nodes import Iota, Reduce, Shape, TensorNode, const, element
 from compiler.graph.words import short
 from compiler.ops.composed import of_root
 from compiler.tensors.apply import apply
+from compiler.tensors.binary import Binary
+from compiler.tensors.movement import Conversion, Movement
 from compiler.tensors.shapes import Axes, axes_of, axis_of, is_of_number, one_of, written
+from compiler.tensors.unary import Unary
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import count
-from compiler.tensors.writing import Writing
 
 
 def reduced(node: TensorNode, op: str, axes: Shape, keepdim: bool) -> TensorNode:
@@ -69,7 +71,7 @@ def refuse_maybe_empty(method: str, node: TensorNode, axes: Shape) -> None:
 
 
 @traced
-class Reductions(Writing):
+class Reductions(Conversion, Movement, Binary, Unary):
     """Reductions over axes, and the normalisations built from them."""
 
     __slots__ = ()

@@ -12,7 +12,9 @@ import numpy as np
 
 from compiler.core.errors import DataError, ShapeError
 from compiler.graph.nodes import Shape
-from compiler.tensors.arrangement import Arrangement
+from compiler.tensors.indexing import Indexing
+from compiler.tensors.products import Products
+from compiler.tensors.reductions import Reductions
 from compiler.tensors.shapes import written
 from compiler.tensors.value import traced
 
@@ -31,7 +33,7 @@ matrix."""
 
 
 @traced
-class Resampling(Arrangement):
+class Resampling(Indexing, Reductions, Products):
     """Resized images."""
 
     __slots__ = ()
@@ -84,8 +86,8 @@ class Resampling(Arrangement):
         if weights.shape[1] > MOST_TAPS:
             matrix = np.zeros((self.shape[axis], len(places)))
             np.add.at(matrix, (places, np.arange(len(places))[:, None]), weights)
-            rows = inner.moveaxis(axis, -1).matmul(self._lift(matrix).cast(inner.dtype))
-            return rows.moveaxis(-1, axis)
+            rows = inner.movedim(axis, -1).matmul(self._lift(matrix).cast(inner.dtype))
+            return rows.movedim(-1, axis)
         made: Self | None = None
         shape = (-1, *(1,) * (self.ndim - axis - 1))
         for tap in range(weights.shape[1]):

@@ -11,7 +11,8 @@ from compiler.core.errors import ShapeError
 from compiler.graph.extents import Extent, symbolic
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import Iota, Pad, Permute, Reduce, Shrink, TensorNode, elementwise
-from compiler.tensors.convolutions import Convolutions
+from compiler.tensors.binary import Binary
+from compiler.tensors.movement import Movement
 from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.reductions import sum_type
 from compiler.tensors.shapes import axes_of, written
@@ -32,7 +33,7 @@ FIRST_UNNAMED = ord("\u4e00")
 
 
 @traced
-class Scans(Convolutions):
+class Scans(Movement, Binary):
     """Cumulative operations and einsum."""
 
     __slots__ = ()

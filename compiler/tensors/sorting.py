@@ -12,17 +12,16 @@ from compiler.core.dtypes import int64
 from compiler.core.errors import DataError, ShapeError
 from compiler.graph.nodes import Index, Shape, const
 from compiler.tensors.gathering import counting
-from compiler.tensors.ordering import bisected, key_of, order_of
+from compiler.tensors.ordering import Rows, bisected, key_of, order_of
 from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.reductions import refuse_empty
-from compiler.tensors.scans import Scans
 from compiler.tensors.shapes import Axes, axes_of, axis_of, integers, is_of_number, one_of, written
 from compiler.tensors.value import Operand, as_node, common_type, operand_of, traced
 from compiler.tensors.variables import refuse_symbolic
 
 
 @traced
-class Sorting(Scans):
+class Sorting(Rows):
     """Sorting, selection and quantiles."""
 
     __slots__ = ()

@@ -11,8 +11,7 @@ from compiler.core import dtypes
 from compiler.core.errors import DTypeError
 from compiler.graph.nodes import TensorNode, const, elementwise
 from compiler.tensors.apply import apply
-from compiler.tensors.movement import Conversion
-from compiler.tensors.value import cast_to, traced
+from compiler.tensors.value import TensorValue, cast_to, traced
 
 
 def _gelu_by_erf(x: TensorNode) -> TensorNode:
@@ -24,7 +23,7 @@ def _gelu_by_erf(x: TensorNode) -> TensorNode:
 
 
 @traced
-class Unary(Conversion):
+class Unary(TensorValue):
     """Elementwise functions of one operand."""
 
     __slots__ = ()

@@ -1,12 +1,7 @@
 """The core of a tensor: one graph node, its shape and type; and the conversion of operands.
 
-The methods of `Tensor` are layered, each layer a class that uses those before it:
-
-    TensorValue → Movement → Conversion → Unary → Binary → Joining → Indexing
-                → Writing → Reductions → Normalizations → Products → Windows → Pooling
-                → Convolutions → Scans → Sorting
-                → Arrangement → Resampling → Elementary → Special → Linear → Layers → Losses
-                → Construction → Files → Directives → Placement → Gradients → Tensor
+The methods of `Tensor` are in mixins of one topic each. Each inherits `TensorValue` and the mixins
+whose methods it calls; `Tensor` inherits them all. No two define the same name.
 """
 
 import itertools
@@ -187,8 +182,15 @@ class TensorValue(TakesNumbers, metaclass=Named):
                 return getattr(self, SAME[name])
             raise missing(type(self), name)
 
-    def _new(self, node: TensorNode) -> Self:
+    @classmethod
+    def _of(cls, node: TensorNode) -> Self:
         """A tensor of this class that holds `node`."""
+        made = cls.__new__(cls)
+        made.node = node
+        return made
+
+    def _new(self, node: TensorNode) -> Self:
+        """The same, from a tensor of this class."""
         made = type(self).__new__(type(self))
         made.node = node
         return made

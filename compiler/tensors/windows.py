@@ -6,7 +6,8 @@ from typing import Self, TypeAlias
 from compiler.core.errors import ShapeError
 from compiler.graph.kinds import sliding
 from compiler.graph.nodes import Pairs, Permute, Shape, TensorNode
-from compiler.tensors.products import Products
+from compiler.tensors.binary import Binary
+from compiler.tensors.joining import Joining
 from compiler.tensors.rank_zero import of_rank_zero
 from compiler.tensors.shapes import axes_of, written
 from compiler.tensors.value import traced
@@ -70,7 +71,7 @@ def check_fit(operation: str, image: Shape, sizes: Shape, gaps: Shape) -> None:
 
 
 @traced
-class Windows(Products):
+class Windows(Joining, Binary):
     """Sliding windows over a tensor."""
 
     __slots__ = ()

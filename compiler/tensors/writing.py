@@ -19,6 +19,7 @@ from compiler.ops.updates import UPDATES
 from compiler.tensors import live, running, watching
 from compiler.tensors.apply import select
 from compiler.tensors.indexing import Indexing, parts_and_shape, positions_in, written_index
+from compiler.tensors.movement import Conversion
 from compiler.tensors.placing import (
     along,
     apart,
@@ -63,7 +64,7 @@ def assign_together(pairs: Sequence[tuple[Any, Operand]], is_computed: bool = Fa
 
 
 @traced
-class Writing(Indexing):
+class Writing(Indexing, Conversion):
     """Writing, scattering and counting elements."""
 
     __slots__ = ()

@@ -14,6 +14,7 @@ import svodviz
 from compiler import Tensor
 from compiler.core.errors import NameMistake
 from compiler.tensors.names import ABSENT, INSTEAD, SAME
+from compiler.tensors.value import TensorValue
 from tests import pages
 
 T: Any = Tensor
@@ -57,6 +58,20 @@ def test_what_is_written_instead_works(text: str) -> None:
     }  # fmt: skip
     if "save" not in text:
         eval(text, known)
+
+
+def test_each_attribute_is_defined_by_one_mixin() -> None:
+    mixins = [kind for kind in Tensor.__mro__ if issubclass(kind, TensorValue)]
+    names = [name for kind in mixins for name in vars(kind)]
+    ours = {"__doc__", "__module__", "__slots__"}
+    assert {name for name in names if names.count(name) > 1} == ours
+
+
+def test_the_tower_of_mixins_is_low() -> None:
+    def floors(kind: type) -> int:
+        return 1 + max(map(floors, kind.__bases__), default=-1)
+
+    assert floors(Tensor) == 8
 
 
 page = partial(pages.page, kind=NameMistake)
