@@ -9,7 +9,7 @@ PyTorch's arguments are read by what a function declares (no `**options`); attri
 parameters of JAX are asked for while it runs, and `Reads` has which were.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -62,6 +62,15 @@ class Reads:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.places: set[int] = set()
+
+
+def first_refused(
+    unread: Iterable[Unread], operator: str, unchanged: Mapping[str, str]
+) -> Unread | None:
+    """The first argument of an operator that is not the default and not in the table of those that
+    cannot change a value."""
+    refused = (e for e in unread if not e.is_default and not reason(unchanged, operator, e.name))
+    return next(refused, None)
 
 
 def refusal(call: Refusing, unread: Unread) -> DataError:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compiler import DTypeError, Tensor
-from compiler.imported.known import computed
+from compiler.imported.constants import computed
 
 mpmath = pytest.importorskip("mpmath", reason="mpmath is not installed")
 

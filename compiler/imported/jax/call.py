@@ -7,34 +7,22 @@ A function takes the call and the operands as tensors, and returns a tensor, or 
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from compiler.core.dtypes import DType
-from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, Const, Iota, TensorNode
-from compiler.imported.arguments import Reads
+from compiler.imported.call import AttributeCall, adding_to
+from compiler.imported.constants import MOST_COMPUTED, Array, computed, has_data
 from compiler.imported.jax.element_types import dtype_of, jax_itself
-from compiler.imported.known import MOST_KNOWN, Array, computed, has_data
 from compiler.tensor import Tensor
 
-Made: TypeAlias = Tensor | Sequence[Tensor]
-Function: TypeAlias = Callable[..., Made]
-
-PRIMITIVES: dict[str, Function] = {}
+PRIMITIVES: dict[str, Callable[..., Any]] = {}
 """The functions by the name of the primitive."""
-
-
-def primitive(*names: str) -> Callable[[Function], Function]:
-    """Decorator: the function implements the primitives of these names."""
-
-    def register(function: Function) -> Function:
-        PRIMITIVES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+primitive = adding_to(PRIMITIVES)
+"""Decorator: the function implements the primitives of these names."""
 
 
 def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
@@ -64,28 +52,20 @@ class Walker(Protocol):
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(AttributeCall):
     """An equation: its primitive, parameters, operands and results as JAX describes them."""
 
-    op: str
-    parameters: Mapping[str, Any]
     operands: Sequence[Any]
     results: Sequence[Any]
     walker: Walker
-    reads: Reads = field(default_factory=Reads)
-    """The parameters that were read."""
 
-    def __getitem__(self, name: str) -> Any:
-        """A parameter that the equation must have."""
-        if name in self.parameters:
-            return self.get(name)
-        raise self.refused(f"there is no parameter {name}: this version of JAX is not known",
-                           ", ".join(self.parameters), name)  # fmt: skip
+    importer: ClassVar[str] = "from_jax"
+    missing: ClassVar[str] = "there is no parameter {}: this version of JAX is not known"
 
-    def get(self, name: str, usual: Any = None) -> Any:
-        """A parameter, or its default."""
-        self.reads.names.add(name)
-        return self.parameters.get(name, usual)
+    @property
+    def where(self) -> str:
+        """The primitive."""
+        return self.op
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -117,14 +97,9 @@ class Call:
 
     def known(self, tensor: Tensor) -> "Array | None":
         """The value of a tensor if it follows from constants alone, else None."""
-        if tensor.size > MOST_KNOWN:
+        if tensor.size > MOST_COMPUTED:
             return None
         return computed([tensor])[0] if _follows(tensor, self.walker.given) else None
-
-    def refused(self, problem: str, got: object, expected: str, hint: str = "") -> DataError:
-        """The error for this equation."""
-        return DataError("from_jax", f"{self.op}: {problem}", got=str(got), expected=expected,
-                         hint=hint)  # fmt: skip
 
 
 def _follows(tensor: Tensor, given: Collection[TensorNode]) -> bool:

@@ -27,7 +27,7 @@ def called(call: Call, *operands: Tensor) -> Any:
     for name in BODIES:
         if call.get(name) is not None:
             return call.inline(call[name], operands)
-    raise call.refused("its called function is unknown", ", ".join(call.parameters), "a jaxpr")
+    raise call.refused("its called function is unknown", ", ".join(call.attributes), "a jaxpr")
 
 
 @primitive("custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call", "custom_vjp_call_jaxpr")
@@ -35,7 +35,7 @@ def with_derivative(call: Call, *operands: Tensor) -> Any:
     """The called program. A user-defined derivative is Python code in JAX, so asking for it raises
     an error; the derivatives of JAX's own functions are those of their operations."""
     results = called(call, *operands)
-    body, _ = opened(next(call.parameters[n] for n in BODIES if call.parameters.get(n) is not None))
+    body, _ = opened(next(call.attributes[n] for n in BODIES if call.attributes.get(n) is not None))
     name, _, source = str(body.debug_info.func_src_info).partition(" at ")
     if _OF_JAX in source.replace("\\", "/"):
         bent = {"relu": "relu", "relu6": "relu6"}.get(name)  # our derivatives at kinks are the same

@@ -17,6 +17,9 @@ from compiler.core.errors import DataError, DTypeError, InternalError, ShapeErro
 from compiler.core.modules import Line, called_at, in_module
 from compiler.core.origin import short_name, user_call
 from compiler.graph.nodes import TensorNode
+from compiler.imported.call import unsupported
+from compiler.imported.constants import constant, leaves
+from compiler.imported.inputs import short, signature
 from compiler.imported.jax import (  # noqa: F401 (they fill the table)
     decompositions,
     elementwise,
@@ -33,7 +36,6 @@ from compiler.imported.jax.call import PRIMITIVES, Call, inner, opened
 from compiler.imported.jax.element_types import dtype_of, is_key, jax_itself, problem_of
 from compiler.imported.jax.lines import lines_of, scopes_of
 from compiler.imported.jax.unread import check_unread
-from compiler.imported.known import leaves
 from compiler.tensor import Tensor
 
 MOST_PLACES = 3
@@ -63,11 +65,11 @@ class JaxProgram:
                       for path, (dtype, shape) in self.inputs.items()])  # fmt: skip
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{path}: {_short(*each)}" for path, each in self.inputs.items())
-        results = [_short(dtype_of(v.aval.dtype, "result"), v.aval.shape)
+        results = [short(dtype_of(v.aval.dtype, "result"), v.aval.shape)
                    for v in opened(self.jaxpr)[0].outvars]  # fmt: skip
         count = loops.equations_in(self.jaxpr)
-        return f"JaxProgram({self.name}({given}) -> {', '.join(results)}; {count} equations)"
+        call = f"{self.name}({signature(self.inputs)})"
+        return f"JaxProgram({call} -> {', '.join(results)}; {count} equations)"
 
     @user_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -151,17 +153,13 @@ class _Walk:
 def _checked(call: Call, made: list[Tensor]) -> list[Tensor]:
     """The results, checked against JAX's types and shapes."""
     for tensor, described in itertools.zip_longest(made, call.results):
-        got = "nothing" if tensor is None else _short(tensor.dtype, tensor.shape)
-        expected = "nothing" if described is None else _short(
+        got = "nothing" if tensor is None else short(tensor.dtype, tensor.shape)
+        expected = "nothing" if described is None else short(
             dtype_of(described.dtype, call.op), described.shape)  # fmt: skip
         if got != expected:
             raise InternalError("from_jax", f"{call.op} has another type or shape than in JAX",
                                 got=got, expected=expected)  # fmt: skip
     return made
-
-
-def _short(dtype: Any, shape: Sequence[int]) -> str:
-    return f"{dtype.short}[{','.join(map(str, shape))}]"
 
 
 def _literal(literal: Any) -> Tensor:
@@ -174,9 +172,7 @@ def _tensor_of(value: Any, name: str, dtype: Any = None) -> Tensor:
         words = np.asarray(jax_itself().random.key_data(value)).astype(np.uint64)
         return Tensor(words[..., 0] << np.uint64(32) | words[..., 1], name=name)
     array = np.asarray(value, dtype)
-    if array.size == 1 and not name:
-        return Tensor(array.item(), dtype=array.dtype).reshape(*array.shape)
-    return Tensor(array, name=name)
+    return Tensor(array, name=name) if name else constant(array)
 
 
 def _input(path: str, aval: Any, value: Any) -> Tensor:
@@ -218,9 +214,8 @@ def _check(jaxpr: Any) -> None:
         count[problem] += 1
         places.setdefault(problem, {})
     if count:
-        raise DataError("from_jax", "primitives are not supported",
-                        got="; ".join(_told(p, n, places[p]) for p, n in sorted(count.items())),
-                        expected=f"some of {len(PRIMITIVES)} primitives")  # fmt: skip
+        rows = (_told(problem, n, places[problem]) for problem, n in sorted(count.items()))
+        raise unsupported("from_jax", "primitives", "; ".join(rows), len(PRIMITIVES))
 
 
 def _problem(aval: Any) -> str:

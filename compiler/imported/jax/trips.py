@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.core.lazy import loading
+from compiler.imported.constants import Array
 from compiler.imported.jax.call import Call, opened
 from compiler.imported.jax.element_types import is_key, jax_itself
-from compiler.imported.known import Array
 from compiler.tensor import Tensor
 
 LIMIT = 1_000_000

@@ -1,9 +1,7 @@
 """Parameters of an equation that its function did not read: refused, unless they are in
 `UNCHANGED`, are None or empty, or have the value in `USUAL`. JAX's parameters have no defaults."""
 
-from typing import Any
-
-from compiler.imported.arguments import Unread, reason, refusal
+from compiler.imported.arguments import Unread, first_refused, refusal
 from compiler.imported.jax.call import Call
 
 _OF_A_CALL = "its jaxpr is computed; these only control how JAX compiles it"
@@ -54,20 +52,23 @@ UNCHANGED: dict[str, str] = {
 }  # fmt: skip
 """Parameters that cannot change a value, each with the reason: `name`, `primitive.name`, or
 `primitive.*` for all of one primitive."""
-USUAL: dict[str, Any] = {"random_wrap.impl": "fry"}
+USUAL: dict[str, str] = {"random_wrap.impl": "fry"}
 """The only accepted value of a parameter."""
 
 
 def check_unread(call: Call) -> None:
     """Raise `DataError` for the first parameter that was not read and could change the result."""
-    for name, value in call.parameters.items():
-        if name in call.reads.names or reason(UNCHANGED, call.op, name):
-            continue
-        usual = USUAL.get(f"{call.op}.{name}", value if _is_empty(value) else None)
-        unread = Unread(name, value, usual)
-        if not unread.is_default and str(value) != usual:
-            raise refusal(call, unread)
+    unread = (
+        Unread(name, value, _default(f"{call.op}.{name}", value))
+        for name, value in call.attributes.items() if name not in call.reads.names
+    )  # fmt: skip
+    if refused := first_refused(unread, call.op, UNCHANGED):
+        raise refusal(call, refused)
 
 
-def _is_empty(value: Any) -> bool:
-    return value is None or value is False or (isinstance(value, tuple | list) and not value)
+def _default(key: str, value: object) -> object:
+    """The value itself if it is accepted: that in `USUAL`, or an empty one."""
+    if key in USUAL:
+        return value if str(value) == USUAL[key] else USUAL[key]
+    is_empty = value is None or value is False or (isinstance(value, tuple | list) and not value)
+    return value if is_empty else None

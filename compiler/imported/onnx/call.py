@@ -11,37 +11,27 @@ a repetition) are read with `call.known`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.core.errors import DataError
 from compiler.graph.extents import symbolic
 from compiler.imported.arguments import Reads, is_same
-from compiler.imported.known import MOST_KNOWN, computed, has_data, leaves
-from compiler.imported.onnx.element_types import Array
+from compiler.imported.call import AttributeCall, Function, adding_to
+from compiler.imported.constants import MOST_COMPUTED, Array, computed, constant, has_data, leaves
 from compiler.tensor import Tensor
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.variables import Variable, made_of
 
-Made: TypeAlias = Tensor | tuple[Tensor, ...]
-Function: TypeAlias = Callable[..., Made]
-F = TypeVar("F", bound=Function)
-
-OPERATORS: dict[tuple[str, str], Function] = {}
+OPERATORS: dict[tuple[str, str], Callable[..., Any]] = {}
 """The functions by domain ("" is ONNX's own) and name."""
 RUNTIME = "com.microsoft"
 """The domain of ONNX Runtime's own operators."""
 
 
-def operator(*names: str, domain: str = "") -> Callable[[F], F]:
+def operator(*names: str, domain: str = "") -> Callable[[Function], Function]:
     """Decorator: the function implements the operators of these names."""
-
-    def register(function: F) -> F:
-        OPERATORS.update({(domain, name): function for name in names})
-        return function
-
-    return register
+    return adding_to(OPERATORS)(*((domain, name) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,36 +51,26 @@ class Value:
         if self.given is not None:
             return self.given
         assert self.array is not None
-        if self.array.size == 1:
-            return Tensor(self.array.item(), dtype=self.array.dtype).reshape(*self.array.shape)
-        return Tensor(self.array, name=self.name)
+        return constant(self.array, self.name)
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(AttributeCall):
     """A node with its attributes, its operator version, and its inputs."""
 
-    op: str
     name: str
     version: int
-    attributes: Mapping[str, Any]
     inputs: Sequence[Value | None]
     outputs: int
     bound: Mapping[str, Variable] = field(default_factory=dict)
     """The bound variables, by name."""
-    reads: Reads = field(default_factory=Reads)
-    """The attributes and inputs that were read."""
 
-    def __getitem__(self, name: str) -> Any:
-        """An attribute that the node must have."""
-        if name in self.attributes:
-            return self.get(name)
-        raise self.refused(f"there is no attribute {name}", "none", name)
+    importer: ClassVar[str] = "from_onnx"
 
-    def get(self, name: str, usual: Any = None) -> Any:
-        """An attribute, or its default."""
-        self.reads.names.add(name)
-        return self.attributes.get(name, usual)
+    @property
+    def where(self) -> str:
+        """The operator, and the name of the node if it has one."""
+        return f"{self.op} {self.name}".strip()
 
     def check_fits(self, name: str, own: Any) -> None:
         """Raise `DataError` if an attribute contradicts the inputs."""
@@ -122,7 +102,7 @@ class Call:
         if value.numbers is not None:
             raise self.refused(f"{what} follows from a variable", ", ".join(
                 map(str, value.numbers.reshape(-1))), "a constant")  # fmt: skip
-        if value.tensor.size > MOST_KNOWN or not all(map(has_data, leaves(value.tensor))):
+        if value.tensor.size > MOST_COMPUTED or not all(map(has_data, leaves(value.tensor))):
             raise self.refused(f"{what} is known only when the program runs",
                                f"input {place}: {value.tensor.dtype} {value.tensor.shape}",
                                "a constant, or what depends on shapes")  # fmt: skip
@@ -147,15 +127,7 @@ class Call:
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from 0 on. Raises `AxisError` that names this node if it is out of
         range."""
-        return axis_of(f"from_onnx: {self._where}", axis, rank)
-
-    @property
-    def _where(self) -> str:
-        return f"{self.op} {self.name}".strip()
-
-    def refused(self, problem: str, got: object, expected: str) -> DataError:
-        """The error for this node."""
-        return DataError("from_onnx", f"{self._where}: {problem}", got=str(got), expected=expected)
+        return axis_of(f"from_onnx: {self.where}", axis, rank)
 
 
 def fixed(x: Tensor, *axes: int) -> tuple[int, ...]:

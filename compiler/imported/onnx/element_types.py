@@ -1,7 +1,7 @@
 """ONNX's element types and constants as ours."""
 
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from compiler.core.errors import DataError, DTypeError
 from compiler.core.lazy import loading
 from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.graph.nodes import LARGEST
+from compiler.imported.constants import Array
 from compiler.tensor import Tensor
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 NUMBERS = {
     1: dtypes.float32, 2: dtypes.uint8, 3: dtypes.int8, 4: dtypes.uint16, 5: dtypes.int16,

@@ -14,8 +14,8 @@ from compiler.core.lazy import loading
 from compiler.device import buffers
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer
+from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, operator
-from compiler.imported.onnx.element_types import Array
 from compiler.tensor import Tensor
 
 FORMATS = {"RGB": "RGB", "BGR": "RGB", "Grayscale": "L"}

@@ -19,7 +19,9 @@ from compiler.core.lazy import loading
 from compiler.core.origin import user_call
 from compiler.graph.words import short
 from compiler.imported.arguments import Reads
-from compiler.imported.known import computed
+from compiler.imported.call import unsupported
+from compiler.imported.constants import MOST_COMPUTED, computed
+from compiler.imported.inputs import Described, by_name, check_fits, signature
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
     blocks,
     conversions,
@@ -48,9 +50,6 @@ from compiler.imported.onnx.unread import check_unread, plain
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable, binds_in, bounds_of
 
-FOLDED = 1 << 16
-"""The size up to which values with known inputs are computed while the model is walked: shapes,
-axes, small tables."""
 MOST_ITERATIONS = 10_000
 """The maximal number of iterations of a `Loop` that is unrolled."""
 CONTROL = ("If", "Loop", "Scan")
@@ -90,28 +89,16 @@ class OnnxProgram:
         """The model as lines of text: the source of its nodes."""
 
     def __repr__(self) -> str:
-        given = ", ".join(
-            f"{name}: {dtype.short}[{','.join(map(str, shape))}]"
-            for name, (dtype, shape) in self.inputs.items()
-        )
-        return f"OnnxProgram({given} -> {', '.join(self.outputs)})"
+        return f"OnnxProgram({signature(self.inputs)} -> {', '.join(self.outputs)})"
 
     @user_call
     def __call__(self, *values: Any, **named: Any) -> dict[str, Tensor]:
         """The outputs by name, for inputs by place or by name. Nothing is computed yet."""
-        if len(values) > len(self.inputs) or set(named) - set(self.inputs):
-            others = ", ".join(sorted(set(named) - set(self.inputs)))
-            raise DataError("OnnxProgram", "there is no such input",
-                            got=others or f"{len(values)} inputs",
-                            expected=", ".join(self.inputs))  # fmt: skip
-        given = {**dict(zip(self.inputs, values, strict=False)), **named}
-        if missing := [name for name in self.inputs if name not in given]:
-            raise DataError("OnnxProgram", "an input is missing", got=", ".join(given) or "none",
-                            expected=", ".join(missing))  # fmt: skip
+        given = by_name("OnnxProgram", self.inputs, values, named)
         known: dict[str, Value] = dict(self._constants)
         known.update((name, Value(given=each, name=name)) for name, each in self._made.items())
-        for name, (dtype, shape) in self.inputs.items():
-            known[name] = Value(given=_input(name, given[name], dtype, shape, self.variables))
+        for name, described in self.inputs.items():
+            known[name] = Value(given=_input(name, given[name], described, self.variables))
         self._bound = _given_values(known[name].tensor for name in self.inputs)
         made = self._walk(self._graph, known)
         return dict(zip(self.outputs, [value.tensor for value in made], strict=True))
@@ -140,11 +127,8 @@ class OnnxProgram:
             for node in _nodes(graph) if not self._is_known(node)
         )  # fmt: skip
         if missing:
-            raise DataError(
-                "from_onnx", "operators are not supported",
-                got=", ".join(f"{count} × {name}" for name, count in sorted(missing.items())),
-                expected=f"some of {len(OPERATORS) + len(CONTROL)} operators",
-            )  # fmt: skip
+            got = ", ".join(f"{count} × {name}" for name, count in sorted(missing.items()))
+            raise unsupported("from_onnx", "operators", got, len(OPERATORS) + len(CONTROL))
 
     def _is_known(self, node: Any) -> bool:
         domain = _domain(node)
@@ -191,7 +175,7 @@ class OnnxProgram:
         check_unread(call, function, _domain(node))
         results = made if isinstance(made, tuple) else (made,)
         is_known = all(v is None or v.array is not None for v in inputs)
-        if is_known and all(t.size <= FOLDED for t in results):
+        if is_known and all(t.size <= MOST_COMPUTED for t in results):
             return [Value(array) for array in computed(results)]
         return [Value(given=tensor) for tensor in results]
 
@@ -240,7 +224,7 @@ class OnnxProgram:
             values = [Value(np.array(trip, np.int64)), Value(np.array(True)), *states]
             inside = {n: v for n, v in zip(names, values, strict=True) if v is not None}
             again, *made = self._walk(body, {**known, **inside})
-            asked = Call("Loop", call.name, call.version, {}, (again,), 1)
+            asked = Call("Loop", {}, call.name, call.version, (again,), 1)
             goes_on = bool(asked.known(0, "whether it goes on").item())
             states = list(made[: len(states)])
             for rows, value in zip(kept, made[len(states) :], strict=True):
@@ -351,14 +335,14 @@ def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
         return Value(np.zeros((0, *(n if isinstance(n, int) else 0 for n in shape)), dtype.numpy))
     first, *others = (row.tensor for row in rows)
     whole = first.stack(*others, dim=axis) if others else first.unsqueeze(axis)
-    if all(row.array is not None for row in rows) and whole.size <= FOLDED:
+    if all(row.array is not None for row in rows) and whole.size <= MOST_COMPUTED:
         return Value(computed([whole])[0])
     return Value(given=whole)
 
 
 def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
     attributes = {each.name: plain(each) for each in node.attribute}
-    return Call(node.op_type, node.name, version, attributes, inputs, len(node.output))
+    return Call(node.op_type, attributes, node.name, version, inputs, len(node.output))
 
 
 def _bound(node: Any, given: Mapping[str, Any]) -> Any:
@@ -438,7 +422,7 @@ def _nodes(graph: Any) -> Iterable[Any]:
                 stack += _graphs(each)
 
 
-def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
+def _described(value: Any) -> Described:
     """The element type and the extents of an input or output."""
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
@@ -453,23 +437,15 @@ def _described(value: Any) -> tuple[Any, tuple[int | str, ...]]:
 
 
 def _input(
-    name: str, value: Any, dtype: Any, shape: tuple[int | str, ...],
-    variables: Mapping[str, Variable],
-) -> Tensor:  # fmt: skip
+    name: str, value: Any, described: Described, variables: Mapping[str, Variable]
+) -> Tensor:
     """The argument for an input, checked against the model's type and extents."""
-    axes = {a: variables[n] for a, n in enumerate(shape) if isinstance(n, str) and n in variables}
+    axes = {axis: variables[n] for axis, n in enumerate(described[1])
+            if isinstance(n, str) and n in variables}  # fmt: skip
     if not isinstance(value, Tensor) and axes:
         value = Tensor(value, name=name, symbolic=axes)
     tensor = value if isinstance(value, Tensor) else Tensor(value, name=name)
-    fits = len(tensor.shape) == len(shape) and all(
-        isinstance(wanted, str) or n == wanted
-        for n, wanted in zip(tensor.shape, shape, strict=True)
-    )
-    if tensor.dtype != dtype or not fits:
-        raise DataError(
-            "OnnxProgram", f"input {name} does not fit", got=f"{tensor.dtype} {tensor.shape}",
-            expected=f"{dtype} ({', '.join(map(str, shape))})",
-        )  # fmt: skip
+    check_fits("OnnxProgram", name, tensor, described)
     return tensor
 
 

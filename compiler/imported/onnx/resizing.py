@@ -1,17 +1,16 @@
 """Resize and Upsample: resized images, by ONNX's coordinate modes and filters."""
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import wide
 from compiler.tensor import Tensor
 from compiler.tensors.resampling import cubic, linear
 from compiler.tensors.variables import Variable
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @operator("Resize", "Upsample")

@@ -1,14 +1,13 @@
 """DFT and STFT: sums of products with sines and cosines, complex numbers as pairs."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def _turns(n: int, length: int, is_inverse: bool) -> tuple[Array, Array]:

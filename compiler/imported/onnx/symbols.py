@@ -12,8 +12,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.imported.call import adding_to
+from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call
-from compiler.imported.onnx.element_types import NUMBERS, Array
+from compiler.imported.onnx.element_types import NUMBERS
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
@@ -21,15 +23,8 @@ Rule: TypeAlias = Callable[..., Any]
 RULES: dict[str, Rule] = {}
 """The rules by the name of the operator."""
 
-
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Decorator: the function implements the operators of these names on numbers."""
-
-    def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+rule = adding_to(RULES)
+"""Decorator: the function implements the operators of these names on numbers."""
 
 
 def rule_of(op: str) -> Callable[..., Any] | None:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from compiler.core.lazy import loading
-from compiler.imported.arguments import REQUIRED, Unread, reason, refusal
+from compiler.imported.arguments import REQUIRED, Unread, first_refused, refusal
 from compiler.imported.onnx.call import Call
 
 UNCHANGED: dict[str, str] = {
@@ -41,9 +41,8 @@ def check_unread(call: Call, function: Callable[..., Any] | None, domain: str) -
     names = [name for name in call.attributes if name not in call.reads.names]
     defaults = defaults_of(call.op, call.version, domain) if names else {}
     unread = [Unread(n, call.attributes[n], defaults.get(n, REQUIRED)) for n in names]
-    for each in (*unread, *_inputs(call, function)):
-        if not each.is_default and not reason(UNCHANGED, call.op, each.name):
-            raise refusal(call, each)
+    if refused := first_refused((*unread, *_inputs(call, function)), call.op, UNCHANGED):
+        raise refusal(call, refused)
 
 
 def _inputs(call: Call, function: Callable[..., Any] | None) -> Iterator[Unread]:

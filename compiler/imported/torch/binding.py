@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from compiler.imported.arguments import REQUIRED, Unread, reason, refusal
+from compiler.imported.arguments import REQUIRED, Unread, first_refused, refusal
 from compiler.imported.torch.call import Call, Function, Made, base_of
 
 UNCHANGED: dict[str, str] = {
@@ -75,14 +75,17 @@ def called(call: Call, function: Function, args: Sequence[Any], named: Mapping[s
     it does not take."""
     operands: list[Any] = []
     by_name: dict[str, Any] = {}
+    unread: list[Unread] = []
     declared = declared_by(function)
     for place, (parameter, value) in enumerate(_paired(call.node.target, args, named)):
         if place < declared.operands:
             operands.append(value)
         elif parameter.name in declared.names:
             by_name[parameter.name] = value
-        elif unread := _unread(call.name, parameter, value):
-            raise refusal(call, unread)
+        else:
+            unread.append(Unread(parameter.name, value, parameter.default))
+    if refused := first_refused(unread, base_of(call.name), UNCHANGED):
+        raise refusal(call, refused)
     return function(call, *operands, **by_name)
 
 
@@ -90,11 +93,11 @@ def unread_in(node: Any, function: Function, name: str) -> Unread | None:
     """The first argument of a node that the function does not take and that is not the default."""
     declared = declared_by(function)
     pairs = enumerate(_paired(node.target, node.args, node.kwargs))
-    left = (
-        _unread(name, parameter, value) for place, (parameter, value) in pairs
+    unread = (
+        Unread(parameter.name, value, parameter.default) for place, (parameter, value) in pairs
         if place >= declared.operands and parameter.name not in declared.names
     )  # fmt: skip
-    return next(filter(None, left), None)
+    return first_refused(unread, base_of(name), UNCHANGED)
 
 
 @cache
@@ -121,9 +124,3 @@ def _paired(
     for place, parameter in enumerate(schema_of(target)):
         given = args[place] if place < len(args) else named.get(parameter.name, parameter.default)
         yield parameter, given
-
-
-def _unread(name: str, parameter: Parameter, value: Any) -> Unread | None:
-    unread = Unread(parameter.name, value, parameter.default)
-    is_left = unread.is_default or reason(UNCHANGED, base_of(name), parameter.name)
-    return None if is_left else unread

@@ -12,32 +12,24 @@ of them. The results are converted to the types that PyTorch describes.
 import operator as python
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
-from compiler.core.errors import DataError
 from compiler.core.lazy import loading
+from compiler.imported import call as imported
+from compiler.imported.call import adding_to
 from compiler.imported.torch.element_types import dtype_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
 Made: TypeAlias = Tensor | Sequence[Tensor | None] | None
 Function: TypeAlias = Callable[..., Made]
-F = TypeVar("F", bound=Function)
 
 OPERATORS: dict[str, Function] = {}
 """The functions by the operator's name, with its overload where they differ."""
-
-
-def operator(*names: str) -> Callable[[F], F]:
-    """Decorator: the function implements the ATen operators of these names."""
-
-    def register(function: F) -> F:
-        OPERATORS.update(dict.fromkeys(names, function))
-        return function
-
-    return register
+operator = adding_to(OPERATORS)
+"""Decorator: the function implements the ATen operators of these names."""
 
 
 def function_of(target: Any) -> Function | None:
@@ -69,12 +61,19 @@ def is_number_function(target: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(imported.Call):
     """A node of an exported module."""
 
     node: Any
     name: str
     described: str
+
+    importer: ClassVar[str] = "from_torch"
+
+    @property
+    def where(self) -> str:
+        """The operator, and its place in the model if it is known."""
+        return f"{self.name} ({self.described})" if self.described else self.name
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -108,11 +107,6 @@ class Call:
         if place < len(self.node.args):
             return self.node.args[place]
         return self.node.kwargs[self.node.target._schema.arguments[place].name]
-
-    def refused(self, problem: str, got: object, expected: str) -> DataError:
-        """The error for this node."""
-        where = f"{self.name} ({self.described})" if self.described else self.name
-        return DataError("from_torch", f"{where}: {problem}", got=str(got), expected=expected)
 
 
 def axis_of(axis: int, rank: int) -> int:

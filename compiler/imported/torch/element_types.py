@@ -1,6 +1,6 @@
 """PyTorch's element types and tensors as ours: memory is shared where it can be."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -8,8 +8,7 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.errors import DTypeError
 from compiler.core.lazy import loading
-
-Array: TypeAlias = np.ndarray[Any, Any]
+from compiler.imported.constants import Array
 
 
 def dtype_of(torch_dtype: Any, where: str) -> DType:

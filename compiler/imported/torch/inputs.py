@@ -7,6 +7,7 @@ import numpy as np
 
 from compiler.core.errors import DataError
 from compiler.core.lazy import loading
+from compiler.imported.inputs import by_name, check_fits
 from compiler.imported.torch.element_types import array_of, dtype_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import LIMIT, Variable
@@ -62,17 +63,8 @@ class Inputs:
         flat, spec = pytree.tree_flatten((tuple(values), dict(named)))
         if spec == self._spec:
             return dict(zip(self._order, flat, strict=True))
-        names = list(self._values)
-        extra = [name for name in named if name not in names]
-        if len(values) > len(names) or extra:
-            raise DataError("TorchProgram", "there is no such input",
-                            got=", ".join(extra) or f"{len(values)} inputs",
-                            expected=", ".join(names))  # fmt: skip
-        given = {**dict(zip(names, values, strict=False)), **named}
-        if missing := [name for name in names if name not in given]:
-            raise DataError("TorchProgram", "an input is missing", got=", ".join(given) or "none",
-                            expected=", ".join(missing))  # fmt: skip
-        return {name: given.get(name) for name in self._order}
+        tensors = by_name("TorchProgram", self._values, values, named)
+        return {name: tensors.get(name) for name in self._order}
 
     def tensors(self, given: Mapping[str, Any], *, with_variables: bool) -> dict[str, Any]:
         """Inputs as tensors; with `with_variables`, dynamic axes become variables."""
@@ -84,23 +76,12 @@ class Inputs:
         }  # fmt: skip
 
     def _tensor(self, name: str, given: Any, found: dict[str, int], is_varied: bool) -> Tensor:
-        said = self._values[name]
-        dtype, described = self.described[name]
         value = given if isinstance(given, Tensor) else _array(given, name)
-        fits = value.dtype == dtype.numpy and len(value.shape) == len(said.shape) and all(
-            not isinstance(n, int) or n == m
-            for n, m in zip(said.shape, value.shape, strict=True)
-        )  # fmt: skip
-        if not fits:
-            raise DataError(
-                "TorchProgram", f"input {name} does not fit",
-                got=f"{value.dtype} {tuple(value.shape)}",
-                expected=f"{dtype} ({', '.join(map(str, described))})",
-            )  # fmt: skip
+        check_fits("TorchProgram", name, value, self.described[name])
         if isinstance(value, Tensor):
             return value
         variables = {}
-        for axis, (n, m) in enumerate(zip(said.shape, value.shape, strict=True)):
+        for axis, (n, m) in enumerate(zip(self._values[name].shape, value.shape, strict=True)):
             symbol = str(n)
             if found.setdefault(symbol, m) != m:
                 raise DataError("TorchProgram", f"input {name} does not fit the others",

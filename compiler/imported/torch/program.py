@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compiler.core.dtypes import DType
 from compiler.core.errors import CompileError, DataError, located
 from compiler.core.lazy import loading
 from compiler.core.modules import called_at, in_module
 from compiler.core.origin import user_call
 from compiler.imported.arguments import refusal
-from compiler.imported.known import computed, has_data, leaves
+from compiler.imported.call import unsupported
+from compiler.imported.constants import MOST_COMPUTED, computed, constant, has_data, leaves
+from compiler.imported.inputs import Extents, short, signature
 from compiler.imported.torch import (  # noqa: F401 (they fill the table)
     activations,
     elementwise,
@@ -39,9 +42,6 @@ from compiler.imported.torch.places import Place, model_of, place_of
 from compiler.tensor import Tensor
 from compiler.tensors.writing import assign_together
 
-FOLDED = 1 << 16
-"""The size up to which values that depend only on constants are computed while the graph is walked:
-indices, masks, small tables."""
 _INNER = ("cond", "wrap_with_set_grad_enabled", "wrap_with_autocast")
 """Operators that call inner graphs."""
 
@@ -80,16 +80,12 @@ class TorchProgram:
         """The reason why dynamic axes are not variables, but compiled for each extent."""
 
     @property
-    def inputs(self) -> dict[str, tuple[Any, tuple[int | str, ...]]]:
+    def inputs(self) -> dict[str, tuple[DType, Extents]]:
         """Name to (element type, extents): a number, or a name for one that may differ."""
         return self._inputs.described
 
     def __repr__(self) -> str:
-        given = ", ".join(
-            f"{name}: {dtype.short}[{','.join(map(str, shape))}]"
-            for name, (dtype, shape) in self.inputs.items()
-        )
-        return f"TorchProgram({self.name}: {given} -> {self._results()})"
+        return f"TorchProgram({self.name}: {signature(self.inputs)} -> {self._results()})"
 
     @user_call
     def __call__(self, *values: Any, **named: Any) -> Any:
@@ -119,8 +115,8 @@ class TorchProgram:
         for name in (s.arg.name for s in specs if getattr(s.arg, "name", None) in names):
             value = by_name[name].meta.get("val")
             if hasattr(value, "shape"):
-                short = dtype_of(value.dtype, name).short
-                parts.append(f"{short}[{','.join(map(self._inputs.extent, value.shape))}]")
+                extents = list(map(self._inputs.extent, value.shape))
+                parts.append(short(dtype_of(value.dtype, name), extents))
         return ", ".join(parts)
 
     def _check(self) -> None:
@@ -135,8 +131,7 @@ class TorchProgram:
                 f"{len(nodes)} × {name} ({nodes[0].name}, {place_of(nodes[0]).described})"
                 for name, nodes in sorted(missing.items())
             )
-            raise DataError("from_torch", "operators are not supported", got="; ".join(rows),
-                            expected=f"some of {len(OPERATORS)} operators")  # fmt: skip
+            raise unsupported("from_torch", "operators", "; ".join(rows), len(OPERATORS))
         for node in _called_nodes(self._program.graph_module):
             _check_arguments(node)
 
@@ -296,12 +291,9 @@ def _fitted(call: Call, made: Any, value: Any) -> Any:
 def _folded(made: Any) -> Any:
     """The value of a result that depends only on constants; None if it is too large, or not a
     tensor."""
-    if not isinstance(made, Tensor) or made.size > FOLDED or made.node.extents:
+    if not isinstance(made, Tensor) or made.size > MOST_COMPUTED or made.node.extents:
         return None
-    (array,) = computed([made])
-    if array.size == 1:
-        return Tensor(array.item(), dtype=made.dtype).reshape(*array.shape)
-    return Tensor(array)
+    return constant(computed([made])[0])
 
 
 @located

@@ -10,7 +10,7 @@ import numpy as np
 
 import compiler
 from compiler.core.errors import CompileError
-from compiler.imported.known import computed
+from compiler.imported.constants import computed
 
 Array = np.ndarray[Any, Any]
 _random = np.random.default_rng(7)

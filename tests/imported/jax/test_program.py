@@ -15,7 +15,7 @@ import compiler
 from compiler import DataError, DTypeError, ShapeError, Tensor
 from compiler.core.node import toposort
 from compiler.device.buffers import data
-from compiler.imported.known import computed, leaves
+from compiler.imported.constants import computed, leaves
 
 WEIGHT = np.arange(12, dtype=np.float32).reshape(4, 3) / 10
 

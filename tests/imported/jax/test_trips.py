@@ -12,8 +12,8 @@ from jax import lax
 import compiler
 from compiler.core.node import toposort
 from compiler.graph.kinds.repeat import Repeat
+from compiler.imported.constants import computed
 from compiler.imported.jax import loops
-from compiler.imported.known import computed
 
 X = np.linspace(0.1, 1, 6, dtype=np.float32)
 LOOPS: dict[str, tuple[int, Callable[..., Any], Callable[..., Any], Any]] = {

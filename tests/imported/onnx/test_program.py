@@ -18,7 +18,7 @@ import compiler
 from compiler import DataError, Tensor
 from compiler.core import dtypes
 from compiler.core.errors import CompileError
-from compiler.imported.known import leaves
+from compiler.imported.constants import leaves
 from compiler.imported.onnx.call import OPERATORS
 from tests.evaluate import ENGINES
 

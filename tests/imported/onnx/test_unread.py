@@ -128,9 +128,9 @@ def test_what_nobody_reads_is_refused(name: str) -> None:
     op, _, attribute = name.partition(".")
     version = max(s.since_version for s in schemas() if s.name == op and attribute in s.attributes)
     if REFUSED[name] is not None:
-        usual = Call(op, "n", version, {attribute: REFUSED[name]}, (), 1)
+        usual = Call(op, {attribute: REFUSED[name]}, "n", version, (), 1)
         check_unread(usual, OPERATORS["", op], "")
-    call = Call(op, "n", version, {attribute: 5}, (), 1)
+    call = Call(op, {attribute: 5}, "n", version, (), 1)
     with pytest.raises(DataError, match=f"{op} n: the argument {attribute}"):
         check_unread(call, OPERATORS["", op], "")
 

@@ -1,4 +1,4 @@
-"""Values known while the program is built."""
+"""Constants: values that are computed while the program is built."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -14,8 +14,9 @@ from compiler.tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-MOST_KNOWN = 1 << 16
-"""The size up to which a value is computed because a shape or a number depends on it."""
+MOST_COMPUTED = 1 << 16
+"""The size up to which a value that depends only on constants is computed: shapes, indices, masks,
+small tables."""
 
 
 def leaves(tensor: Tensor) -> list[Buffer | Placeholder]:
@@ -34,3 +35,10 @@ def computed(tensors: Sequence[Tensor]) -> list[Array]:
     roots = [tensor.node for tensor in tensors]
     inputs = {n: buffers.data(n) for n in toposort(roots) if isinstance(n, Buffer)}
     return interpret(roots, inputs)
+
+
+def constant(array: Array, name: str = "") -> Tensor:
+    """An array as a tensor; a single number is a constant of the program."""
+    if array.size == 1:
+        return Tensor(array.item(), dtype=array.dtype).reshape(*array.shape)
+    return Tensor(array, name=name)
