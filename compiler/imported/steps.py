@@ -8,6 +8,7 @@ A few steps are unrolled; so are those of states with an axis of variable extent
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from compiler.imported.axes import along
 from compiler.tensor import Tensor
 from compiler.tensors.repeat import repeat
 
@@ -62,7 +63,7 @@ def laid_out(weights: Tensor, count: int, rows: object) -> Tensor:
 
 def with_row(x: Tensor, place: Tensor, row: Tensor) -> Tensor:
     """`x` with another slice at a computed index of axis 0."""
-    is_there = Tensor.arange(x.shape[0]).eq(place).reshape(-1, *(1,) * row.ndim)
+    is_there = along(Tensor.arange(x.shape[0]).eq(place), 0, x.ndim)
     return is_there.where(row.unsqueeze(0), x)
 
 

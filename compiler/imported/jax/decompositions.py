@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from compiler.imported.axes import indices_along
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.loops import MOST_WRITTEN_OUT
 from compiler.imported.jax.picking import read_at
@@ -34,28 +35,23 @@ def _stack(x: Tensor) -> Tensor:
     return x.reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
 
 
-def _numbers(x: Tensor, axis: int) -> Tensor:
-    """The index of each row or column, broadcastable."""
-    return Tensor.arange(x.shape[axis]).reshape(*(-1 if i == axis else 1 for i in range(x.ndim)))
-
-
 def _column(x: Tensor, k: Tensor) -> Tensor:
     """[matrices, m, 1]: column k."""
     shape = (*x.shape[:2], 1)
-    return read_at(x, [_numbers(x, 0), _numbers(x, 1), k], shape)
+    return read_at(x, [indices_along(x.shape, 0), indices_along(x.shape, 1), k], shape)
 
 
 def _row(x: Tensor, k: Tensor) -> Tensor:
     """[matrices, 1, n]: row k."""
     shape = (x.shape[0], 1, x.shape[2])
-    return read_at(x, [_numbers(x, 0), k, _numbers(x, 2)], shape)
+    return read_at(x, [indices_along(x.shape, 0), k, indices_along(x.shape, 2)], shape)
 
 
 @primitive("cholesky")
 def cholesky(call: Call, x: Tensor) -> Tensor:
     """The Cholesky factor, a lower triangular matrix; NaN if there is none."""
     a = _stack(x)
-    rows, columns = _numbers(a, 1), _numbers(a, 2)
+    rows, columns = indices_along(a.shape, 1), indices_along(a.shape, 2)
 
     def step(k: Tensor, lower: Tensor) -> Sequence[Tensor]:
         rest = _column(a, k).sub(lower.matmul(_row(lower, k).mT))
@@ -80,12 +76,12 @@ def triangular_solve(call: Call, a: Tensor, b: Tensor) -> Tensor:
         a, lower = a.mT, not lower
     if not lower:  # from below: the last unknown first
         a, x = a.flip(1, 2), x.flip(1)
-    given, rows = x, _numbers(x, 1)
+    given, rows = x, indices_along(x.shape, 1)
     is_unit = bool(call["unit_diagonal"])
 
     def step(k: Tensor, known: Tensor) -> Sequence[Tensor]:
         row = _row(a, k)
-        earlier = _numbers(row, 2).lt(k).where(row, 0)
+        earlier = indices_along(row.shape, 2).lt(k).where(row, 0)
         rest = _row(given, k).sub(earlier.matmul(known))
         new = rest if is_unit else rest.div(_column(row, k))
         return (rows.eq(k).where(new, known),)
@@ -102,15 +98,15 @@ def lu(call: Call, x: Tensor) -> Any:
     a = _stack(x)
     count, m, n = a.shape
     size = min(m, n)
-    rows, columns = _numbers(a, 1), _numbers(a, 2)
+    rows, columns = indices_along(a.shape, 1), indices_along(a.shape, 2)
 
     def step(k: Tensor, a: Tensor, pivots: Tensor, order: Tensor) -> Sequence[Tensor]:
         best = rows.lt(k).where(-1, _column(a, k).abs()).reshape(count, m).argmax(1)
         best = best.reshape(count, 1, 1)
         source = rows.eq(k).where(best, rows.eq(best).where(k, rows))
-        a = read_at(a, [_numbers(a, 0), source, columns], a.shape)
-        order = read_at(order, [_numbers(order, 0), source, Tensor(0)], order.shape)
-        pivots = _numbers(pivots, 1).eq(k).where(best.cast(pivots.dtype), pivots)
+        a = read_at(a, [indices_along(a.shape, 0), source, columns], a.shape)
+        order = read_at(order, [indices_along(order.shape, 0), source, Tensor(0)], order.shape)
+        pivots = indices_along(pivots.shape, 1).eq(k).where(best.cast(pivots.dtype), pivots)
         top = _row(a, k)
         pivot = _column(top, k)
         factor = pivot.eq(0).where(_column(a, k), _column(a, k).div(pivot))
@@ -131,12 +127,12 @@ def order_of_pivots(call: Call, pivots: Tensor) -> Tensor:
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1], 1)
     first = Tensor.arange(size).cast(pivots.dtype).reshape(1, size, 1)
     first = first.expand(flat.shape[0], size, 1)
-    rows = _numbers(first, 1)
+    rows = indices_along(first.shape, 1)
 
     def step(k: Tensor, order: Tensor) -> Sequence[Tensor]:
         other = _row(flat, k)
         source = rows.eq(k).where(other, rows.eq(other).where(k, rows))
-        return (read_at(order, [_numbers(order, 0), source, Tensor(0)], order.shape),)
+        return (read_at(order, [indices_along(order.shape, 0), source, Tensor(0)], order.shape),)
 
     (made,) = _steps(flat.shape[1], step, first)
     return made.reshape(*call.shape).cast(call.dtype)
@@ -151,7 +147,7 @@ def qr(call: Call, x: Tensor) -> Any:
     count, m, n = a.shape
     size = min(m, n)
     eye = Tensor.eye(m).cast(x.dtype).expand(count, m, m)
-    rows, columns = _numbers(a, 1), _numbers(a, 2)
+    rows, columns = indices_along(a.shape, 1), indices_along(a.shape, 2)
 
     def step(k: Tensor, q: Tensor, r: Tensor) -> Sequence[Tensor]:
         whole = _column(r, k)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from compiler.imported.axes import indices_along
 from compiler.imported.jax.call import Call, inner, opened, primitive
 from compiler.imported.jax.element_types import dtype_of
 from compiler.imported.jax.picking import read_at
@@ -123,11 +124,7 @@ def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
 def _row(x: Tensor, place: Tensor) -> Tensor:
     """The slice of axis 0 at a computed index."""
     shape = x.shape[1:]
-    along = [
-        Tensor.arange(n).reshape(-1, *(1,) * (len(shape) - axis - 1))
-        for axis, n in enumerate(shape)
-    ]
-    return read_at(x, [place, *along], shape)
+    return read_at(x, [place, *(indices_along(shape, axis) for axis in range(len(shape)))], shape)
 
 
 def counters(body: Any, constants: int, carried: int) -> dict[int, int]:

@@ -11,16 +11,12 @@ from compiler.core import dtypes
 from compiler.core.lazy import loading
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Index
+from compiler.imported.axes import indices_along
 from compiler.imported.jax.call import Call, primitive
 from compiler.tensor import Tensor
 
 UPDATES = {"scatter": "replace", "scatter-add": "add", "scatter-sub": "add",
            "scatter-mul": "mul", "scatter-min": "min", "scatter-max": "max"}  # fmt: skip
-
-
-def _counting(shape: Sequence[int], axis: int) -> Tensor:
-    """The index along one axis of a shape, broadcastable to it."""
-    return Tensor.arange(shape[axis]).reshape(*(-1 if i == axis else 1 for i in range(len(shape))))
 
 
 def read_at(x: Tensor, positions: Sequence[Tensor], shape: Sequence[int]) -> Tensor:
@@ -115,9 +111,9 @@ def _positions(
         if axis in starts:
             place = _spread(starts[axis], batch, len(shape))
         elif axis in batching:
-            place = _counting(shape, batch[batching[axis]])
+            place = indices_along(shape, batch[batching[axis]])
         if axis not in gone:
-            along = _counting(shape, next(window))
+            along = indices_along(shape, next(window))
             place = along if place is None else place.add(along)
         positions.append(place if place is not None else Tensor(0))
     return positions
@@ -175,7 +171,7 @@ def _begin(call: Call, start: Tensor, extent: int, size: int) -> Tensor:
 
 
 def _moved(call: Call, start: Tensor, extent: int, sizes: Sequence[int], axis: int) -> Tensor:
-    return _begin(call, start, extent, sizes[axis]).add(_counting(sizes, axis))
+    return _begin(call, start, extent, sizes[axis]).add(indices_along(sizes, axis))
 
 
 @primitive("dynamic_update_slice")
@@ -187,7 +183,7 @@ def dynamic_update_slice(call: Call, x: Tensor, update: Tensor, *starts: Tensor)
     positions, inside = [], None
     for axis, start in enumerate(starts):
         size = update.shape[axis]
-        own = _counting(x.shape, axis)
+        own = indices_along(x.shape, axis)
         if size == x.shape[axis]:
             positions.append(own)
             continue

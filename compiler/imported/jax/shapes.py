@@ -7,6 +7,7 @@ import numpy as np
 
 from compiler.core.dtypes import Scalar
 from compiler.graph.nodes import Const
+from compiler.imported.axes import indices_along
 from compiler.imported.jax.call import Call, primitive
 from compiler.tensor import Tensor
 
@@ -15,8 +16,7 @@ from compiler.tensor import Tensor
 def iota(call: Call) -> Tensor:
     """0, 1, … along one axis."""
     shape, axis = call.shape, int(call["dimension"])
-    row = Tensor.arange(shape[axis]).cast(call.dtype)
-    return row.reshape(*(-1 if i == axis else 1 for i in range(len(shape)))).expand(*shape)
+    return indices_along(shape, axis).cast(call.dtype).expand(*shape)
 
 
 @primitive("empty", "empty2")

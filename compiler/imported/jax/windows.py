@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from compiler.graph.nodes import Reduce
+from compiler.imported.axes import along
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.folds import joining
 from compiler.imported.jax.picking import put_at
@@ -131,7 +132,7 @@ def spread_to_selected(call: Call, source: Tensor, x: Tensor) -> Tensor:
     for axis in range(rank):
         inside = which.idiv(math.prod(sizes[axis + 1 :])).fmod(sizes[axis])
         begin = Tensor.arange(counts[axis]).mul(steps[axis]).sub(int(call["padding"][axis][0]))
-        positions.append(inside.add(begin.reshape(-1, *(1,) * (rank - axis - 1))))
+        positions.append(inside.add(along(begin, axis, rank)))
     return put_at(Tensor.full(x.shape, 0, x.dtype), positions, source, "add")
 
 

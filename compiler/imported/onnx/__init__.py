@@ -7,6 +7,7 @@ In order: each imports only what stands before it.
     unread.py         attributes and inputs that were not read are refused
     symbols.py        arithmetic on variable extents
     elementwise.py    elementwise operators
+    activations.py    activation functions by name
     conversions.py    type conversions and quantisation
     shapes.py         operators that move elements, and operators on shapes
     folds.py          reductions, scans, normalisations

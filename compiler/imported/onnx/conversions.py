@@ -2,6 +2,7 @@
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType, float_limits
+from compiler.imported.axes import along
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor
@@ -87,4 +88,4 @@ def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:
     axis = call.axis(named, x.ndim)
     if block:
         return each.repeat_interleave(block, axis)._part(axis, 0, fixed(x, axis)[0])
-    return each.reshape(-1, *(1,) * (x.ndim - axis - 1))
+    return along(each, axis, x.ndim)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.imported.onnx.call import Call, of_type, operator
+from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.element_types import dtype_of, wide
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
@@ -104,54 +104,6 @@ def shift(call: Call, x: Tensor, by: Tensor) -> Tensor:
 def where(_call: Call, condition: Tensor, yes: Tensor, no: Tensor) -> Tensor:
     """One operand where the condition is true, the other elsewhere."""
     return condition.where(yes, no)
-
-
-@operator("Clip")
-def clip(call: Call, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
-    """Clipped between two numbers."""
-    if "min" in call.attributes:
-        low = of_type(x, call["min"])
-    if "max" in call.attributes:
-        high = of_type(x, call["max"])
-    x = x if low is None else x.maximum(low)
-    return x if high is None else x.minimum(high)
-
-
-@operator("LeakyRelu", "Elu", "Celu", "Selu", "ThresholdedRelu", "PRelu", "Shrink", "HardSigmoid",
-          "HardSwish", "Swish", "Gelu")  # fmt: skip
-def activation(call: Call, x: Tensor, slope: Tensor | None = None) -> Tensor:
-    """Activation functions."""
-    dtype, alpha = x.dtype, call.get("alpha")
-    match call.op:
-        case "LeakyRelu":
-            made = x.lt(0).where(x.mul(0.01 if alpha is None else alpha), x)
-        case "PRelu":
-            made = x.lt(0).where(x.mul(slope if slope is not None else 0), x)
-        case "Elu":
-            made = x.lt(0).where(x.expm1().mul(1.0 if alpha is None else alpha), x)
-        case "Celu":
-            a = 1.0 if alpha is None else alpha
-            made = x.maximum(0).add(x.div(a).expm1().mul(a).minimum(0))
-        case "Selu":
-            a = 1.6732632423543772 if alpha is None else alpha
-            gamma = call.get("gamma", 1.0507009873554805)
-            made = x.le(0).where(x.exp().mul(a).sub(a), x).mul(gamma)
-        case "ThresholdedRelu":
-            made = x.gt(1.0 if alpha is None else alpha).where(x, 0)
-        case "Shrink":
-            bias, lambd = call.get("bias", 0.0), call.get("lambd", 0.5)
-            inside = x.gt(lambd).where(x.sub(bias), 0)
-            made = x.lt(-lambd).where(x.add(bias), inside)
-        case "HardSigmoid":
-            a, b = 0.2 if alpha is None else alpha, call.get("beta", 0.5)
-            made = x.mul(a).add(b).clip(0, 1)
-        case "HardSwish":
-            made = x.mul(x.div(6.0).add(0.5).clip(0, 1))
-        case "Swish":
-            made = x.mul(x.mul(1.0 if alpha is None else alpha).sigmoid())
-        case _:
-            made = x.gelu(call.get("approximate", "none"))
-    return made.cast(dtype)
 
 
 @operator("IsInf")

@@ -1,6 +1,7 @@
 """Reductions, scans and normalisations."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from compiler.core import dtypes
@@ -9,45 +10,51 @@ from compiler.imported.onnx.element_types import dtype_of, wide
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
+Axes = tuple[int, ...]
+REDUCED: dict[str, Callable[[Tensor, Axes, bool], Tensor]] = {
+    "ReduceSum": lambda x, axes, keep: x.sum(axes, keep),
+    "ReduceMean": lambda x, axes, keep: x.mean(axes, keep),
+    "ReduceMax": lambda x, axes, keep: x.max(axes, keep),
+    "ReduceMin": lambda x, axes, keep: x.min(axes, keep),
+    "ReduceProd": lambda x, axes, keep: x.prod(axes, keep),
+    "ReduceL1": lambda x, axes, keep: wide(x).abs().sum(axes, keep),
+    "ReduceL2": lambda x, axes, keep: wide(x).square().sum(axes, keep).sqrt(),
+    "ReduceLogSum": lambda x, axes, keep: wide(x).sum(axes, keep).log(),
+    "ReduceLogSumExp": lambda x, axes, keep: _log_sum_exp(x, axes, keep),
+    "ReduceSumSquare": lambda x, axes, keep: wide(x).square().sum(axes, keep),
+}
+"""Reductions of a tensor over axes, which are kept or not."""
 
-@operator("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1",
-          "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")  # fmt: skip
+
+@operator(*REDUCED)
 def reduced(call: Call, x: Tensor, _axes: Tensor | None = None) -> Tensor:
     """Some axes reduced, by default all."""
     axes, is_each = call.numbers(1, "axes"), call.get("noop_with_empty_axes", 0)
-    keep, dtype = bool(call.get("keepdims", 1)), x.dtype
+    keep = bool(call.get("keepdims", 1))
     if is_each and not axes:
         return _of_each(call.op, x)
-    exact = wide(x)
     chosen = tuple(call.axis(a, x.ndim) for a in axes) if axes else tuple(range(x.ndim))
-    if call.op in ("ReduceMax", "ReduceMin") and 0 in (x.shape[a] for a in chosen):
-        extents = call.extents(x)
-        shape = [1 if a in chosen else n for a, n in enumerate(extents) if keep or a not in chosen]
-        least = dtype.minimum if call.op == "ReduceMax" else dtype.maximum
-        return Tensor(least, dtype=dtype).expand(*shape) if shape else Tensor(least, dtype=dtype)
-    match call.op:
-        case "ReduceSum":
-            made = x.sum(chosen, keep)
-        case "ReduceMean":
-            made = x.mean(chosen, keep)
-        case "ReduceMax":
-            made = x.max(chosen, keep)
-        case "ReduceMin":
-            made = x.min(chosen, keep)
-        case "ReduceProd":
-            made = x.prod(chosen, keep)
-        case "ReduceL1":
-            made = exact.abs().sum(chosen, keep)
-        case "ReduceL2":
-            made = exact.square().sum(chosen, keep).sqrt()
-        case "ReduceLogSum":
-            made = exact.sum(chosen, keep).log()
-        case "ReduceLogSumExp":
-            is_empty = 0 in (x.shape[a] for a in chosen)
-            made = exact.exp().sum(chosen, keep).log() if is_empty else x.logsumexp(chosen, keep)
-        case _:
-            made = exact.square().sum(chosen, keep)
-    return made.cast(dtype)
+    if call.op in ("ReduceMax", "ReduceMin") and _is_empty(x, chosen):
+        return _extreme_of_none(call, x, chosen, keep)
+    return REDUCED[call.op](x, chosen, keep).cast(x.dtype)
+
+
+def _is_empty(x: Tensor, axes: Axes) -> bool:
+    return 0 in (x.shape[a] for a in axes)
+
+
+def _extreme_of_none(call: Call, x: Tensor, axes: Axes, keep: bool) -> Tensor:
+    """The maximum or minimum of no elements: the least or greatest value of the type."""
+    least = x.dtype.minimum if call.op == "ReduceMax" else x.dtype.maximum
+    extents = enumerate(call.extents(x))
+    shape = [1 if a in axes else n for a, n in extents if keep or a not in axes]
+    return Tensor(least, dtype=x.dtype).expand(*shape) if shape else Tensor(least, dtype=x.dtype)
+
+
+def _log_sum_exp(x: Tensor, axes: Axes, keep: bool) -> Tensor:
+    if _is_empty(x, axes):
+        return wide(x).exp().sum(axes, keep).log()
+    return x.logsumexp(axes, keep)
 
 
 def _of_each(op: str, x: Tensor) -> Tensor:

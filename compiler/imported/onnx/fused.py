@@ -4,9 +4,9 @@ follow."""
 from dataclasses import replace
 from typing import Any
 
+from compiler.imported.onnx.activations import activated
 from compiler.imported.onnx.call import RUNTIME, Call, operator
 from compiler.imported.onnx.element_types import wide
-from compiler.imported.onnx.elementwise import activation
 from compiler.imported.onnx.folds import layer_normalization
 from compiler.imported.onnx.products import gemm
 from compiler.imported.onnx.windows import conv
@@ -18,36 +18,18 @@ def conv_and_more(
     call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = None, other: Tensor | None = None
 ) -> Tensor:
     """A convolution, a sum, and an activation function."""
-    made = conv(call, x, weight, bias)
-    return _bent(call, made if other is None else made.add(other),
-                 *call.get("activation_params", ()))  # fmt: skip
+    total = conv(call, x, weight, bias)
+    total = total if other is None else total.add(other)
+    name, parameters = call.get("activation", ""), call.get("activation_params", ())
+    return activated(call, name, total, *parameters) if name else total
 
 
 @operator("FusedGemm", domain=RUNTIME)
 def gemm_and_more(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     """A matrix product, and an activation function."""
-    given = [call.get("activation_alpha"), call.get("activation_beta")]
-    return _bent(call, gemm(call, a, b, c), *(n for n in given if n is not None))
-
-
-def _bent(call: Call, x: Tensor, *parameters: float) -> Tensor:
-    """The activation function that the node names, if any."""
-    match call.get("activation", ""):
-        case "":
-            return x
-        case "Relu":
-            return x.relu()
-        case "Sigmoid":
-            return x.sigmoid()
-        case "Tanh":
-            return x.tanh()
-        case "Clip":
-            return x.clip(*parameters)
-        case "LeakyRelu" | "HardSigmoid" as name:
-            told = dict(zip(("alpha", "beta"), parameters, strict=False))
-            return activation(call.as_other(name, told), x)
-        case name:
-            raise call.refused("unknown activation", name, "Relu, Sigmoid, Tanh, Clip, …")
+    alpha, beta = call.get("activation_alpha"), call.get("activation_beta")
+    name, product = call.get("activation", ""), gemm(call, a, b, c)
+    return activated(call, name, product, alpha, beta) if name else product
 
 
 @operator("FusedMatMul", domain=RUNTIME)

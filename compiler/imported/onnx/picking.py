@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.imported.axes import along
 from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
@@ -195,9 +196,9 @@ def tensor_scatter(
     end."""
     axis = call.axis(call.get("axis", -2), cache.ndim)
     (count,), (longest,) = fixed(update, axis), fixed(cache, axis)
-    places = Tensor.arange(count).reshape(-1, *(1,) * (cache.ndim - axis - 1))
+    places = along(Tensor.arange(count), axis, cache.ndim)
     if first is not None:
-        places = places.add(first.cast("int64").reshape(-1, *(1,) * (cache.ndim - 1)))
+        places = places.add(along(first.cast("int64"), 0, cache.ndim))
     if call.get("mode", "linear") == "circular":
         places = places.mod(longest)
     return cache.scatter(axis, places.broadcast_to(*update.symbolic_shape), update)

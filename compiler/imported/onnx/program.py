@@ -23,6 +23,7 @@ from compiler.imported.call import unsupported
 from compiler.imported.constants import MOST_COMPUTED, computed
 from compiler.imported.inputs import Described, by_name, check_fits, signature
 from compiler.imported.onnx import (  # noqa: F401 (they fill the table)
+    activations,
     blocks,
     conversions,
     counting,

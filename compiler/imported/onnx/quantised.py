@@ -3,6 +3,7 @@
 from typing import Any
 
 from compiler.core import dtypes
+from compiler.imported.axes import along
 from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.windows import less_zero
 from compiler.tensor import Tensor
@@ -21,8 +22,7 @@ def spread(each: Tensor, like: Tensor, axis: int | None) -> Tensor:
         return each.reshape(())
     if axis is None or each.ndim > 1:
         return each
-    place = axis % like.ndim
-    return each.reshape(-1, *(1,) * (like.ndim - place - 1))
+    return along(each, axis % like.ndim, like.ndim)
 
 
 def whole_product(a: Tensor, a_zero: Tensor | None, b: Tensor, b_zero: Tensor | None) -> Tensor:

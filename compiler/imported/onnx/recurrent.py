@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from compiler.imported import steps
+from compiler.imported.onnx.activations import activated
 from compiler.imported.onnx.call import Call, operator
 from compiler.imported.steps import State, in_steps, laid_out, stacked
 from compiler.tensor import Tensor
@@ -92,28 +93,9 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
     usual = USUAL[call.op]
     name = names[place] if place < len(names) else usual[place % len(usual)]
     before = [n.lower() for n in names[:place]]
-    a = _parameter(call.get("activation_alpha"), before, WITH_ALPHA)
-    c = _parameter(call.get("activation_beta"), before, WITH_BETA)
-    match name.lower():
-        case "relu":
-            return x.relu()
-        case "tanh":
-            return x.tanh()
-        case "sigmoid":
-            return x.sigmoid()
-        case "affine":
-            return x.mul(1.0 if a is None else a).add(0.0 if c is None else c)
-        case "leakyrelu":
-            return x.lt(0).where(x.mul(0.01 if a is None else a), x)
-        case "hardsigmoid":
-            return x.mul(0.2 if a is None else a).add(0.5 if c is None else c).clip(0, 1)
-        case "elu":
-            return x.lt(0).where(x.expm1().mul(1.0 if a is None else a), x)
-        case "softsign":
-            return x.softsign()
-        case "softplus":
-            return x.softplus()
-    raise call.refused("unknown activation", name, "Relu, Tanh, Sigmoid, Affine, …")
+    alpha = _parameter(call.get("activation_alpha"), before, WITH_ALPHA)
+    beta = _parameter(call.get("activation_beta"), before, WITH_BETA)
+    return activated(call, name, x, alpha, beta)
 
 
 def _parameter(

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from compiler.imported.axes import along
 from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import wide
@@ -144,6 +145,5 @@ def _outside(
         where = _where(call, fixed(x, axis)[0], count, scale, ends)
         inside = (where >= 0) & (where <= x.shape[axis] - 1)
         if not inside.all():
-            shape = (-1, *(1,) * (x.ndim - axis - 1))
-            made = Tensor(inside.reshape(shape)).where(made, value)
+            made = along(Tensor(inside), axis, x.ndim).where(made, value)
     return made

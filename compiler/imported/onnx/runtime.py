@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from compiler.core import dtypes
+from compiler.imported.onnx.activations import activation
 from compiler.imported.onnx.call import RUNTIME, Call, operator
 from compiler.imported.onnx.conversions import dequantize, quantize
-from compiler.imported.onnx.elementwise import activation
 from compiler.imported.onnx.folds import softmax
 from compiler.imported.onnx.quantised import rescaled, spread, whole, whole_product
 from compiler.imported.onnx.recurrent import layers

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from compiler.imported.axes import along
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import wide
 from compiler.tensor import Tensor
@@ -125,7 +126,7 @@ def deform_conv(
     columns = found.cast(x.dtype).reshape(n, groups, channels // groups * taps, math.prod(made))
     kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
     result = kernels.matmul(columns).reshape(n, weight.shape[0], *made)
-    return result if bias is None else result.add(bias.reshape(-1, *(1,) * axes))
+    return result if bias is None else result.add(along(bias, 1, result.ndim))
 
 
 def _tap_places(call: Call, sizes: Any, made: Any) -> list[Any]:

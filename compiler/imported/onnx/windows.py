@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.imported.axes import along
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.pooling import longer, reach_over
@@ -72,7 +73,7 @@ def conv_integer(
     w = weight.cast(dtypes.int32)
     if w_zero is not None and not call.is_zero(3):
         zero = w_zero.cast(dtypes.int32)
-        w = w.sub(zero.reshape(-1, *(1,) * (w.ndim - 1)) if zero.size > 1 else zero)
+        w = w.sub(along(zero, 0, w.ndim) if zero.size > 1 else zero)
     return less_zero(call, x, None if call.is_zero(2) else x_zero, w)
 
 
@@ -91,7 +92,7 @@ def less_zero(
     sums = _convolved(call, x.cast(dtypes.int32), w, bias, [(0, 0)] * len(borders))
     whole = w.sum(tuple(range(1, w.ndim)), dtype=dtypes.int32)
     less = whole.mul(zero.cast(dtypes.int32)).contiguous()
-    return sums.sub(less.reshape(-1, *(1,) * len(borders)))
+    return sums.sub(along(less, 1, sums.ndim))
 
 
 @operator("ConvTranspose")
