@@ -78,19 +78,12 @@ def why_not(compilation: Recorded, rule: str | Rule, node: str | Node) -> WhyNot
     An entity is looked at as it stands when the pass with the rule has ended. Raises `PassError`
     where no pass has the rule, or no program of that pass the node.
     """
-    known = isinstance(rule, Rule)
-    wanted = rule.name if isinstance(rule, Rule) else rule
     lacking = None
-    for record in compilation.passes:
-        if isinstance(node, str) and not node.startswith(record.prefix):
-            continue
-        rows = [r for r in rules_of(record, compilation.options) if r.name == wanted]
-        if known and isinstance(rule, Rule) and not rows and record.stage == rule.stage:
-            rows = [rule]
-        found = _in_record(record, node) if rows else None
-        if found is not None:
-            return _matched(record, rows[0], found) or explain(rows[0], found)
-        lacking = record if rows else lacking
+    for record, row in _passes_with(compilation, rule, node):
+        there = _in_record(record, node)
+        if there is not None:
+            return _matched(record, row, there) or explain(row, there)
+        lacking = record
     if isinstance(rule, Rule) and isinstance(node, Node):
         return explain(rule, node)
     if lacking is not None:
@@ -98,9 +91,29 @@ def why_not(compilation: Recorded, rule: str | Rule, node: str | Node) -> WhyNot
         hint = _elsewhere(compilation.passes, lacking, node)
         expected = "a node before or after it"
         raise PassError("why_not", what, got=str(node), expected=expected, hint=hint)
+    wanted = _name_of(rule)
     names = {r.name for each in compilation.passes for r in rules_of(each, compilation.options)}
     expected = ", ".join(sorted(names))
     raise PassError("why_not", f"no pass has a rule {wanted}", got=wanted, expected=expected)
+
+
+def _passes_with(
+    compilation: Recorded, rule: str | Rule, node: str | Node
+) -> Iterator[tuple[PassRecord, Rule]]:
+    """The passes on a node's stage that have a rule, with the rule; a rule that no pass has is
+    taken as one of its stage."""
+    for record in compilation.passes:
+        if isinstance(node, str) and not node.startswith(record.prefix):
+            continue
+        rows = [r for r in rules_of(record, compilation.options) if r.name == _name_of(rule)]
+        if not rows and isinstance(rule, Rule) and record.stage == rule.stage:
+            rows = [rule]
+        if rows:
+            yield record, rows[0]
+
+
+def _name_of(rule: str | Rule) -> str:
+    return rule.name if isinstance(rule, Rule) else rule
 
 
 def _elsewhere(passes: tuple[PassRecord, ...], record: PassRecord, node: str | Node) -> str:
@@ -209,28 +222,38 @@ def _deciding(
     assert isinstance(function, ast.FunctionDef)
     skipped: list[tuple[ast.expr, bool | None]] = []
     guard: tuple[ast.expr, bool | None] | None = None
-    body: list[ast.stmt] = function.body
-    while True:
-        here = next((s for s in body if s.lineno <= line <= (s.end_lineno or line)), None)
-        for each in body[: body.index(here)] if here else body:
-            if isinstance(each, ast.If) and _returns_node(each) and not _value(each.test, known):
-                skipped.append((each.test, False))
+    here: ast.stmt | None = None
+    for before, here in _statements_at(function.body, line):
+        skipped += [
+            (each.test, False) for each in before
+            if isinstance(each, ast.If) and _returns_node(each) and not _value(each.test, known)
+        ]  # fmt: skip
         if isinstance(here, ast.If):
-            inside = _holds_line(here.body, line)
-            guard = (here.test, True) if inside else guard
-            if not inside and not here.orelse and _returns_node(here):
+            if _holds_line(here.body, line):
+                guard = here.test, True
+            elif not here.orelse and _returns_node(here):
                 skipped.append((here.test, False))
-            body = here.body if inside else here.orelse
-            continue
-        if isinstance(here, ast.Match):
+        elif isinstance(here, ast.Match):
             guard = here.subject, None
-        parts = _parts(here)
-        body = next((part for part in parts if _holds_line(part, line)), [])
-        if not body:
-            break
     if isinstance(here, ast.Return) and here.value is not None and not _is_none(here.value):
         return [*skipped, _of_choice(here.value, known)]
     return [guard] if guard is not None else skipped
+
+
+def _statements_at(
+    body: list[ast.stmt], line: int
+) -> Iterator[tuple[list[ast.stmt], ast.stmt | None]]:
+    """The statements that hold a line, from the outermost, each with those before it in its body;
+    None in a body that does not hold it."""
+    while True:
+        here = next((s for s in body if s.lineno <= line <= (s.end_lineno or line)), None)
+        yield body[: body.index(here)] if here else body, here
+        if isinstance(here, ast.If):
+            body = here.body if _holds_line(here.body, line) else here.orelse
+            continue
+        body = next((part for part in _parts(here) if _holds_line(part, line)), [])
+        if not body:
+            return
 
 
 def _parts(statement: ast.stmt | None) -> list[list[ast.stmt]]:

@@ -178,55 +178,74 @@ class JitFunction:
         kind = key = _kind(call)
         if self._open and kind in self._open:
             return None
-        known_places = self._known.get(kind, _NONE) if self._known else _NONE
-        if known_places:
-            key = call.key(frozenset(call.numbers), known_places)
+        truths = self._known.get(kind, _NONE) if self._known else _NONE
+        if truths:
+            key = call.key(frozenset(call.numbers), truths)
         # equal parts are mostly identical: comparing them is quicker than hashing
         if self._last is not None and key == self._last[0] and not self._last[1].stale(call):
             return self._last[1]
         moving = frozenset[int]()
         if call.numbers:
             moving = self._moving_in(call, kind)
-            key = call.key(moving, known_places)
+            key = call.key(moving, truths)
+        variants = self._kept.get(key, [])
+        captured, why = self._serving(call, key, variants)
+        if captured is not None:
+            return captured
+        if why == DECIDES and len(variants) >= VARIANTS:
+            self._fix(kind, variants[-1].asked)
+            return self._captured(call)
+        why = why or ("another signature" if self._captures else "the first call")
+        return self._new(call, kind, moving, why)
+
+    def _serving(
+        self, call: Call, key: Hashable, variants: list[Captured]
+    ) -> tuple[Captured | None, str]:
+        """The capture that serves a call, else the reason why the first one does not."""
         why = ""
-        known = self._kept.get(key, [])
-        for each in tuple(known):
+        for each in tuple(variants):
             now = each.stale(call)
             if not now:
                 self._kept.move_to_end(key)
                 self._last = None if call.numbers else (key, each)
-                return each
+                return each, ""
             why = why or now
             if now.startswith(ANOTHER):
-                known.remove(each)
-        if why == DECIDES and len(known) >= VARIANTS:
-            self._fix(kind, known[-1].asked)
-            return self._captured(call)
-        why = why or ("another signature" if self._captures else "the first call")
+                variants.remove(each)
+        return None, why
+
+    def _new(
+        self, call: Call, kind: Hashable, moving: frozenset[int], why: str
+    ) -> Captured | None:
+        """A new capture, kept unless it serves only this call; None if there cannot be one."""
         try:
-            made = self._capture(call, kind, moving)
+            captured = self._capture(call, kind, moving)
         except Unguarded as reason:
             self._leave_open(kind, str(reason))
             return None
         except NotCapturedError as reason:
             self._leave_open(kind, str(reason), reason.hint)
             return None
-        if made.wrote:
+        if captured.wrote:
             self._writes[kind] = self._writes.get(kind, 0) + 1
             if self._writes[kind] >= WRITES:
-                self._leave_open(kind, f"it writes state in Python: {made.wrote}")
-            return made
+                self._leave_open(kind, f"it writes state in Python: {captured.wrote}")
+        else:
+            self._keep(call, kind, captured, why)
+        return captured
+
+    def _keep(self, call: Call, kind: Hashable, captured: Captured, why: str) -> None:
+        """Keep a capture for later calls, and count it."""
         self._writes.pop(kind, None)
         self._captures += 1
         self._count[kind] = self._count.get(kind, 0) + 1
         if self._count[kind] >= OFTEN and self._count[kind] * 4 > self._replays:
             self._leave_open(kind, f"it is captured again in most calls: {why}")
         self._reasons[why] = self._reasons.get(why, 0) + 1
-        variants = self._kept.setdefault(call.key(made.moving, made.known), [])
-        variants[:] = [made, *variants[: VARIANTS - 1]]
+        variants = self._kept.setdefault(call.key(captured.moving, captured.known), [])
+        variants[:] = [captured, *variants[: VARIANTS - 1]]
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return made
 
     def _leave_open(
         self, kind: Hashable, reason: str,

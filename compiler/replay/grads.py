@@ -79,6 +79,10 @@ class Grads:
     def changed(self, call: Call) -> str:
         """The first difference to the capture, in words; "" if there is none. Lazy gradients are
         computed."""
+        return self._of_others(call) or (self._of_inputs(self._now(call)) if self._there else "")
+
+    def _of_others(self, call: Call) -> str:
+        """The first difference of gradients that are no inputs."""
         for owner in self._none:
             tensor = owner.around if owner.place is None else call.leaves[owner.place]
             if tensor._collected is not None:
@@ -86,9 +90,10 @@ class Grads:
         for row in self._fixed:
             if row.owner.tensor(call)._grad is not row.fixed:
                 return "a gradient is another tensor now"
-        if not self._there:
-            return ""
-        now = self._now(call)
+        return ""
+
+    def _of_inputs(self, now: list[Any]) -> str:
+        """The first difference of gradients that are inputs."""
         others = []
         for grad, kind, same in zip(now, self._kinds, self._same, strict=True):
             if grad is None:
@@ -104,11 +109,7 @@ class Grads:
                 return "a gradient has a history, or has none now"
         if len(set(map(id, now))) != self._count:
             return "gradients that were two tensors are the same now"
-        if late := [grad for grad, _ in others if not is_realized(grad.node)]:
-            late[0].realize(*late[1:])
-        if any(kind_of(grad) != kind for grad, kind in others):
-            return "a gradient has another type or place now"
-        return ""
+        return _of_lazy(others)
 
     def with_leaves(self, call: Call) -> Sequence[Any]:
         """The arguments of a call, followed by the gradients that are inputs, as data."""
@@ -146,6 +147,15 @@ class Grads:
     def places(self) -> frozenset[int]:
         """The places of arguments that have a row."""
         return frozenset(row.owner.place for row in self.rows if row.owner.place is not None)
+
+
+def _of_lazy(grads: list[tuple[Any, Any]]) -> str:
+    """The first difference of gradients from their kinds, once they are computed."""
+    if late := [grad for grad, _ in grads if not is_realized(grad.node)]:
+        late[0].realize(*late[1:])
+    if any(kind_of(grad) != kind for grad, kind in grads):
+        return "a gradient has another type or place now"
+    return ""
 
 
 def kind_of(grad: Any) -> tuple[Any, ...]:

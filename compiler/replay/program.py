@@ -89,7 +89,28 @@ class Captured:
         self, function: Callable[..., Any], call: Call, moving: frozenset[int], first: int
     ) -> None:
         """Call the function, and compile the program of its computations."""
-        options = self.options
+        self._trace(function, call, moving)
+        self._note_objects(function, call)
+        self._refuse_kept(self._tensors_around(function, call), first)
+        self._compile()
+        inputs = {number for number, _, _ in self._inputs}
+        arrays: list[Any] = [
+            None if number in inputs else held(buffer).reshape(-1)
+            for number, buffer in enumerate(self._buffers)
+        ]
+        self._note_memory(arrays, inputs, first)
+        self._results = results_of(
+            self.traced.shown, self._whole, self.structure, self.traced.histories
+        )
+        is_simple = self._results.is_one and not self._results.forgotten
+        self._is_simple = is_simple and not self._pasts.rows
+        """True if a call only results in one new tensor."""
+        self._launch = Launch.of(self.structure, arrays, self._results.wanted)
+        self._around.forget()
+        self._guards = self._around.guards
+
+    def _trace(self, function: Callable[..., Any], call: Call, moving: frozenset[int]) -> None:
+        """Call the function on stand-ins of the arguments."""
         inside = containers(call)
         if not inside.keys().isdisjoint(self._around.seen):
             raise Unguarded("it reads a tuple, list or dictionary that is also an argument")
@@ -100,8 +121,8 @@ class Captured:
         if self._around.asks_type:
             moving = frozenset()
         record = self._record = NumberRecord(call.leaves)
-        self._given = given = stand_ins(call.leaves, moving, record, self.known)
-        self.traced = traced(function, call, given, self._around, record, self.known)
+        self._given = stand_ins(call.leaves, moving, record, self.known)
+        self.traced = traced(function, call, self._given, self._around, record, self.known)
         self._refuse_written_truths()
         self.moving = moving - record.fixed
         self._values: Sequence[Any] = record.values
@@ -111,55 +132,50 @@ class Captured:
             type(each) is Argument and each.place >= len(call.leaves)
             for each in trees.flat(self.traced.shown.result)
         )
+        self._grads = self.traced.grads
+        self._reads_grads = self._grads.are_read
+
+    def _note_objects(self, function: Callable[..., Any], call: Call) -> None:
+        """Keep the objects that later calls are compared with."""
         self._object_places = tuple(n for n, e in enumerate(call.leaves) if not is_plain(e))
         self._objects = [call.leaves[n] for n in self._object_places]
         self._standing = self._objects_around(function)
         self._standing_ids = frozenset(map(id, self._standing))
         self._shows_objects = any(map(_is_object, trees.flat(self.traced.shown.result)))
-        self._grads = self.traced.grads
-        self._reads_grads = self._grads.are_read
         self.wrote = self._around.changed()
         """The Python state that the function changed: the program then serves only this call; "" if
         none."""
-        self._refuse_kept(self._tensors_around(function, call), first)
+
+    def _compile(self) -> None:
+        """Compile the program of the function's computations."""
         self._whole = sharding.in_shards(self.traced.roots)
         self._each = sharding.flat(self._whole)
-        with plans.located(self._each, options):
-            self.structure, self._buffers = plans.structure_of(self._each, options)
-        numbers = [StandIn(None, (each.buffer,)) for each in record.inputs]
-        self._cells = [*given, *self._grads.inputs(), *numbers]
+        with plans.located(self._each, self.options):
+            self.structure, self._buffers = plans.structure_of(self._each, self.options)
+        self._has_variables = any(node.extents for node in toposort(self._each))
+        numbers = [StandIn(None, (each.buffer,)) for each in self._record.inputs]
+        self._cells = [*self._given, *self._grads.inputs(), *numbers]
         self._inputs = _places(self._cells, self._buffers)
-        known = {number for number, _, _ in self._inputs}
-        arrays: list[Any] = [
-            None if number in known else held(buffer).reshape(-1)
-            for number, buffer in enumerate(self._buffers)
-        ]
+
+    def _note_memory(self, arrays: Sequence[Any], inputs: set[int], first: int) -> None:
+        """Keep the memory that a run reads and writes. `arrays` are flat, one for each buffer from
+        outside; `inputs` are the numbers of the others, which each call passes."""
         draws = [each for each in self.traced.drawn if isinstance(each, Draw)]
         self._random = [data_of(buffer) for draw in draws for buffer in (draw.key, draw.first)]
         self._is_written = frozenset(self.structure.written_inputs)
-        self._written = {self._buffers[n].unique for n in self._is_written - known}
+        self._written = {self._buffers[n].unique for n in self._is_written - inputs}
         self._written_inputs = [each for each in self._inputs if each[0] in self._is_written]
         self._state = self._read_from_around(first)
         self.written = frozenset(self._written)
         """The numbers of the outside buffers that a run writes."""
-        self.read = frozenset(b.unique for n, b in enumerate(self._buffers) if n not in known)
+        self.read = frozenset(b.unique for n, b in enumerate(self._buffers) if n not in inputs)
         """The numbers of the outside buffers that a run reads."""
         self._collecting = history.CHANGES[0], history.collecting(t for t, _ in self._state)
         self._fixed = _Intervals(arrays, self.structure.written_inputs)
-        self._has_variables = any(node.extents for node in toposort(self._each))
         self._own = frozenset(id(tensor) for tensor, _ in self._state)
         self._alone = Alone(self.written, self._own)
         self._twice = Twice(self._state, self._grads, self.traced.roots)
         self._pasts = Pasts(self.traced, self._cells)
-        self._results = results_of(
-            self.traced.shown, self._whole, self.structure, self.traced.histories
-        )
-        is_simple = self._results.is_one and not self._results.forgotten
-        self._is_simple = is_simple and not self._pasts.rows
-        """True if a call only results in one new tensor."""
-        self._launch = Launch.of(self.structure, arrays, self._results.wanted)
-        self._around.forget()
-        self._guards = self._around.guards
 
     @property
     def asked(self) -> frozenset[int]:

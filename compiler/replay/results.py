@@ -12,7 +12,7 @@ becomes a tensor only when it is read: most training steps never read it.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -195,18 +195,52 @@ def results_of(
 ) -> Results:  # fmt: skip
     """The results of a function with this visible result. `whole` are the roots of its program, in
     shards, the new tensors first; `histories` describe how they were computed."""
-    made: list[_Made] = []
-    at = 0
-    first: dict[Any, History | None] = {}
-    for number, node in enumerate(whole[: len(shown.kinds)]):
-        count = len(node.sources) if isinstance(node, Multi) else 1
-        places = tuple(range(at, at + count))
-        own = histories[number]
-        memory = tuple(structure.results[place] for place in places)
-        made.append(_Made(node, places, first.setdefault(memory, own) != own))
-        at += count
+    made = _placed(shown, whole, structure, histories)
     wanted = tuple(dict.fromkeys(place for each in made for place in each.places))
     plain = tuple(_plain(each, structure) for each in made)
+    gone, collected, grads = _grads_of(shown)
+    is_shown = grads or collected or shown.collecting
+    is_one = not is_shown and shown.result == New(0) and len(made) == 1
+    is_late = frozenset(
+        number for number in _only_grads(shown)
+        if plain[number] is not None and histories[number] is None
+        and sum(made[number].places[0] in each.places for each in made) == 1
+    )
+    rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, made, strict=True))]
+    return Results(
+        shown, structure, made, wanted, plain, gone, grads, is_one,
+        tuple((n, kind, each.places[0], how.buffer) for n, kind, how, each in rows
+              if how is not None and n in is_late),
+        tuple(row for row in rows if row[0] not in is_late), collected,
+        any(structure.result_inputs[place] is not None for place in wanted),
+    )  # fmt: skip
+
+
+def _placed(
+    shown: Shown, whole: Sequence[TensorNode], structure: Structure,
+    histories: Sequence[History | None],
+) -> list[_Made]:  # fmt: skip
+    """The new tensors, each with the numbers of the program's results that are its memory."""
+    placed: list[_Made] = []
+    at = 0
+    first: dict[Any, History | None] = {}
+    for node, past in zip(whole[: len(shown.kinds)], histories, strict=False):
+        count = len(node.sources) if isinstance(node, Multi) else 1
+        places = tuple(range(at, at + count))
+        memory = tuple(structure.results[place] for place in places)
+        placed.append(_Made(node, places, first.setdefault(memory, past) != past))
+        at += count
+    return placed
+
+
+Grads: TypeAlias = tuple[
+    tuple[Any, ...], tuple[tuple[Any, int], ...], tuple[tuple[Owner | New, Any], ...]
+]
+
+
+def _grads_of(shown: Shown) -> Grads:
+    """The outside tensors whose `grad` becomes None, those whose `grad` becomes a new tensor with
+    its number, and the other owners of a `grad` with it."""
     gone: list[Any] = []
     collected: list[tuple[Any, int]] = []
     grads: list[tuple[Owner | New, Any]] = []
@@ -218,21 +252,7 @@ def results_of(
             collected.append((around, grad.number))
         else:
             grads.append((owner, grad))
-    is_shown = grads or collected or shown.collecting
-    is_one = not is_shown and shown.result == New(0) and len(made) == 1
-    is_late = frozenset(
-        number for number in _only_grads(shown)
-        if plain[number] is not None and histories[number] is None
-        and sum(made[number].places[0] in each.places for each in made) == 1
-    )
-    rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, made, strict=True))]
-    return Results(
-        shown, structure, made, wanted, plain, tuple(gone), tuple(grads), is_one,
-        tuple((n, kind, each.places[0], how.buffer) for n, kind, how, each in rows
-              if how is not None and n in is_late),
-        tuple(row for row in rows if row[0] not in is_late), tuple(collected),
-        any(structure.result_inputs[place] is not None for place in wanted),
-    )  # fmt: skip
+    return tuple(gone), tuple(collected), tuple(grads)
 
 
 def _only_grads(shown: Shown) -> list[int]:
