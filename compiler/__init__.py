@@ -16,6 +16,7 @@ In order: each imports only what stands before it.
     pipeline/    the list of compiler passes, each with its reason, and the driver that runs them
     tune/        autotuning: a measured search over the loop choices of each kernel
     run/         running programs: inputs, memory, steps, execution plans, results
+    stages/      a program with all its stages: data, and how to run it
     ask/         analyses of a compilation: is it correct, where is it not, and why
     findings/    performance advice: rules, each with measured numbers and a suggested change
     tensors/     the methods of `Tensor`, in mixins of one topic each

@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from compiler.ask.checking import Array, Checkable, Expected, Row, row_of, run_graph
+from compiler.ask.checking import Array, Expected, Row, row_of, run_graph
 from compiler.core.dtypes import is_floating
 from compiler.core.errors import CompileError
 from compiler.device import buffers
@@ -39,6 +39,7 @@ from compiler.schedule.analysis.footprint import made_buffers
 from compiler.schedule.analysis.places import Place, name_of, span
 from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
+from compiler.stages.stages import ProgramStages
 
 STEPS, THREADS, MEMORY_PLAN = "native steps", "threads", "memory plan"
 NUMPY, PREPARED, GIVEN = "numpy()", "prepare().run()", "prepare().run(inputs)"
@@ -52,7 +53,7 @@ MOST_PAIRS = 28
 class AsRun:
     """The plan of a program, as users' runs find or make it, and what its runs give."""
 
-    compilation: Checkable
+    compilation: ProgramStages
     values: Values
     expected: Expected
 
@@ -217,7 +218,9 @@ def _shared(one: Place, other: Place) -> int:
     return max(0, min(end, stop) - max(begin, start))
 
 
-def as_run(compilation: Checkable, values: Values, expected: Expected) -> list[Callable[[], Row]]:
+def as_run(
+    compilation: ProgramStages, values: Values, expected: Expected
+) -> list[Callable[[], Row]]:
     """The functions that give the row of each step, in order."""
     made = AsRun(compilation, values, expected)
     return [partial(made.row, name) for name in NAMES]

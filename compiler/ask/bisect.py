@@ -17,7 +17,7 @@ from functools import partial
 from compiler.ask.as_run import as_run
 from compiler.ask.check_passes import Bench
 from compiler.ask.check_transfers import check_transfers, has_transfers
-from compiler.ask.checking import Array, Checkable, Row, copies, row_of, run_machine
+from compiler.ask.checking import Array, Row, copies, row_of, run_machine
 from compiler.ask.interpreted import run_bodies
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.trace import Match, PassRecord
@@ -25,6 +25,7 @@ from compiler.loops.interpret import interpret
 from compiler.run.bindings import Values, sliced
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
+from compiler.stages.stages import ProgramStages
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class _Point:
 class _Search:
     """One search: points in order, and every run of one."""
 
-    def __init__(self, compilation: Checkable, variables: Values | None) -> None:
+    def __init__(self, compilation: ProgramStages, variables: Values | None) -> None:
         self.compilation = compilation
         self.bench = Bench(compilation, variables)
         self.tried: list[Row] = []
@@ -187,7 +188,7 @@ class _Search:
         return self.bench.row(record, record.program_after(count), title)
 
 
-def bisect(compilation: Checkable, variables: Values | None = None) -> Bisection:
+def bisect(compilation: ProgramStages, variables: Values | None = None) -> Bisection:
     """The first pass and the first rewrite that made the results of `compilation` wrong.
 
     `variables` are values over those bound. Raises `DataError` as `run` does. Rewrites are

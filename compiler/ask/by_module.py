@@ -22,30 +22,21 @@ modules outside; a kernel whose code several items run is one kernel.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from compiler.ask.spread import Held, Spread, Tally
 from compiler.core.node import toposort
-from compiler.core.origin import Origin
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.stage import Stage
 from compiler.core.text import aligned, binary, duration, percent
-from compiler.core.trace import PassRecord, Provenance
 from compiler.graph.modules import OUTSIDE, ModuleRow, Modules
 from compiler.graph.nodes import Sink, TensorNode
-from compiler.graph.printer import Graph
 from compiler.llvm import jit
-from compiler.llvm.looking.listing import Listing
-from compiler.llvm.source import Source
-from compiler.loops.printer import Loops
-from compiler.lowered.printer import Lowered
 from compiler.schedule.analysis.own_work import OwnWork
 from compiler.schedule.analysis.reuse import resident_bytes
 from compiler.schedule.analysis.roof import roof_ns
-from compiler.schedule.calls import KernelGraph
 from compiler.schedule.items import Kernel
 from compiler.schedule.printer import Schedule
-from compiler.settings.options import Options
+from compiler.stages.stages import ProgramStages
 
 LEAST = 1e-9
 """The share of an item from which it counts: less is rounding."""
@@ -55,72 +46,7 @@ LEAST_NAME = 16
 """Characters of a name that are printed, however wide the figures are. A choice."""
 
 
-class Program(Protocol):
-    """The parts of a compilation that are read."""
-
-    options: Options
-    provenance: Provenance[Origin]
-
-    @property
-    def modules(self) -> Modules:
-        """The tree of modules."""
-        ...
-
-    @property
-    def graph(self) -> Graph:
-        """The graph as written."""
-        ...
-
-    @property
-    def optimized_graph(self) -> Graph:
-        """The graph after its passes."""
-        ...
-
-    @property
-    def passes(self) -> tuple[PassRecord, ...]:
-        """Every pass that ran."""
-        ...
-
-    @property
-    def kernels(self) -> KernelGraph:
-        """The kernel graph."""
-        ...
-
-    @property
-    def schedule(self) -> Schedule:
-        """The items, with costs and who does their work."""
-        ...
-
-    @property
-    def loops(self) -> tuple[Loops, ...]:
-        """The loops of each kernel."""
-        ...
-
-    @property
-    def lowered(self) -> tuple[Lowered, ...]:
-        """The instructions of each kernel."""
-        ...
-
-    @property
-    def source(self) -> tuple[Source, ...]:
-        """The LLVM IR of each kernel."""
-        ...
-
-    @property
-    def optimized(self) -> tuple[Listing, ...]:
-        """The same after LLVM's passes."""
-        ...
-
-    @property
-    def assembly(self) -> tuple[Listing, ...]:
-        """The machine code of each kernel."""
-        ...
-    def lines_of(self, node: TensorNode) -> Sequence[Origin]:
-        """The lines of the program that a node comes from."""
-        ...
-
-
-def spread(program: Program, *, is_whole: bool = True) -> Spread:
+def spread(program: ProgramStages, *, is_whole: bool = True) -> Spread:
     """The modules of everything in a program; unless it is the `whole`, up to the schedule."""
     found = Spread(program.modules, program.lines_of)
     graphs = program.graph, program.optimized_graph
@@ -135,7 +61,7 @@ def spread(program: Program, *, is_whole: bool = True) -> Spread:
     return found
 
 
-def _tensors(program: Program) -> Iterable[TensorNode]:
+def _tensors(program: ProgramStages) -> Iterable[TensorNode]:
     known = program.provenance.parents
     return (node for node in known if isinstance(node, TensorNode) and not isinstance(node, Sink))
 
@@ -291,7 +217,7 @@ def _shortened(name: str, most: int) -> str:
 
 
 def by_module(
-    program: Program, times: Mapping[int, float] | None = None, *, with_code: bool = True
+    program: ProgramStages, times: Mapping[int, float] | None = None, *, with_code: bool = True
 ) -> ByModule:
     """The account of each module of a program.
 
@@ -321,7 +247,7 @@ def by_module(
     return ByModule(program.modules, names, rows, parts, is_measured, with_code)
 
 
-def codes(program: Program) -> list[Code]:
+def codes(program: ProgramStages) -> list[Code]:
     """The code of each module alone."""
     held = spread(program)
     return _codes(program, held, item_parts(program, held))
@@ -356,7 +282,7 @@ class Share:
         self.moved += part * other.moved
 
 
-def item_parts(program: Program, held: Spread) -> list[Parts]:
+def item_parts(program: ProgramStages, held: Spread) -> list[Parts]:
     """For each item the innermost modules that have a part in it; the parts sum to 1."""
     schedule = program.schedule
     return [
@@ -392,7 +318,7 @@ def _evenly(modules: Held) -> Parts:
     return {at: Share(*(1 / len(modules),) * 3) for at in modules}
 
 
-def _works(program: Program, parts: Sequence[Parts], took: Sequence[float]) -> list[Work]:
+def _works(program: ProgramStages, parts: Sequence[Parts], took: Sequence[float]) -> list[Work]:
     """The time of each module in a run."""
     schedule = program.schedule
     sums = [[0.0] * 4 for _ in program.modules.rows]
@@ -408,7 +334,7 @@ def _works(program: Program, parts: Sequence[Parts], took: Sequence[float]) -> l
     return [Work(*row) for row in sums]
 
 
-def roofs(program: Program) -> list[float | None]:
+def roofs(program: ProgramStages) -> list[float | None]:
     """For each item the nanoseconds that it would take at the machine's best; None for what is no
     kernel."""
     schedule = program.schedule
@@ -431,7 +357,7 @@ class _Serving:
     others: dict[int, None] = field(default_factory=dict)
 
 
-def _kernels(program: Program, parts: Sequence[Parts]) -> list[tuple[KernelPart, ...]]:
+def _kernels(program: ProgramStages, parts: Sequence[Parts]) -> list[tuple[KernelPart, ...]]:
     """For each module the kernels that it is in."""
     modules, schedule = program.modules, program.schedule
     made: list[dict[str, _Serving]] = [{} for _ in modules.rows]
@@ -468,7 +394,7 @@ def _part(name: str, serving: _Serving, schedule: Schedule) -> KernelPart:
 # -- code ----------------------------------------------------------------------------------------
 
 
-def _codes(program: Program, held: Spread, parts: Sequence[Parts]) -> list[Code]:
+def _codes(program: ProgramStages, held: Spread, parts: Sequence[Parts]) -> list[Code]:
     """The code of each module."""
     instructions, assembly, sizes = Tally(held), Tally(held), Tally(held)
     kernels = modules_of_kernels(program, parts)
@@ -492,7 +418,7 @@ def _codes(program: Program, held: Spread, parts: Sequence[Parts]) -> list[Code]
 _WHOLE: Held = frozenset((OUTSIDE,))
 
 
-def modules_of_kernels(program: Program, parts: Sequence[Parts]) -> dict[str, Held]:
+def modules_of_kernels(program: ProgramStages, parts: Sequence[Parts]) -> dict[str, Held]:
     """For each kernel the innermost modules for which it computes something, in any item."""
     found: dict[str, Held] = {}
     for item, own in zip(program.schedule.items, parts, strict=True):

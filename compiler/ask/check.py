@@ -9,7 +9,6 @@ from functools import partial
 from typing import cast
 
 from compiler.ask.checking import (
-    Checkable,
     Expected,
     Report,
     Row,
@@ -24,9 +23,10 @@ from compiler.core.lazy import loading
 from compiler.device import dask
 from compiler.graph.nodes import Sink
 from compiler.run.bindings import Values
+from compiler.stages.stages import ProgramStages
 
 
-def _interpreted(compilation: Checkable, values: Values) -> list[Stage]:
+def _interpreted(compilation: ProgramStages, values: Values) -> list[Stage]:
     """The program after each graph pass, and at every stage before machine code, in order."""
     passes = [record for record in compilation.passes if record.stage == "graph"]
     return [
@@ -35,7 +35,7 @@ def _interpreted(compilation: Checkable, values: Values) -> list[Stage]:
     ]
 
 
-def check(compilation: Checkable, variables: Values | None = None) -> Report:
+def check(compilation: ProgramStages, variables: Values | None = None) -> Report:
     """Run every stage of `compilation` and compare it with the graph as written.
 
     `variables` are values over those bound. Where a cluster is in use its workers run what
@@ -62,7 +62,7 @@ def _rows(expected: Expected, stages: Iterable[Stage]) -> list[Row]:
     return [row_of(name, expected, run) for name, run in stages]
 
 
-def _elsewhere(compilation: Checkable, values: Values) -> list[Stage] | None:
+def _elsewhere(compilation: ProgramStages, values: Values) -> list[Stage] | None:
     """The interpreters' programs, on the workers of a cluster; None where there is no cluster, or
     where they cannot be sent."""
     engine = dask.used()

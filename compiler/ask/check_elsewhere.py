@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
 
-from compiler.ask.checking import Checkable, Stage
+from compiler.ask.checking import Stage
 from compiler.ask.interpreted import ENGINES, Stages, interpreted, stages_of
 from compiler.core.errors import CompileError, InternalError
 from compiler.core.kept import Kept
@@ -32,6 +32,7 @@ from compiler.run import remembered
 from compiler.run.bindings import Values, graph_inputs
 from compiler.schedule.items import Kernel
 from compiler.schedule.kinds import Region
+from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 Place: TypeAlias = tuple[int, tuple[int, ...]]
@@ -131,7 +132,9 @@ def _kinds() -> Kinds:
     return made
 
 
-def check_elsewhere(engine: Engine, compilation: Checkable, values: Values) -> list[Stage] | None:
+def check_elsewhere(
+    engine: Engine, compilation: ProgramStages, values: Values
+) -> list[Stage] | None:
     """The program after each graph pass, and at every stage before machine code, in order.
 
     Workers begin at once; who asks a stage for its results waits for them. None for a program that
@@ -158,7 +161,7 @@ def _results(found: Callable[[], list[list[Array] | _Refused]], number: int) -> 
     return made
 
 
-def _written(compilation: Checkable, values: Values) -> Check | None:
+def _written(compilation: ProgramStages, values: Values) -> Check | None:
     records = [record for record in compilation.passes if record.stage == "graph"]
     passes = tuple(cast(Sink, record.after) for record in records)
     graph = (n for n in toposort([*passes]) if isinstance(n, Buffer))

@@ -11,16 +11,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from compiler.ask.checking import (
-    Array,
-    Checkable,
-    Expected,
-    Row,
-    copies,
-    reference,
-    row_of,
-    run_graph,
-)
+from compiler.ask.checking import Array, Expected, Row, copies, reference, row_of, run_graph
 from compiler.ask.rounding import rounding
 from compiler.core.node import Node, toposort
 from compiler.core.trace import PassRecord
@@ -33,6 +24,7 @@ from compiler.pipeline.kernels import CompiledKernel
 from compiler.run.bindings import Values
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
+from compiler.stages.stages import ProgramStages
 
 Run: TypeAlias = Callable[[], list[Array]]
 
@@ -49,7 +41,7 @@ class FirstCall:
 class Bench:
     """Runs what passes of one compilation leave, and says whether it is right."""
 
-    def __init__(self, compilation: Checkable, variables: Values | None = None) -> None:
+    def __init__(self, compilation: ProgramStages, variables: Values | None = None) -> None:
         self.compilation = compilation
         self.values = compilation.values_of_run(variables)
         self._bodies = {
@@ -148,7 +140,7 @@ class Bench:
         run_tasks(made.linear.instructions, arguments, variables=variables)
 
 
-def check_passes(compilation: Checkable, variables: Values | None = None) -> tuple[Row, ...]:
+def check_passes(compilation: ProgramStages, variables: Values | None = None) -> tuple[Row, ...]:
     """For each pass of `compilation.passes` whether what it left is right.
 
     `variables` are values over those bound. Raises `DataError` as `run` does.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.ask.checking import Array, Checkable, Row, copies
+from compiler.ask.checking import Array, Row, copies
 from compiler.graph.interpret import evaluate_all
 from compiler.graph.kinds.placement import Copy
 from compiler.graph.kinds.repeat import Repeat
@@ -21,16 +21,17 @@ from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, MemoryTransfer, ScheduleItem
 from compiler.schedule.regions import contiguous_strides
+from compiler.stages.stages import ProgramStages
 
 STAGE = "transfers"
 
 
-def has_transfers(compilation: Checkable) -> bool:
+def has_transfers(compilation: ProgramStages) -> bool:
     """True if the program moves anything by a transfer."""
     return any(isinstance(i.operation, MemoryTransfer) for i in compilation.schedule.items)
 
 
-def check_transfers(compilation: Checkable, values: Values) -> Row:
+def check_transfers(compilation: ProgramStages, values: Values) -> Row:
     """True if every transfer is right, and of the first wrong one what it leaves."""
     held: dict[Buffer, Array] = dict(copies(compilation))
     host, copied = Host(), _copied(compilation, values)
@@ -63,7 +64,7 @@ def _word(item: ScheduleItem, each: MemoryTransfer) -> str:
     return f"item {item.item_id} ({each.name}, {way})"
 
 
-def _copied(compilation: Checkable, values: Values) -> list[Array]:
+def _copied(compilation: ProgramStages, values: Values) -> list[Array]:
     """The values of all copies in the graph as it is scheduled, and the first states of its loops,
     flat."""
     records = [record for record in compilation.passes if record.stage == "graph"]

@@ -5,68 +5,25 @@ elementary functions differ by a few units in the last place. How far that may g
 element (`ask/rounding.py`); what is further off is an error.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from compiler.core.errors import CompileError, InternalError
 from compiler.core.lazy import loading
 from compiler.core.printable import ShownAsText, printout
-from compiler.core.trace import PassRecord
 from compiler.device.cpu import MEMORY
 from compiler.graph.interpret import interpret
-from compiler.graph.nodes import Buffer, Sink, TensorNode
-from compiler.pipeline.kernels import CompiledKernel
+from compiler.graph.nodes import Buffer, Sink
 from compiler.run.allocation import with_copies
 from compiler.run.bindings import Values, graph_inputs, sliced
-from compiler.schedule.calls import KernelGraph
-from compiler.schedule.printer import Schedule
-from compiler.settings.options import Options
+from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 Stage: TypeAlias = tuple[str, Callable[[], list[Array]]]
 """The name of a stage, and who runs it."""
-
-
-class Checkable(Protocol):
-    """A compilation that can be checked: it has stages, inputs, a way to run."""
-
-    written: Sink
-    results: list[TensorNode]
-    options: Options
-
-    @property
-    def passes(self) -> tuple[PassRecord, ...]:
-        """A record of every pass."""
-        ...
-
-    @property
-    def kernels(self) -> KernelGraph:
-        """The kernel graph."""
-        ...
-
-    @property
-    def schedule(self) -> Schedule:
-        """The schedule."""
-        ...
-
-    def kernel(self, body: Sink) -> CompiledKernel:
-        """Every stage of one kernel."""
-        ...
-
-    def inputs(self) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        ...
-
-    def values_of_run(self, variables: Values | None = None) -> dict[str, int]:
-        """The value of each variable: as given, else as bound."""
-        ...
-
-    def run_flat(self, values: Values, arrays: Mapping[Buffer, Array]) -> list[Array]:
-        """The results, from machine code, flat; `arrays` are the data of every input."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +76,7 @@ class Expected:
     bounds: list[Array]
 
 
-def reference(compilation: Checkable, values: Values) -> Expected:
+def reference(compilation: ProgramStages, values: Values) -> Expected:
     """The results of the graph as written, and how far they may be off."""
     with loading():  # only who checks loads it
         from compiler.ask.rounding import rounding
@@ -144,14 +101,14 @@ def run_graph(root: Sink, values: Values) -> list[Array]:
     return interpret(root.sources, graph_inputs(root, values))
 
 
-def run_machine(compilation: Checkable, values: Values) -> list[Array]:
+def run_machine(compilation: ProgramStages, values: Values) -> list[Array]:
     """The results from machine code, on copies of the inputs: it may write some of them."""
     with MEMORY.poisoned():
         flat = compilation.run_flat(values, copies(compilation))
     return sliced(flat, compilation.results, values)
 
 
-def copies(compilation: Checkable) -> dict[Buffer, Array]:
+def copies(compilation: ProgramStages) -> dict[Buffer, Array]:
     """The inputs, with copies of those that the program writes: each engine finds them as they
     are."""
     return with_copies(compilation.inputs(), compilation.schedule.items)

@@ -18,7 +18,7 @@ import bisect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -34,12 +34,12 @@ from compiler.llvm.looking import marked
 from compiler.llvm.looking.latencies import Latencies
 from compiler.llvm.looking.listing import Listing
 from compiler.llvm.source import Source
-from compiler.run import bindings, execution
+from compiler.run import execution
 from compiler.run.allocation import allocate, with_copies
-from compiler.run.feeding import Given
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
+from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 SECONDS = 0.3
@@ -102,24 +102,6 @@ class Hot(ShownAsText):
         ])  # fmt: skip
 
 
-class Runnable(Protocol):
-    """A compilation that can be run."""
-
-    def inputs(self, given: Given, values: bindings.Values) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        ...
-
-    def values_of_run(self, variables: bindings.Values | None, given: Given) -> dict[str, int]:
-        """The value of each variable."""
-        ...
-
-    def run_flat(
-        self, values: bindings.Values, arrays: Mapping[Buffer, Array], run: Callable[..., Any]
-    ) -> list[Array]:
-        """The results of machine code, flat, as `run` runs the items."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Watched:
     """A kernel to be watched: its LLVM IR, what LLVM does to it, its assembly, and the costs of its
@@ -132,7 +114,7 @@ class Watched:
     costs: Callable[[], Latencies]
 
 
-def hot(program: Runnable, kernel: Watched) -> Hot:
+def hot(program: ProgramStages, kernel: Watched) -> Hot:
     """The shares of a kernel's instructions in its time, as the program runs it first.
 
     Raises `DataError` as `run()` does, and `DeviceError` where the kernel does not run as machine

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from compiler.ask.checking import Checkable
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops import interpret as loops_interpreter
 from compiler.loops.nodes import Body
@@ -24,6 +23,7 @@ from compiler.run.bindings import Values, sliced
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.kinds import KernelSink
+from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 Engine: TypeAlias = Literal["kernels", "schedule", "loops", "lowered"]
@@ -50,7 +50,9 @@ class Stages:
     values: Values
 
 
-def run_bodies(compilation: Checkable, engine: str, variables: Values | None = None) -> list[Array]:
+def run_bodies(
+    compilation: ProgramStages, engine: str, variables: Values | None = None
+) -> list[Array]:
     """The results of a compilation, run kernel by kernel on the interpreter of stage `engine`.
 
     `engine` is "kernels", "schedule", "loops" or "lowered"; `variables` are values over those
@@ -59,7 +61,7 @@ def run_bodies(compilation: Checkable, engine: str, variables: Values | None = N
     return interpreted(stages_of(compilation, compilation.values_of_run(variables)), engine)
 
 
-def stages_of(compilation: Checkable, values: Values) -> Stages:
+def stages_of(compilation: ProgramStages, values: Values) -> Stages:
     """The programs that interpreters run for a compilation, on its own data."""
     schedule = compilation.schedule
     return Stages(

@@ -17,12 +17,13 @@ from types import FrameType
 from typing import Any
 
 from compiler.ask.acted_on import acted_on
-from compiler.ask.why_not import Recorded, described, rules_of
+from compiler.ask.why_not import described, rules_of
 from compiler.core.node import Node
 from compiler.core.origin import no_origin
 from compiler.core.text import microseconds
 from compiler.core.trace import PassRecord
 from compiler.graph.rewrite import Rule
+from compiler.stages.stages import ProgramStages
 
 RUNS = 3
 """Times that a rule is run to be timed, of which the least counts. Not measured."""
@@ -45,7 +46,7 @@ class Matched:
         return "\n".join([f"{self.rule}:{time}", *rows])
 
 
-def matched(compilation: Recorded, record: PassRecord, step: int) -> Matched | None:
+def matched(compilation: ProgramStages, record: PassRecord, step: int) -> Matched | None:
     """The rule or choice that made rewrite `step` (from 1) of a pass; None for neither."""
     match = record.matches[step - 1]
     rules = rules_of(record, compilation.options)

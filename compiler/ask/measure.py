@@ -16,7 +16,7 @@ workers of a cluster is run whole (`worker_rounds.py`).
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from compiler.core.errors import DataError, SizeError, located
 from compiler.core.lazy import loading
 from compiler.device import device
 from compiler.graph.devices import is_remote
-from compiler.graph.nodes import Buffer, TensorNode
+from compiler.graph.nodes import Buffer
 from compiler.llvm import jit
 from compiler.machines.system import core_count
 from compiler.run import bindings, execution
@@ -35,8 +35,7 @@ from compiler.run.feeding import Given
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
 from compiler.schedule.items import HostCallback, Kernel, ScheduleItem
-from compiler.schedule.printer import Schedule
-from compiler.settings.options import Options
+from compiler.stages.stages import ProgramStages
 from compiler.threads.launch import Launch
 
 if TYPE_CHECKING:
@@ -56,37 +55,9 @@ CALLS = 51
 clock = time.perf_counter_ns
 
 
-class Measurable(Protocol):
-    """A compilation that can be measured."""
-
-    name: str
-    options: Options
-    results: list[TensorNode]
-
-    @property
-    def schedule(self) -> Schedule:
-        """The schedule."""
-        ...
-
-    def inputs(self, given: Given, values: bindings.Values) -> dict[Buffer, Array]:
-        """The data of every input buffer, as flat arrays."""
-        ...
-
-    def values_of_run(self, variables: bindings.Values | None, given: Given) -> dict[str, int]:
-        """The value of each variable: as passed, else from the shapes of the data, else as
-        bound."""
-        ...
-
-    def run_flat(
-        self, values: bindings.Values, arrays: Mapping[Buffer, Array], run: Callable[..., Any]
-    ) -> list[Array]:
-        """The results of machine code, flat, as `run` runs the items."""
-        ...
-
-
 @located
 def measure(
-    compilation: Measurable,
+    compilation: ProgramStages,
     inputs: Given = None,
     variables: bindings.Values | None = None,
     seconds: float = SECONDS,

@@ -15,7 +15,7 @@ stand together, `…` is in the place of others.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compiler.ask.by_module import Account, Program, by_module, item_parts, spread
+from compiler.ask.by_module import Account, by_module, item_parts, spread
 from compiler.ask.spread import NOWHERE, Held, Spread
 from compiler.core.errors import DataError
 from compiler.core.printable import ShownAsText, printout
@@ -23,6 +23,7 @@ from compiler.core.stage import Stage
 from compiler.core.text import counted
 from compiler.core.trace import Line
 from compiler.graph.modules import Modules
+from compiler.stages.stages import ProgramStages
 
 NAMED = 3
 """Other modules that are named at a stage; of more the number. A choice."""
@@ -111,8 +112,9 @@ PER_KERNEL = frozenset(STAGES[5:])
 
 
 def module_trace(
-    program: Program, module: str, stages: Sequence[str], printed: dict[str, tuple[Stage, ...]]
-) -> ModuleTrace:
+    program: ProgramStages, module: str, stages: Sequence[str],
+    printed: dict[str, tuple[Stage, ...]],
+) -> ModuleTrace:  # fmt: skip
     """One module through `stages`, whose parts `printed` has. Raises `DataError` where there is no
     such module."""
     modules = program.modules
@@ -130,7 +132,7 @@ def module_trace(
     return ModuleTrace(made.rows[at], made.passes, tuple(stages), found)
 
 
-def _settle(program: Program, held: Spread) -> None:
+def _settle(program: ProgramStages, held: Spread) -> None:
     """Items, and the calls that they run, are of those modules whose work they do."""
     schedule = program.schedule
     for item, parts in enumerate(item_parts(program, held)):
@@ -138,7 +140,7 @@ def _settle(program: Program, held: Spread) -> None:
             held.settle(entity, frozenset(parts))
 
 
-def _of_lines(program: Program, held: Spread) -> Spread:
+def _of_lines(program: ProgramStages, held: Spread) -> Spread:
     """The modules of the lines of the source: of all nodes made there."""
     found = Spread(program.modules, program.lines_of)
     source = program.graph.parents

@@ -11,60 +11,34 @@ inputs. They are slow: `Effort` says how much they may do, and kernels that take
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from compiler.ask.checking import Checkable, copies
+from compiler.ask.checking import copies
 from compiler.ask.seen import Seen
 from compiler.core.dtypes import is_floating
 from compiler.core.errors import CompileError
 from compiler.core.node import Node
 from compiler.core.reason import Number, Reason
 from compiler.graph.interpret import evaluate_all
-from compiler.graph.nodes import Buffer, Sink, TensorNode
+from compiler.graph.nodes import Buffer, TensorNode
 from compiler.loops import interpret as loops_interpreter
-from compiler.loops.printer import Loops
 from compiler.lowered.interpret import steps
-from compiler.lowered.printer import Lowered
 from compiler.lowered.run_tasks import run_tasks
 from compiler.run import bindings
 from compiler.schedule import interpret as schedule_interpreter
 from compiler.schedule.items import Kernel
 from compiler.schedule.kinds import After, End
 from compiler.schedule.outlined import Outlined
+from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 MOST_ELEMENTS = 1 << 22
 """Of one value that is kept: 32 MB of float64, a bound on memory."""
 
 
-class Visible(Checkable, Protocol):
-    """A compilation whose values can be looked at: it has names for them, too."""
-
-    simplest: Sink
-
-    @property
-    def can_run(self) -> bool:
-        """True if all data and values of variables are given."""
-        ...
-
-    @property
-    def loops(self) -> tuple[Loops, ...]:
-        """The loops of each distinct kernel."""
-        ...
-
-    @property
-    def lowered(self) -> tuple[Lowered, ...]:
-        """The instructions of each distinct kernel."""
-        ...
-
-    def entity(self, node: TensorNode) -> str:
-        """The entity string of a tensor node."""
-        ...
-
-
-def values(made: Visible, outlined: Outlined) -> dict[str, Array]:
+def values(made: ProgramStages, outlined: Outlined) -> dict[str, Array]:
     """The values of graph and kernel entities; none while data are missing."""
     if not made.can_run:
         return {}
@@ -123,7 +97,7 @@ class Unseen:
 
 
 def values_inside(
-    made: Visible, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
+    made: ProgramStages, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
 ) -> dict[str, Seen]:
     """The values of loops and instructions, by entity; none of kernels that take too much.
 
@@ -153,7 +127,7 @@ def values_inside(
 class _Inside:
     """Runs the kernels of a program, each for the first time on the interpreters of its stages."""
 
-    def __init__(self, made: Visible, effort: Effort, left: list[Unseen]) -> None:
+    def __init__(self, made: ProgramStages, effort: Effort, left: list[Unseen]) -> None:
         self.made, self.effort, self.left = made, effort, left
         self.values = made.values_of_run()
         self.found: dict[str, Seen] = {}

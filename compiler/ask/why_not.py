@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any
 
 from compiler.core.dtypes import DType
 from compiler.core.errors import PassError
@@ -29,19 +29,9 @@ from compiler.loops.invariants import describe
 from compiler.loops.nodes import ScalarNode
 from compiler.pipeline.rows import PASSES
 from compiler.settings.options import Options
+from compiler.stages.stages import ProgramStages
 
 LONGEST = 80
-
-
-class Recorded(Protocol):
-    """A compilation that can be asked."""
-
-    options: Options
-
-    @property
-    def passes(self) -> tuple[PassRecord, ...]:
-        """A record of every pass."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +62,7 @@ def rules_of(record: PassRecord, options: Options) -> tuple[Rule, ...]:
     return next(found, ())
 
 
-def why_not(compilation: Recorded, rule: str | Rule, node: str | Node) -> WhyNot:
+def why_not(compilation: ProgramStages, rule: str | Rule, node: str | Node) -> WhyNot:
     """Why `rule` does not match `node`, an entity such as "graph:12" or a node itself.
 
     An entity is looked at as it stands when the pass with the rule has ended. Raises `PassError`
@@ -98,7 +88,7 @@ def why_not(compilation: Recorded, rule: str | Rule, node: str | Node) -> WhyNot
 
 
 def _passes_with(
-    compilation: Recorded, rule: str | Rule, node: str | Node
+    compilation: ProgramStages, rule: str | Rule, node: str | Node
 ) -> Iterator[tuple[PassRecord, Rule]]:
     """The passes on a node's stage that have a rule, with the rule; a rule that no pass has is
     taken as one of its stage."""

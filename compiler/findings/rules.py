@@ -14,9 +14,10 @@ from compiler.findings.moved import moved_only
 from compiler.findings.one_core import on_one_core
 from compiler.findings.recompiled import recompiled
 from compiler.findings.strided import strided
-from compiler.findings.subject import LEAST, WORTH, Program, Subject
+from compiler.findings.subject import LEAST, WORTH, Subject
 from compiler.findings.unfused import unfused
 from compiler.run.recompiled import MANY
+from compiler.stages.stages import ProgramStages
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ REPORTED_FROM = (
 """The thresholds of all rules, in words."""
 
 
-def findings(program: Program, measured: Mapping[int, float] | None = None) -> Findings:
+def findings(program: ProgramStages, measured: Mapping[int, float] | None = None) -> Findings:
     """The findings of the rules for a program, ordered by the time that each would save.
 
     `measured` are the nanoseconds of its items in one run; where some are missing, or none are

@@ -8,24 +8,19 @@ each rule names any others that it has.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from compiler.core.origin import Origin
 from compiler.core.text import counted, duration, percent
-from compiler.core.trace import Provenance
-from compiler.core.user_source import UserSource
-from compiler.graph.nodes import Sink, TensorNode
-from compiler.graph.printer import Graph, origins_of
-from compiler.loops.choices import Choices
+from compiler.graph.nodes import TensorNode
+from compiler.graph.printer import origins_of
 from compiler.loops.nodes import Load
 from compiler.loops.printer import Loops
 from compiler.machines.model import MachineModel
 from compiler.schedule.analysis.reuse import resident_bytes
 from compiler.schedule.analysis.work import Work, begin_ns
 from compiler.schedule.items import Kernel
-from compiler.schedule.printer import Schedule
 from compiler.schedule.titles import KernelTitle
-from compiler.settings.options import Options
+from compiler.stages.stages import ProgramStages
 
 WORTH = 0.05
 """The share of a program's time from which a finding is reported: less is within what the
@@ -33,38 +28,6 @@ estimates may be off. A choice."""
 LEAST = 5000.0
 """Nanoseconds from which it is reported: one call of a program from Python takes longer. A
 choice."""
-
-
-class Program(Protocol):
-    """The parts of a compilation that rules read."""
-
-    options: Options
-    written: Sink
-    simplest: Sink
-    provenance: Provenance[Origin]
-
-    @property
-    def user_source(self) -> UserSource:
-        """The user's program, line by line."""
-
-    @property
-    def schedule(self) -> Schedule:
-        """The items, with costs and what fusion would change."""
-
-    @property
-    def optimized_graph(self) -> Graph:
-        """The graph after its passes."""
-
-    @property
-    def loops(self) -> tuple[Loops, ...]:
-        """The loops of each kernel, as chosen."""
-
-    @property
-    def choices(self) -> dict[str, Choices]:
-        """How they were chosen, and what was refused."""
-
-    def entity(self, node: TensorNode) -> str:
-        """The entity string of a tensor node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +56,7 @@ class Subject:
     Where these are not of all items, the estimates are used.
     """
 
-    def __init__(self, program: Program, measured: Mapping[int, float] | None = None) -> None:
+    def __init__(self, program: ProgramStages, measured: Mapping[int, float] | None = None) -> None:
         self.program = program
         self.schedule = program.schedule
         self.model: MachineModel = program.options.model

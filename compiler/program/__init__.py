@@ -3,11 +3,10 @@
 In order: each imports only what stands before it.
 
     latest_lines.py  for each scalar of a kernel the line that it is there for
-    codegen.py       what LLVM makes of a program's kernels
+    codegen.py       questions about LLVM's work on a program's kernels
     decisions.py     every choice the compiler made about a program, in words
-    running.py       runs a program once, as machine code, on its own data or on others
     exchanges.py     what workers of a cluster exchange in a program
     summary.py       a few lines that say what was compiled
-    compilation.py   `compile`, and the `Compilation` that it returns
+    compilation.py   `compile`, and the `Compilation` that it returns: all questions
     effect.py        what other passes did to a program
 """

@@ -3,10 +3,9 @@
 What only a reader asks for is loaded with the question.
 """
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from compiler.core.errors import DataError
@@ -14,17 +13,15 @@ from compiler.core.lazy import loading
 from compiler.core.node import Node
 from compiler.core.origin import Origin
 from compiler.llvm.level import Level
-from compiler.llvm.looking import listing
 from compiler.llvm.looking.listing import Listing
-from compiler.llvm.source import Source
 from compiler.loops.choices import text
 from compiler.pipeline.kernels import CompiledKernel
 from compiler.settings.options import Options
+from compiler.stages.listings import Generated
+from compiler.stages.stages import ProgramStages
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from compiler.ask.hot import Hot, Runnable
+    from compiler.ask.hot import Hot
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
 
@@ -32,48 +29,6 @@ OriginsOf: TypeAlias = Callable[[CompiledKernel], Mapping[Node, Origin]]
 """The user's line of each scalar of a kernel that has one."""
 LEAST_SHARE = 1e-6
 """The share of a kernel's time from which a line is listed: less is rounding."""
-Texts = tuple[Listing, Listing]
-"""A kernel's LLVM IR after LLVM's passes, and its assembly."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """A kernel with its LLVM IR as it was generated."""
-
-    source: Source
-    kernel: CompiledKernel
-
-
-class Listings:
-    """The texts that LLVM makes of each distinct kernel, on threads of this process."""
-
-    def __init__(self, kernels: Sequence[Generated]) -> None:
-        self._kernels = kernels
-        self._process = -1
-        self._waiting: list[Future[Texts]] = []
-
-    def begin(self) -> None:
-        """Have LLVM begin, unless it did: who asks for the texts later waits less."""
-        is_lost = self._process != os.getpid() and not all(each.done() for each in self._waiting)
-        if self._process >= 0 and not is_lost:  # a fork takes threads away
-            return
-        from concurrent.futures import ThreadPoolExecutor  # it imports much
-
-        # One core is left to who waits for them: a page is being made or painted meanwhile.
-        pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), "listing")
-        try:
-            self._waiting = [
-                pool.submit(listing.listings, each.source, each.kernel.level)
-                for each in self._kernels
-            ]
-            self._process = os.getpid()
-        finally:
-            pool.shutdown(wait=False)
-
-    def texts(self) -> list[Texts]:
-        """Both of each kernel."""
-        self.begin()
-        return [each.result() for each in self._waiting]
 
 
 def named(operation: str, kernels: Sequence[Generated], name: str) -> Generated:
@@ -131,7 +86,7 @@ def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: s
 
 
 def hot(
-    program: "Runnable", kernels: Sequence[Generated], listings: Sequence[Listing], name: str,
+    program: ProgramStages, kernels: Sequence[Generated], listings: Sequence[Listing], name: str,
     origins_of: OriginsOf,
 ) -> "Hot":
     """The shares of instructions in the time of one of the kernels; see `Compilation.hot`."""

@@ -90,11 +90,11 @@ assert listed()
 WITH_LOCKS_HELD = """
 from functools import cached_property
 from compiler.core import forking, garbage
-from compiler.program.compilation import Compilation
+from compiler.stages.stages import ProgramStages
 
 mine, theirs = forking.lock(), forking.lock()
 held, done = threading.Event(), threading.Event()
-slow = Compilation.__dict__["loops"]
+slow = ProgramStages.__dict__["loops"]
 assert isinstance(slow, cached_property)
 locks = [theirs, *([slow.lock] if hasattr(slow, "lock") else [])]
 def hold():

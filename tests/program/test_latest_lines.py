@@ -6,7 +6,7 @@ import pytest
 import compiler
 from compiler import Compilation, Options, Tensor
 from compiler.core.origin import Origin
-from compiler.program.codegen import Generated
+from compiler.stages.listings import Generated
 
 
 @pytest.fixture(scope="module")
