@@ -1,30 +1,30 @@
-"""Questions to a compilation: is it right, where not, why not, and what did other passes do.
+"""Questions about a program: checks, errors by rounding, times, modules, unmatched rules.
 
 In order: each imports only what stands before it.
 
     acted_on.py         the loops and memory that one choice of a loop pass acted on
-    sums.py             how far a sum of floats may be off
-    ties.py             where a comparison of values with their own maximum can turn
-    rounding.py         how far right results may be from those of the reference, by rounding alone
+    sums.py             the error bound of a sum of floats
+    ties.py             comparisons of values with their own maximum that can turn by rounding
+    rounding.py         the largest difference of right results from the reference, by rounding
     checking.py         a stage of a compilation on its inputs
     interpreted.py      a program run on the interpreter of one of its stages
     as_run.py           a program run as users run it, and by the steps that lead there
-    check_passes.py     what each pass leaves runs, and is held against what is right
-    check_transfers.py  whether each transfer of a program brings what a copy of the graph means
+    check_passes.py     the program after each pass, compared with the graph
+    check_transfers.py  each transfer, compared with the copy of the graph that it is for
     bisect.py           the first pass that makes a program wrong, and its first wrong rewrite
     check_elsewhere.py  stages run on the workers of a cluster, each a row of a check
     check.py            every stage runs on the same inputs and is held against the graph
-    why_not.py          why a rule does not match a node
-    matched.py          what a rule bound when it made a rewrite, and how long it takes
-    measurement.py      how long one run takes, item by item, with the estimates
+    why_not.py          the reason why a rule does not match a node
+    matched.py          the names that a rule bound in a rewrite, and its time
+    measurement.py      the time of one run, item by item, with the estimates
     worker_rounds.py    a program for the workers of a cluster is run a few times, and timed there
     measure.py          a program is run a few times, every item of its schedule timed
-    sampling.py         where in its machine code a thread is, asked thousands of times a second
-    hot.py              which instructions and blocks of a kernel its time goes to
-    spread.py           in which modules of a model the things of every stage are
-    by_module.py        what is left of each module at every stage, and what it takes to run
+    sampling.py         the position of a thread in its machine code, sampled
+    hot.py              the share of each instruction and block in a kernel's time
+    spread.py           the modules of the things of every stage
+    by_module.py        nodes, kernels, code and time of each module, at every stage
     module_trace.py     one module followed through every stage
-    seen.py             what a value inside a kernel was, over all the times that it was computed
+    seen.py             the values that something inside a kernel had, over all iterations
     values.py           the value of every node of a program, for a person to look at
-    first_nan.py        where values stop being numbers
+    first_nan.py        the operation that made the first NaN
 """

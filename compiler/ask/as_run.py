@@ -68,12 +68,12 @@ class AsRun:
         return self.plan.structure
 
     def rows(self) -> Iterator[Row]:
-        """How each step compares with what is right; with where it is wrong, as far as known."""
+        """The comparison of each step; of a wrong one with its place, as far as known."""
         for name in NAMES:
             yield self.row(name)
 
     def row(self, name: str) -> Row:
-        """How one step compares."""
+        """The comparison of one step."""
         with MEMORY.poisoned():
             row = row_of(name, self.expected, partial(self.run, name))
             # numbers may be right by luck of what runs first
@@ -130,7 +130,7 @@ class AsRun:
     # -- what is at fault ----------------------------------------------------------------------
 
     def why(self, name: str) -> str:
-        """Where a wrong step went wrong, in words; "" where that is not known."""
+        """The place where a wrong step went wrong, in words; "" if that is not known."""
         where = {STEPS: self._item, THREADS: self._item, MEMORY_PLAN: self._overlap}.get(name)
         found = [where(name)] if where else []
         if name != NUMPY:

@@ -40,7 +40,7 @@ class Bisection(ShownAsText):
     step: int = 0
     place: int = -1
     row: Row | None = None
-    """How far off it is, and the first element that differs."""
+    """Its largest difference, and the first element that differs."""
     record: PassRecord | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""by_module: what is left of each module of a program at every stage, and what it takes to run.
+"""by_module: nodes, kernels, code and time of each module of a program, at every stage.
 
     module       made  left  kernels  lowered      code     estimated  share  roof    moved
     encoder        74    61        9    1,204   8.9 KiB    41.2 µs  100 %  38 %  1.2 MiB

@@ -198,7 +198,7 @@ class _Arrays:
         self._places: dict[tuple[Any, ...], int] = {}
 
     def place(self, array: Array) -> Place:
-        """Where an array is among them."""
+        """The position of an array among them."""
         key = address_of(array), array.size, array.dtype
         if key not in self._places or not array.size:
             self._places[key] = len(self.arrays)

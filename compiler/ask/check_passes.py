@@ -1,4 +1,4 @@
-"""check_passes: what each pass leaves runs on the same inputs, and is held against what is right.
+"""check_passes: the program after each pass runs on the same inputs and is compared with the graph.
 
 A graph pass is held against the graph as written. A pass on a kernel's loops is held against that
 kernel's body, on the arguments of its first call: it is not blamed for what another got wrong.
@@ -81,7 +81,7 @@ class Bench:
         return {**self.values, **dict(kernel.fixed)}
 
     def _bounds(self, kernel: Kernel, arguments: Sequence[Array]) -> list[Array]:
-        """How far each element of each argument may be off after the call."""
+        """The largest allowed error of each element of each argument after the call."""
         stores = [s for s in kernel.body.sources if isinstance(s, Store)]
         root = Sink(tuple(s.sources[1] for s in stores))
         nodes: list[TensorNode] = toposort([root])

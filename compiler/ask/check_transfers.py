@@ -1,4 +1,4 @@
-"""check_transfers: whether each transfer of a program brings what a copy of the graph means.
+"""check_transfers: each transfer of a program compared with the copy of the graph that it is for.
 
 The items run in order, kernels on NumPy. A transfer is wrong where it does not move the elements
 of its region, element by element, and where what it brings is no value that the graph copies,

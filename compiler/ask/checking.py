@@ -36,7 +36,7 @@ class Row:
     max_rel: float
     note: str = ""
     allowed: float = 0.0
-    """How far the element that is furthest off may be off by rounding."""
+    """The error by rounding that is allowed for the element that is furthest off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def reference(compilation: ProgramStages, values: Values) -> Expected:
 
 
 def row_of(name: str, expected: Expected, run: Callable[[], list[Array]]) -> Row:
-    """How what `run` returns compares; what cannot run is neither right nor wrong."""
+    """The comparison of what `run` returns; a stage that cannot run is neither right nor wrong."""
     try:
         return _compare(name, expected, run())
     except InternalError as error:
@@ -135,8 +135,8 @@ def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Where two arrays differ by more than rounding; the largest difference, both ways, and what
-    is allowed where it is."""
+    """The elements in which two arrays differ by more than rounding; the largest difference, both
+    ways, and what is allowed there."""
 
     wrong: Array
     absolute: float
@@ -145,7 +145,7 @@ class Differences:
 
 
 def differences(want: Array, have: Array, bound: Array) -> Differences:
-    """How two arrays differ, of which elements may be off by `bound`."""
+    """The difference of two arrays, whose elements may be off by `bound`."""
     with np.errstate(all="ignore"):
         wide, other = want.astype(np.float64), have.astype(np.float64)
         same = (want == have) | (np.isnan(wide) & np.isnan(other))

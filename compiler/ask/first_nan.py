@@ -1,4 +1,4 @@
-"""Where values stop being numbers: from a NaN back to the operation that made the first one.
+"""The operation that made the first NaN, found from a NaN backwards.
 
 A NaN in a loss or in a gradient was made somewhere: by 0 / 0, by a logarithm of what is below 0, by
 infinities that were subtracted. All that is computed from it is NaN, too, so what is looked for is
@@ -71,7 +71,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class FirstNan(ShownAsText):
-    """Where NaN begins, first to last as the program computes; empty, and false, where nowhere."""
+    """The places where NaN begins, in the order of computation; empty and false if there is none."""
 
     beginnings: tuple[Beginning, ...] = ()
 
@@ -104,7 +104,7 @@ def began(order: Iterable[TensorNode], values: Values) -> dict[TensorNode, Tenso
 
 @located
 def first_nan(compilation: Asked) -> FirstNan:
-    """Where values stop being numbers in a compiled program, on its inputs; false where nowhere.
+    """The operations of a compiled program that make NaN, on its inputs; false if there is none.
 
     The program is looked at as it is after the graph passes. Values too large to be kept
     (`values.py`) are passed over.

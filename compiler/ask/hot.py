@@ -1,4 +1,4 @@
-"""hot: which instructions and blocks of a kernel's machine code its time goes to.
+"""hot: the share of each instruction and block of a kernel's machine code in its time.
 
     81 %  .LBB0_2    262,144 runs
     17 %  block 3    4,096 runs
@@ -43,7 +43,7 @@ from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 SECONDS = 0.3
-"""How long a kernel is sampled: some thousand samples. A choice."""
+"""Seconds for which a kernel is sampled: some thousand samples. A choice."""
 LEAST = 200
 """Samples inside the kernel, fewer of which say too little. A choice: a share of one half is then
 right to within 0.07 in 19 cases of 20."""

@@ -1,4 +1,4 @@
-"""matched: what a rule bound when it made a rewrite, and how long it takes; what a choice acted on.
+"""matched: the names that a rule bound in a rewrite, its time, and what a choice acted on.
 
 The rule runs once more on the node that it rewrote, as that node was: the names that are known
 where it returns are what it matched. The fastest of a few more runs is its time. Loop passes have

@@ -1,4 +1,4 @@
-"""measurement: how long one run takes, item by item, with the estimates; printed as a table.
+"""measurement: the time of one run, item by item, with the estimates; printed as a table.
 
     item  name       time      quartiles       share  estimated   ratio   GB/s  GFLOP/s  bound by
      ◆ 1  kernel k1  12.40 µs  12.1 … 12.9 µs   81 %   10.10 µs   1.23×   18.2     32.5  L2
@@ -94,12 +94,12 @@ class Measurement(Stage):
 
     @property
     def rounds(self) -> int:
-        """How often each item was timed."""
+        """The number of times that each item was timed."""
         return max((it.rounds for it in self.times), default=0)
 
     @cached_property
     def timings(self) -> tuple[ItemTiming, ...]:
-        """When each item could start and must, by the times; by its estimate if not reached."""
+        """The earliest and latest start of each item, by the times, or by its estimate."""
         costs = [replace(a, estimated_ns=self._cost(a)) for a in self.schedule.analysis]
         return timings(self.schedule.items, costs)
 
@@ -118,7 +118,7 @@ class Measurement(Stage):
         return critical_items(self.timings)
 
     def ratio(self, time: ItemTime) -> float:
-        """How many times as long as estimated an item takes."""
+        """The time of an item divided by its estimate."""
         return time.ns / self.schedule.analysis[time.item_id].cost
 
     def bound(self, time: ItemTime) -> str:

@@ -73,7 +73,7 @@ class ModuleTrace(ShownAsText):
         ])  # fmt: skip
 
     def _passes(self) -> Iterator[str]:
-        """How many nodes were made, and how many are left after each pass."""
+        """The number of nodes that were made, and of those left after each pass."""
         alive = zip(self.account.alive, self.passes, strict=True)
         left = "".join(f", {count:,} after {name}" for count, name in alive)
         yield f"  {counted(self.account.row.nodes, 'node')} made{left}"

@@ -1,4 +1,4 @@
-"""rounding: how far right results may be from those of the reference, by rounding alone.
+"""rounding: the largest difference by rounding alone between right results and the reference.
 
 The graph runs once more, and each value carries a bound on its error, element by element:
 
@@ -173,7 +173,7 @@ class _Followed:
         self.numbers.forget(node)
 
     def bound(self, node: TensorNode) -> Array:
-        """How far a result may be off from that of the reference."""
+        """The error bound of a result against that of the reference."""
         return np.broadcast_to(BOTH * self.errors[node], self.values[node].shape)
 
 
@@ -184,7 +184,7 @@ def _error(
     errors: Sequence[Array],
     sizes: Mapping[str, int],
 ) -> Array:
-    """How far a value may be off; that of a large one is found part by part."""
+    """The error bound of a value; that of a large one is computed part by part."""
     if isinstance(node, MOVEMENT):
         return _moved_error(node, given[0], errors[0], sizes)
     if not node.dtype.is_float and not any(map(np.any, errors)):
@@ -274,7 +274,7 @@ def _epsilon(value: Array) -> float:
 
 
 def _epsilons(node: Repeat, value: Array) -> Iterator[float]:
-    """Those of the types that a loop computes in: the coarsest tells what they round to."""
+    """The error bounds of the types that a loop computes in: the coarsest type decides."""
     yield _epsilon(value)
     for inner in with_iterations(node.body):
         if inner.dtype.is_float:
@@ -312,7 +312,7 @@ def _moves(
     error: Array,
     sizes: Mapping[str, int],
 ) -> Array:
-    """How far the result moves where one operand moves by its error, up or down."""
+    """The change of the result when one operand changes by its error, up or down."""
     operand = given[place]
     run: Callable[[list[Array]], Array]
     move: Callable[[Array, Array], Array]
@@ -392,7 +392,7 @@ def _moved(operand: Array, error: Array) -> Array:
 
 
 def _gap(one: Array, other: Array) -> Array:
-    """How far two values are apart; equal infinities, and two NaN, not at all."""
+    """The distance of two values; 0 for equal infinities, and for two NaN."""
     wide = np.result_type(one.dtype, other.dtype, np.float64)
     first, second = one.astype(wide), other.astype(wide)
     same = (first == second) | (np.isnan(first) & np.isnan(second))

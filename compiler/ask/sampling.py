@@ -1,4 +1,4 @@
-"""sampling: where in its machine code a thread is, asked thousands of times a second.
+"""sampling: the position of a thread in its machine code, sampled thousands of times a second.
 
 Linux reads it for us, from the processor's counter of cycles where there is one, else from the
 clock (`perf_event_open`). Containers and careful systems allow neither.
@@ -34,7 +34,7 @@ STRETCH = 0.005
 """Seconds for which it is run before the samples are read. A choice: the ring holds ten times as
 many."""
 HEAD = 1024
-"""Where the memory shared with the system says how far it has written."""
+"""The offset, in the memory shared with the system, of the end of what it has written."""
 
 
 class CannotSample(OSError):
@@ -50,7 +50,7 @@ class Samples:
 
 
 def sampled(run: Callable[[], None], seconds: float) -> Samples:
-    """Where this thread was while it ran something again and again for about so long.
+    """The positions of this thread while it ran something again and again for about so long.
 
     Raises `CannotSample` where the system allows no such thing.
     """

@@ -1,4 +1,4 @@
-"""spread: in which modules the things of every stage are: nodes, items, instructions, code.
+"""spread: the modules of the things of every stage: nodes, items, instructions, code.
 
     module encoder.layer.0     ← %12 … %31, kernel k3 with layer.1, 41 instructions, 55 of assembly
 
@@ -82,7 +82,7 @@ class Spread:
 
 
 class Tally:
-    """How many things are in each module, and how many of those are in others too."""
+    """The number of things in each module, and of those that are in others too."""
 
     def __init__(self, spread: Spread) -> None:
         self._spread = spread

@@ -1,4 +1,4 @@
-"""sums: how far a sum of floats may be off, in any order in which its terms may be added.
+"""sums: the error bound of a sum of floats, in any order in which its terms may be added.
 
 Each of n - 1 additions is off by half a unit of a partial sum, and no partial sum is greater than
 the sum of the magnitudes: that is the worst case, and it holds for any order.
@@ -47,7 +47,7 @@ BLOCK = 1 << 22
 
 
 def of_terms(terms: Array, axes: tuple[int, ...]) -> Array:
-    """How far each sum of `terms` over `axes` may be off; shaped like the sums, axes kept."""
+    """The error bound of each sum of `terms` over `axes`; shaped like the sums, axes kept."""
     epsilon = float(float_limits(terms.dtype).eps)
     kept = [1 if axis in axes else n for axis, n in enumerate(terms.shape)]
     if not terms.size:
@@ -63,7 +63,7 @@ def of_terms(terms: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _of_rows(terms: Array, epsilon: float, strides: Sequence[int]) -> Array:
-    """How far the sum of each row of terms may be off."""
+    """The error bound of the sum of each row of terms."""
     count = terms.shape[-1]
     wide = terms.astype(np.float64)
     total, size = np.sum(wide, -1), np.sum(np.abs(wide), -1)
@@ -87,7 +87,7 @@ class _Sums:
 
 
 def _bound(sums: _Sums, epsilon: float) -> Array:
-    """How far sums may be off in any order: the worst case, or what chance makes of it."""
+    """The error bound of sums in any order: the worst case, or what chance makes of it."""
     reach = (sums.size + np.abs(sums.total)) / 2
     return _by_chance(sums.count, reach, sums.sample, sums.size, epsilon)
 
@@ -102,7 +102,7 @@ def _by_chance(count: int, reach: Array, sample: Array, size: Array, epsilon: fl
 
 
 def _spread(sample: Array) -> Array:
-    """How far apart the middle half of the magnitudes is; zeros aside, which round nothing. It is
+    """The range of the middle half of the magnitudes; zeros aside, which round nothing. It is
     0 where most of them are equal to others."""
     ordered = np.sort(sample, -1)
     first = np.sum(ordered == 0, -1)
@@ -117,7 +117,7 @@ def _spread(sample: Array) -> Array:
 
 
 def _reach(terms: Array, stride: int) -> Array:
-    """How far partial sums of every `stride`-th term come, and then those of what they give."""
+    """The largest partial sums of every `stride`-th term, and then those of their results."""
     short = -terms.shape[-1] % stride
     padded = np.pad(terms, ((0, 0), (0, short))) if short else terms
     sums = np.cumsum(padded.reshape(len(terms), -1, stride), 1)
@@ -193,7 +193,7 @@ def _brought(
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How operands of one shape become stacks of matrices: which axes each of them varies along.
+    """Operands of one shape as stacks of matrices: the axes that each of them varies along.
 
     `axes` are those in front (of both), of rows, of columns, and those that are summed.
     """
@@ -203,7 +203,7 @@ class _Layout:
 
     @property
     def count(self) -> int:
-        """How many terms each sum has."""
+        """The number of terms of each sum."""
         return self._extent(3)
 
     def _extent(self, kind: int) -> int:
@@ -241,7 +241,7 @@ class _Layout:
 
 
 def _layout(left: Array, right: Array, axes: tuple[int, ...]) -> _Layout:
-    """Which axes are which: an operand repeats along those of stride 0."""
+    """The axes by their kind: an operand repeats along those of stride 0."""
     kinds: tuple[list[int], list[int], list[int], list[int]] = [], [], [], []
     for axis, extent in enumerate(left.shape):
         one, other = (extent > 1 and bool(x.strides[axis]) for x in (left, right))

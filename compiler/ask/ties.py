@@ -1,4 +1,4 @@
-"""ties: where a comparison of values with a selection of themselves can turn by rounding.
+"""ties: the elements in which a comparison of values with a selection of them can turn by rounding.
 
     y == max(y)     one element is equal to the maximum, whatever rounding does to all of them
     max(y) - y      is 0 there
@@ -192,7 +192,7 @@ def _places(shape: tuple[int, ...], positions: Sequence[Array]) -> tuple[Array, 
 
 
 def _indexed(node: Index, numbers: Array, ranges: _Ranges) -> Array:
-    """Those at positions; none outside, and where rounding reaches a position."""
+    """The values at positions; none outside, and where rounding reaches a position."""
     positions = [ranges.values[each] for each in node.positions]
     is_inside, places = _places(numbers.shape, positions)
     shape = ranges.values[node].shape
@@ -206,7 +206,7 @@ def _indexed(node: Index, numbers: Array, ranges: _Ranges) -> Array:
 
 
 def _scattered(node: Scatter, numbers: Sequence[Array], ranges: _Ranges) -> Array:
-    """Those of the greatest of what was there and of its updates."""
+    """The values of the greatest of what was there and of its updates."""
     sign, positions = SELECTING[node.op], node.sources[2:]
     if not ranges.is_exact(positions) or not numbers[0].size:
         return np.full(numbers[0].shape, NONE)

@@ -1,4 +1,5 @@
-"""why_not: why a rule does not match a node: the first condition that failed, with its values.
+"""why_not: the reason why a rule does not match a node: the first condition that failed, with its
+values.
 
 The rule runs once more on the node, and the line that it returns from is noted. What decides there
 is read off its source: the condition of a guard (`if not …: return None`), of a choice
@@ -36,7 +37,7 @@ LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class WhyNot(ShownAsText):
-    """Why a rule leaves a node alone, or that it does not (`matches`)."""
+    """The reason why a rule leaves a node alone, or that it does not (`matches`)."""
 
     rule: str
     node: str
@@ -63,7 +64,7 @@ def rules_of(record: PassRecord, options: Options) -> tuple[Rule, ...]:
 
 
 def why_not(compilation: ProgramStages, rule: str | Rule, node: str | Node) -> WhyNot:
-    """Why `rule` does not match `node`, an entity such as "graph:12" or a node itself.
+    """The reason why `rule` does not match `node`, an entity such as "graph:12" or a node itself.
 
     An entity is looked at as it stands when the pass with the rule has ended. Raises `PassError`
     where no pass has the rule, or no program of that pass the node.
@@ -126,7 +127,7 @@ def _in_record(record: PassRecord, node: str | Node) -> Node | None:
 
 
 def _matched(record: PassRecord, rule: Rule, node: Node) -> WhyNot | None:
-    """That the rule did match, if it did."""
+    """The answer that the rule did match, if it did."""
     number = record.numbers[node]
     for count, match in enumerate(record.matches, 1):
         if match.rule == rule.name and record.numbers[match.before] == number:
@@ -136,7 +137,7 @@ def _matched(record: PassRecord, rule: Rule, node: Node) -> WhyNot | None:
 
 
 def explain(rule: Rule, node: Node) -> WhyNot:
-    """Why a rule does not match a node as it is."""
+    """The reason why a rule does not match a node as it is."""
     looked_at = (type(node), (type(node), getattr(node, "op", None)))
     if not any(target in looked_at for target in rule.targets):
         words = f"it looks at {_listed(rule)}, and this is {_kind(node)}"

@@ -18,8 +18,8 @@ from compiler.device.disk import ELEMENTS, LENGTH_BYTES
 from compiler.device.packing import elements_in_a_byte, packed
 
 ALIGNMENT = 8
-"""Bytes: where the data of a safetensors file begins is a multiple of this, so that every tensor
-can be used in place."""
+"""Bytes: the data of a safetensors file begins at a multiple of this, so that every tensor can be
+used in place."""
 
 
 def write_npy(path: Path, array: Array) -> None:

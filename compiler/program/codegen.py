@@ -133,6 +133,6 @@ def assembly_for(
 
 
 def _chosen(kernel: CompiledKernel, because: str) -> str:
-    """How the loops of a kernel are transformed, in one line."""
+    """The transformations of the loops of a kernel, in one line."""
     chosen = text(kernel.choices) or "plain"
     return f"loops of this host, {chosen}: {because}" if because else f"loops: {chosen}"

@@ -1,5 +1,5 @@
-"""effect: what other passes did to a program: kernels, bytes, instructions, estimated and measured
-time of two compilations, side by side.
+"""effect: two compilations of a program with different passes, side by side: kernels, bytes,
+instructions, estimated and measured time.
 
     print(compiler.effect(compiler.compile(y), compiler.compile(y, passes=mine)))
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from compiler.program.compilation import Compilation
 
 SECONDS = 0.2
-"""How long two programs are measured, alternately: what somebody waits for without noticing."""
+"""Seconds for which two programs are measured, alternately: as long as nobody minds to wait."""
 FEWEST = 5
 """Runs of each, at least."""
 

@@ -31,7 +31,7 @@ def summary(
     plain: Collection[Sink],
     collectives: Sequence[object],
 ) -> str:
-    """How much was compiled into how much; `kernels` has instructions, lines, level of each.
+    """The size of the program and of its code; `kernels` has instructions, lines, level of each.
 
     `plain` are the bodies of those whose loops have no vectors but LLVM's.
     """

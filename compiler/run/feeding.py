@@ -29,7 +29,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 Given: TypeAlias = Mapping[Any, Any] | Sequence[Any] | None
 Key: TypeAlias = tuple[int, str]
 SHOWN = 12
-"""As many inputs are listed in a message."""
+"""The most inputs that a message lists."""
 
 
 def key_of(buffer: Buffer) -> Key:
@@ -63,7 +63,7 @@ class Inputs:
         return made
 
     def _own_rows(self, place: int) -> int | None:
-        """As many rows as an input's own data have, if its variable is bound to that."""
+        """The number of rows of an input's own data, if its variable is bound to that."""
         buffer, bound = self.buffers[place], self.cut[place].sources[1]
         rows = len(buffers.held(buffer))
         return rows if isinstance(bound, Bind) and bound.value == rows else None

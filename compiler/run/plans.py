@@ -65,7 +65,7 @@ class Structure:
     inputs: tuple[Buffer, ...]
     results: tuple[Buffer, ...]
     devices: tuple[str, ...]
-    """Where each result is."""
+    """The device of each result."""
     memory: MemoryPlan | None
     native: NativePlan
 

@@ -58,7 +58,7 @@ NO_CHOICE = ("trace", "cache", "loops", "passes", "tune", "machine")
 
 
 class Count:
-    """How many programs were found on disk, and how many not, since the caches were cleared."""
+    """The numbers of programs found on disk, and not found, since the caches were cleared."""
 
     def __init__(self) -> None:
         self.hits = self.misses = 0

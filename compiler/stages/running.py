@@ -39,14 +39,14 @@ class Running:
 
     @cached_property
     def memory(self) -> MemoryPlan | None:
-        """Where a run has its buffers: planned once for all runs."""
+        """The memory plan of a run: made once for all runs."""
         made = self._build.scheduled
         is_planned = self._build.options.plan_memory
         return plan_memory(made.items, made.results) if is_planned else None
 
     @property
     def devices(self) -> list[str]:
-        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        """The device of each result; one that is an input on disk is as good as on the CPU."""
         return [device_of([holder]) for holder in self._build.scheduled.results]
 
     def inputs(self, given: Given = None, values: Values | None = None) -> dict[Buffer, Array]:

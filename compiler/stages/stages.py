@@ -233,7 +233,7 @@ class ProgramStages:
 
     @property
     def choices(self) -> dict[str, Choices]:
-        """How the loops of each kernel are transformed, and why: `Options(loops=…)` takes it."""
+        """The loop choices of each kernel, with their reasons: `Options(loops=…)` takes them."""
         return {kernel.name: kernel.choices for kernel in self._kernels}
 
     @property
@@ -337,7 +337,7 @@ class ProgramStages:
 
     @property
     def devices(self) -> list[str]:
-        """Where each result is; one that is an input on disk is as good as on the CPU."""
+        """The device of each result; one that is an input on disk is as good as on the CPU."""
         return self._running.devices
 
     def inputs(self, given: Given = None, values: Values | None = None) -> dict[Buffer, Array]:

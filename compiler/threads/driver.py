@@ -25,8 +25,8 @@ from compiler.machines.system import MOST_BYTES
 
 POOL_BYTES = 1024
 SPINS, MUTEX, CONDITION = 528, 640, 768
-"""Where in a pool these are, bytes; mutex and condition have `MOST_BYTES` for what a system puts
-there."""
+"""The offsets of these in a pool, in bytes; mutex and condition have `MOST_BYTES` for what a system
+puts there."""
 assert MUTEX + MOST_BYTES == CONDITION and CONDITION + MOST_BYTES <= POOL_BYTES
 STEP_BYTES = 40
 """thunk, offset of the arguments, tasks, number of the first one, most threads."""

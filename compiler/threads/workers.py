@@ -54,7 +54,7 @@ class Native:
     mark: int
     """The address of the thunk that marks the end of a program."""
     address: Callable[[str], int]
-    """Where a function is."""
+    """The address of a function."""
 
 
 def native(cache: Cache = False) -> Native:
@@ -107,7 +107,7 @@ class Pool:
 
     @property
     def width(self) -> int:
-        """How many threads can work: the workers and the caller."""
+        """The number of threads that can work: the workers and the caller."""
         return len(self._threads) + 1
 
     def grow(self, width: int) -> None:
@@ -204,7 +204,7 @@ def _process() -> ctypes.CDLL:
 
 @functools.cache
 def _spins() -> int:
-    """How often a worker pauses in `SPIN_SECONDS`."""
+    """The number of pauses of a worker in `SPIN_SECONDS`."""
     address = native().address("sv.pause")
     pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(address)
     times, least = 2000, 1.0
