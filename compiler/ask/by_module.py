@@ -48,22 +48,22 @@ LEAST_NAME = 16
 
 def spread(program: ProgramStages, *, is_whole: bool = True) -> Spread:
     """The modules of everything in a program; unless it is the `whole`, up to the schedule."""
-    found = Spread(program.modules, program.lines_of)
+    modules = Spread(program.modules, program.lines_of)
     graphs = program.graph, program.optimized_graph
     nodes = dict.fromkeys((*(n for it in graphs for n in it.nodes), *_tensors(program)))
-    found.begin((program.graph.entity(node), node) for node in nodes)
+    modules.begin((program.graph.entity(node), node) for node in nodes)
     stages: list[Stage] = [program.kernels, program.schedule]
     if is_whole:
         stages += (*program.loops, *program.lowered, *program.source)
         stages += (*program.optimized, *program.assembly)
     for stage in stages:
-        found.follow(stage)
-    return found
+        modules.follow(stage)
+    return modules
 
 
 def _tensors(program: ProgramStages) -> Iterable[TensorNode]:
-    known = program.provenance.parents
-    return (node for node in known if isinstance(node, TensorNode) and not isinstance(node, Sink))
+    parents = program.provenance.parents
+    return (node for node in parents if isinstance(node, TensorNode) and not isinstance(node, Sink))
 
 
 # -- graphs and kernels --------------------------------------------------------------------------
@@ -168,8 +168,8 @@ class ByModule(ShownAsText):
         code = ("lowered", "code") if self.has_code else ()
         yield "made", "left", "kernels", *code, self._how, "share", "roof", "moved"
         for it in self.rows:
-            own, work = it.code, it.work
-            code = (f"{own.instructions:,}", binary(round(own.nbytes))) if self.has_code else ()
+            total, work = it.code, it.work
+            code = (f"{total.instructions:,}", binary(round(total.nbytes))) if self.has_code else ()
             left = it.alive[-1] if it.alive else it.row.nodes
             yield (
                 f"{it.row.nodes:,}", f"{left:,}", _serving(it), *code, _time(work),
@@ -184,9 +184,11 @@ class ByModule(ShownAsText):
             *(code if self.has_code else ()), self._how, "share", "roof", "moved", "operations",
         )  # fmt: skip
         for it in self.rows:
-            own, work = it.code, it.work
-            counts = (own.instructions, own.shared_instructions, own.assembly, own.shared_assembly,
-                      round(own.nbytes)) if self.has_code else ()  # fmt: skip
+            total, work = it.code, it.work
+            counts = (
+                total.instructions, total.shared_instructions,
+                total.assembly, total.shared_assembly, round(total.nbytes),
+            ) if self.has_code else ()  # fmt: skip
             nodes = (it.row.nodes, *it.alive, it.shared, len(it.kernels), it.shared_kernels)
             yield (
                 *(f"{count:,}" for count in (*nodes, *counts)), _time(work),
@@ -208,8 +210,8 @@ def _roof(work: Work) -> str:
 
 def _serving(it: Account) -> str:
     """`4`, `4+1*`: kernels of its own, and those that also serve other modules."""
-    own, shared = len(it.kernels) - it.shared_kernels, it.shared_kernels
-    return f"{own:,}" if not shared else f"{own:,}+{shared:,}*" if own else f"{shared:,}*"
+    alone, shared = len(it.kernels) - it.shared_kernels, it.shared_kernels
+    return f"{alone:,}" if not shared else f"{alone:,}+{shared:,}*" if alone else f"{shared:,}*"
 
 
 def _shortened(name: str, most: int) -> str:
@@ -292,19 +294,19 @@ def item_parts(program: ProgramStages, held: Spread) -> list[Parts]:
 
 
 def _parts(row: Iterable[tuple[str, OwnWork]], held: Spread) -> Parts:
-    found: Parts = {}
-    known = [(held.of(entity) or frozenset((OUTSIDE,)), own) for entity, own in row]
-    sums = [sum(of(own) for _, own in known) for of in _WEIGHTS]
+    parts: Parts = {}
+    rows = [(held.of(entity) or frozenset((OUTSIDE,)), work) for entity, work in row]
+    sums = [sum(of(work) for _, work in rows) for of in _WEIGHTS]
     if not sums[0]:
         return {}
-    for modules, own in known:
+    for modules, work in rows:
         shares = Share(*(
-            of(own) / total if total else own.time / sums[0]
+            of(work) / total if total else work.time / sums[0]
             for of, total in zip(_WEIGHTS, sums, strict=True)
         ))  # fmt: skip
         for at in modules:
-            found.setdefault(at, Share()).add(shares, 1 / len(modules))
-    return found
+            parts.setdefault(at, Share()).add(shares, 1 / len(modules))
+    return parts
 
 
 _WEIGHTS: tuple[Callable[[OwnWork], int], ...] = (
@@ -322,10 +324,10 @@ def _works(program: ProgramStages, parts: Sequence[Parts], took: Sequence[float]
     """The time of each module in a run."""
     schedule = program.schedule
     sums = [[0.0] * 4 for _ in program.modules.rows]
-    for item, (roof, found) in enumerate(zip(roofs(program), parts, strict=True)):
+    for item, (roof, shares) in enumerate(zip(roofs(program), parts, strict=True)):
         cost = schedule.analysis[item]
         moved = cost.bytes_read + cost.bytes_written
-        for at, share in found.items():
+        for at, share in shares.items():
             amounts = (share.time * took[item], share.time * (took[item] if roof is None else roof),
                        share.moved * moved, share.operations * cost.flops)  # fmt: skip
             for row in program.modules.around(at):
@@ -339,14 +341,14 @@ def roofs(program: ProgramStages) -> list[float | None]:
     kernel."""
     schedule = program.schedule
     model, resident = program.options.model, resident_bytes(schedule.items)
-    known: dict[str, float | None] = {}
-    found = []
+    best: dict[str, float | None] = {}
+    roofs_of_items = []
     for item, work in zip(schedule.items, schedule.works, strict=True):
         name = item.operation.name
-        if name not in known or work is None:
-            known[name] = None if work is None else roof_ns(work, model, resident)
-        found.append(known[name])
-    return found
+        if name not in best or work is None:
+            best[name] = None if work is None else roof_ns(work, model, resident)
+        roofs_of_items.append(best[name])
+    return roofs_of_items
 
 
 @dataclass(slots=True)
@@ -360,24 +362,24 @@ class _Serving:
 def _kernels(program: ProgramStages, parts: Sequence[Parts]) -> list[tuple[KernelPart, ...]]:
     """For each module the kernels that it is in."""
     modules, schedule = program.modules, program.schedule
-    made: list[dict[str, _Serving]] = [{} for _ in modules.rows]
-    for item, found in enumerate(parts):
+    servings: list[dict[str, _Serving]] = [{} for _ in modules.rows]
+    for item, shares in enumerate(parts):
         operation = schedule.items[item].operation
         if not isinstance(operation, Kernel):
             continue
-        for row, share in _by_row(found, modules).items():
-            serving = made[row].setdefault(operation.name, _Serving())
+        for row, share in _by_row(shares, modules).items():
+            serving = servings[row].setdefault(operation.name, _Serving())
             serving.items[item] = share
-            others = (at for at in found if not modules.is_inside(at, row))
+            others = (at for at in shares if not modules.is_inside(at, row))
             serving.others |= dict.fromkeys(others)
-    return [tuple(_part(name, it, schedule) for name, it in row.items()) for row in made]
+    return [tuple(_part(name, it, schedule) for name, it in row.items()) for row in servings]
 
 
-def _by_row(found: Parts, modules: Modules) -> dict[int, float]:
+def _by_row(shares: Parts, modules: Modules) -> dict[int, float]:
     """The share of each module, those in it included, in an item's time: of those that do anything
     in it, if only reading."""
     rows: dict[int, float] = {}
-    for at, share in found.items():
+    for at, share in shares.items():
         if share.time + share.operations + share.moved > LEAST:
             for row in modules.around(at):
                 rows[row] = rows.get(row, 0.0) + share.time
@@ -399,15 +401,15 @@ def _codes(program: ProgramStages, held: Spread, parts: Sequence[Parts]) -> list
     instructions, assembly, sizes = Tally(held), Tally(held), Tally(held)
     kernels = modules_of_kernels(program, parts)
     for stage in program.lowered:
-        own = kernels.get(stage.name, _WHOLE)
+        modules_of_kernel = kernels.get(stage.name, _WHOLE)
         for entity in stage.links:
-            instructions.add(held.of(entity) & own or own)
+            instructions.add(held.of(entity) & modules_of_kernel or modules_of_kernel)
     for source, listing in zip(program.source, program.assembly, strict=True):
-        own = kernels.get(source.name, _WHOLE)
+        modules_of_kernel = kernels.get(source.name, _WHOLE)
         rows = [it.entity for it in listing.lines if it.entity and not it.text.endswith(":")]
         size = jit.code_size(jit.object_code(source.text, source.symbol, listing.level))
         for entity in rows:
-            modules = held.of(entity) & own or own
+            modules = held.of(entity) & modules_of_kernel or modules_of_kernel
             assembly.add(modules)
             _add_split(sizes, modules, size / len(rows))
     counted = zip(instructions.counts, instructions.shared, assembly.counts, assembly.shared,
@@ -420,11 +422,11 @@ _WHOLE: Held = frozenset((OUTSIDE,))
 
 def modules_of_kernels(program: ProgramStages, parts: Sequence[Parts]) -> dict[str, Held]:
     """For each kernel the innermost modules for which it computes something, in any item."""
-    found: dict[str, Held] = {}
-    for item, own in zip(program.schedule.items, parts, strict=True):
+    modules: dict[str, Held] = {}
+    for item, shares in zip(program.schedule.items, parts, strict=True):
         name = item.operation.name
-        found[name] = found.get(name, frozenset()) | frozenset(own)
-    return found
+        modules[name] = modules.get(name, frozenset()) | frozenset(shares)
+    return modules
 
 
 def _add_split(tally: Tally, modules: Held, amount: float) -> None:

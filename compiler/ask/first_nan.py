@@ -71,7 +71,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class FirstNan(ShownAsText):
-    """The places where NaN begins, in the order of computation; empty and false if there is none."""
+    """The places where NaN begins, in the order of computation; empty and false if nowhere."""
 
     beginnings: tuple[Beginning, ...] = ()
 

@@ -46,13 +46,13 @@ class Traced:
     @property
     def words(self) -> str:
         """`55 of 1,010 lines, 12 of them also of encoder.layer.1`"""
-        found = f"{len(self.lines):,} of {counted(self.count, 'line')}"
+        text = f"{len(self.lines):,} of {counted(self.count, 'line')}"
         if not self.shared:
-            return found
+            return text
         many = "all of them" if self.shared == len(self.lines) else f"{self.shared:,} of them"
         named = len(self.others) <= NAMED
         others = ", ".join(self.others) if named else counted(len(self.others), "other module")
-        return f"{found}, {many} also of {others}"
+        return f"{text}, {many} also of {others}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,15 +121,15 @@ def module_trace(
     at = modules.find(module, "trace")
     reaches_code = bool(PER_KERNEL.intersection(stages))
     held = spread(program, is_whole=reaches_code)
-    made = by_module(program, with_code=reaches_code)
-    known, own = _of_lines(program, held), {it.name for it in made.rows[at].kernels}
+    accounts = by_module(program, with_code=reaches_code)
+    of_lines, kernels = _of_lines(program, held), {it.name for it in accounts.rows[at].kernels}
     _settle(program, held)
-    found = tuple(
-        _traced(name, part, at, known if name == "source" else held)
+    traced = tuple(
+        _traced(name, part, at, of_lines if name == "source" else held)
         for name in stages for part in printed[name]
-        if name not in PER_KERNEL or part.name in own
+        if name not in PER_KERNEL or part.name in kernels
     )  # fmt: skip
-    return ModuleTrace(made.rows[at], made.passes, tuple(stages), found)
+    return ModuleTrace(accounts.rows[at], accounts.passes, tuple(stages), traced)
 
 
 def _settle(program: ProgramStages, held: Spread) -> None:
@@ -142,30 +142,30 @@ def _settle(program: ProgramStages, held: Spread) -> None:
 
 def _of_lines(program: ProgramStages, held: Spread) -> Spread:
     """The modules of the lines of the source: of all nodes made there."""
-    found = Spread(program.modules, program.lines_of)
+    of_lines = Spread(program.modules, program.lines_of)
     source = program.graph.parents
     for node, lines in source.items():
-        own = set(lines) - set(program.graph.callers.get(node, ()))
-        found.begin((line, node) for line in own or lines if line.startswith("source:"))
-    return found
+        own_lines = set(lines) - set(program.graph.callers.get(node, ()))
+        of_lines.begin((line, node) for line in own_lines or lines if line.startswith("source:"))
+    return of_lines
 
 
 def _traced(stage: str, part: Stage, at: int, held: Spread) -> Traced:
     modules = held.modules
-    own: list[tuple[int, Line]] = []
+    lines_of_module: list[tuple[int, Line]] = []
     shared, others = 0, dict[int, None]()
     lines = part.lines
     for position, line in enumerate(lines):
         of = _held(line, held)
         if not any(modules.is_inside(it, at) for it in of):
             continue
-        own.append((position, line))
+        lines_of_module.append((position, line))
         beside = [it for it in of if not modules.is_inside(it, at)]
         shared += bool(beside)
         others.update(dict.fromkeys(beside))
     count = sum(bool(line.text.strip()) for line in lines)
     names = _outermost(sorted(others), at, modules)
-    return Traced(stage, part.title, tuple(own), count, shared, names)
+    return Traced(stage, part.title, tuple(lines_of_module), count, shared, names)
 
 
 def _held(line: Line, held: Spread) -> Held:

@@ -34,12 +34,12 @@ class Spread:
 
     def of_node(self, node: TensorNode) -> Held:
         """The modules of a tensor node, of a loop those of what it repeats."""
-        found = self._nodes.get(node)
-        if found is None:
+        held = self._nodes.get(node)
+        if held is None:
             origins = (it for each in inside(node) for it in self._lines_of(each))
-            found = frozenset(self.modules.position(it) for it in origins)
-            self._nodes[node] = found
-        return found
+            held = frozenset(self.modules.position(it) for it in origins)
+            self._nodes[node] = held
+        return held
 
     def of(self, entity: str) -> Held:
         """The modules of an entity of a stage that was followed."""
@@ -63,22 +63,22 @@ class Spread:
     def _union(self, held: tuple[Held, ...]) -> Held:
         if len(held) == 1:
             return held[0]
-        found = self._unions.get(held)
-        if found is None:
-            found = self._unions[held] = NOWHERE.union(*held)
-        return found
+        union = self._unions.get(held)
+        if union is None:
+            union = self._unions[held] = NOWHERE.union(*held)
+        return union
 
     def around(self, held: Held) -> tuple[tuple[int, bool], ...]:
         """All modules that something is in, those around the innermost too, each with whether it is
         in others as well."""
-        found = self._around.get(held)
-        if found is None:
+        rows_of = self._around.get(held)
+        if rows_of is None:
             chains = {at: self.modules.around(at) for at in held}
             rows = dict.fromkeys(at for chain in chains.values() for at in chain)
-            found = self._around[held] = tuple(
+            rows_of = self._around[held] = tuple(
                 (row, any(row not in chain for chain in chains.values())) for row in rows
             )
-        return found
+        return rows_of
 
 
 class Tally:

@@ -59,8 +59,8 @@ class WhyNot(ShownAsText):
 def rules_of(record: PassRecord, options: Options) -> tuple[Rule, ...]:
     """The rules of a pass; none where it is no set of rules."""
     rows = options.passes or PASSES
-    found = (r.rules for r in rows if (r.stage, r.name) == (record.stage, record.name))
-    return next(found, ())
+    rules = (r.rules for r in rows if (r.stage, r.name) == (record.stage, record.name))
+    return next(rules, ())
 
 
 def why_not(compilation: ProgramStages, rule: str | Rule, node: str | Node) -> WhyNot:
@@ -110,11 +110,11 @@ def _name_of(rule: str | Rule) -> str:
 def _elsewhere(passes: tuple[PassRecord, ...], record: PassRecord, node: str | Node) -> str:
     """In which other pass a node can be found."""
     same = [r for r in passes if (r.stage, r.kernel) == (record.stage, record.kernel)]
-    found = next((r for r in same if _in_record(r, node) is not None), None)
-    if found is None:
+    other = next((r for r in same if _in_record(r, node) is not None), None)
+    if other is None:
         return ""
-    is_later = same.index(found) > same.index(record)
-    return f"{found.name} {'makes it, and runs later' if is_later else 'still had it'}"
+    is_later = same.index(other) > same.index(record)
+    return f"{other.name} {'makes it, and runs later' if is_later else 'still had it'}"
 
 
 def _in_record(record: PassRecord, node: str | Node) -> Node | None:
@@ -188,12 +188,12 @@ class _Run:
         if not text:
             return WhyNot(rule.name, node, False, "it returned None; its source cannot be read")
         first = self.function.__code__.co_firstlineno
-        found = _deciding(ast.parse(text), self.line - first + 1, self.known)
+        conditions = _deciding(ast.parse(text), self.line - first + 1, self.known)
         place = f"{rule.source.rpartition(':')[0]}:{self.line}"
-        if not found:
+        if not conditions:
             words = "it came to its end without a node to put there"
             return WhyNot(rule.name, node, False, words, place=place)
-        (part, holds), *others = (_decided(*each, self.known) for each in found)
+        (part, holds), *others = (_decided(*each, self.known) for each in conditions)
         words = {True: "this holds, which rules it out", False: "this does not hold",
                  None: "this found nothing"}[holds]  # fmt: skip
         more = [f"{ast.get_source_segment(text, it)}" for it, _ in others]
@@ -205,7 +205,7 @@ class _Run:
 
 
 def _deciding(
-    tree: ast.Module, line: int, known: Mapping[str, Any]
+    tree: ast.Module, line: int, names: Mapping[str, Any]
 ) -> list[tuple[ast.expr, bool | None]]:
     """The conditions that led to the return in `line`, the first first: each an expression, and
     whether it held (None: it is the value that was None)."""
@@ -217,7 +217,7 @@ def _deciding(
     for before, here in _statements_at(function.body, line):
         skipped += [
             (each.test, False) for each in before
-            if isinstance(each, ast.If) and _returns_node(each) and not _value(each.test, known)
+            if isinstance(each, ast.If) and _returns_node(each) and not _value(each.test, names)
         ]  # fmt: skip
         if isinstance(here, ast.If):
             if _holds_line(here.body, line):
@@ -227,7 +227,7 @@ def _deciding(
         elif isinstance(here, ast.Match):
             guard = here.subject, None
     if isinstance(here, ast.Return) and here.value is not None and not _is_none(here.value):
-        return [*skipped, _of_choice(here.value, known)]
+        return [*skipped, _of_choice(here.value, names)]
     return [guard] if guard is not None else skipped
 
 
@@ -278,10 +278,10 @@ def _is_none(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def _of_choice(value: ast.expr, known: Mapping[str, Any]) -> tuple[ast.expr, bool | None]:
+def _of_choice(value: ast.expr, names: Mapping[str, Any]) -> tuple[ast.expr, bool | None]:
     """The condition of `x if … else None`, inside out; else the expression that gave None."""
     while isinstance(value, ast.IfExp):
-        held = bool(_value(value.test, known))
+        held = bool(_value(value.test, names))
         chosen = value.body if held else value.orelse
         if _is_none(chosen):
             return value.test, held
@@ -290,40 +290,40 @@ def _of_choice(value: ast.expr, known: Mapping[str, Any]) -> tuple[ast.expr, boo
 
 
 def _decided(
-    condition: ast.expr, holds: bool | None, known: Mapping[str, Any]
+    condition: ast.expr, holds: bool | None, names: Mapping[str, Any]
 ) -> tuple[ast.expr, bool | None]:
     """The part of a condition that decided: of "and" the first that fails, of "or" that holds."""
     if holds is None:
         return condition, None
     if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
-        return _decided(condition.operand, not holds, known)
+        return _decided(condition.operand, not holds, names)
     if isinstance(condition, ast.BoolOp) and isinstance(condition.op, ast.Or) == holds:
-        found = (p for p in condition.values if bool(_value(p, known)) == holds)
-        return _decided(next(found, condition.values[-1]), holds, known)
+        deciding = (p for p in condition.values if bool(_value(p, names)) == holds)
+        return _decided(next(deciding, condition.values[-1]), holds, names)
     return condition, holds
 
 
-def _value(expression: ast.expr, known: Mapping[str, Any]) -> Any:
+def _value(expression: ast.expr, names: Mapping[str, Any]) -> Any:
     """The value of an expression of the rule; a name in it may be unknown by then."""
     try:
-        return eval(compile(ast.Expression(expression), "<rule>", "eval"), dict(known))
+        return eval(compile(ast.Expression(expression), "<rule>", "eval"), dict(names))
     except Exception:
         return None
 
 
-def _values(part: ast.expr, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _values(part: ast.expr, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The names and attributes that a condition looks at, with what they are."""
     inner = {child for n in ast.walk(part) if isinstance(n, ast.Attribute | ast.Subscript)
              for child in ast.walk(n) if child is not n}  # fmt: skip
-    own = {name.id for n in ast.walk(part) if isinstance(n, ast.comprehension)
+    targets = {name.id for n in ast.walk(part) if isinstance(n, ast.comprehension)
            for name in ast.walk(n.target) if isinstance(name, ast.Name)}  # fmt: skip
     seen = dict[str, str]()
     for each in ast.walk(part):
         read = {n.id for n in ast.walk(each) if isinstance(n, ast.Name)}
         if not isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
             continue
-        if each not in inner and not read & own:
-            value = _value(each, known)
+        if each not in inner and not read & targets:
+            value = _value(each, names)
             if not callable(value) or isinstance(value, Node):
                 seen[ast.unparse(each)] = described(value)
     yield from seen.items()

@@ -34,15 +34,15 @@ class Signatures:
 
     def equal(self, pieces: Sequence[Sequence[TensorNode]]) -> list[list[int]]:
         """Maximal runs of neighbouring `pieces` with equal structure, as lists of positions."""
-        found: list[list[int]] = []
+        stretches: list[list[int]] = []
         last = -1
         for position, nodes in enumerate(pieces):
             number = self.of("nodes", [structure(nodes)])
             if number != last:
-                found.append([])
-            found[-1].append(position)
+                stretches.append([])
+            stretches[-1].append(position)
             last = number
-        return found
+        return stretches
 
 
 def structure(nodes: Sequence[TensorNode]) -> tuple[object, ...]:
@@ -67,18 +67,18 @@ def _outer(node: TensorNode, outside: dict[TensorNode, int]) -> tuple[object, ..
 def fixed(order: Iterable[TensorNode], inputs: Container[TensorNode]) -> set[TensorNode]:
     """The loop-invariant nodes: constants, data that are no `inputs`, views of either, and values
     computed from constants alone."""
-    found: set[TensorNode] = set()
+    invariant: set[TensorNode] = set()
     data: set[TensorNode] = set()
     for node in order:
-        if node in inputs or not found.issuperset(node.sources):
+        if node in inputs or not invariant.issuperset(node.sources):
             continue
         is_view = isinstance(node, (*LEAVES, *MOVEMENT, Cast))
         is_data = isinstance(node, Buffer) or not data.isdisjoint(node.sources)
         if is_view or not is_data:
-            found.add(node)
+            invariant.add(node)
             if is_data:
                 data.add(node)
-    return found
+    return invariant
 
 
 def runs(keys: Sequence[object]) -> Iterator[tuple[int, int, int]]:
@@ -86,17 +86,17 @@ def runs(keys: Sequence[object]) -> Iterator[tuple[int, int, int]]:
     nearest: dict[object, list[int]] = {}
     ahead: list[list[int]] = [[] for _ in keys]
     for position in range(len(keys) - 1, -1, -1):
-        known = nearest.get(keys[position], [])
-        ahead[position] = [it - position for it in known]
-        nearest[keys[position]] = [position, *known[: _PERIODS - 1]]
+        positions = nearest.get(keys[position], [])
+        ahead[position] = [it - position for it in positions]
+        nearest[keys[position]] = [position, *positions[: _PERIODS - 1]]
     at = 0
     while at < len(keys):
-        found = next(((p, n) for p in ahead[at] if (n := count_of(keys, at, p)) >= FEWEST), None)
-        if found is None:
+        run = next(((p, n) for p in ahead[at] if (n := count_of(keys, at, p)) >= FEWEST), None)
+        if run is None:
             at += 1
         else:
-            yield at, *found
-            at += found[0] * found[1]
+            yield at, *run
+            at += run[0] * run[1]
 
 
 def count_of(keys: Sequence[object], start: int, period: int) -> int:

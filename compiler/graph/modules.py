@@ -70,18 +70,18 @@ class Modules(Stage):
     def position(self, origin: Origin) -> int:
         """The row of the innermost module around a place, or that of the whole program."""
         key = origin.module if self.is_model else origin.inside
-        found = self._known.get(key)
-        if found is None:
+        row = self._known.get(key)
+        if row is None:
             path = _path(origin, is_model=self.is_model, has_several=self.has_several)
-            found = self._known[key] = self.positions.get(path, OUTSIDE)
-        return found
+            row = self._known[key] = self.positions.get(path, OUTSIDE)
+        return row
 
     def around(self, position: int) -> tuple[int, ...]:
         """A row and its ancestors, innermost first."""
-        found = [position]
-        while self.rows[found[-1]].parent >= 0:
-            found.append(self.rows[found[-1]].parent)
-        return tuple(found)
+        rows = [position]
+        while self.rows[rows[-1]].parent >= 0:
+            rows.append(self.rows[rows[-1]].parent)
+        return tuple(rows)
 
     def is_inside(self, position: int, outer: int) -> bool:
         """True if a row is `outer` or a descendant of it."""
@@ -129,15 +129,15 @@ class Modules(Stage):
 def modules_of(nodes: Iterable[TensorNode]) -> Modules:
     """The modules of nodes of the graph as written, in the order in which they first ran."""
     # Data may come from an earlier call of a model: computed nodes determine the order.
-    known = [(not n.sources, n.origin.call, n.origin) for n in nodes if n.origin is not None]
-    made = [origin for *_, origin in sorted(known, key=lambda it: it[:2])]
-    chains = {it.module: it.module.chain() for it in made if it.module is not None}
+    ordered = [(not n.sources, n.origin.call, n.origin) for n in nodes if n.origin is not None]
+    origins = [origin for *_, origin in sorted(ordered, key=lambda it: it[:2])]
+    chains = {it.module: it.module.chain() for it in origins if it.module is not None}
     # Compared by name: nodes shared by two calls of one model were created by the first call.
     models = {model.name for model, *_ in chains.values() if model.name}
     has_several = len(models) > 1
     is_model = has_several or any(inner for model, *inner in chains.values() if model.name)
     tree = _Branch(WHOLE, "", ())
-    for origin in made:
+    for origin in origins:
         path = _path(origin, is_model=is_model, has_several=has_several)
         kinds = _kinds(origin, len(path)) if is_model else ()
         tree.grow(path, kinds)

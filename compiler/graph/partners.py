@@ -37,16 +37,17 @@ def partners(
         for origin in provenance.of(node):
             where, call = (back, origin.back) if origin.back else (calls, origin.call)
             where.setdefault(call, []).append(node)
-    found: dict[TensorNode, set[TensorNode]] = {}
+    others_of: dict[TensorNode, set[TensorNode]] = {}
     for call in calls.keys() & back.keys():
-        for own, others in ((calls[call], back[call]), (back[call], calls[call])):
-            for node in own:
-                found.setdefault(node, set()).update(others)
-    made: dict[TensorNode, Partners] = {}
+        for side, others in ((calls[call], back[call]), (back[call], calls[call])):
+            for node in side:
+                others_of.setdefault(node, set()).update(others)
+    partners_of: dict[TensorNode, Partners] = {}
     for node in places:
         origins = provenance.of(node)
         is_back = bool(origins) and all(it.back or it.call in sweeps for it in origins)
-        known = found.get(node, set()) - {node}
-        if known or is_back:
-            made[node] = Partners(tuple(sorted(known, key=places.__getitem__)), is_back)
-    return made
+        counterparts = others_of.get(node, set()) - {node}
+        if counterparts or is_back:
+            ordered = tuple(sorted(counterparts, key=places.__getitem__))
+            partners_of[node] = Partners(ordered, is_back)
+    return partners_of

@@ -99,13 +99,14 @@ class Part:
 def scopes_of(root: Sink) -> Scopes:
     """The scopes of all nodes below `root` that have a source line, for a graph as written."""
     order: list[TensorNode] = [n for n in toposort([root]) if not isinstance(n, Sink)]
-    made = _by_call(order)
-    unit = {node: call for call, nodes in made.items() for node in nodes}
-    leaves = _leaves(made, unit)
-    inputs = _inputs([made[call] for call in sorted(made) if call not in leaves], unit, leaves)
+    by_call = _by_call(order)
+    unit = {node: call for call, nodes in by_call.items() for node in nodes}
+    leaves = _leaves(by_call, unit)
+    others = [by_call[call] for call in sorted(by_call) if call not in leaves]
+    inputs = _inputs(others, unit, leaves)
     same = fixed(order, inputs)
     computing = [
-        nodes for call, nodes in sorted(made.items())
+        nodes for call, nodes in sorted(by_call.items())
         if call not in leaves or (inputs.isdisjoint(nodes) and not same.issuperset(nodes))
     ]  # fmt: skip
     whole = _tree(computing)
@@ -127,23 +128,23 @@ def _holds_all(part: Part) -> bool:
 
 def _by_call(order: Iterable[TensorNode]) -> dict[int, list[TensorNode]]:
     """The nodes of each public call, by its number."""
-    found: dict[int, list[TensorNode]] = {}
+    by_call: dict[int, list[TensorNode]] = {}
     for node in order:
         if node.origin is not None and node.origin.call:
-            found.setdefault(node.origin.call, []).append(node)
-    return found
+            by_call.setdefault(node.origin.call, []).append(node)
+    return by_call
 
 
-def _leaves(made: dict[int, list[TensorNode]], unit: dict[TensorNode, int]) -> set[int]:
+def _leaves(by_call: dict[int, list[TensorNode]], unit: dict[TensorNode, int]) -> set[int]:
     """The calls that compute nothing: data, constants, and views of them."""
-    found: set[int] = set()
-    for call in sorted(made):
-        nodes = made[call]
+    leaves: set[int] = set()
+    for call in sorted(by_call):
+        nodes = by_call[call]
         is_moved = all(isinstance(node, (*LEAVES, *MOVEMENT)) for node in nodes)
         read = (s for node in nodes for s in node.sources)
-        if is_moved and all(_is_leaf(s, unit, found | {call}) for s in read):
-            found.add(call)
-    return found
+        if is_moved and all(_is_leaf(s, unit, leaves | {call}) for s in read):
+            leaves.add(call)
+    return leaves
 
 
 def _is_leaf(node: TensorNode, unit: dict[TensorNode, int], leaves: set[int]) -> bool:
@@ -165,9 +166,9 @@ def _tree(computing: Sequence[Sequence[TensorNode]]) -> Part:
             same += 1
         del open_parts[same + 1 :]
         for key, name in around[same:]:
-            made = _opened(key, name, origin)
-            open_parts[-1].parts.append(made)
-            open_parts.append(made)
+            opened = _opened(key, name, origin)
+            open_parts[-1].parts.append(opened)
+            open_parts.append(opened)
         place = origin.file, origin.line
         call = Part("call", origin.method, (place,), nodes=tuple(nodes), key=(place, origin.method))
         open_parts[-1].parts.append(call)
@@ -231,7 +232,7 @@ class _Folding:
     def _repeated(self, parts: list[Part]) -> list[Part]:
         """`parts` with each run of equal iterations replaced by a repeat; repeats may nest."""
         while True:
-            made: list[Part] = []
+            folded: list[Part] = []
             at = 0
             keys = [part.key for part in parts]
             for start, period, count in runs(keys):
@@ -240,14 +241,14 @@ class _Folding:
                 start = start + _top(parts[start : start + period])
                 count = count_of(keys, start, period)
                 pieces = [parts[start + n * period :][:period] for n in range(count)]
-                made += parts[at:start]
+                folded += parts[at:start]
                 at = start + period * count
                 for group in self.signatures.equal([self._changing(it) for it in pieces]):
-                    made += self._repeat([pieces[n] for n in group], made)
-            made += parts[at:]
-            if len(made) == len(parts):
-                return made
-            parts = made
+                    folded += self._repeat([pieces[n] for n in group], folded)
+            folded += parts[at:]
+            if len(folded) == len(parts):
+                return folded
+            parts = folded
 
     def _repeat(self, pieces: list[list[Part]], before: list[Part]) -> list[Part]:
         """Iterations as one part, if there are enough; the first one may be in `before`."""
@@ -293,10 +294,10 @@ def _first(before: list[Part], body: list[Part]) -> list[Part]:
         start -= 1
         if start and before[start - 1].places[0] > before[start].places[0]:
             break
-    found = before[start:]
-    shared = Counter(map(_what, found)) & Counter(map(_what, body))
-    is_alike = shared.total() >= _MOSTLY * max(len(found), len(body))
-    return found if is_alike else []
+    first = before[start:]
+    shared = Counter(map(_what, first)) & Counter(map(_what, body))
+    is_alike = shared.total() >= _MOSTLY * max(len(first), len(body))
+    return first if is_alike else []
 
 
 def _what(part: Part) -> object:
@@ -308,13 +309,13 @@ def _chunks(bodies: list[Part], first: int) -> list[Part]:
     if len(bodies) <= _CHUNKS:
         return bodies
     size = -(-len(bodies) // _CHUNKS)
-    made = []
+    chunks = []
     for start in range(0, len(bodies), size):
         piece = bodies[start : start + size]
         at = first + start
         name = f"iterations {at} … {at + len(piece) - 1}" if len(piece) > 1 else f"iteration {at}"
-        made.append(Part("rest", name, _span(piece), _chunks(piece, at)))
-    return made
+        chunks.append(Part("rest", name, _span(piece), _chunks(piece, at)))
+    return chunks
 
 
 def _chunked(parts: list[Part]) -> list[Part]:
@@ -378,18 +379,18 @@ def _inputs(
     computing: Sequence[Sequence[TensorNode]], unit: dict[TensorNode, int], leaves: set[int]
 ) -> set[TensorNode]:
     """The inputs of the program: the first operand of each call that reads nothing computed."""
-    found: set[TensorNode] = set()
+    bases: set[TensorNode] = set()
     learned: set[TensorNode] = set()
     for nodes in computing:
-        own = set(nodes)
+        inside = set(nodes)
         if _is_aside(nodes[0]):  # parameters and state of an optimiser are no inputs
             learned.update(s for node in nodes for s in node.sources)
             continue
-        read = [s for node in nodes for s in node.sources if s not in own]
+        read = [s for node in nodes for s in node.sources if s not in inside]
         if read and all(_is_leaf(s, unit, leaves) for s in read):
             base = next((b for s in read if (b := _base(s)) is not None), None)
-            found |= {base} if base is not None else set()
-    return found - learned
+            bases |= {base} if base is not None else set()
+    return bases - learned
 
 
 def _is_aside(node: TensorNode) -> bool:
@@ -444,12 +445,12 @@ def _hold(
         if node not in of:
             of[node] = -1 if node in inputs else around.get(node, -1)
         mine = of[node]
-        own = _ASIDE if isinstance(node, Backward | Gradient) else near[mine]
+        rank = _ASIDE if isinstance(node, Backward | Gradient) else near[mine]
         for source in node.sources:
-            known = nearest.get(source, _ASIDE - 1)
-            if own > known:
-                around[source], nearest[source] = mine, own
-            elif own == known:
+            rank_before = nearest.get(source, _ASIDE - 1)
+            if rank > rank_before:
+                around[source], nearest[source] = mine, rank
+            elif rank == rank_before:
                 around[source] = _common(around[source], mine, rows)
 
 
@@ -459,13 +460,13 @@ _ASIDE, _OUTSIDE, _IN_MODEL = range(3)
 def _near(rows: Sequence[Scope]) -> list[int]:
     """The rank of each scope: in a module of a model, outside of models, or auxiliary (such as an
     optimiser step). The last entry is for nodes in no scope."""
-    found: list[int] = []
+    ranks: list[int] = []
     for row in rows:
         if row.module is None:
-            found.append(found[row.parent] if row.parent >= 0 else _OUTSIDE)
+            ranks.append(ranks[row.parent] if row.parent >= 0 else _OUTSIDE)
         else:
-            found.append(_ASIDE if row.kind == "optimizer" else _IN_MODEL)
-    return [*found, _OUTSIDE]
+            ranks.append(_ASIDE if row.kind == "optimizer" else _IN_MODEL)
+    return [*ranks, _OUTSIDE]
 
 
 def scopes_after(
@@ -495,19 +496,19 @@ def scopes_after(
         if node in before.of:
             of[node] = before.of[node]
             continue
-        made = [it.back or it.call for it in provenance.of(node)]
-        apart = [it for it in made if it not in before.sweeps]  # without gradient requests
-        known = Counter(calls[it] for it in apart or made if it in calls)
-        if known:
-            of[node] = min(known) if node in constants else _most(known, rows)
+        origins_calls = [it.back or it.call for it in provenance.of(node)]
+        apart = [it for it in origins_calls if it not in before.sweeps]  # without gradient requests
+        counts = Counter(calls[it] for it in apart or origins_calls if it in calls)
+        if counts:
+            of[node] = min(counts) if node in constants else _most(counts, rows)
     _hold([node for node in order if not isinstance(node, Sink)], rows, of, set())
     return of
 
 
-def _most(known: Counter[int], rows: Sequence[Scope]) -> int:
+def _most(counts: Counter[int], rows: Sequence[Scope]) -> int:
     """The most frequent scope; for a tie, the innermost one around them."""
-    most = max(known.values())
-    first, *others = (scope for scope, count in known.items() if count == most)
+    most = max(counts.values())
+    first, *others = (scope for scope, count in counts.items() if count == most)
     for scope in others:
         first = _common(first, scope, rows)
     return first

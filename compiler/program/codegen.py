@@ -40,21 +40,21 @@ def named(operation: str, kernels: Sequence[Generated], name: str) -> Generated:
     return kernels[names.index(name)]
 
 
-def debug_ir(found: Generated, origins_of: OriginsOf) -> str:
+def debug_ir(kernel: Generated, origins_of: OriginsOf) -> str:
     """The IR of a kernel with the user's lines; see `Compilation.debug_ir`."""
     with loading():
         from compiler.llvm.looking.debug_info import with_call_stacks
 
-    return with_call_stacks(found.source, _latest_of(found, origins_of))
+    return with_call_stacks(kernel.source, _latest_of(kernel, origins_of))
 
 
-def _latest_of(found: Generated, origins_of: OriginsOf) -> dict[int, Origin]:
+def _latest_of(kernel: Generated, origins_of: OriginsOf) -> dict[int, Origin]:
     """The latest of the user's lines that each line of a kernel's IR comes from, from 0."""
-    scalars = found.kernel.linear.origins
-    known = origins_of(found.kernel)
+    scalars = kernel.kernel.linear.origins
+    line_of = origins_of(kernel.kernel)
     lines = {}
-    for position, row in enumerate(found.source.rows):
-        origins = [it for n in row.instructions if (it := known.get(scalars[n])) is not None]
+    for position, row in enumerate(kernel.source.rows):
+        origins = [it for n in row.instructions if (it := line_of.get(scalars[n])) is not None]
         if origins:
             lines[position] = max(origins)
     return lines
@@ -65,11 +65,11 @@ def llvm_passes(kernels: Sequence[Generated], name: str, level: int | None) -> "
     with loading():
         from compiler.llvm.looking.watch import watch
 
-    found = named("llvm_passes", kernels, name)
+    kernel = named("llvm_passes", kernels, name)
     if level not in (None, 0, 1, 2, 3):
         raise DataError("llvm_passes", "no such level", got=repr(level), expected="0, 1, 2, 3")
-    asked = found.kernel.level if level is None else Level(level, "pipeline", "it was asked for")
-    return watch(found.source, asked)
+    asked = kernel.kernel.level if level is None else Level(level, "pipeline", "it was asked for")
+    return watch(kernel.source, asked)
 
 
 def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: str) -> "Latencies":
@@ -81,8 +81,8 @@ def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: s
     if name not in names:
         expected = ", ".join(names) or "a program with kernels"
         raise DataError("latencies", "no such kernel", got=repr(name), expected=expected)
-    made = kernels[names.index(name)]
-    return latencies(made.source, made.kernel.level, listings[names.index(name)])
+    kernel = kernels[names.index(name)]
+    return latencies(kernel.source, kernel.kernel.level, listings[names.index(name)])
 
 
 def hot(
@@ -93,14 +93,14 @@ def hot(
     with loading():
         from compiler.ask.hot import Watched, hot
 
-    found = named("hot", kernels, name)
-    listing = listings[kernels.index(found)]
-    made = hot(program, Watched(found.source, found.kernel.level, listing,
+    watched = named("hot", kernels, name)
+    listing = listings[kernels.index(watched)]
+    shares_of_lines = hot(program, Watched(watched.source, watched.kernel.level, listing,
                                 lambda: latencies(kernels, listings, name)))  # fmt: skip
-    latest = _latest_of(found, origins_of)
+    latest = _latest_of(watched, origins_of)
     shares: defaultdict[tuple[str, int] | None, float] = defaultdict(float)
     origins: dict[tuple[str, int] | None, Origin] = {}
-    for line, share in made.ir_lines.items():
+    for line, share in shares_of_lines.ir_lines.items():
         at = latest.get(line - 1)
         key = (at.file, at.line) if at else None
         shares[key] += share
@@ -109,7 +109,7 @@ def hot(
     shares[None] += 1 - sum(shares.values())
     ordered = sorted(shares.items(), key=lambda row: -row[1])
     rows = ((origins.get(key), share) for key, share in ordered if share > LEAST_SHARE)
-    return replace(made, lines=tuple(rows))
+    return replace(shares_of_lines, lines=tuple(rows))
 
 
 def assembly_for(
@@ -123,11 +123,12 @@ def assembly_for(
     target_of(machine)  # before loops are chosen for it
     rows = []
     for each in kernels:
-        made = retarget(each.kernel, options, machine)
-        own = made.kernel
+        retargeted = retarget(each.kernel, options, machine)
+        kernel = retargeted.kernel
         rows.append(Translatable(
-            each.source, tuple(own.linear.instructions), own.level, _chosen(own, made.because),
-            None if own is each.kernel else tuple(counterparts(own, each.kernel)),
+            each.source, tuple(kernel.linear.instructions), kernel.level,
+            _chosen(kernel, retargeted.because),
+            None if kernel is each.kernel else tuple(counterparts(kernel, each.kernel)),
         ))  # fmt: skip
     return translate(rows, machine)
 

@@ -57,9 +57,9 @@ def compile(
         program, name = program[:-1], last
     nodes, options = asked.program_of("compile", program, options)
     with garbage.put_off():
-        made = Compilation(nodes, options_of(options, passes), feeding.name_of(name))
-        made.build()
-    return made
+        compilation = Compilation(nodes, options_of(options, passes), feeding.name_of(name))
+        compilation.build()
+    return compilation
 
 
 class Compilation(ProgramStages):
@@ -78,11 +78,11 @@ class Compilation(ProgramStages):
         with loading():
             from compiler.program.decisions import decisions, placing
         records, kernels = self._build.records, self.kernels
-        made = decisions(self._scheduled, self.simplest, records, kernels, self.entity)
+        of_graph = decisions(self._scheduled, self.simplest, records, kernels, self.entity)
         subjects = [loop.entity(loop.body) for loop in self.loops]
         chosen = (d for k, s in zip(self._kernels, subjects, strict=True) for d in k.decisions(s))
         placed, tuned = placing(self.schedule.memory_plan, kernels), self.tuning
-        return (*made, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in tuned))
+        return (*of_graph, *placed, *chosen, *(t.decision(subjects[t.kernel]) for t in tuned))
 
     @cached_property
     def collectives(self) -> "tuple[Collective, ...]":
@@ -159,10 +159,10 @@ class Compilation(ProgramStages):
         with loading():  # only who measures loads it
             from compiler.ask.measure import measure
 
-        found = measure(self, inputs, variables, seconds)
-        self._measured = {it.item_id: it.ns for it in found.times}
+        measurement = measure(self, inputs, variables, seconds)
+        self._measured = {it.item_id: it.ns for it in measurement.times}
         self.__dict__.pop("findings", None)  # they rest on these times now
-        return found
+        return measurement
 
     def by_module(self, measurement: "Measurement | None" = None) -> "ByModule":
         """Nodes, kernels and code of each module at every stage, and its time: `print` it.
@@ -184,11 +184,11 @@ class Compilation(ProgramStages):
         with loading():
             from compiler.ask.module_trace import module_trace, stages_to
 
-        own = {"source": "user_source", "llvm": "source"}
+        attributes = {"source": "user_source", "llvm": "source"}
         parts: dict[str, tuple[Stage, ...]] = {}
         for name in stages_to(to):
-            found = getattr(self, own.get(name, name))
-            parts[name] = found if isinstance(found, tuple) else (found,)
+            stage = getattr(self, attributes.get(name, name))
+            parts[name] = stage if isinstance(stage, tuple) else (stage,)
         return module_trace(self, module, tuple(parts), parts)
 
     def check(self, variables: Values | None = None) -> Report:
@@ -207,10 +207,10 @@ class Compilation(ProgramStages):
 
         Those too large to look at have none (`values.py`). Read-only.
         """
-        found = self._values.get(entity)
-        if found is None:
+        value = self._values.get(entity)
+        if value is None:
             return None
-        view = found.view()  # it may be the memory of an input
+        view = value.view()  # it may be the memory of an input
         view.flags.writeable = False
         return view
 
@@ -233,8 +233,8 @@ class Compilation(ProgramStages):
         """A few lines: what was compiled, into how many kernels, how long each stage took."""
         kernels = [(len(k.linear.instructions), len(k.source), k.level) for k in self._kernels]
         plain = {k.body for k in self._kernels if k.choices.is_plain}
-        known = self.written, self._build.records, self._scheduled, self.schedule
-        return summary(self.name, *known, kernels, plain, self.collectives)
+        parts = self.written, self._build.records, self._scheduled, self.schedule
+        return summary(self.name, *parts, kernels, plain, self.collectives)
 
     def __repr__(self) -> str:
         return f"Compilation({printable(self.name)}, {len(self._scheduled.items)} items)"

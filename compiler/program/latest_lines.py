@@ -29,18 +29,19 @@ def latest_lines(
 ) -> dict[Node, Origin]:
     """The latest line of each scalar that has one. Where the kernel's calls compute nothing that is
     known, any line of what a scalar descends from counts."""
-    own = _computed(kernel.name, outlined)
-    decisive = _decisive(own, lines_of)
+    computed = _computed(kernel.name, outlined)
+    decisive = _decisive(computed, lines_of)
     scalars = toposort(list(dict.fromkeys(kernel.linear.origins)))
-    found: dict[Node, Origin] = {}
+    lines: dict[Node, Origin] = {}
     for scalar in scalars:
         nodes = {it for body in kernel.provenance.of(scalar) for it in outlined.origins.of(body)}
-        origins = {it for node in (nodes & own if own else nodes) for it in lines_of(node)}
+        counted = nodes & computed if computed else nodes
+        origins = {it for node in counted for it in lines_of(node)}
         if decisive:
             origins &= decisive
         if origins:
-            found[scalar] = max(origins)
-    return found | _of_users(scalars, found)
+            lines[scalar] = max(origins)
+    return lines | _of_users(scalars, lines)
 
 
 def _computed(name: str, outlined: Outlined) -> set[TensorNode]:
@@ -49,20 +50,20 @@ def _computed(name: str, outlined: Outlined) -> set[TensorNode]:
     return {node for call in calls for node in outlined.origins.of(call)}
 
 
-def _decisive(own: Collection[TensorNode], lines_of: LinesOf) -> set[Origin]:
+def _decisive(computed: Collection[TensorNode], lines_of: LinesOf) -> set[Origin]:
     """The lines on which something is computed."""
-    working = (it for it in own if kind(it) not in AT_REST and kind(it) != MOVEMENT)
+    working = (it for it in computed if kind(it) not in AT_REST and kind(it) != MOVEMENT)
     return {line for node in working for line in lines_of(node)}
 
 
-def _of_users(scalars: Iterable[Node], found: Mapping[Node, Origin]) -> dict[Node, Origin]:
+def _of_users(scalars: Iterable[Node], known_lines: Mapping[Node, Origin]) -> dict[Node, Origin]:
     """The latest line of what uses a scalar, for those without one of their own."""
     lines: dict[Node, Origin] = {}
     for scalar in reversed(list(scalars)):
-        line = found.get(scalar) or lines.get(scalar)
+        line = known_lines.get(scalar) or lines.get(scalar)
         if line is None:
             continue
         for source in scalar.sources:
-            if source not in found:
+            if source not in known_lines:
                 lines[source] = max(line, lines.get(source, line))
     return lines

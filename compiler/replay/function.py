@@ -123,34 +123,34 @@ class JitFunction:
         """As a method: captured separately for each object, by identity."""
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **given: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         """The result of the function, computed."""
-        call = arguments.in_memory(args, given)
-        if watching.current() or (call is None and arguments.is_differentiated((args, given))):
-            return self.function(*args, **given)  # inside another capture or derivative
-        call = call or arguments.read(args, given, self.static)
+        call = arguments.in_memory(args, named)
+        if watching.current() or (call is None and arguments.is_differentiated((args, named))):
+            return self.function(*args, **named)  # inside another capture or derivative
+        call = call or arguments.read(args, named, self.static)
         is_captured = True
         while is_captured:
             with self._lock:
                 captured = self._captured(call)
                 is_captured = captured is not None and captured.serves(call)
-                found = captured.run(call) if captured is not None and is_captured else None
-                if found is not None or not is_captured:
+                result_of = captured.run(call) if captured is not None and is_captured else None
+                if result_of is not None or not is_captured:
                     self._replays += 1
-            if found is not None:
-                return found[0]
+            if result_of is not None:
+                return result_of[0]
             if is_captured:
                 running.wait()  # without the lock: the thread it waits for may call this function
-        own, before = arguments.as_given(call), arguments.as_given(call)
-        result = _computed(self.function(*own[0], **own[1]))
-        if not arguments.is_same_tree(own, before):
+        plain, before = arguments.as_given(call), arguments.as_given(call)
+        result = _computed(self.function(*plain[0], **plain[1]))
+        if not arguments.is_same_tree(plain, before):
             raise JitError("jit", "an argument, a list or dictionary of arrays, is changed",
                            expected="tensors in it: they change as without jit")  # fmt: skip
         return result
 
-    def compilation(self, *args: Any, **given: Any) -> Any:
+    def compilation(self, *args: Any, **named: Any) -> Any:
         """The `Compilation` of the program for these arguments; nothing is run."""
-        call = arguments.read(args, given, self.static)
+        call = arguments.read(args, named, self.static)
         with self._lock:
             captured = self._captured(call)
         if captured is None:
@@ -282,24 +282,24 @@ class JitFunction:
     def _capture(self, call: Call, kind: Hashable, moving: frozenset[int]) -> Captured:
         """The capture of a call. If the compiler needs the value of a number, or if something fails
         that may only accept plain numbers, these are fixed and the function is called again."""
-        left, known = moving, self._known.get(kind, _NONE)
+        left, truths = moving, self._known.get(kind, _NONE)
         while True:
             try:
-                made = Captured(self.function, call, left, self.options, known)
+                captured = Captured(self.function, call, left, self.options, truths)
                 break
             except NumberIsFixed as fixed:
                 left -= fixed.places
-                known |= fixed.places.difference(call.numbers)
+                truths |= fixed.places.difference(call.numbers)
             except (Unguarded, NotCapturedError):
                 raise
             except Exception:
                 if not left:
                     raise
                 left = frozenset()
-        self._fix(kind, moving - made.moving)
-        if known:
-            self._known[kind] = known
-        return made
+        self._fix(kind, moving - captured.moving)
+        if truths:
+            self._known[kind] = truths
+        return captured
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__qualname__", repr(self.function))
@@ -333,14 +333,14 @@ def _line_of(function: Any) -> tuple[str, int]:
 def _static(function: Callable[..., Any], names: Iterable[str | int]) -> tuple[str | int, ...]:
     """The places and names of static arguments: each may be passed either way."""
     parameters = list(inspect.signature(function).parameters)
-    found: list[str | int] = []
+    parameters_of: list[str | int] = []
     for name in (names,) if isinstance(names, str | int) else names:
         place = parameters.index(name) if name in parameters else name
         if not isinstance(place, int) or not 0 <= place < len(parameters):
             raise DataError("jit", "there is no such argument", got=repr(name),
                             expected=", ".join(parameters))  # fmt: skip
-        found += (place, parameters[place])
-    return tuple(found)
+        parameters_of += (place, parameters[place])
+    return tuple(parameters_of)
 
 
 @located

@@ -198,12 +198,12 @@ class Captured:
     def _refuse_kept(self, tensors: Sequence[Any], first: int) -> None:
         """Raise `JitError` if a tensor that the function computed from its arguments is stored
         outside."""
-        own = {buffer for each in self._given for buffer in each.buffers}
-        own |= {b for each in self._grads.inputs() for b in each.buffers}
-        own |= {each.buffer for each in self._record.inputs}
-        own |= {b for d in self.traced.drawn if isinstance(d, Draw) for b in (d.key, d.first)}
+        buffers = {buffer for each in self._given for buffer in each.buffers}
+        buffers |= {b for each in self._grads.inputs() for b in each.buffers}
+        buffers |= {each.buffer for each in self._record.inputs}
+        buffers |= {b for d in self.traced.drawn if isinstance(d, Draw) for b in (d.key, d.first)}
         for each in tensors:
-            if each._number >= first and not own.isdisjoint(toposort([each.node])):
+            if each._number >= first and not buffers.isdisjoint(toposort([each.node])):
                 raise JitError(
                     "jit", "a tensor that the function made is stored outside",
                     got=short(each.node), expected="tensors that it returns, or assigns to others",
@@ -368,20 +368,20 @@ class Captured:
     def _before_writing(self, cells: Sequence[Any]) -> set[int]:
         """Before the program overwrites memory, compute other tensors that read it, and copy those
         that share it. Returns the numbers of their buffers."""
-        written, own = self._written, self._own
+        written, ids = self._written, self._own
         if self._written_inputs:
             buffers = [buffers_of(cells[place].node)[part]
                        for _, place, part in self._written_inputs]  # fmt: skip
             for buffer in buffers:
                 check_writable("jit", buffer)
             written = written | {buffer.unique for buffer in buffers}
-            own = own | {id(cells[place]) for _, place, _ in self._written_inputs}
-            is_alone = READERS.are_all(written, own)
+            ids = ids | {id(cells[place]) for _, place, _ in self._written_inputs}
+            is_alone = READERS.are_all(written, ids)
         else:
             is_alone = self._alone.holds()
         if is_alone:
             return written
-        others = [t for t in READERS.of(written) if id(t) not in own]
+        others = [t for t in READERS.of(written) if id(t) not in ids]
         waiting = [tensor for tensor in others if not is_realized(tensor.node)]
         if waiting:
             waiting[0].realize(*waiting[1:])
@@ -435,8 +435,8 @@ class _Intervals:
     """The address ranges of inputs that are written and are not arguments."""
 
     def __init__(self, arrays: Sequence[Any], written: Sequence[int]) -> None:
-        known = (arrays[number] for number in written)
-        self.written = sorted(_interval(a) for a in known if isinstance(a, np.ndarray))
+        arrays_written = (arrays[number] for number in written)
+        self.written = sorted(_interval(a) for a in arrays_written if isinstance(a, np.ndarray))
         self.begins = [begin for begin, _ in self.written]
 
     def meets(self, data: Sequence[Any], number: int, begin: int, is_written: bool) -> bool:
@@ -480,14 +480,14 @@ def _objects(call: Call) -> tuple[Any, ...]:
 
 
 def _places(
-    given: Sequence[StandIn], buffers: Sequence[Buffer]
+    stand_ins_of: Sequence[StandIn], buffers: Sequence[Buffer]
 ) -> list[tuple[int, int, int]]:
     """For each input that is an argument: its number, the place of the argument, and the part of
     it."""
     numbers = {buffer.unique: number for number, buffer in enumerate(buffers)}
     return [
         (numbers[buffer.unique], place, part)
-        for place, each in enumerate(given)
+        for place, each in enumerate(stand_ins_of)
         for part, buffer in enumerate(each.buffers)
         if buffer.unique in numbers
     ]

@@ -106,18 +106,18 @@ class Results:
         if self.is_one and (plain := self.plain[0]) is not None:
             kind: Any = self.shown.kinds[0]
             return [kind._of(plain.buffer(flat[0]))]
-        known: dict[Any, Buffer] = {}
-        own = map(self._own, self.wanted, flat) if self.has_inputs else flat
-        memory = dict(zip(self.wanted, own, strict=True))
-        found: list[Any] = [None] * len(self.new)
+        buffers: dict[Any, Buffer] = {}
+        flats = map(self._own, self.wanted, flat) if self.has_inputs else flat
+        memory = dict(zip(self.wanted, flats, strict=True))
+        tensors: list[Any] = [None] * len(self.new)
         for number, kind, place, buffer in self.late:
-            found[number] = LateTensor(kind, memory[place], buffer)
+            tensors[number] = LateTensor(kind, memory[place], buffer)
         for number, kind, plain, made in self.at_once:
-            found[number] = kind._of(
-                self._held(made, memory, values, known) if plain is None
-                else _held_once(plain, made, memory, known)
+            tensors[number] = kind._of(
+                self._held(made, memory, values, buffers) if plain is None
+                else _held_once(plain, made, memory, buffers)
             )
-        return found
+        return tensors
 
     def arranged(self, new: Sequence[Any], call: Call) -> Any:
         """The returned value with these new tensors; each `grad` is set."""
@@ -127,7 +127,7 @@ class Results:
                 tensor._grad = None
             return new[0]
         leaves = trees.flat(shown.result)
-        found = [_of(each, new, call) for each in leaves]
+        values = [_of(each, new, call) for each in leaves]
         grads = [_of(grad, new, call) for _, grad in self.grads]
         for tensor in self.forgotten:
             tensor._grad = None
@@ -137,7 +137,7 @@ class Results:
             _of(owner, new, call)._grad = grad
         for owner, flag in shown.collecting:
             history.collect(_of(owner, new, call), flag)
-        return trees.like(shown.result, found)
+        return trees.like(shown.result, values)
 
     def _own(self, number: int, flat: Any) -> Any:
         """Memory that is no input, because another call may write an input."""
@@ -145,18 +145,18 @@ class Results:
         return flat.copy() if is_input and isinstance(flat, np.ndarray) else flat
 
     def _held(
-        self, made: _Made, memory: dict[int, Any], values: dict[str, int],
-        known: dict[Any, Buffer],
+        self, result: _Made, memory: dict[int, Any], values: dict[str, int],
+        buffers: dict[Any, Buffer],
     ) -> TensorNode:  # fmt: skip
         devices = self.structure.devices
-        nodes = made.node.sources if isinstance(made.node, Multi) else (made.node,)
-        known = {} if made.is_apart else known
-        found = tuple(
-            hold(_copied(memory[at]) if made.is_apart else memory[at], node, values, devices[at],
-                 known)
-            for node, at in zip(nodes, made.places, strict=True)
+        nodes = result.node.sources if isinstance(result.node, Multi) else (result.node,)
+        buffers = {} if result.is_apart else buffers
+        held = tuple(
+            hold(_copied(memory[at]) if result.is_apart else memory[at], node, values, devices[at],
+                 buffers)
+            for node, at in zip(nodes, result.places, strict=True)
         )
-        return made.node.with_sources(found) if isinstance(made.node, Multi) else found[0]
+        return result.node.with_sources(held) if isinstance(result.node, Multi) else held[0]
 
 
 def _copied(flat: Any) -> Any:
@@ -165,16 +165,16 @@ def _copied(flat: Any) -> Any:
 
 
 def _held_once(
-    plain: _Plain, made: _Made, memory: dict[int, Any], known: dict[Any, Buffer]
+    plain: _Plain, result: _Made, memory: dict[int, Any], buffers: dict[Any, Buffer]
 ) -> Buffer:
     """The buffer of a result: equal results share one; for another shape of the same memory it is a
     copy."""
-    flat = memory[made.places[0]]
-    found = known.get(id(flat))
-    if found is None:
-        found = known[id(flat)] = plain.buffer(flat)
-    is_same = found.shape == plain.shape and not made.is_apart
-    return found if is_same else plain.buffer(flat.copy())
+    flat = memory[result.places[0]]
+    buffer = buffers.get(id(flat))
+    if buffer is None:
+        buffer = buffers[id(flat)] = plain.buffer(flat)
+    is_same = buffer.shape == plain.shape and not result.is_apart
+    return buffer if is_same else plain.buffer(flat.copy())
 
 
 def _of(each: Any, new: Sequence[Any], call: Call) -> Any:
@@ -195,20 +195,20 @@ def results_of(
 ) -> Results:  # fmt: skip
     """The results of a function with this visible result. `whole` are the roots of its program, in
     shards, the new tensors first; `histories` describe how they were computed."""
-    made = _placed(shown, whole, structure, histories)
-    wanted = tuple(dict.fromkeys(place for each in made for place in each.places))
-    plain = tuple(_plain(each, structure) for each in made)
+    placed = _placed(shown, whole, structure, histories)
+    wanted = tuple(dict.fromkeys(place for each in placed for place in each.places))
+    plain = tuple(_plain(each, structure) for each in placed)
     gone, collected, grads = _grads_of(shown)
     is_shown = grads or collected or shown.collecting
-    is_one = not is_shown and shown.result == New(0) and len(made) == 1
+    is_one = not is_shown and shown.result == New(0) and len(placed) == 1
     is_late = frozenset(
         number for number in _only_grads(shown)
         if plain[number] is not None and histories[number] is None
-        and sum(made[number].places[0] in each.places for each in made) == 1
+        and sum(placed[number].places[0] in each.places for each in placed) == 1
     )
-    rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, made, strict=True))]
+    rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, placed, strict=True))]
     return Results(
-        shown, structure, made, wanted, plain, gone, grads, is_one,
+        shown, structure, placed, wanted, plain, gone, grads, is_one,
         tuple((n, kind, each.places[0], how.buffer) for n, kind, how, each in rows
               if how is not None and n in is_late),
         tuple(row for row in rows if row[0] not in is_late), collected,
@@ -263,9 +263,9 @@ def _only_grads(shown: Shown) -> list[int]:
     return [number for number, count in grads.items() if count == 1 and number not in others]
 
 
-def _plain(made: _Made, structure: Structure) -> _Plain | None:
+def _plain(result: _Made, structure: Structure) -> _Plain | None:
     """A plain buffer for a node, if nothing has to be checked."""
-    place, node = made.places[0], made.node
+    place, node = result.places[0], result.node
     is_new = structure.result_inputs[place] is None
     if node.extents or not is_new or structure.is_for_cluster or isinstance(node, Multi):
         return None

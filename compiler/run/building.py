@@ -89,7 +89,7 @@ class Build:
         return origin_of(self.scheduled, self.provenance, buffer)
 
 
-def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
+def tunings_of(scheduled: Scheduled, options: Options) -> "tuple[Tuning, ...]":
     """The search for each kernel of a program; () where `Options.tune` gives no time."""
     if not options.tune:
         return ()
@@ -97,12 +97,12 @@ def tunings_of(made: Scheduled, options: Options) -> "tuple[Tuning, ...]":
         from compiler.tune.tune import tune
 
     with no_origin():
-        return tune(made.outlined.bodies, made.items, options)
+        return tune(scheduled.outlined.bodies, scheduled.items, options)
 
 
 def tuned(options: Options, tunings: "Sequence[Tuning]") -> Options:
     """The options with the results of the search: choices for each kernel, no more search."""
     if not tunings:
         return options
-    found = Measured({tuning.name: tuning.best.choices for tuning in tunings})
-    return replace(options, tune=0.0, loops=found)
+    choices = Measured({tuning.name: tuning.best.choices for tuning in tunings})
+    return replace(options, tune=0.0, loops=choices)

@@ -127,9 +127,10 @@ class ExecutionPlan:
         direct, usual, needed = quick
         changed: Changed = {}
         if type(inputs) is list and len(inputs) <= len(usual):
-            given = inputs.copy()  # keeps the arrays alive, even if another thread changes the list
+            # the copy keeps the arrays alive, even if another thread changes the list
+            arrays = inputs.copy()
             # passing strict=False takes twice as long
-            pairs: Iterable[tuple[Usual, Any]] = zip(usual, given)  # noqa: B905
+            pairs: Iterable[tuple[Usual, Any]] = zip(usual, arrays)  # noqa: B905
         else:
             pairs = [(usual[place], it) for place, it in self.feed.by_place(inputs).items()]
         for (number, shape, dtype), array in pairs:
@@ -144,16 +145,16 @@ class ExecutionPlan:
     @located
     def _run(self, inputs: Given, variables: Values | None) -> list[Array]:
         """As `run`, whatever is to be done."""
-        given = self.feed.by_place(inputs)
+        by_place = self.feed.by_place(inputs)
         is_variable = variables or self.feed.bindings.variables
-        values = self.feed.values(given, variables or {}) if is_variable else {}
-        data, addresses = self._data(given, values)
+        values = self.feed.values(by_place, variables or {}) if is_variable else {}
+        data, addresses = self._data(by_place, values)
         try:
-            made = plans.run(self.structure, data, values, addresses)
+            results = plans.run(self.structure, data, values, addresses)
         except AtBuffer:
             with plans.located(self.root.sources, self.options):
                 raise
-        flat = [v if isinstance(v, np.ndarray) else v.fetch() for v in made]
+        flat = [v if isinstance(v, np.ndarray) else v.fetch() for v in results]
         shared = self.structure.shared_results
         flat = [v.copy() if n else v for v, n in zip(flat, shared, strict=True)]
         if self._shapes is not None:
@@ -194,16 +195,16 @@ class ExecutionPlan:
         return tuple(node.shape for node in nodes) if is_whole else None
 
     def _data(
-        self, given: Mapping[int, Any], values: Mapping[str, int]
+        self, by_place: Mapping[int, Any], values: Mapping[str, int]
     ) -> tuple[list[Data], list[int]]:
         """The flat data of all inputs, and their addresses: known unless data are passed, or a run
         has to process them."""
         launch = self._launch
         data, addresses = launch.arrays.copy(), launch.addresses[: len(launch.arrays)]
-        passed = {self._numbers[place] for place in given}
+        passed = {self._numbers[place] for place in by_place}
         passed.update(number for number, array in enumerate(data) if array is None)
         for number in passed:
-            flat = self.feed.array(self._order[number], given, values).reshape(-1)
+            flat = self.feed.array(self._order[number], by_place, values).reshape(-1)
             is_written = number in self.structure.written_inputs
             data[number] = flat = flat.copy() if is_written else flat
             addresses[number] = address_of(flat)
@@ -260,8 +261,8 @@ def planned(nodes: Sequence[TensorNode], options: Options) -> ExecutionPlan:
     root = Sink(tuple(nodes))
     bound = bindings_of(root)
     with plans.located(nodes, options):
-        made, found = plans.structure_of(nodes, options)
-    return ExecutionPlan(made, found, root, inputs_of(root, bound), options)
+        structure, buffers_of_data = plans.structure_of(nodes, options)
+    return ExecutionPlan(structure, buffers_of_data, root, inputs_of(root, bound), options)
 
 
 @dataclass(frozen=True, slots=True)

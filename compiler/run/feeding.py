@@ -57,10 +57,10 @@ class Inputs:
     @cached_property
     def _names(self) -> dict[str, list[int]]:
         """The places of the inputs of each name."""
-        made: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for place, buffer in enumerate(self.buffers):
-            made.setdefault(buffer.name, []).append(place)
-        return made
+            places.setdefault(buffer.name, []).append(place)
+        return places
 
     def _own_rows(self, place: int) -> int | None:
         """The number of rows of an input's own data, if its variable is bound to that."""
@@ -73,40 +73,40 @@ class Inputs:
         """The place of each input."""
         return {key_of(buffer): place for place, buffer in enumerate(self.buffers)}
 
-    def by_place(self, given: Given) -> dict[int, Any]:
+    def by_place(self, data: Given) -> dict[int, Any]:
         """The given data, by the position of their input.
 
         Raises `DataError` for a key that is no input, names several, or is given twice.
         """
-        if given is None:
+        if data is None:
             return {}
-        if isinstance(given, Mapping):
-            return self._by_key(given)
-        if not isinstance(given, Sequence) or isinstance(given, str):
-            raise DataError("run", "these are no inputs", got=type(given).__name__,
+        if isinstance(data, Mapping):
+            return self._by_key(data)
+        if not isinstance(data, Sequence) or isinstance(data, str):
+            raise DataError("run", "these are no inputs", got=type(data).__name__,
                             expected="a dict by tensors or their names, e.g. {x: array}, or a "
                             f"list in this order: {self.listed}")  # fmt: skip
-        if len(given) > len(self.buffers):
+        if len(data) > len(self.buffers):
             what, expected = "too many inputs", f"at most {len(self.buffers)}: {self.listed}"
-            raise DataError("run", what, got=str(len(given)), expected=expected)
-        return dict(enumerate(given))
+            raise DataError("run", what, got=str(len(data)), expected=expected)
+        return dict(enumerate(data))
 
-    def _by_key(self, given: Mapping[Any, Any]) -> dict[int, Any]:
-        found: dict[int, Any] = {}
-        for key, array in given.items():
+    def _by_key(self, data: Mapping[Any, Any]) -> dict[int, Any]:
+        by_place: dict[int, Any] = {}
+        for key, array in data.items():
             place = self._named(key) if isinstance(key, str) else self._held(key)
-            if place in found:
+            if place in by_place:
                 raise DataError("run", f"{self.name(place)} is given twice",
                                 got="its tensor and its name, or two tensors of one memory",
                                 expected="each input once", hint=self.made(place))  # fmt: skip
-            found[place] = array
-        return found
+            by_place[place] = array
+        return by_place
 
     def _named(self, name: str) -> int:
-        found = self._names.get(name, []) if name else []
-        if len(found) == 1:
-            return found[0]
-        what = "several inputs have this name" if found else "the program has no such input"
+        places = self._names.get(name, []) if name else []
+        if len(places) == 1:
+            return places[0]
+        what = "several inputs have this name" if places else "the program has no such input"
         hint = "give the tensor itself as key, or a list in the order above"
         raise DataError("run", what, got=repr(name), expected=self.listed, hint=hint)
 
@@ -125,44 +125,44 @@ class Inputs:
         what = "the program does not read this tensor"
         if not isinstance(held, Buffer):
             what = "the tensor is computed: no data can be given for it"
-        made = f", made at {node.origin.place}  {node.origin.text}" if node.origin else ""
+        origin = f", made at {node.origin.place}  {node.origin.text}" if node.origin else ""
         is_index = isinstance(held, Buffer) and not node.dtype.is_float
         hint = "data that were there when they were used as an index or a mask were read then: "
         hint += "index by a Tensor.placeholder to give others"
-        raise DataError("run", what, got=f"{short(node)}{made}", expected=self.listed,
+        raise DataError("run", what, got=f"{short(node)}{origin}", expected=self.listed,
                         hint=hint if is_index else "")  # fmt: skip
 
-    def values(self, given: Mapping[int, Any], variables: Values) -> dict[str, int]:
+    def values(self, by_place: Mapping[int, Any], variables: Values) -> dict[str, int]:
         """The values of the variables: as given, else the rows of new data, else as bound.
 
         Raises `DataError` if the rows of two inputs disagree, and as `Bindings` does.
         """
         said = self.bindings.by_name(variables)
-        found: dict[str, int] = {}
+        rows_of: dict[str, int] = {}
         first: dict[str, int] = {}
         for place, name in self.rows.items():
-            if place in given and name not in said and np.ndim(given[place]):
-                found.setdefault(name, len(given[place]))
+            if place in by_place and name not in said and np.ndim(by_place[place]):
+                rows_of.setdefault(name, len(by_place[place]))
                 first.setdefault(name, place)
         for place, name in self.rows.items():
-            rows = len(given[place]) if place in given else self._own_rows(place)
-            if name in found and rows not in (None, found[name]):
-                owner = "" if place in given else " as it was made"
+            rows = len(by_place[place]) if place in by_place else self._own_rows(place)
+            if name in rows_of and rows not in (None, rows_of[name]):
+                owner = "" if place in by_place else " as it was made"
                 raise two_values("run", name, (
-                    f"{name} = {found[name]}, the rows of {self.name(first[name])}",
+                    f"{name} = {rows_of[name]}, the rows of {self.name(first[name])}",
                     f"{name} = {rows}, the rows of {self.name(place)}{owner}",
                 ), f"give data of equal rows, or say variables={{{name!r}: …}}: "
                    "then more rows are not looked at")  # fmt: skip
-        return self.bindings.checked({**found, **said})
+        return self.bindings.checked({**rows_of, **said})
 
-    def array(self, place: int, given: Mapping[int, Any], values: Values) -> Array:
+    def array(self, place: int, by_place: Mapping[int, Any], values: Values) -> Array:
         """The row-major data of one input; of one with a variable extent at least so many rows.
 
         Raises `DataError`, `ShapeError` and `DTypeError` for what does not fit.
         """
         buffer, least = self.buffers[place], values.get(self.rows.get(place, ""))
-        if place in given:
-            array = self._fitting(given[place], place, least)
+        if place in by_place:
+            array = self._fitting(by_place[place], place, least)
         elif buffer.unique == PLACEHOLDER:
             raise DataError("run", f"placeholder {buffer.name} has no data", got="nothing",
                             expected=f"{buffer.dtype} {buffer.shape}", hint=self.made(place)
@@ -201,9 +201,9 @@ class Inputs:
 
     def made(self, place: int) -> str:
         """`x is input 0 of x, w, made at cell 2:5  x = Tensor(a)`"""
-        own, at = self.buffers[place].name, self.origins[place]
+        name, at = self.buffers[place].name, self.origins[place]
         order = _listed([buffer.name or short(buffer) for buffer in self.buffers])
-        what = f"{own} is input {place} of {order}" if own else f"it is input {place} of {order}"
+        what = f"{name} is input {place} of {order}" if name else f"it is input {place} of {order}"
         return f"{what}, made at {at.place}  {at.text}" if at else what
 
     @property
@@ -245,23 +245,23 @@ def inputs_of(root: Sink, bindings: Bindings) -> Inputs:
         buffer = node.expansion() if isinstance(node, Placeholder) else node
         if isinstance(buffer, Buffer):
             held.setdefault(key_of(buffer), (buffers.rank_of(node), buffer, node.origin))
-    made = sorted(held.values(), key=lambda each: each[0])
-    found = tuple(buffer for _, buffer, _ in made)
-    places = {key_of(buffer): place for place, buffer in enumerate(found)}
+    ordered = sorted(held.values(), key=lambda each: each[0])
+    buffers_in_order = tuple(buffer for _, buffer, _ in ordered)
+    places = {key_of(buffer): place for place, buffer in enumerate(buffers_in_order)}
     rows = {places[key_of(buffer)]: cut for buffer, cut in _cut(order).items()}
-    return Inputs(found, tuple(origin for *_, origin in made), rows, bindings)
+    return Inputs(buffers_in_order, tuple(origin for *_, origin in ordered), rows, bindings)
 
 
 def _cut(order: Iterable[TensorNode]) -> dict[Buffer, Prefix]:
     """The Buffers of which only a variable number of rows is read, and that part."""
-    found: dict[Buffer, Prefix] = {}
+    prefixes: dict[Buffer, Prefix] = {}
     whole: set[Buffer] = set()
     for node in order:
         for source in node.sources:
             if not isinstance(source, Buffer):
                 continue
             if isinstance(node, Prefix) and not node.axis:
-                found.setdefault(source, node)
+                prefixes.setdefault(source, node)
             else:
                 whole.add(source)
-    return {buffer: cut for buffer, cut in found.items() if buffer not in whole}
+    return {buffer: cut for buffer, cut in prefixes.items() if buffer not in whole}

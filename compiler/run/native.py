@@ -167,9 +167,9 @@ class NativePlan:
         inputs either unchanged or completely written: `effects` records which.
         """
         bases = [*(map(address_of, data) if addresses is None else addresses)]
-        made: Held = {}
+        blocks: Held = {}
         for block in self.blocks:
-            made[block.buffer], address = block.make()
+            blocks[block.buffer], address = block.make()
             bases.append(address)
         bases += [values[name] for name in self.variables]
         space = self.workspace(bases, {})
@@ -178,22 +178,22 @@ class NativePlan:
             addresses = bases[: len(self.inputs)]
             return self.unstreamed().run(data, values, python, addresses, effects, ready)
         if ready is not None:
-            ready(made)
+            ready(blocks)
         if effects is None:
-            self._undone(space, data, made, python)
+            self._undone(space, data, blocks, python)
         else:
-            self._parts(space, data, made, python, effects)
+            self._parts(space, data, blocks, python, effects)
         self._leave(space)
-        return made
+        return blocks
 
     def _undone(
-        self, space: _Workspace, data: Sequence[Array], made: Held,
+        self, space: _Workspace, data: Sequence[Array], blocks: Held,
         python: Callable[[ScheduleItem, Held], None],
     ) -> None:  # fmt: skip
         """Run the parts for a caller that keeps no `Effects`: a failure is undone here."""
         effects = Effects()
         try:
-            self._parts(space, data, made, python, effects)
+            self._parts(space, data, blocks, python, effects)
         except BaseException:
             if not effects.is_complete:
                 effects.undo()
@@ -212,7 +212,7 @@ class NativePlan:
         self,
         space: _Workspace,
         data: Sequence[Array],
-        made: Held,
+        blocks: Held,
         python: Callable[[ScheduleItem, Held], None],
         effects: Effects,
     ) -> None:
@@ -229,11 +229,11 @@ class NativePlan:
                 continue
             if held is None:
                 shared = self._shared(space.arena)
-                held = dict(zip(self.inputs, data, strict=True)) | made | shared
+                held = dict(zip(self.inputs, data, strict=True)) | blocks | shared
             python(part, held)
         effects.is_done = True
 
-    def workspace(self, own: list[int], changed: Changed) -> _Workspace:
+    def workspace(self, bases: list[int], changed: Changed) -> _Workspace:
         """The memory of a run, its words filled."""
         try:
             space = self.free.pop()
@@ -241,12 +241,12 @@ class NativePlan:
             words = np.empty(len(self.bases), np.int64)
             space = _Workspace(words, words.ctypes.data, words.data)
             self._supply(space)
-        if space.own is not own or space.changed != changed:
-            if space.own is own:
+        if space.own is not bases or space.changed != changed:
+            if space.own is bases:
                 self._change(space, changed)
-            elif space.own != own or space.changed != changed:
-                self._fill(space, own, changed)
-            space.own, space.changed = own, changed
+            elif space.own != bases or space.changed != changed:
+                self._fill(space, bases, changed)
+            space.own, space.changed = bases, changed
         return space
 
     def _change(self, space: _Workspace, changed: Changed) -> None:
@@ -265,9 +265,9 @@ class NativePlan:
                 places, offsets = self._uses[number]
                 space.words[places] = offsets + base
 
-    def _fill(self, space: _Workspace, own: list[int], changed: Changed) -> None:
+    def _fill(self, space: _Workspace, run_bases: list[int], changed: Changed) -> None:
         """Write all words."""
-        bases = np.array([0, space.address, space.places[0], *own], np.int64)
+        bases = np.array([0, space.address, space.places[0], *run_bases], np.int64)
         for number, base in changed.items():
             bases[INPUTS + number] = base
         # the numbers are right: "clip" spares a copy that checks them

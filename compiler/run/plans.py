@@ -102,7 +102,7 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
     """
     bare = _Bare()
     done: dict[TensorNode, TensorNode] = {}
-    found: dict[tuple[int, str], Buffer] = {}
+    buffers: dict[tuple[int, str], Buffer] = {}
     numbers: dict[tuple[int, str], int] = {}
     with no_origin(), garbage.put_off():
         for each in toposort(nodes):
@@ -110,14 +110,14 @@ def without_data(nodes: Sequence[TensorNode]) -> tuple[Sink, tuple[Buffer, ...]]
             if isinstance(node, Buffer):
                 # a buffer and its copy without a source line are the same
                 key = node.unique, node.name if node.unique == PLACEHOLDER else ""
-                found.setdefault(key, node)
+                buffers.setdefault(key, node)
                 number = FIRST + numbers.setdefault(key, len(numbers))
                 done[each] = Buffer((), number, node.shape, node.dtype, "", node.device)
             elif isinstance(node, Bind):
                 done[node] = done[node.sources[0]]
             else:
                 done[node] = bare.again(node, tuple([done[s] for s in node.sources]))
-        return Sink(tuple(done[n] for n in nodes)), tuple(found.values())
+        return Sink(tuple(done[n] for n in nodes)), tuple(buffers.values())
 
 
 @dataclass(slots=True)
@@ -162,8 +162,8 @@ class Structures(Kept[tuple[Sink, Options], Structure]):
         with self.lock:
             self.misses += 1
         with garbage.put_off(), ExitStack() as meanwhile:
-            made = _made(root, count, options, meanwhile)
-        return self.keep((root, options), made)
+            structure = _made(root, count, options, meanwhile)
+        return self.keep((root, options), structure)
 
 
 STRUCTURES = Structures(KEPT)
@@ -186,17 +186,17 @@ def _made(root: Sink, count: int, options: Options, meanwhile: ExitStack) -> Str
     Raises `SizeError` where it cannot fit in memory.
     """
     key = remembered.key_of(root, options)
-    known = None if key is None else remembered.remembered(key, options.cache)
+    stored = None if key is None else remembered.remembered(key, options.cache)
 
     build = cache(partial(_build, root, options, meanwhile))
-    made = known or build().scheduled
-    items, results = made.items, made.results
+    scheduled = stored or build().scheduled
+    items, results = scheduled.items, scheduled.results
     planned = share(items, results, levels_to_run(items)) if options.plan_memory else None
     budget.refuse_too_large(items, options.memory_limit, planned)
     numbered = {b.unique: b for b in toposort([root]) if isinstance(b, Buffer)}
     inputs = tuple(numbered[FIRST + n] for n in range(count))
-    programs = known.load(lambda: build().load()) if known else build().load()
-    if key is not None and known is None:
+    programs = stored.load(lambda: build().load()) if stored else build().load()
+    if key is not None and stored is None:
         remembered.remember(key, (items, results), programs, inputs, options.cache)
     analysis = costs.analyse(items)
     steps = overlap.plan_levels(items, programs, analysis)
@@ -219,8 +219,8 @@ def structure_of(
     nodes: Sequence[TensorNode], options: Options
 ) -> tuple[Structure, tuple[Buffer, ...]]:
     """The compiled structure of the program of `nodes`, and the buffers with its data."""
-    root, found = without_data(nodes)
-    return structure_without_data(root, len(found), options), found
+    root, buffers = without_data(nodes)
+    return structure_without_data(root, len(buffers), options), buffers
 
 
 def structure_without_data(root: Sink, count: int, options: Options) -> Structure:
@@ -235,20 +235,20 @@ def structure_to_run(
 
     That is so where other programs differed in nothing else (`numbers.py`).
     """
-    root, found = without_data(nodes)
+    root, buffers = without_data(nodes)
     relevant = _relevant(options, asked_for())
     held = STRUCTURES.held((root, relevant))
     if held is not None:
-        return held, found
+        return held, buffers
     chosen = _varying(nodes, relevant)
     if chosen:
-        root, found = without_data(numbers.as_data(nodes, chosen))
+        root, buffers = without_data(numbers.as_data(nodes, chosen))
         held = STRUCTURES.held((root, relevant))
         if held is not None:
             numbers.KINDS.shared += 1
-            return held, found
+            return held, buffers
     with recompiled.LINES.compiling(nodes):
-        return STRUCTURES.get(root, len(found), relevant), found
+        return STRUCTURES.get(root, len(buffers), relevant), buffers
 
 
 def _varying(nodes: Sequence[TensorNode], options: Options) -> list[numbers.Place]:
@@ -265,8 +265,8 @@ def _varying(nodes: Sequence[TensorNode], options: Options) -> list[numbers.Plac
 def _relevant(options: Options, machine: str) -> Options:
     """`options` without what is only recorded or estimated: that changes nothing that runs. What
     `machine` SVODVIZ_MACHINE names is part of the key, and of the options that follow."""
-    found = options.model if options.loops == "auto" else DEFAULT
-    return replace(options, trace=False, machine=found)
+    model = options.model if options.loops == "auto" else DEFAULT
+    return replace(options, trace=False, machine=model)
 
 
 def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextManager[None]:
@@ -284,7 +284,7 @@ def located(nodes: Sequence[TensorNode], options: Options) -> AbstractContextMan
 
 
 def run(
-    made: Structure,
+    structure: Structure,
     data: Sequence[Data],
     values: Mapping[str, int],
     addresses: Sequence[int] | None = None,
@@ -300,14 +300,14 @@ def run(
     budget does not allow it.
     """
     if cpu.MEMORY.budget is not None:
-        budget.refuse_over_budget(made.items, made.memory)
-    if made.is_for_cluster:
-        given = dict(zip(made.inputs, data, strict=True))
+        budget.refuse_over_budget(structure.items, structure.memory)
+    if structure.is_for_cluster:
+        inputs = dict(zip(structure.inputs, data, strict=True))
         known = effects or Effects()
-        found = execution.on_cluster(
-            made.items, made.results, given, made.programs, values, known
+        on_workers = execution.on_cluster(
+            structure.items, structure.results, inputs, structure.programs, values, known
         )
-        pairs = zip(found, made.result_inputs, strict=True)
+        pairs = zip(on_workers, structure.result_inputs, strict=True)
         results = [each if n is None else data[n] for each, n in pairs]
         if ready:
             ready(results)
@@ -319,16 +319,16 @@ def run(
     def python(item: ScheduleItem, held: Mapping[Buffer, Array]) -> None:
         if not host:
             host.append(Host())
-        execution.step(item, held, made.programs, values, host[0])
+        execution.step(item, held, structure.programs, values, host[0])
 
     here = cast(Sequence[Array], data)
 
     def results_in(blocks: Mapping[Buffer, Array]) -> list[Data]:
-        pairs = zip(made.results, made.result_inputs, strict=True)
+        pairs = zip(structure.results, structure.result_inputs, strict=True)
         return [blocks[b] if n is None else data[n] for b, n in pairs]
 
     def begin(blocks: Mapping[Buffer, Array]) -> None:
         if ready:
             ready(results_in(blocks))
 
-    return results_in(made.native.run(here, values, python, addresses, effects, begin))
+    return results_in(structure.native.run(here, values, python, addresses, effects, begin))

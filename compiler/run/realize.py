@@ -36,23 +36,23 @@ def realize(
     values = bindings_of(Sink(tuple(nodes))).of_run(variables)
     chosen = options or USUAL
     with plans.located(each, chosen):
-        made, found = plans.structure_to_run(each, chosen)
-    written = made.written_inputs if is_tried else ()
+        structure, buffers_read = plans.structure_to_run(each, chosen)
+    written = structure.written_inputs if is_tried else ()
     data = [buffers.held(b).copy() if n in written else buffers.held(b)
-            for n, b in enumerate(found)]  # fmt: skip
-    known = {
+            for n, b in enumerate(buffers_read)]  # fmt: skip
+    buffers_at = {
         buffers.place_of(array, b.device): b
-        for n, (array, b) in enumerate(zip(data, found, strict=True)) if n not in written
+        for n, (array, b) in enumerate(zip(data, buffers_read, strict=True)) if n not in written
     }  # fmt: skip
     made_nodes: list[TensorNode] = []
 
     def ready(flat: Sequence[Data]) -> None:
-        rows = zip(flat, each, made.devices, strict=True)
-        held = [hold(value, node, values, where, known) for value, node, where in rows]
+        rows = zip(flat, each, structure.devices, strict=True)
+        held = [hold(value, node, values, where, buffers_at) for value, node, where in rows]
         made_nodes[:] = sharding.regrouped(whole, held)
         if effects is not None:
             effects.values = made_nodes
 
     with plans.located(each, chosen):
-        plans.run(made, [array.reshape(-1) for array in data], values, None, effects, ready)
+        plans.run(structure, [array.reshape(-1) for array in data], values, None, effects, ready)
     return made_nodes

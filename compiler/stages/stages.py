@@ -161,46 +161,47 @@ class ProgramStages:
     @cached_property
     def kernels(self) -> KernelGraph:
         """The kernel graph."""
-        made = self._scheduled
+        scheduled = self._scheduled
         numbers = Numbering()
         parents: dict[Node, tuple[str, ...]] = {}
-        for node in toposort([made.outlined.root]):
+        for node in toposort([scheduled.outlined.root]):
             numbers[node]
-            parents[node] = self._entities(made.outlined.origins.of(node))
-        parents[made.outlined.root] = self._entities([self.simplest])
+            parents[node] = self._entities(scheduled.outlined.origins.of(node))
+        parents[scheduled.outlined.root] = self._entities([self.simplest])
         return KernelGraph(
             title="kernels", name="kernels", seconds=self.seconds["kernels"],
-            root=made.outlined.root, numbers=numbers, parents=parents,
-            titles={made.calls[position]: it for position, it in self.titles.items()},
+            root=scheduled.outlined.root, numbers=numbers, parents=parents,
+            titles={scheduled.calls[position]: it for position, it in self.titles.items()},
         )  # fmt: skip
 
     @cached_property
     def schedule(self) -> Schedule:
         """The items in order, with costs, critical path, slack and memory."""
-        made = self._scheduled
-        loops = {body: self.kernel(body).loops for body in made.outlined.bodies}
-        parents = tuple((self.kernels.entity(call),) for call in made.calls)
-        found = shares(made, self.provenance.numbers)
+        scheduled = self._scheduled
+        loops = {body: self.kernel(body).loops for body in scheduled.outlined.bodies}
+        parents = tuple((self.kernels.entity(call),) for call in scheduled.calls)
+        work = shares(scheduled, self.provenance.numbers)
         return Schedule(
             title="schedule", name="schedule", seconds=self.seconds["schedule"],
-            items=made.items, dependencies=made.dependencies,
-            results=made.results, parents=parents, titles=self.titles,
-            shares=tuple(tuple((self.entity(n), own) for n, own in row) for row in found),
-            **figures(made, made.results, loops, self.options.model),
+            items=scheduled.items, dependencies=scheduled.dependencies,
+            results=scheduled.results, parents=parents, titles=self.titles,
+            shares=tuple(tuple((self.entity(n), share) for n, share in row) for row in work),
+            **figures(scheduled, scheduled.results, loops, self.options.model),
         )  # fmt: skip
 
     @cached_property
     def titles(self) -> dict[int, KernelTitle]:
         """The names of the kernels that the items of the schedule run, by position."""
-        made = self._scheduled
-        found: dict[int, KernelTitle] = {}
-        for position, (item, call) in enumerate(zip(made.items, made.calls, strict=True)):
+        scheduled = self._scheduled
+        titles: dict[int, KernelTitle] = {}
+        for position, (item, call) in enumerate(zip(scheduled.items, scheduled.calls, strict=True)):
             if isinstance(item.operation, Kernel):
-                nodes = made.outlined.inside_iterations.get(call) or made.outlined.origins.of(call)
+                outlined = scheduled.outlined
+                nodes = outlined.inside_iterations.get(call) or outlined.origins.of(call)
                 shape = buffer_of(call.sources[0]).shape
                 name = item.operation.name
-                found[position] = title(name, nodes, self.lines_of, shape)
-        return found
+                titles[position] = title(name, nodes, self.lines_of, shape)
+        return titles
 
     def lines_of(self, node: TensorNode) -> list[Origin]:
         """The user's lines of a node, of one in an iteration of a loop too."""
