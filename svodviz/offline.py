@@ -126,7 +126,7 @@ class OfflineExplorers(Preprocessor):
         return why
 
     def _tell(self, found: list[tuple[int, str]]) -> None:
-        """How many explorers there are; which of them are lost, by the number of their cell."""
+        """Print the number of explorers, and the cells of those that are lost."""
         lost = [(number, why) for number, why in found if why]
         counts = f"svodviz: {_counted(len(found))}, {len(found) - len(lost)} interactive"
         if not lost:
@@ -148,7 +148,8 @@ def _counted(number: int) -> str:
 
 
 def why_lost(data: Saved, state: Saved | None) -> str | None:
-    """Why a widget of ours is no page; None for others'. `state` is None where none was saved."""
+    """The reason why one of our widgets is no page; None for other widgets. `state` is None if
+    none was saved."""
     if state is None:
         return UNSAVED if _is_ours(data) else None
     wire = _plain(state.get("wire"))

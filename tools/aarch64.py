@@ -33,7 +33,7 @@ SYSTEM = ("python3", "libstdc++6")
 QEMU = "qemu-aarch64-static"
 NEEDED = ("numpy", "llvmlite", "ml-dtypes", "networkx", "graphviz", "pygments", "hypothesis",
           "mpmath", "pytest", "pytest-xdist")  # fmt: skip
-"""Of the requirements in pyproject.toml: what the compiler and its tests import."""
+"""The requirements in pyproject.toml that the compiler and its tests import."""
 PLATFORMS = tuple(f"manylinux{age}_aarch64" for age in ("2014", "_2_17", "_2_27", "_2_28", "_2_34"))
 """Wheels that a system of 2022 and later runs."""
 TESTS = (
@@ -47,13 +47,14 @@ TESTS = (
 """The tests that run by default: the benchmark's programs at small sizes, the workers, every
 operation on every element type, in machine code of 1 to 16 lanes and as users get it."""
 ONLY = "not (" + " or ".join(("graph", "kernels", "schedule", "loops", "lowered")) + ")"
-"""Of the engines those that make machine code: the others do the same on every processor."""
+"""A pytest expression for the engines that generate machine code; the others do not depend on
+the processor."""
 GRACE = 180
 """Seconds after which a test under way when the time was up is taken to hang."""
 
 
 class UnavailableError(Exception):
-    """Why there is no environment."""
+    """The environment cannot be built; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Environment:
 
     @property
     def site(self) -> Path:
-        """Where Debian's Python looks for packages, in processes that tests start as well."""
+        """The folder of Debian's Python packages, also for processes that tests start."""
         return self.root / "usr/lib/python3/dist-packages"
 
     @property

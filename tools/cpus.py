@@ -38,7 +38,7 @@ PYTEST = (
 
 
 def obstacle(name: str) -> str:
-    """Why this host cannot stand for a processor; nothing where it can."""
+    """The reason why this host cannot stand for a processor; "" if it can."""
     if not is_x86():
         return "this host is no x86"
     try:

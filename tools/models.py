@@ -32,8 +32,8 @@ THREADS = 2
 ROUNDS = 5
 """The default number of alternating runs of ours and of PyTorch (`--rounds`)."""
 BOUND = 1e-4
-"""Of the difference from PyTorch, relative to the largest magnitude. Where a model with random
-weights makes more of rounding, `--exact` tells whether ours is more than PyTorch's own."""
+"""The largest allowed difference from PyTorch, relative to the largest magnitude. If a model
+with random weights amplifies rounding, `--exact` compares our difference with PyTorch's own."""
 _QUICK = {"googlenet": {"init_weights": False}, "inception_v3": {"init_weights": False}}
 """Options that skip the slow initialisation of weights, which are redrawn anyway."""
 Built = tuple[Any, tuple[Any, ...], dict[str, Any]]

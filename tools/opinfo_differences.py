@@ -1,4 +1,4 @@
-"""How results of an operator differ from those of PyTorch."""
+"""Differences between results of an operator and those of PyTorch."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ def result_of(why: str) -> str:
 
 
 class Positions:
-    """Where the elements are that were picked along an axis: of equal ones any may be picked."""
+    """Positions of elements picked along an axis: of equal elements, any position is right."""
 
     def __init__(self, wanted: Any, source: Any, axis: int) -> None:
         self.wanted, self._source, self._axis = wanted, source, axis
 
     def differs(self, got: Any) -> str:
-        """How positions differ from the wanted ones; "" where they pick the same elements once."""
+        """The difference of positions in words; "" if they pick the same elements, each once."""
         import numpy as np
 
         why = _differs(got, self.wanted, is_loose=True)
@@ -42,7 +42,8 @@ class Positions:
 
 
 def different(got: list[Any], wanted: list[Any], is_loose: bool = False) -> str:
-    """How results differ: "" where they are equal; a mere difference of zeros only if all do."""
+    """The difference of results in words; "" if they are equal. Signs of zeros count only if all
+    differ."""
     if len(got) != len(wanted):
         return f"{len(got)} results, PyTorch has {len(wanted)}"
     found = [_differs(a, b, is_loose) for a, b in zip(got, wanted, strict=True)]
@@ -50,7 +51,7 @@ def different(got: list[Any], wanted: list[Any], is_loose: bool = False) -> str:
 
 
 def _without_gradient(got: Any, wanted: Any) -> str:
-    """How a gradient differs from one that is None, or the reverse."""
+    """The difference of a gradient from one that is None, or the reverse, in words."""
     if got is None and wanted is None:
         return ""
     ours, theirs = ("None", "one") if got is None else ("here", "None")
@@ -87,7 +88,7 @@ def _differs(got: Any, wanted: Any, is_loose: bool) -> str:
 
 
 def _other_signs(got: Any, wanted: Any) -> int:
-    """How many elements are zeros of different signs, parts of complex numbers counted alone."""
+    """The number of zeros with different signs, parts of complex numbers counted separately."""
     import numpy as np
 
     parts = (

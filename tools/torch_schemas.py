@@ -35,7 +35,7 @@ def written(rows: dict[str, Row]) -> str:
 
 
 def version() -> str:
-    """That of PyTorch, without its patches."""
+    """The version of PyTorch without its patch number."""
     import torch
 
     return ".".join(torch.__version__.split(".")[:2])

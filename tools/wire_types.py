@@ -317,7 +317,7 @@ def written(value: object, indent: int = 0, taken: int = 0) -> str:
 
 SCRIPT = {"int": "number", "float": "number", "str": "string", "bool": "boolean"}
 WHOLE = ("State",)
-"""Of these the page fills in what is missing."""
+"""Types whose missing fields the page fills in."""
 LACKING = (("Layout", "size"),)
 """Fields that rows of this kind lack where the page makes them itself."""
 

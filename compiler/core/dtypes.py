@@ -39,8 +39,8 @@ class DType:
     limits: tuple[Scalar, Scalar] | None = None
     """The least and the greatest value, where they are not those of its kind and width."""
     width: int = 0
-    """Of a type of storage the bits of an element, which has a byte of memory whatever they are; 0
-    for all other types."""
+    """For a storage type: the bits of an element, which always has a byte of memory; 0 for all
+    other types."""
     _hash: int | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -92,7 +92,7 @@ class Module:
 
     @property
     def path(self) -> str:
-        """Where it stands in its model: "encoder.layers.0.attention"; "" for the model itself."""
+        """The path in its model: "encoder.layers.0.attention"; "" for the model itself."""
         return ".".join(module.name for module in self.chain()[1:])
 
 

@@ -21,7 +21,7 @@ def script(path: str, *arguments: str) -> list[str]:
 
 
 def _folders() -> list[str]:
-    """Where packages are looked for, without the current folder."""
+    """The folders in which Python looks for packages, without the current one."""
     try:
         here = os.path.realpath(os.getcwd())
     except OSError:  # it was removed

@@ -81,7 +81,7 @@ MEANT = {
     "unbiased": "unbiased=True is correction=1, unbiased=False is correction=0",
     "where": "mask.where(x, 0) takes 0 elsewhere",
 }
-"""How to say here what arguments of other libraries say."""
+"""Our spelling of other libraries' arguments."""
 
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""
@@ -168,7 +168,7 @@ def _is_from_inside(error: TypeError) -> bool:
 
 
 class Call:
-    """How one operation is called: the names of its arguments, and what misfits them."""
+    """The signature of one operation: the names of its arguments, and the error for wrong ones."""
 
     def __init__(self, operation: str, signature: inspect.Signature) -> None:
         self.operation = operation
@@ -182,7 +182,7 @@ class Call:
         self.many = kinds.get(inspect.Parameter.VAR_POSITIONAL, "")
         """The name of what is given one by one or as a sequence: `shape` of `reshape`."""
         self.bound = 1 if self.names[:1] in (("self",), ("cls",)) else 0
-        """How many arguments Python gives itself."""
+        """The number of arguments that Python passes itself."""
 
     def checked(self, args: Args, given: Mapping[str, Any]) -> tuple[Args, dict[str, Any]]:
         """The arguments, those given by name under the names that the operation has for them."""

@@ -1,8 +1,9 @@
-"""Where a node comes from: the user's file, line and the public call that made it.
+"""The origin of a node: the user's file, line and the public call that created it.
 
-Every public `Tensor` call runs inside `user_call`, which finds the user's innermost stack frame
-and those around it. Nodes built during the call carry that `Origin`; later stages carry sets of
-them along.
+
+Every public `Tensor` call runs inside `user_call`, which finds the user's innermost stack frame and
+the frames around it. Nodes that are created during the call carry that `Origin`; later stages carry
+sets of origins.
 """
 
 import functools

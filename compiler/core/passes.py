@@ -132,7 +132,7 @@ class Passes(ShownAsText):
         return tuple(row for row in self.rows if row.stage == stage)
 
     def _find(self, name: str) -> list[int]:
-        """Where the passes called `name` stand, all in the stage of the first."""
+        """The positions of the passes called `name`, all in the stage of the first."""
         found = [p for p, row in enumerate(self.rows) if name in (row.name, row.place)]
         if not found:
             known = ", ".join(dict.fromkeys(row.place for row in self.rows))

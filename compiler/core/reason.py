@@ -31,7 +31,7 @@ class Number:
 
     @property
     def sign(self) -> str:
-        """How the two compare: `<`, `=`, `>`; empty where there is nothing to compare with."""
+        """The relation of the two: `<`, `=`, `>`; empty if there is nothing to compare with."""
         if self.limit is None:
             return ""
         return "<" if self.value < self.limit else ">" if self.value > self.limit else "="

@@ -29,7 +29,7 @@ class Stage(ShownAsText):
 
     @property
     def line_count(self) -> int:
-        """How many lines the printed form has."""
+        """The number of lines of the printed form."""
         return len(self.lines)
 
     @property

@@ -279,7 +279,7 @@ class Replay:
         self.became: dict[int, int] = {}
         self.readers: dict[int, dict[int, None]] = {}
         self.uses: Counter[int] = Counter()
-        """How often those present read a node: what nobody reads any more is gone."""
+        """The number of uses of each live node; a node without uses is dead."""
         self.was_present: dict[int, bool] = {}
         """The nodes that came or went in the last step."""
         self.changed: list[int] = []

@@ -32,7 +32,7 @@ def user_cache() -> Path | None:
 
 
 def no_user_cache() -> str:
-    """Why there is no such folder; "" where there is one."""
+    """The reason why there is no such folder; "" if there is one."""
     if os.path.isabs(os.environ.get("XDG_CACHE_HOME", "")):
         return ""
     given = os.environ.get("HOME")
@@ -77,7 +77,7 @@ def read(path: Path) -> bytes:
 
 
 def _distrusted(status: os.stat_result) -> str:
-    """Why a file is not taken; "" where it is."""
+    """The reason why a file is not trusted; "" if it is."""
     if not stat.S_ISREG(status.st_mode):
         return "it is no regular file"
     if status.st_uid != os.getuid():

@@ -26,7 +26,7 @@ class UserSource(Stage):
     rows: tuple[Line, ...]
     entities: dict[tuple[str, int], str]
     files: tuple[tuple[int, str, int], ...] = ()
-    """Where each file begins: at which of the lines, its name, and that line's number in it."""
+    """For each file: its first line among `lines`, its name, and that line's number in the file."""
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -41,7 +41,7 @@ class UserSource(Stage):
         return tuple(dict.fromkeys(self.entities[line] for line in lines))
 
     def callers_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
-        """Those of `entities_of` that only called what made something."""
+        """The entities of `entities_of` that are callers, not the line that created something."""
         found = list(origins)
         own = {self.entities[it.file, it.line] for it in found}
         return tuple(it for it in self.entities_of(found) if it not in own)

@@ -18,7 +18,7 @@ from compiler.machines.model import MachineModel
 from compiler.machines.processors import host
 
 VERSION = 6
-"""Of the figures and of the file: another version is measured again."""
+"""The version of the figures and of the file; a file of another version is measured again."""
 COUNTS = {"cache_bytes": 3, "ways": 3, "read": 4, "write": 4, "strided": 4}
 """Figures of a field that is several."""
 WORDS = "name", "origins", "broadcasts", "takes_lanes", "masks", "dots"

@@ -33,8 +33,8 @@ POLYNOMIALS = frozenset(
 """Operations with many constants."""
 
 ALONE = 4.0
-"""How many times longer an operation of several instructions takes outside vectors: a round figure
-below the 8 and 16 lanes that a vector has; no measurement is on record."""
+"""The factor by which an operation of several instructions is slower in scalar code: a round
+figure below the 8 and 16 lanes of a vector; not measured."""
 
 
 @dataclass(frozen=True, slots=True)

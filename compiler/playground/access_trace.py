@@ -36,7 +36,8 @@ LIMIT = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """How a memory is drawn: `rows` by `columns` elements, `tall` by `wide` of them in a cell."""
+    """The scale of a memory's picture: `rows` by `columns` elements, `tall` by `wide` of them
+    per cell."""
 
     region: Region
     rows: int

@@ -87,7 +87,7 @@ class _Run:
         self.plan, self.sites, self.given = plan, known, given
         self.ones = (1,) * (known.deepest + 1)
         self.shape: list[int] = []
-        """How many iterations of each open loop are evaluated at once."""
+        """The number of iterations of each open loop that are evaluated at once."""
         self.values: dict[int, Array] = {}
         self.mask: Array | None = None
 

@@ -23,7 +23,7 @@ class Cache:
 
     @property
     def sets(self) -> int:
-        """How many sets of `ways` lines it has."""
+        """The number of sets of `ways` lines."""
         return max(1, self.nbytes // (LINE * self.ways))
 
     def __str__(self) -> str:
@@ -122,6 +122,6 @@ class CacheReport:
         return rows
 
     def _new(self) -> str:
-        """Which of the fetched lines were not there yet."""
+        """The fetched lines that were not in the cache, in words."""
         pairs = zip(self.levels, self.fetched, strict=True)
         return ", ".join(f"{count:,} not in {level.cache.name}" for level, count in pairs)

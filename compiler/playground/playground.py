@@ -37,8 +37,7 @@ from compiler.tune.trials import Refused
 from compiler.tune.workbench import Workbench, obstacle
 
 SECONDS = 0.25
-"""How long samples of a point are taken, by turns with the compiler's own choices. A choice
-of patience."""
+"""Seconds for which a point is sampled, interleaved with the compiler's own choices. A choice."""
 LONGEST = 4.0
 """Seconds: a point that is estimated to take more does not run. A choice of patience."""
 LIMIT = 40_000_000
@@ -76,7 +75,7 @@ class Playground:
 
     @cached_property
     def options(self) -> Options:
-        """Those of the program, with the kernel's own choices."""
+        """The options of the program, with the kernel's own choices."""
         return replace(
             self.compilation.options, loops={self.name: self.own}, tune=0.0, trace=False
         )
@@ -103,7 +102,7 @@ class Playground:
 
     @property
     def caches(self) -> tuple[Cache, ...]:
-        """Those of the machine model of the options."""
+        """The caches of the options' machine model."""
         return caches_of(self.options.model)
 
     @cached_property
@@ -118,7 +117,7 @@ class Playground:
 
     @cached_property
     def obstacle(self) -> str:
-        """Why nothing can be measured, if so."""
+        """The reason why nothing can be measured; "" if it can."""
         return obstacle(
             self._bench, self._body, self.compilation.schedule.items, self.options
         )

@@ -45,7 +45,7 @@ def simulate_cache(
 
 
 def tasks_of(instructions: Sequence[Instruction]) -> int:
-    """How many runs share the work of a kernel."""
+    """The number of tasks that share the work of a kernel."""
     cores = [i.maximum + 1 for i in instructions if isinstance(i, DefineVar) and i.name == CORE]
     return max(cores, default=1)
 

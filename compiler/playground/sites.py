@@ -31,7 +31,7 @@ PAGE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Where one memory of the kernel is, in bytes from the first."""
+    """The place of one memory of the kernel, in bytes from the first."""
 
     name: str
     slot: int | None
@@ -41,7 +41,7 @@ class Region:
 
     @property
     def nbytes(self) -> int:
-        """Of the whole memory."""
+        """The size of the whole memory in bytes."""
         return self.size * self.itemsize
 
 
@@ -61,7 +61,7 @@ class Site:
 
     @property
     def nbytes(self) -> int:
-        """Of one access."""
+        """The size of one access in bytes."""
         return self.lanes * self.region.itemsize
 
 
@@ -86,7 +86,7 @@ class Sites:
     total: int = 0
     deepest: int = 0
     lanes: dict[int, int] = field(default_factory=dict)
-    """How many lanes each register has."""
+    """The number of lanes of each register."""
 
     def place(self, out: int, name: str, slot: int | None, size: int, itemsize: int) -> None:
         """One memory more, behind the others."""

@@ -41,29 +41,32 @@ class Measured(Given):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to compile; every field has a default that suits most programs.
+    """Compile options; each default suits most programs.
+
 
     `trace`: record every rewrite (needed to step through passes; costs compile time).
-    `verify`: check each stage's numbered invariants after it is made, with `trace` after each pass.
-    `optimize`: LLVM's level, at most; 0 keeps the code as generated.
+    `verify`: check each stage's numbered invariants after it is built; with `trace`, after each
+    pass.
+    `optimize`: the highest level of LLVM's optimiser; 0 keeps the code as generated.
     `mode`: "fast" runs those of LLVM's passes that pay for a kernel, "explain" its whole pipeline
     of level `optimize` on every kernel (`llvm/level.py`).
-    `cache`: whether machine code is kept on disk, in the user's cache folder or in the one given.
-    `kernel_operations`: a kernel with more elementwise operations than this is cut.
+    `cache`: True caches machine code on disk in the user's cache folder; a path names another
+    folder.
+    `kernel_operations`: the most elementwise operations of a kernel; larger ones are split.
     `device`: the kind of device that runs every kernel, e.g. "INTERPRET", which checks every
-    access; "" means the device that a kernel's inputs are on.
-    `plan_memory`: intermediate values that are not needed at the same time share memory.
-    `machine`: what loops are chosen for and times estimated on: "host", the machine at hand, one by
+    access; "" means the device of a kernel's inputs.
+    `plan_memory`: intermediate values that are not live at the same time share memory.
+    `machine`: the machine for which loops are chosen and times estimated: "host", this machine, a
     name, e.g. "apple-m1" (`machines/named.py`), or a model; "" means the one that SVODVIZ_MACHINE
-    names, else the one at hand. It runs here in any case.
-    `threads`: how many threads one kernel may use; 0 means one for each core of the machine.
-    `memory_limit`: bytes one program may allocate; None means what the machine has.
-    `loops`: how loops are transformed: "plain" leaves them as they are, "auto" lets the compiler
-    choose for each kernel, and a mapping says it for kernels by name, as `loops/choices.py` has it
-    in text; the others are plain.
-    `tune`: seconds for a search, by measurement, over the loops of the program's kernels; it begins
-    with what `loops` says, and what it finds is remembered (`tune/tune.py`). 0: no search.
-    `passes`: those that run on graph and loops, in their order (`passes.py`); None: the usual ones.
+    names, else this machine. The program runs on this machine in any case.
+    `threads`: the most threads of one kernel; 0 means one for each core of the machine.
+    `memory_limit`: bytes that one program may allocate; None means the machine's memory.
+    `loops`: the transformations of loops: "plain" applies none, "auto" lets the compiler choose for
+    each kernel, and a mapping has them by kernel name, as text in the form of `loops/choices.py`;
+    all other kernels are plain.
+    `tune`: seconds of a search, by measurement, over the loops of the program's kernels. It starts
+    with those of `loops`, and remembers its result (`tune/tune.py`). 0: no search.
+    `passes`: the passes on graph and loops in their order (`passes.py`); None: the default ones.
     """
 
     trace: bool = False

@@ -59,7 +59,7 @@ class Lanes(TypedDict):
     path: list[Position]
     """The critical path over machines: bars in order."""
     error: Position
-    """How far two lanes may be off each other."""
+    """The largest possible offset between two lanes' clocks, in nanoseconds."""
     moved: Position
     """Bytes from worker to worker."""
     sent: Position
@@ -131,8 +131,8 @@ class AssemblyUnit(TypedDict):
     lines: list[SourceLine]
     flow: Flow | None
     figures: NotRequired[list[str]]
-    """How its loops were chosen for the machine, then the contents of an iteration of the inner
-    loop, and its cost by LLVM's scheduling model."""
+    """Lines of text: the choice of its loops for the machine, the contents of an iteration of
+    the inner loop, and its cost by LLVM's scheduling model."""
     inner: NotRequired[Perhaps]
     """The block at the head of that loop; -1: there is no loop."""
 
@@ -173,7 +173,7 @@ class Hot(TypedDict):
     """For each line of the assembly; together 1."""
     blocks: list[Number]
     runs: list[Position]
-    """How often each block is run; empty where it was not counted."""
+    """The executions of each block; empty if they were not counted."""
     lines: list[HotLine]
     """The greatest first."""
 
@@ -189,7 +189,7 @@ class Matches(TypedDict):
 
 
 class Problem(TypedDict):
-    """Why a question has no answer."""
+    """An error message in place of an answer."""
 
     problem: str
 

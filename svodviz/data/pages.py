@@ -31,9 +31,9 @@ from svodviz.data.records import (
 Needs: TypeAlias = Literal["", "scene", "text", "schedule"]
 """The part that a stage must have for a view."""
 KindRow: TypeAlias = tuple[str, str, str, str]
-"""Of nodes: kind, outline, words, glyph."""
+"""A row of the legend of nodes: kind, outline, words, glyph."""
 EdgeKind: TypeAlias = tuple[str, str, str]
-"""Of edges: kind, dashes, words."""
+"""A row of the legend of edges: kind, dashes, words."""
 View: TypeAlias = tuple[str, str, list[str], Needs]
 """Id, label, stages it is offered in (none: all), what a stage must have."""
 Machine: TypeAlias = tuple[str, str, str]
@@ -52,7 +52,7 @@ class Later(TypedDict):
     operations: dict[str, str]
     notes: list[str]
     codes: NotRequired[list[ModuleCode]]
-    """Of a model, by module."""
+    """The code of each module; for models only."""
 
 
 class Wire(TypedDict):
@@ -95,7 +95,7 @@ class Wire(TypedDict):
     """For each entity, what it descends from directly."""
     recorded: NotRequired[Recorded]
     modules: NotRequired[Modules]
-    """Of a model that came with modules."""
+    """The modules; for models that were imported with modules."""
     codes: NotRequired[list[ModuleCode]]
     """By module, once LLVM is done."""
 
@@ -109,7 +109,7 @@ PassPairRow: TypeAlias = tuple[str, str, str, str, str, Sign, str]
 """Stage, kernel, name, what it did in a, in b, sign, rules."""
 DiffTag: TypeAlias = Literal["equal", "replace", "delete", "insert"]
 DiffBlock: TypeAlias = tuple[DiffTag, Position, Position, Position, Position]
-"""How lines differ: tag, from and to in a, in b."""
+"""A block of a line diff: tag, start and end in a, start and end in b."""
 
 
 class KernelPairRow(TypedDict):
@@ -150,7 +150,7 @@ class ComparisonWire(TypedDict):
     kernels: list[KernelPairRow]
     stages: dict[str, list[UnitPairRow]]
     missing: dict[str, str]
-    """Why a stage could not be made."""
+    """The error message of each stage that failed."""
 
 
 class QuestionRow(TypedDict):
@@ -161,9 +161,9 @@ class QuestionRow(TypedDict):
     kind: str
     title: str
     language: str
-    """Of `lines`, which decides about their colours."""
+    """The language of `lines`, for highlighting."""
     level: Position
-    """How hard it is: 1 to 3."""
+    """The difficulty: 1 to 3."""
     prompt: str
     lines: list[str]
     choices: list[tuple[str, str]]
@@ -172,7 +172,7 @@ class QuestionRow(TypedDict):
     """Position of the right choice."""
     why: list[str]
     entity: str
-    """Where the answer is to be seen in an explorer; empty where it is in no one place."""
+    """The entity in an explorer that shows the answer; empty if no single one does."""
 
 
 class QuizWire(TypedDict):
@@ -252,9 +252,9 @@ class CellRow(TypedDict):
     """Its first line among those of the stage."""
     lines: Position
     text: str
-    """Of a cell, as the notebook has it."""
+    """The text of the cell in the notebook."""
     why: str
-    """Why it cannot be edited; empty where it can."""
+    """The reason why it cannot be edited; empty if it can."""
 
 
 class Problem(TypedDict):
@@ -264,7 +264,7 @@ class Problem(TypedDict):
     place: str
     """File and line of the user's program; empty where it is not known."""
     text: str
-    """That line."""
+    """The text of the line."""
 
 
 class LiveRow(TypedDict):
@@ -290,13 +290,13 @@ class LiveRow(TypedDict):
 
 
 class StageCost(TypedDict):
-    """Of an item of the schedule: estimated cost."""
+    """The estimated cost of an item of the schedule."""
 
     flops: NotRequired[Number]
     bytes: NotRequired[Number]
     est_ns: NotRequired[Number]
     measured_ns: NotRequired[Number]
-    """Of the stage "run"."""
+    """The measured nanoseconds; in the stage "run" only."""
 
 
 class StageNode(TypedDict):
@@ -321,9 +321,9 @@ class StageNode(TypedDict):
     group: NotRequired[str]
     """The group that the node is drawn in; may be empty."""
     text: NotRequired[str]
-    """Of a block of instructions: its lines."""
+    """The lines of a block of instructions."""
     device: NotRequired[str]
-    """Where a buffer or value is."""
+    """The device of a buffer or value."""
     devices: NotRequired[list[str]]
     """The devices that an item of the schedule works on."""
     cost: NotRequired[StageCost]
@@ -345,13 +345,13 @@ class StageEdge(TypedDict):
     target: str
     """The entity that reads it or comes later."""
     operand: NotRequired[Perhaps]
-    """Which operand of the target; -1 where it is none."""
+    """The number of the target's operand; -1 if it is none."""
     kind: NotRequired[str]
     """"data", or another kind of dependency."""
     kinds: NotRequired[list[str]]
-    """Of the schedule: all kinds of dependency between the two."""
+    """All kinds of dependency between the two; in the schedule only."""
     fusion: NotRequired[str]
-    """Of the schedule: why the two are, or are not, one kernel."""
+    """The reason why the two are, or are not, one kernel; in the schedule only."""
 
 
 class StageGraph(TypedDict):
@@ -365,8 +365,9 @@ class StageGraph(TypedDict):
     nodes: list[StageNode]
     edges: list[StageEdge]
     schedule: NotRequired[ScheduleRows | None]
-    """Of the stages "schedule" and "run" only; null where nothing is scheduled."""
+    """The rows of the schedule, in the stages "schedule" and "run"; null if nothing is
+    scheduled."""
     entities: NotRequired[list[str]]
-    """Of the stages "schedule" and "run" only: what "e" of their rows are positions in."""
+    """The entities that "e" of the schedule's rows index, in the stages "schedule" and "run"."""
     measured: NotRequired[Measurement]
-    """Of the stage "run" only: what the items of the schedule took."""
+    """The measured times of the schedule's items; in the stage "run" only."""

@@ -54,7 +54,7 @@ class NodeRow(TypedDict):
     shape: NotRequired[str]
     group: NotRequired[str]
     cost: NotRequired[dict[str, Number]]
-    """Of an item of the schedule: flops, bytes, estimated nanoseconds."""
+    """The cost of an item of the schedule: flops, bytes, estimated nanoseconds."""
     critical: NotRequired[bool]
     slack: NotRequired[Number]
     start: NotRequired[Number]
@@ -73,7 +73,7 @@ class NodeRow(TypedDict):
     """True if it belongs to a backward pass and to nothing else."""
     strides: NotRequired[str]
     text: NotRequired[list[str]]
-    """Of a block of instructions."""
+    """The lines of a block of instructions."""
 
 
 ScopeRow: TypeAlias = tuple[
@@ -90,8 +90,8 @@ share of the work of each, and the other modules that these items serve."""
 ModulePart: TypeAlias = tuple[Position, Number, Number, Number]
 """A module's part of an item: which module, and the share of its time, operations and bytes."""
 ModuleCode: TypeAlias = tuple[Number, Number, Number, Number, Number]
-"""Of a module: instructions, those of them that are of others too, the same of assembly, and bytes
-of machine code."""
+"""The code of a module: instructions, instructions shared with other modules, the same two of
+assembly, and bytes of machine code."""
 
 
 class ModuleRow(TypedDict):
@@ -110,7 +110,7 @@ class ModuleRow(TypedDict):
     alive: list[Position]
     """Nodes that are left after each of `passes`."""
     shared: Position
-    """Those left in the end that are of others too."""
+    """The remaining ones that are shared with other modules."""
     kernels: list[ModuleKernel]
 
 
@@ -127,7 +127,7 @@ class Modules(TypedDict):
 
 
 class Layout(TypedDict):
-    """Where the boxes and arrows of a drawing stand."""
+    """The positions of the boxes and arrows of a drawing."""
 
     places: list[tuple[Position, float, float]]
     """Node and its upper left corner."""
@@ -215,11 +215,11 @@ class Unit(TypedDict):
     scene: Scene | None
     note: str
     flow: NotRequired[Flow | None]
-    """Of assembly."""
+    """The control flow; for assembly only."""
     python: NotRequired[tuple[str, str]]
     """Its graph and its text in Python, of a compilation `program`."""
     files: NotRequired[list[SourceFile]]
-    """Of the source: whose lines its lines are."""
+    """The files of the source's lines; for the source only."""
 
 
 class Stage(TypedDict):
@@ -230,7 +230,7 @@ class Stage(TypedDict):
     view: str
     """The view that opens first."""
     missing: str
-    """Why the stage could not be made; empty where it was."""
+    """The error message if the stage failed; empty otherwise."""
     units: list[Unit]
     seconds: Number
     asked: NotRequired[bool]
@@ -238,8 +238,9 @@ class Stage(TypedDict):
     later: NotRequired[bool]
     """True if it arrives after the page has opened; its units have only names. Never in exports."""
     python: NotRequired[str]
-    """Of passes: a step's graph in Python, of a compilation `program`; {pass} is the position of
-    the pass, {step} that of the graph: 0 before the first rewrite, -1 after the last."""
+    """For passes: a Python expression for the graph of a step of `program`, a compilation.
+    {pass} is the position of the pass, {step} that of the graph: 0 before the first rewrite, -1
+    after the last."""
 
 
 class Statistics(TypedDict):
@@ -248,9 +249,9 @@ class Statistics(TypedDict):
     nan: Position
     inf: Position
     zeros: NotRequired[Position]
-    """How many are 0."""
+    """The number of elements that are 0."""
     bars: NotRequired[list[Position]]
-    """How many elements are in each of equal parts of what is between the ends."""
+    """The histogram: the number of elements in each of equal intervals between the ends."""
     min: NotRequired[str]
     max: NotRequired[str]
     mean: NotRequired[str]
@@ -269,7 +270,7 @@ class Value(Head, Statistics):
     """A preview of an array."""
 
     began: NotRequired[str]
-    """Of one that has NaN: the entity of the value where that began."""
+    """For a value with NaN: the entity of the value where NaN first occurs."""
     picture: NotRequired[list[Annotated[str, "pattern ^([0-9a-f]{2}|xx)*$"]]]
     """Grey levels of rows."""
 
@@ -321,7 +322,7 @@ class Checks(TypedDict):
 
 
 class DecisionTables(TypedDict):
-    """Why something was chosen."""
+    """The reasons of decisions."""
 
     decisions: list[DecisionRow]
     plain: list[PlainRow]
@@ -347,13 +348,13 @@ class FindingRow(TypedDict):
     place: str
     """File and line of the program; empty where it is not known."""
     text: str
-    """That line."""
+    """The text of the line."""
     line: str
     """The entity of the line among those of the stage "source"; empty where it is none."""
 
 
 class Findings(TypedDict):
-    """Those that would bring most first, and what was looked for."""
+    """The findings, by the time that a change would save, and the list of all checks."""
 
     rows: list[FindingRow]
     looked_for: list[str]
@@ -377,7 +378,7 @@ class Titled(TypedDict):
 
 
 class KernelRow(Titled):
-    """How a kernel's loops were transformed, what LLVM did, and why."""
+    """The transformations of a kernel's loops, LLVM's changes, and their reasons."""
 
     name: str
     e: Perhaps
@@ -396,7 +397,7 @@ class KernelRow(Titled):
 # -- the schedule ----------------------------------------------------------------------------------
 
 Use: TypeAlias = Literal["", "in", "out", "in out"]
-"""How an operation uses a buffer."""
+"""The use of a buffer by an operation."""
 DependencyRow: TypeAlias = tuple[Position, Position, str, list[Position], Position, bool]
 """From item, to item, kind, buffers, bytes, true if critical."""
 Life: TypeAlias = tuple[Position, Perhaps, Perhaps]
@@ -479,7 +480,7 @@ class PlanSizes(TypedDict):
 
 
 class PlaceRow(TypedDict):
-    """Where the planner put a buffer; first and last are levels of the plan."""
+    """The place of a buffer in the memory plan; first and last are levels of the plan."""
 
     buffer: Position
     offset: Position | None

@@ -31,11 +31,11 @@ State = TypedDict(
     },
     total=False,
 )
-"""Of an explorer; what is not named is what suits the program."""
+"""The state of an explorer; a missing field takes the program's default."""
 
 
 class SidesState(TypedDict, total=False):
-    """Of two compilations side by side."""
+    """The state of two compilations side by side."""
 
     tab: str
     stage: str
@@ -44,9 +44,9 @@ class SidesState(TypedDict, total=False):
 
 
 class QuizState(TypedDict):
-    """Of a quiz: the position of the question on screen, and of each the positions of the choices
-    that were tried, in order, with -1 at the end where the answer was asked for; the seconds that
-    each took until it was answered; and who answers."""
+    """The state of a quiz: the position of the question on screen; for each question the
+    positions of the choices that were tried, in order, with -1 at the end if the answer was
+    requested; the seconds until each was answered; and the name of the person who answers."""
 
     at: int
     answers: list[list[int]]

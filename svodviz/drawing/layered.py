@@ -51,7 +51,7 @@ def place(request: Question) -> Places:
 
 
 def span(request: Question) -> int:
-    """How many layers all edges cross: the effort of a layout that bends them around boxes."""
+    """The number of layers that all edges cross: the effort to route them around boxes."""
     edges = [(source, target) for source, target in request["edges"]]
     layers = layers_of(len(request["boxes"]), edges)
     depth = {node: index for index, layer in enumerate(layers) for node in layer}

@@ -1,8 +1,9 @@
-"""Where every box and arrow of a drawing stands: deterministic, and the same for every frame.
+"""The positions of the boxes and arrows of a drawing: deterministic, and equal for every frame.
 
-Small graphs are placed by Graphviz in this process; large ones, and those with many long edges, in
-a worker process with a time limit; where that runs out (or Graphviz fails), and huge ones at once,
-by `layered`.
+
+Graphviz places small graphs in this process, and large ones, or those with many long edges, in a
+worker process with a time limit. `layered` places huge graphs, and those for which Graphviz fails
+or runs out of time.
 """
 
 import json

@@ -79,7 +79,7 @@ def _sound(
 
 @request("layout: look")
 def look(explorer: Asked, arguments: Arguments, progress: Progress) -> dict[str, object]:
-    """How far a layout is; one that is done or has failed is forgotten."""
+    """The progress of a layout; one that is done or has failed is removed."""
     number = arguments.get("job")
     if not isinstance(number, int) or number not in _JOBS:
         raise LookupError("this layout is over")

@@ -28,7 +28,7 @@ class Ink:
 
 @dataclass(frozen=True)
 class Kind:
-    """How one kind of node is drawn, and what the legend says about it."""
+    """The style of a kind of node, and its text in the legend."""
 
     name: str
     shape: Shape
@@ -40,7 +40,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Edge:
-    """How one kind of edge is drawn: its dashes in SVG and in DOT, and the legend's words."""
+    """The style of a kind of edge: its dashes in SVG and in DOT, and its text in the legend."""
 
     name: str
     dashes: str

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from svodviz.data import pages, records
 
 Maker: TypeAlias = Literal["command line", "Python", "notebook"]
-"""Who makes a page: `svodviz explore`, a call of `export_html`, or nbconvert of a notebook."""
+"""The caller that exports a page: `svodviz explore`, `export_html`, or nbconvert of a notebook."""
 FORMATS = ("svg", "dot", "graphml", "json", "txt")
 PACKED_ABOVE = 150_000  # characters of data above which the page carries them compressed: a choice
 

@@ -73,7 +73,7 @@ def pose(
 
 
 def _place(seed: int, number: int) -> int:
-    """Where the right choice stands: each place once in four questions, in an order of chance."""
+    """The position of the right choice: each position once in four questions, in random order."""
     block, within = divmod(number, WRONG + 1)
     return Random(f"{seed} {block}").sample(range(WRONG + 1), WRONG + 1)[within]
 

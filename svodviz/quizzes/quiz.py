@@ -146,7 +146,7 @@ class Quiz(traitlets.HasTraits):
         return grade
 
     def score(self) -> str:
-        """How many first answers are right, in words."""
+        """The number of right first answers, in words."""
         given = [(q, a) for q, a in zip(self.questions, self.state["answers"], strict=True) if a]
         right = sum(question.answer == tried[0] for question, tried in given)
         return f"{right} of {len(given)} right, {len(self.unanswered)} to go"

@@ -78,7 +78,7 @@ def _counted(compilation: "Compilation") -> _Sizes:
 
 
 def _rewrites(passes: "Sequence[PassRecord]") -> int | None:
-    """How many there were; None where one that changed the program was not traced."""
+    """The number of rewrites; None if a pass that changed the program was not traced."""
     counts = [len(it.applied) for it in passes]
     is_known = all(n or not it.changed for n, it in zip(counts, passes, strict=True))
     return sum(counts) if is_known else None
@@ -121,7 +121,7 @@ def full_summary(compilation: "Compilation") -> str:
 
 
 def _lines(counts: list[int], noun: str = "line") -> str:
-    """How many lines the kernels have, together and each."""
+    """The number of lines of the kernels, in total and each."""
     each = f" ({_listed([str(n) for n in counts])})" if len(counts) > 1 else ""
     return f"{counted(sum(counts), noun)}{each}"
 

@@ -162,7 +162,7 @@ def place_in(state: "State", old: Revision, new: Revision, between: Changes) -> 
 
 
 def _pass_in(old: "Compilation", position: int, new: "Compilation") -> int:
-    """Where the pass of this position stands in another compilation; 0 where there is none."""
+    """The position of the same pass in another compilation; 0 if it has none."""
     if position >= len(old.passes):
         return 0
     wanted = old.passes[position]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from svodviz.data import records
 
 SECONDS = 3.0
-"""How long rewrites are checked one by one. A choice of patience."""
+"""Seconds for which rewrites are checked one by one. A choice."""
 RUNS = ("native steps", "threads", "memory plan", "numpy()", "prepare().run()",
         "prepare().run(inputs)")  # fmt: skip
 """The names in the compiler's report of the steps from machine code to what users run."""

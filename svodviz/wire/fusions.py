@@ -1,9 +1,10 @@
-"""Which items could be one kernel, as data for the page: taken, or the reason why not.
+"""Candidate pairs of items for fusion, as data for the page: fused, or the reason why not.
 
-One that was taken has its value computed in the one item that both are. Items are referred to by
-position, `saved` is bytes, `change` nanoseconds, the score is a share of the program's time. A
-fusion descends from both of its items, so selecting it lights both. What every iteration of a loop
-repeats is one row, that of the first one; `times` says how often.
+
+A fused pair computes its value in one item. Items are referred to by position, `saved` is bytes,
+`change` nanoseconds, the score is a share of the program's time. A fusion descends from both of its
+items, so selecting it highlights both. The iterations of a loop share one row, that of the first
+one; `times` is their number.
 """
 
 from typing import TYPE_CHECKING

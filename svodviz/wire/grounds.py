@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 TRIES = 4
-"""How often the machine's limits are measured again where a kernel was faster: no kernel can be. A
-choice, no measurement."""
+"""Repeated measurements of the machine's limits when a kernel is faster than they allow. A
+choice, not measured."""
 
 
 class Grounds:
@@ -84,7 +84,7 @@ class Grounds:
 
 
 KEPT_AS = "_svodviz_grounds"
-"""Where a compilation holds its playgrounds: they live as long as it does."""
+"""The attribute of a compilation that holds its playgrounds: they live as long as it does."""
 
 
 def grounds_of(compilation: "Compilation") -> Grounds:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class WhyNot(TypedDict):
-    """Why a rule does not match, in printable parts; `matches` where it does."""
+    """The reasons why a rule does not match, in printable parts; `matches` if it does."""
 
     matches: bool
     words: str

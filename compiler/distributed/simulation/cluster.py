@@ -22,9 +22,9 @@ from compiler.settings.options import Options
 
 TASK, SCHEDULER, START = "0.8 ms", "0.2 ms", "5 ms"
 """Seconds of a task and of a run. Dask's documentation gives 0.2 to 1 ms per task: the lesser
-figure is used for the scheduler, which is sequential, the rest for messages and the worker. A graph of one
-empty task takes a client 5 to 15 ms (two cores of an EPYC, November 2026). `Cluster.measured`
-measures a real cluster."""
+figure is used for the scheduler, which is sequential, the rest for messages and the worker. A graph
+of one empty task takes a client 5 to 15 ms (two cores of an EPYC, November 2026).
+`Cluster.measured` measures a real cluster."""
 MOST = 1_000_000
 """The most workers that a cluster may have: a bound on input, not measured."""
 

@@ -70,8 +70,8 @@ export type ModuleKernel = [string, Position[], Number[], Position[]];
 export type ModulePart = [Position, Number, Number, Number];
 
 /**
- * Of a module: instructions, those of them that are of others too, the same of assembly, and bytes
- * of machine code
+ * The code of a module: instructions, instructions shared with other modules, the same two of
+ * assembly, and bytes of machine code
  */
 export type ModuleCode = [Number, Number, Number, Number, Number];
 
@@ -96,7 +96,7 @@ export interface Modules {
   roofs: (Number | null)[];
 }
 
-/** Where the boxes and arrows of a drawing stand */
+/** The positions of the boxes and arrows of a drawing */
 export interface Layout {
   places: [Position, number, number][];
   routes: [Position, string][];
@@ -254,7 +254,7 @@ export interface Checks {
   stages: Record<string, Mark>;
 }
 
-/** Why something was chosen */
+/** The reasons of decisions */
 export interface DecisionTables {
   decisions: DecisionRow[];
   plain: PlainRow[];
@@ -275,7 +275,7 @@ export interface FindingRow {
   line: string;
 }
 
-/** Those that would bring most first, and what was looked for */
+/** The findings, by the time that a change would save, and the list of all checks */
 export interface Findings {
   rows: FindingRow[];
   looked_for: string[];
@@ -293,7 +293,7 @@ export interface Titled {
   short?: string;
 }
 
-/** How a kernel's loops were transformed, what LLVM did, and why */
+/** The transformations of a kernel's loops, LLVM's changes, and their reasons */
 export interface KernelRow extends Titled {
   name: string;
   e: Perhaps;
@@ -307,7 +307,7 @@ export interface KernelRow extends Titled {
   scratch: Position;
 }
 
-/** How an operation uses a buffer */
+/** The use of a buffer by an operation */
 export type Use = "" | "in" | "out" | "in out";
 
 /** From item, to item, kind, buffers, bytes, true if critical */
@@ -375,7 +375,7 @@ export interface PlanSizes {
   peak: Position;
 }
 
-/** Where the planner put a buffer; first and last are levels of the plan */
+/** The place of a buffer in the memory plan; first and last are levels of the plan */
 export interface PlaceRow {
   buffer: Position;
   offset: Position | null;
@@ -682,10 +682,10 @@ export interface Playground {
 /** The part that a stage must have for a view */
 export type Needs = "" | "scene" | "text" | "schedule";
 
-/** Of nodes: kind, outline, words, glyph */
+/** A row of the legend of nodes: kind, outline, words, glyph */
 export type KindRow = [string, string, string, string];
 
-/** Of edges: kind, dashes, words */
+/** A row of the legend of edges: kind, dashes, words */
 export type EdgeKind = [string, string, string];
 
 /** Id, label, stages it is offered in (none: all), what a stage must have */
@@ -756,7 +756,7 @@ export type PassPairRow = [string, string, string, string, string, Sign, string]
 
 export type DiffTag = "equal" | "replace" | "delete" | "insert";
 
-/** How lines differ: tag, from and to in a, in b */
+/** A block of a line diff: tag, start and end in a, start and end in b */
 export type DiffBlock = [DiffTag, Position, Position, Position, Position];
 
 /** A kernel of both, or of one alone */
@@ -886,7 +886,7 @@ export interface LiveRow {
   problem: Problem | null;
 }
 
-/** Of an item of the schedule: estimated cost */
+/** The estimated cost of an item of the schedule */
 export interface StageCost {
   flops?: Number;
   bytes?: Number;
@@ -940,7 +940,7 @@ export interface StageGraph {
   measured?: Measurement;
 }
 
-/** Of an explorer; what is not named is what suits the program */
+/** The state of an explorer; a missing field takes the program's default */
 export interface State {
   stage: string;
   unit: number;
@@ -965,7 +965,7 @@ export interface State {
   llvm_pass: number;
 }
 
-/** Of two compilations side by side */
+/** The state of two compilations side by side */
 export interface SidesState {
   tab?: string;
   stage?: string;
@@ -974,9 +974,9 @@ export interface SidesState {
 }
 
 /**
- * Of a quiz: the position of the question on screen, and of each the positions of the choices that
- * were tried, in order, with -1 at the end where the answer was asked for; the seconds that each
- * took until it was answered; and who answers
+ * The state of a quiz: the position of the question on screen; for each question the positions of
+ * the choices that were tried, in order, with -1 at the end if the answer was requested; the
+ * seconds until each was answered; and the name of the person who answers
  */
 export interface QuizState {
   at: number;
