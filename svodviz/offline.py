@@ -95,11 +95,11 @@ class OfflineExplorers(Preprocessor):
             for number, cell in enumerate(notebook.cells, start=1)
             for output in cell.get("outputs", ())
         ]
-        found = [(number, self._replace(it, pages, states)) for number, it in outputs]
-        self._tell([(number, why) for number, why in found if why is not None])
+        explorers = [(number, self._replace(it, pages, states)) for number, it in outputs]
+        self._tell([(number, why) for number, why in explorers if why is not None])
         for key in pages:
             del saved[key]
-        framed = [it for (_, it), (_, why) in zip(outputs, found, strict=True) if why == ""]
+        framed = [it for (_, it), (_, why) in zip(outputs, explorers, strict=True) if why == ""]
         for first in framed[:1]:  # it brings along what keeps the address of the page for all
             script = around_script("iframe.svodviz-page")
             first["data"]["text/html"] += f'<script type="module">\n{script}</script>'
@@ -125,10 +125,10 @@ class OfflineExplorers(Preprocessor):
             data.pop(VIEW)
         return why
 
-    def _tell(self, found: list[tuple[int, str]]) -> None:
+    def _tell(self, explorers: list[tuple[int, str]]) -> None:
         """Print the number of explorers, and the cells of those that are lost."""
-        lost = [(number, why) for number, why in found if why]
-        counts = f"svodviz: {_counted(len(found))}, {len(found) - len(lost)} interactive"
+        lost = [(number, why) for number, why in explorers if why]
+        counts = f"svodviz: {_counted(len(explorers))}, {len(explorers) - len(lost)} interactive"
         if not lost:
             self.log.info(counts)
             return
@@ -162,9 +162,9 @@ def _is_ours(data: Saved) -> bool:
     return WORDS.fullmatch(_text(data.get("text/plain", ""))) is not None
 
 
-def _text(given: str | list[str]) -> str:
+def _text(lines: str | list[str]) -> str:
     """A notebook's text, which its file may hold as a list of lines."""
-    return given if isinstance(given, str) else "".join(given)
+    return lines if isinstance(lines, str) else "".join(lines)
 
 
 def note(why: str) -> str:

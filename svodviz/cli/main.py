@@ -80,7 +80,7 @@ class _Parser(argparse.ArgumentParser):
 class _Version(argparse.Action):
     """`svodviz 0.1.0`, looked up on demand."""
 
-    def __call__(self, parser: argparse.ArgumentParser, *given: object) -> NoReturn:
+    def __call__(self, parser: argparse.ArgumentParser, *values: object) -> NoReturn:
         """Prints the version and exits."""
         print(f"svodviz {metadata.version('svodviz')}")
         parser.exit()
@@ -134,15 +134,15 @@ def _check_output(path: Path) -> None:
 
 
 def _one(chosen: argparse.Namespace) -> int:
-    found = _found(chosen.program, chosen.arguments, _given(chosen))
-    return _COMMANDS[chosen.command](found, chosen)
+    programs = _found(chosen.program, chosen.arguments, _given(chosen))
+    return _COMMANDS[chosen.command](programs, chosen)
 
 
 def _given(chosen: argparse.Namespace) -> Given:
     return Given(tuple(chosen.input), dict(map(dim_of, chosen.dim)), chosen.seed, chosen.trust)
 
 
-def _found(program: str, arguments: list[str], given: Given) -> list[Found]:
+def _found(program: str, arguments: list[str], inputs: Given) -> list[Found]:
     if Path(program).is_dir():
         raise ValueError(f"{program}: a folder; expected a Python program or a model")
     if not Path(program).is_file():
@@ -150,8 +150,8 @@ def _found(program: str, arguments: list[str], given: Given) -> list[Found]:
     if is_model(program):
         if arguments:
             raise ValueError(f"{program}: a model takes no arguments; its inputs are --input")
-        return load(program, given)
-    if given.is_any:
+        return load(program, inputs)
+    if inputs.is_any:
         raise ValueError(f"{program}: --input and --dim are for models")
     with reported(f"running {visible(Path(program).name)}", is_alone=False):
         return run(program, arguments)
@@ -226,25 +226,25 @@ def _add_diff(commands: "argparse._SubParsersAction[_Parser]") -> None:
     diff.add_argument("--open", action="store_true", dest="is_opened", help=OPEN)
 
 
-def _explore(found: list[Found], chosen: argparse.Namespace) -> int:
+def _explore(programs: list[Found], chosen: argparse.Namespace) -> int:
     first = Path(chosen.output or Path(chosen.program).with_suffix(".html").name)
-    checks = [_checked(it) if chosen.check else None for it in found]
-    for position, (it, made) in enumerate(zip(found, checks, strict=True)):
+    checks = [_checked(it) if chosen.check else None for it in programs]
+    for position, (it, checked) in enumerate(zip(programs, checks, strict=True)):
         # The first page has the name asked for, the others a number.
         path = first.with_stem(f"{first.stem}-{position + 1}") if position else first
         with reported(f"making {visible(path.name)}"):
-            page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=made)
+            page = it.page(machine_code=chosen.machine_code, measure=chosen.measure, checks=checked)
         _write_page(path, page, sys.stdout)
         if chosen.is_opened and not position:
             _open(path)
-        if made:
-            print(check_text(made, it.compilation))
+        if checked:
+            print(check_text(checked, it.compilation))
     return RIGHT if all(it is None or it.is_right for it in checks) else WRONG
 
 
-def _checked(found: Found) -> Checks:
+def _checked(program: Found) -> Checks:
     with reported("running every pass and stage"):
-        return found.check()
+        return program.check()
 
 
 def _open(path: Path) -> None:
@@ -264,12 +264,12 @@ def _write(path: Path, data: bytes) -> None:
         raise ValueError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _show(found: list[Found], chosen: argparse.Namespace) -> int:
-    checks = [_checked(it) for it in found] if chosen.check else []
+def _show(programs: list[Found], chosen: argparse.Namespace) -> int:
+    checks = [_checked(it) for it in programs] if chosen.check else []
     with reported(f"making stage {chosen.stage}"):
-        texts = [_text(it.compilation, chosen) for it in found]
-    for position, made in enumerate(checks):
-        texts[position] += f"\n\n{check_text(made, found[position].compilation)}"
+        texts = [_text(it.compilation, chosen) for it in programs]
+    for position, checked in enumerate(checks):
+        texts[position] += f"\n\n{check_text(checked, programs[position].compilation)}"
     print("\n\n".join(texts))
     return RIGHT if all(it.is_right for it in checks) else WRONG
 
@@ -288,20 +288,20 @@ def _text(compilation: "Compilation", chosen: argparse.Namespace) -> str:
     return text_of(compilation, chosen.stage)
 
 
-def _trace(found: list[Found], chosen: argparse.Namespace) -> int:
-    for it in found:
+def _trace(programs: list[Found], chosen: argparse.Namespace) -> int:
+    for it in programs:
         it.compilation.modules.find(chosen.module, "trace")
     with reported(f"following {visible(chosen.module)}"):
-        texts = [str(it.compilation.trace(chosen.module, chosen.to)) for it in found]
+        texts = [str(it.compilation.trace(chosen.module, chosen.to)) for it in programs]
     print("\n\n".join(texts))
     return RIGHT
 
 
-def _export(found: list[Found], chosen: argparse.Namespace) -> int:
+def _export(programs: list[Found], chosen: argparse.Namespace) -> int:
     form = chosen.form or (form_of(chosen.output) if chosen.output else "svg")
     with reported(f"making stage {chosen.stage} as {form}"):
         data = encode(
-            found[-1].compilation, chosen.stage, form, kernel=chosen.kernel, maker="command line"
+            programs[-1].compilation, chosen.stage, form, kernel=chosen.kernel, maker="command line"
         )
     if chosen.output:
         _write(Path(chosen.output), data)
@@ -318,34 +318,35 @@ def _diff(chosen: argparse.Namespace) -> int:
         for it in (chosen.a, chosen.b)
     )
     with reported("comparing"):
-        made = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
+        comparison = compare(a, b, names=(chosen.a, chosen.b), measure=chosen.measure)
     if chosen.output:
-        page = SideBySide(made).export_html(maker="command line")
+        page = SideBySide(comparison).export_html(maker="command line")
         _write_page(Path(chosen.output), page, sys.stderr)
         if chosen.is_opened:
             _open(Path(chosen.output))
     if not chosen.stage:
-        print(made)
-        return SAME if made.is_same else DIFFERENT
-    lines = _unified(made, chosen.stage, chosen.kernel)
+        print(comparison)
+        return SAME if comparison.is_same else DIFFERENT
+    lines = _unified(comparison, chosen.stage, chosen.kernel)
     if lines:
         print(printout(lines))
     return DIFFERENT if lines else SAME
 
 
-def _unified(made: Comparison, stage: str, kernel: str) -> list[str]:
+def _unified(comparison: Comparison, stage: str, kernel: str) -> list[str]:
     """The unified diffs of the units of a stage, one after another."""
-    if stage in made.missing:
-        raise ValueError(f"diff: stage {stage!r} is missing: {made.missing[stage]}")
-    units = [it for it in made.stages[stage] if kernel in ("", it.name)]
+    if stage in comparison.missing:
+        raise ValueError(f"diff: stage {stage!r} is missing: {comparison.missing[stage]}")
+    units = [it for it in comparison.stages[stage] if kernel in ("", it.name)]
     if kernel and not units:
-        names = ", ".join(it.name for it in made.stages[stage])
+        names = ", ".join(it.name for it in comparison.stages[stage])
         raise ValueError(f"diff: no kernel {kernel!r}; expected one of {names}")
     titles = [" ".join(filter(None, (stage, it.name))) for it in units]
+    first, second = comparison.names
     return [
         line
         for unit, title in zip(units, titles, strict=True)
-        for line in unit.unified((f"{made.names[0]}\t{title}", f"{made.names[1]}\t{title}"))
+        for line in unit.unified((f"{first}\t{title}", f"{second}\t{title}"))
     ]
 
 

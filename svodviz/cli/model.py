@@ -61,21 +61,21 @@ def is_model(path: str) -> bool:
     return Path(path).suffix.lower() in SUFFIXES
 
 
-def load(path: str, given: Given) -> list[Found]:
+def load(path: str, options: Given) -> list[Found]:
     """The model at `path`, compiled for inputs. Raises ProgramError where what reads it is missing,
     and ValueError or CompileError where model and inputs do not fit."""
     suffix = Path(path).suffix.lower()
     name = visible(Path(path).name)
     try:
         with reported(f"reading {name}"), run_by(COMMAND, name):
-            program = _read(path, suffix, given.trust)
+            program = _read(path, suffix, options.trust)
     except ModuleNotFoundError as error:
         package, extra = EXTRAS[suffix]
         raise ProgramError(
             f"{path}: {suffix} files need {package}, which is not installed here: "
             f"pip install 'svodviz[{extra}]'"
         ) from error
-    inputs = arrays(program, given, _tables(path) if suffix == ".onnx" else {})
+    inputs = arrays(program, options, _tables(path) if suffix == ".onnx" else {})
     with reported(f"compiling {name}"):
         return [Found(_compiled(program, inputs, Path(path)))]
 
@@ -95,41 +95,41 @@ def _compiled(program: Any, inputs: Mapping[str, Array], file: Path) -> "Compila
     import compiler
 
     with run_by(COMMAND, f"{file.name}: {program!r}"):
-        made = program(**inputs)
-    return compiler.compile(list(_tensors(made)), name=file.stem)
+        result = program(**inputs)
+    return compiler.compile(list(_tensors(result)), name=file.stem)
 
 
-def _tensors(made: Any) -> "Iterator[Tensor]":
+def _tensors(result: Any) -> "Iterator[Tensor]":
     """The results of a model, from any container."""
-    if is_tensor(made):
-        yield made
-    elif isinstance(made, Mapping):
-        yield from (it for value in made.values() for it in _tensors(value))
-    elif isinstance(made, list | tuple):
-        yield from (it for value in made for it in _tensors(value))
+    if is_tensor(result):
+        yield result
+    elif isinstance(result, Mapping):
+        yield from (it for value in result.values() for it in _tensors(value))
+    elif isinstance(result, list | tuple):
+        yield from (it for value in result for it in _tensors(value))
 
 
 # -- inputs ----------------------------------------------------------------------------------------
 
 
-def arrays(program: Any, given: Given, tables: Mapping[str, int]) -> dict[str, Array]:
+def arrays(program: Any, inputs: Given, tables: Mapping[str, int]) -> dict[str, Array]:
     """An array for each input of a model: from the files given, else made."""
     declared: dict[str, tuple[Any, Shape]] = program.inputs
-    found = _from_files(given.files, list(declared))
-    if unknown := sorted(set(found) - set(declared)):
+    from_files = _from_files(inputs.files, list(declared))
+    if unknown := sorted(set(from_files) - set(declared)):
         raise ValueError(f"--input: the model has no input {', '.join(unknown)}; "
                          f"it has {', '.join(declared)}")  # fmt: skip
-    dims = dict(given.dims or {})
+    dims = dict(inputs.dims or {})
     names = {it for _, shape in declared.values() for it in shape if isinstance(it, str)}
     if unknown := sorted(set(dims) - names):
         has = f"it has {', '.join(sorted(names))}" if names else "all its extents are fixed"
         raise ValueError(f"--dim: no extent is called {', '.join(unknown)}; {has}")
-    for name, array in found.items():  # an extent that a file has is so in all inputs
+    for name, array in from_files.items():  # an extent that a file has is so in all inputs
         named = zip(declared[name][1], array.shape, strict=False)
         dims |= {extent: size for extent, size in named if isinstance(extent, str)}
-    random = np.random.default_rng(given.seed)
+    random = np.random.default_rng(inputs.seed)
     return {
-        name: found[name] if name in found
+        name: from_files[name] if name in from_files
         else _made(name, dtype.numpy, extents(shape, dims), tables.get(name, 0), random)
         for name, (dtype, shape) in declared.items()
     }  # fmt: skip
@@ -173,7 +173,7 @@ def _tables(path: str) -> dict[str, int]:
     graph = onnx.load(path, load_external_data=False).graph
     rows = {it.name: list(it.dims) for it in graph.initializer}
     same = {it.name: it.name for it in graph.input}
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for node in graph.node:
         if node.op_type in ("Cast", "Identity") and node.input[0] in same:
             same[node.output[0]] = same[node.input[0]]
@@ -181,19 +181,19 @@ def _tables(path: str) -> dict[str, int]:
             continue
         axis = next((it.i for it in node.attribute if it.name == "axis"), 0)
         name, count = same[node.input[1]], rows[node.input[0]][axis]
-        found[name] = min(found.get(name, count), count)
-    return found
+        sizes[name] = min(sizes.get(name, count), count)
+    return sizes
 
 
 def _from_files(files: Sequence[str], names: Sequence[str]) -> dict[str, Array]:
     """The arrays in files, by the names of inputs."""
-    found: dict[str, Array] = {}
+    arrays_by_name: dict[str, Array] = {}
     for said in files:
         name, is_named, path = said.partition("=")
         if not is_named:
             name, path = "", said
-        found |= dict(_arrays_in(Path(path), name, names))
-    return found
+        arrays_by_name |= dict(_arrays_in(Path(path), name, names))
+    return arrays_by_name
 
 
 def _arrays_in(path: Path, name: str, names: Sequence[str]) -> Iterator[tuple[str, Array]]:

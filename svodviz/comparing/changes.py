@@ -80,11 +80,11 @@ class Changes:
         self, stages: "Iterable[records.Stage]", places: "Mapping[str, int]"
     ) -> "dict[str, pages.StageChanges]":
         """The marks of stages of the page of `after`, whose entities have these places."""
-        found = {}
+        pairs = {}
         for stage in stages:
             if stage["id"] in WITH_GRAPHS:
-                found[stage["id"]] = self._stage(stage, places)
-        return found
+                pairs[stage["id"]] = self._stage(stage, places)
+        return pairs
 
     def _stage(self, stage: "records.Stage", places: "Mapping[str, int]") -> "pages.StageChanges":
         id, units = stage["id"], stage["units"]
@@ -118,8 +118,8 @@ class Changes:
 
     def unit(self, stage: str, position: int) -> int:
         """The new position of the unit of a stage that was at a position; 0 if it is gone."""
-        found = (it.b[0] for it in self.pairs(stage) if it.a and it.b and it.a[0] == position)
-        return next(found, 0)
+        partners = (it.b[0] for it in self.pairs(stage) if it.a and it.b and it.a[0] == position)
+        return next(partners, 0)
 
     def counterpart(self, entity: str) -> str:
         """The entity that an entity has become; "" if it is gone."""
@@ -127,11 +127,11 @@ class Changes:
         if stage not in WITH_GRAPHS:
             return ""
         for pair in self.pairs(stage):
-            found = _line_after(pair, entity)
-            if not found and stage != "source" and pair.a and entity.startswith(f"{stage}:"):
-                found = pair.pairing.to_b.get(entity, "")
-            if found:
-                return found
+            line = _line_after(pair, entity)
+            if not line and stage != "source" and pair.a and entity.startswith(f"{stage}:"):
+                line = pair.pairing.to_b.get(entity, "")
+            if line:
+                return line
         return ""
 
 

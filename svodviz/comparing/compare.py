@@ -64,16 +64,16 @@ def _names(a: "Compilation", b: "Compilation") -> Names:
 def _stages(
     a: "Compilation", b: "Compilation", pairs: Pairs
 ) -> tuple[dict[str, tuple[UnitPair, ...]], dict[str, str]]:
-    found, missing = {}, {}
+    stages, missing = {}, {}
     for stage in COMPARED:
         try:
-            found[stage] = unit_pairs(stage, a, b, pairs)
+            stages[stage] = unit_pairs(stage, a, b, pairs)
         except Exception as error:
             # The texts that LLVM makes are computed on demand and may fail by themselves.
             if not BY_ID[stage].on_demand:
                 raise
             missing[stage] = visible(f"{type(error).__name__}: {error}")
-    return found, missing
+    return stages, missing
 
 
 def unit_pairs(
@@ -127,19 +127,19 @@ def _passes(a: "Compilation", b: "Compilation", pairs: Pairs) -> list[PassPair]:
     mine, theirs = _grouped(a), _grouped(b)
     rows = _aligned("", mine.pop("", []), theirs.pop("", []))
     # Loops that have passes but no kernel of their own in the stages come last, by name.
-    known: list[tuple[str | None, str | None]] = [(x, y) for x, y, _ in pairs]
-    rest_a = [(it, None) for it in mine if it not in {x for x, _ in known}]
-    rest_b = [(None, it) for it in theirs if it not in {y for _, y in known}]
-    for x, y in [*known, *rest_a, *rest_b]:
+    positions: list[tuple[str | None, str | None]] = [(x, y) for x, y, _ in pairs]
+    rest_a = [(it, None) for it in mine if it not in {x for x, _ in positions}]
+    rest_b = [(None, it) for it in theirs if it not in {y for _, y in positions}]
+    for x, y in [*positions, *rest_a, *rest_b]:
         rows += _aligned(both(x, y), mine.get(x or "", []), theirs.get(y or "", []))
     return rows
 
 
 def _grouped(compilation: "Compilation") -> dict[str, list[Placed]]:
-    found: dict[str, list[Placed]] = {"": []}
+    groups: dict[str, list[Placed]] = {"": []}
     for position, record in enumerate(compilation.passes):
-        found.setdefault(record.kernel, []).append((position, record))
-    return found
+        groups.setdefault(record.kernel, []).append((position, record))
+    return groups
 
 
 def _aligned(kernel: str, a: list[Placed], b: list[Placed]) -> list[PassPair]:
@@ -160,8 +160,8 @@ def _pass(kernel: str, record: "PassRecord", a: PassSide | None, b: PassSide | N
     return PassPair(visible(record.stage), visible(kernel), visible(record.name), a, b)
 
 
-def _side(found: Placed) -> PassSide:
-    position, record = found
+def _side(placed: Placed) -> PassSide:
+    position, record = placed
     rules = Counter(visible(it.rule) for it in record.applied)
     return PassSide(position, record.changed, rules, record.is_traced)
 

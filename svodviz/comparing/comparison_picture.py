@@ -56,13 +56,13 @@ def _title(pair: UnitPair) -> str:
 def _both(pair: UnitPair, theme: Theme) -> Part:
     """The graphs of both, side by side."""
     sides = ((pair.a, pair.pairing.marks_a, ONLY_A), (pair.b, pair.pairing.marks_b, ONLY_B))
-    made = [
+    drawings = [
         part(pictured(side[1].stage), theme, _signs(marks, alone))
         for side, marks, alone in sides if side
     ]  # fmt: skip
-    lefts = list(accumulate((it.width + GAP for it in made), initial=0))
-    content = "\n".join(place(it, x, 0) for it, x in zip(made, lefts, strict=False))
-    return Part(content, lefts[-1] - GAP, max(it.height for it in made))
+    lefts = list(accumulate((it.width + GAP for it in drawings), initial=0))
+    content = "\n".join(place(it, x, 0) for it, x in zip(drawings, lefts, strict=False))
+    return Part(content, lefts[-1] - GAP, max(it.height for it in drawings))
 
 
 def _signs(marks: dict[str, str], alone: str) -> dict[str, str]:

@@ -46,8 +46,8 @@ def diff_texts(stage: str, a: Sequence[str], b: Sequence[str]) -> "list[DiffBloc
         "equal", len(mine) - tail, len(mine), len(theirs) - tail, len(theirs)
     )  # fmt: skip
     blocks = ((tag, i + head, j + head, m + head, n + head) for tag, i, j, m, n in middle)
-    found = [first, *blocks, last]
-    return _joined([it for it in found if it[1] < it[2] or it[3] < it[4]])
+    blocks_of_both = [first, *blocks, last]
+    return _joined([it for it in blocks_of_both if it[1] < it[2] or it[3] < it[4]])
 
 
 def _blocks(a: list[str], b: list[str]) -> "list[DiffBlock]":
@@ -64,13 +64,13 @@ def _are_equal(pair: tuple[str, str]) -> bool:
 
 def _joined(blocks: "list[DiffBlock]") -> "list[DiffBlock]":
     """Joins adjacent equal blocks."""
-    found: list[DiffBlock] = []
+    joined: list[DiffBlock] = []
     for block in blocks:
-        if found and found[-1][0] == block[0] == "equal":
-            found[-1] = ("equal", found[-1][1], block[2], found[-1][3], block[4])
+        if joined and joined[-1][0] == block[0] == "equal":
+            joined[-1] = ("equal", joined[-1][1], block[2], joined[-1][3], block[4])
         else:
-            found.append(block)
-    return found
+            joined.append(block)
+    return joined
 
 
 def canonical(stage: str, line: str) -> str:

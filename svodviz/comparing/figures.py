@@ -85,11 +85,11 @@ def program_figures(
 ) -> tuple[Figure, ...]:
     """The numbers of both programs."""
     mine, theirs = _program(a), _program(b)
-    found = [Figure(name, unit, number, theirs[name, unit]) for (name, unit), number in
+    figures = [Figure(name, unit, number, theirs[name, unit]) for (name, unit), number in
              mine.items()]  # fmt: skip
     if measure:
-        found.append(measured_figure(a, b))
-    return tuple(found)
+        figures.append(measured_figure(a, b))
+    return tuple(figures)
 
 
 def measured_figure(a: "Compilation", b: "Compilation") -> Figure:
@@ -102,8 +102,8 @@ def _program(compilation: "Compilation") -> "dict[tuple[str, FigureUnit], float 
     passes = compilation.passes
 
     def total(figure: str) -> float | None:
-        known = [row[figure] for row in kernels if figure in row]
-        return sum(known) if known or not kernels else None
+        values = [row[figure] for row in kernels if figure in row]
+        return sum(values) if values or not kernels else None
 
     return {
         ("graph nodes", ""): len(compilation.graph.to_networkx()),

@@ -22,17 +22,17 @@ Pairs: TypeAlias = list[tuple[str | None, str | None, float]]
 def pair_kernels(a: "Compilation", b: "Compilation", graphs: Pairing) -> Pairs:
     """The names of partners and the share of common work; kernels without a partner come last."""
     texts_a, texts_b = _texts(a), _texts(b)
-    found = _same_text(texts_a, texts_b)
-    free_a = [it for it in texts_a if it not in {x for x, _, _ in found}]
-    free_b = [it for it in texts_b if it not in {y for _, y, _ in found}]
+    pairs = _same_text(texts_a, texts_b)
+    free_a = [it for it in texts_a if it not in {x for x, _, _ in pairs}]
+    free_b = [it for it in texts_b if it not in {y for _, y, _ in pairs}]
     for x, y, share in _by_work(_members(a), _members(b), free_a, free_b, graphs):
         if x in free_a and y in free_b:
             free_a.remove(x)
             free_b.remove(y)
-            found.append((x, y, share))
+            pairs.append((x, y, share))
     order = {name: position for position, name in enumerate(texts_a)}
-    found.sort(key=lambda it: order[str(it[0])])
-    return [*found, *((x, None, 0.0) for x in free_a), *((None, y, 0.0) for y in free_b)]
+    pairs.sort(key=lambda it: order[str(it[0])])
+    return [*pairs, *((x, None, 0.0) for x in free_a), *((None, y, 0.0) for y in free_b)]
 
 
 def _texts(compilation: "Compilation") -> dict[str, tuple[str, ...]]:
@@ -44,16 +44,16 @@ def _texts(compilation: "Compilation") -> dict[str, tuple[str, ...]]:
 
 def _same_text(a: dict[str, tuple[str, ...]], b: dict[str, tuple[str, ...]]) -> Pairs:
     """Kernels of one text; those of one name first, the rest in order."""
-    found: Pairs = [(name, name, 1.0) for name, text in a.items() if b.get(name) == text]
-    used = {name for name, _, _ in found}
+    pairs: Pairs = [(name, name, 1.0) for name, text in a.items() if b.get(name) == text]
+    used = {name for name, _, _ in pairs}
     free: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, text in b.items():
         if name not in used:
             free[text].append(name)
     for name, text in a.items():
         if name not in used and free.get(text):
-            found.append((name, free[text].pop(0), 1.0))
-    return found
+            pairs.append((name, free[text].pop(0), 1.0))
+    return pairs
 
 
 def _members(compilation: "Compilation") -> dict[str, frozenset[str]]:
@@ -61,11 +61,11 @@ def _members(compilation: "Compilation") -> dict[str, frozenset[str]]:
     from compiler.schedule.kinds import Call
 
     kernels = compilation.kernels
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    members: defaultdict[str, set[str]] = defaultdict(set)
     for node in kernels.nodes:
         if isinstance(node, Call):
-            found[node.name].update(kernels.parents.get(node, ()))
-    return {name: frozenset(nodes) for name, nodes in found.items()}
+            members[node.name].update(kernels.parents.get(node, ()))
+    return {name: frozenset(nodes) for name, nodes in members.items()}
 
 
 def _by_work(

@@ -92,21 +92,21 @@ def _pair_alike(left: _Side, right: _Side, pairing: Pairing) -> None:
 def _classes(side: _Side, numbers: dict[object, int]) -> dict[int, list[str]]:
     """The nodes by what they compute; `numbers` is shared by both sides."""
     of: dict[str, int] = {}
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    classes: defaultdict[int, list[str]] = defaultdict(list)
     for node in side.order:
         sources = tuple((operand, of.get(it, -1)) for operand, it in side.operands(node))
         of[node] = numbers.setdefault((side.words(node), sources), len(numbers))
-        found[of[node]].append(node)
-    return found
+        classes[of[node]].append(node)
+    return classes
 
 
 def _pair_sinks(left: _Side, right: _Side, pairing: Pairing) -> None:
     free = [it for it in right.sinks if it not in pairing.to_a]
     for a in left.sinks:
-        found = next((b for b in free if right.op(b) == left.op(a)), None)
-        if a not in pairing.to_b and found is not None:
-            free.remove(found)
-            pairing.join(a, found)
+        partner = next((b for b in free if right.op(b) == left.op(a)), None)
+        if a not in pairing.to_b and partner is not None:
+            free.remove(partner)
+            pairing.join(a, partner)
 
 
 def _pair_operands(left: _Side, right: _Side, pairing: Pairing) -> None:
@@ -128,9 +128,9 @@ def _pair_users(left: _Side, right: _Side, pairing: Pairing) -> None:
             continue
         sources = (pairing.to_b[it] for _, it in left.operands(a) if it in pairing.to_b)
         candidates = (user for source in sources for user in right.users(source))
-        found = next((b for b in candidates if _may_pair(left, right, a, b, pairing)), None)
-        if found is not None:
-            pairing.join(a, found)
+        partner = next((b for b in candidates if _may_pair(left, right, a, b, pairing)), None)
+        if partner is not None:
+            pairing.join(a, partner)
 
 
 def _may_pair(left: _Side, right: _Side, a: str, b: str, pairing: Pairing) -> bool:

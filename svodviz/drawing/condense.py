@@ -29,31 +29,31 @@ def condensed(graph: "nx.DiGraph[str]", prefix: str) -> "nx.DiGraph[str]":
     stretches = _stretches(layers, max(1, -(-len(keys) // STRETCHES)))
     from compiler.core.trace import empty_graph
 
-    made: nx.DiGraph[str] = empty_graph()
+    condensed_graph: nx.DiGraph[str] = empty_graph()
     home = [0] * len(keys)
     for position, (first, nodes) in enumerate(stretches):
         for node in nodes:
             home[node] = position
         facts = [graph.nodes[keys[node]] for node in nodes]
         parents = tuple(keys[node] for node in nodes)
-        made.add_node(f"{prefix}{position}", parents=parents,
+        condensed_graph.add_node(f"{prefix}{position}", parents=parents,
                       **_facts(first, nodes, layers, facts))  # fmt: skip
     for source, target in edges:
         ends = home[source], home[target]
         if ends[0] != ends[1]:
-            made.add_edge(*(f"{prefix}{it}" for it in ends), operand=-1, kind="data")
-    return made
+            condensed_graph.add_edge(*(f"{prefix}{it}" for it in ends), operand=-1, kind="data")
+    return condensed_graph
 
 
 def _stretches(layers: list[list[int]], most: int) -> list[tuple[int, list[int]]]:
     """Runs of layers with about `most` nodes: the first layer, and all nodes."""
-    found: list[tuple[int, list[int]]] = []
+    stretches: list[tuple[int, list[int]]] = []
     for depth, nodes in enumerate(layers):
-        if found and len(found[-1][1]) + len(nodes) <= most:
-            found[-1][1].extend(nodes)
+        if stretches and len(stretches[-1][1]) + len(nodes) <= most:
+            stretches[-1][1].extend(nodes)
         else:
-            found.append((depth, list(nodes)))
-    return found
+            stretches.append((depth, list(nodes)))
+    return stretches
 
 
 def _facts(

@@ -103,9 +103,9 @@ def box_of(entity: str, attributes: Facts) -> Box:
     block = str(attributes.get("text") or "")
     words = [str(attributes.get(name) or "") for name in _WORDS]
     look = _look(*words, _place(attributes), block)
-    known = {name: attributes[name] for name in _FACTS if name in attributes}
+    named = {name: attributes[name] for name in _FACTS if name in attributes}
     facts = {name: visible(it) if isinstance(it, str) else it
-             for name, it in known.items() if it not in _NOTHING}  # fmt: skip
+             for name, it in named.items() if it not in _NOTHING}  # fmt: skip
     if block:
         lines = dedent(block.expandtabs(4)).splitlines()
         facts["text"] = [visible(line) for line in lines]

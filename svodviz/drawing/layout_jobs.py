@@ -90,9 +90,9 @@ def look(explorer: Asked, arguments: Arguments, progress: Progress) -> dict[str,
         return {"state": "running", "seconds": seconds}
     answer = _ended(number)
     if code == 0:
-        made = json.loads(answer)
+        layout = json.loads(answer)
         return {"state": "done", "seconds": seconds,
-                "places": made["places"], "routes": made["routes"]}  # fmt: skip
+                "places": layout["places"], "routes": layout["routes"]}  # fmt: skip
     words = f"no layout within {SECONDS_ALLOWED:.0f} s" if seconds > SECONDS_ALLOWED else (
         "Graphviz could not lay this graph out")  # fmt: skip
     return {"state": "failed", "words": words}

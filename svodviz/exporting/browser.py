@@ -22,11 +22,11 @@ def open_page(path: Path) -> bool:
     if not has_screen():
         return False
     try:
-        found = webbrowser.get()
+        browser = webbrowser.get()
     except webbrowser.Error:
         return False
-    is_text = isinstance(found, webbrowser.GenericBrowser)
-    is_text = is_text and not isinstance(found, webbrowser.BackgroundBrowser)
+    is_text = isinstance(browser, webbrowser.GenericBrowser)
+    is_text = is_text and not isinstance(browser, webbrowser.BackgroundBrowser)
     if is_text and not os.environ.get("BROWSER"):
         return False
-    return bool(found.open(path.resolve().as_uri()))
+    return bool(browser.open(path.resolve().as_uri()))

@@ -138,20 +138,20 @@ def export_stage(compilation: "Compilation", stage: str, form: str, *, kernel: s
     otherwise they come as one graph. Raises ValueError for a stage, format or kernel that does not
     exist.
     """
-    found = _found(compilation, stage, kernel)
+    units_of_stage = _found(compilation, stage, kernel)
     if form not in FORMATS:
         raise ValueError(f"export: no format {form!r}; expected one of {list(FORMATS)}")
     if form == "txt" and stage == "schedule":
         return f"{schedule_text(compilation)}\n"
     if form == "txt":
-        return "\n\n".join(printed(unit.stage) for unit in found) + "\n"
-    graph = _composed(found)
+        return "\n\n".join(printed(unit.stage) for unit in units_of_stage) + "\n"
+    graph = _composed(units_of_stage)
     title = f"{name_of(compilation)}: {BY_ID[stage].label}"
     if form != "json":
         return _WRITERS[form](graph, title)
     data = _data(graph, title)
     if stage in ("schedule", "run"):
-        _add_schedule(data, compilation, found[0].stage)
+        _add_schedule(data, compilation, units_of_stage[0].stage)
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
@@ -166,8 +166,8 @@ def graph_of(subject: object, stage: str, *, kernel: str = "") -> "nx.DiGraph[st
     return plain_graph.plain(drawn)
 
 
-def _composed(found: list[Unit]) -> "nx.DiGraph[str]":
-    return nx.compose_all([pictured(unit.stage) for unit in found])
+def _composed(parts: list[Unit]) -> "nx.DiGraph[str]":
+    return nx.compose_all([pictured(unit.stage) for unit in parts])
 
 
 def _found(compilation: "Compilation", stage: str, kernel: str) -> list[Unit]:
@@ -187,14 +187,14 @@ def _add_schedule(data: "pages.StageGraph", compilation: "Compilation", stage: "
 
 
 def _chosen(compilation: "Compilation", row: StageRow, kernel: str) -> list[Unit]:
-    found = list(units(compilation, row))
+    candidates = list(units(compilation, row))
     if row.id == "graph" and not kernel:
-        return found[:1]
-    chosen = [unit for unit in found if kernel in ("", unit.name)]
-    if not found:
+        return candidates[:1]
+    chosen = [unit for unit in candidates if kernel in ("", unit.name)]
+    if not candidates:
         raise ValueError(f"export: the program has no kernel, so nothing in stage {row.id!r}")
     if not chosen:
-        names = ", ".join(it.name for it in found)
+        names = ", ".join(it.name for it in candidates)
         raise ValueError(f"no kernel {kernel!r} in stage {row.id!r}; expected one of {names}")
     return chosen
 

@@ -51,8 +51,8 @@ def form_of(path: str | Path) -> str:
     """The format that a path's ending stands for; ValueError where it stands for none."""
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in ENDINGS:
-        known = " ".join(f".{it}" for it in ENDINGS)
-        raise ValueError(f"{path}: its ending says no format; expected one of {known}")
+        endings = " ".join(f".{it}" for it in ENDINGS)
+        raise ValueError(f"{path}: its ending says no format; expected one of {endings}")
     return ending
 
 

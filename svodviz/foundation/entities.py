@@ -28,8 +28,8 @@ class Entities:
             self._parents.append({})
         for parent in parents:
             if parent != entity:
-                known = self._numbers.get(parent)
-                self._parents[number][self.number(parent) if known is None else known] = None
+                numbers = self._numbers.get(parent)
+                self._parents[number][self.number(parent) if numbers is None else numbers] = None
         return number
 
     @property

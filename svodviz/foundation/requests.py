@@ -68,10 +68,10 @@ def key_of(name: str, arguments: Arguments) -> str:
 
 def whole(arguments: Arguments, name: str) -> int:
     """An argument that is a whole number; ValueError where it is none."""
-    given = arguments.get(name)
-    if not isinstance(given, int | float | str):
-        raise ValueError(f"{name} is {given!r}; expected a whole number")
-    return int(given)
+    value = arguments.get(name)
+    if not isinstance(value, int | float | str):
+        raise ValueError(f"{name} is {value!r}; expected a whole number")
+    return int(value)
 
 
 @request("ping")

@@ -21,13 +21,13 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 Array = np.ndarray[Any, Any]
 
 
-def preview(given: "ArrayLike") -> "Value":
+def preview(data: "ArrayLike") -> "Value":
     """Shape, dtype, least, greatest and mean finite value, odd values counted, first elements.
 
     `picture` is the array as rows of two-digit hexadecimal grey levels ("xx" where not finite),
     the last axis across, all others down, thinned out to at most 24 × 24.
     """
-    array = np.asarray(given)
+    array = np.asarray(data)
     numbers = array.real
     head: Head = {
         "dtype": str(array.dtype),
@@ -118,12 +118,13 @@ def _picture(numbers: Array) -> list[str]:
         rows = rows[:, : rows.size // SIDE * SIDE].reshape(-1, SIDE)
     rows = rows[:: math.ceil(rows.shape[0] / SIDE), :: math.ceil(rows.shape[1] / SIDE)]
     rows = rows.astype(np.float64)
-    known = np.isfinite(rows)
-    finite = rows[known]
+    finite_at = np.isfinite(rows)
+    finite = rows[finite_at]
     least, greatest = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
     span = (greatest / 2 - least / 2) or 1.0  # half of it: all of it may be no float64
-    levels = np.rint(255 * ((np.where(known, rows, least) / 2 - least / 2) / span)).astype(np.uint8)
+    shares = (np.where(finite_at, rows, least) / 2 - least / 2) / span
+    levels = np.rint(255 * shares).astype(np.uint8)
     return [
         "".join(f"{level:02x}" if is_known else "xx" for level, is_known in zip(*row, strict=True))
-        for row in zip(levels.tolist(), known.tolist(), strict=True)
+        for row in zip(levels.tolist(), finite_at.tolist(), strict=True)
     ]

@@ -43,8 +43,8 @@ def question(draft: Draft, kind: str, level: int, place: int, is_number: bool) -
     Numbers stand in their order: of them those are taken with which the right one comes to `place`.
     """
     right = draft.right
-    known = dict.fromkeys([right.text])
-    wrong = [it for it in draft.wrong if not (it.text in known or known.setdefault(it.text))]
+    texts = dict.fromkeys([right.text])
+    wrong = [it for it in draft.wrong if not (it.text in texts or texts.setdefault(it.text))]
     wrong = _around(right, wrong, place) if is_number else wrong[:WRONG]
     if len(wrong) < WRONG or is_given_away(draft, wrong) or is_told_by_length(right, wrong):
         return None
@@ -85,15 +85,15 @@ def words_in(text: str) -> set[str]:
 
 def is_given_away(draft: Draft, wrong: Sequence[Choice]) -> bool:
     """True if the question has more of the right choice's distinctive words than of any other's."""
-    known = words_in("\n".join((draft.prompt, *draft.lines[:MOST_LINES])))
-    inside = [it for it in known if len(it) >= SHORTEST and it.isalpha()]
+    shown = words_in("\n".join((draft.prompt, *draft.lines[:MOST_LINES])))
+    inside = [it for it in shown if len(it) >= SHORTEST and it.isalpha()]
     choices = [words_in(it.text) for it in (draft.right, *wrong)]
     often = Counter(word for words in choices for word in words)
 
     def share(words: set[str]) -> float:
         telling = [it for it in words if often[it] == 1]
-        found = [it for it in telling if it in known or any(part in it for part in inside)]
-        return len(found) / max(len(telling), 1)
+        shared = [it for it in telling if it in shown or any(part in it for part in inside)]
+        return len(shared) / max(len(telling), 1)
 
     return share(choices[0]) > max(map(share, choices[1:]))
 

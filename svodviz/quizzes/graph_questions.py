@@ -69,9 +69,9 @@ def around(graph: "nx.DiGraph[str]", node: str, *, with_type: bool = True) -> li
 
 def shuffled(rows: Iterable[Any], random: Random) -> list[Any]:
     """The rows in random order."""
-    found = list(rows)
-    random.shuffle(found)
-    return found
+    mixed = list(rows)
+    random.shuffle(mixed)
+    return mixed
 
 
 # -- which shape a node has ------------------------------------------------------------------------
@@ -159,11 +159,14 @@ def _rule(
     record: "PassRecord", step: int, rewrite: "Rewrite", fired: Counter[str]
 ) -> Iterator[Draft]:
     node = record.matches[step].before
-    found = CATALOGUES[record.stage, record.name].candidates(node)
-    if rewrite.rule not in [it.name for it in found]:
+    candidates = CATALOGUES[record.stage, record.name].candidates(node)
+    if rewrite.rule not in [it.name for it in candidates]:
         return  # equal nodes merged: no rule looked at this one
     catalogue = CATALOGUES[record.stage, record.name].rules
-    wrong = [*_not_here(found, node, rewrite, fired), *_elsewhere(catalogue, found, fired)]
+    wrong = [
+        *_not_here(candidates, node, rewrite, fired),
+        *_elsewhere(catalogue, candidates, fired),
+    ]
     if len(wrong) < WRONG or len(toposort([record.before])) > MOST_NODES:
         return
     replay = Replay(record)
@@ -188,7 +191,7 @@ def _rule(
 
 
 def _not_here(
-    found: tuple[Rule, ...], node: "Node", rewrite: "Rewrite", fired: Counter[str]
+    candidates: tuple[Rule, ...], node: "Node", rewrite: "Rewrite", fired: Counter[str]
 ) -> Iterator[Choice]:
     """The rules that look at nodes of this operation and leave this one alone.
 
@@ -199,7 +202,7 @@ def _not_here(
     def rank(rule: Rule) -> tuple[int, int]:
         return -len(signs & set(SIGN.findall(rule.algebra))), -fired[rule.name]
 
-    for rule in sorted(found, key=rank):
+    for rule in sorted(candidates, key=rank):
         if rule.algebra != rewrite.algebra and rule.function(node) is None:
             times = fired[rule.name]
             where = f"{times} × in this compilation, not here" if times else "nowhere here"
@@ -207,11 +210,11 @@ def _not_here(
 
 
 def _elsewhere(
-    catalogue: tuple[Rule, ...], found: tuple[Rule, ...], fired: Counter[str]
+    catalogue: tuple[Rule, ...], candidates: tuple[Rule, ...], fired: Counter[str]
 ) -> Iterator[Choice]:
     """The rules that fire in this compilation, on other operations."""
     for rule in sorted(catalogue, key=lambda it: -fired[it.name]):
-        if fired[rule.name] and rule not in found:
+        if fired[rule.name] and rule not in candidates:
             yield Choice(rule.algebra, f"{rule.name} is about other operations: it fires "
                          f"{fired[rule.name]} × in this compilation")  # fmt: skip
 

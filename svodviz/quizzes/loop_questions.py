@@ -71,7 +71,7 @@ def _plain(compilation: "Compilation") -> Iterator[Loops]:
 def _nested(loops: Loops) -> "list[tuple[Line, list[Range]]]":
     """The lines that are executed, with the loops around each, outermost first."""
     ranges = {loops.entity(it): it for it in loops.nodes if isinstance(it, Range)}
-    found: list[tuple[Line, list[Range]]] = []
+    lines: list[tuple[Line, list[Range]]] = []
     stack: list[Range] = []
     for line in loops.lines[1:]:
         depth = (len(line.text) - len(line.text.lstrip())) // 2
@@ -80,8 +80,8 @@ def _nested(loops: Loops) -> "list[tuple[Line, list[Range]]]":
         if opened is not None:
             stack.append(opened)
         elif stack and all(isinstance(it.sources[0], Const) for it in stack):
-            found.append((line, list(stack)))
-    return found
+            lines.append((line, list(stack)))
+    return lines
 
 
 def _miscounted(trips: list[int], others: list[list[Range]]) -> dict[int, str]:
@@ -181,14 +181,14 @@ def sources(compilation: "Compilation", random: Random) -> Iterator[Draft]:
     """From which line of the program does a line of a kernel's loops come?"""
     texts = {it.entity: it.text.strip() for it in compilation.user_source.lines if it.entity}
     homes, callers = _homes(compilation.optimized_graph)
-    known = {it: {source for node in parents for source in homes.get(node, ())}
+    sources_of = {it: {source for node in parents for source in homes.get(node, ())}
              for stage in compilation.loops for it, parents in stage.links.items()}  # fmt: skip
-    used = Counter(it for found in known.values() for it in found)
+    used = Counter(it for lines_of in sources_of.values() for it in lines_of)
     for stage in shuffled(compilation.loops, random):
         if len(stage.lines) > MOST_LINES:
             continue
         for line in shuffled((it for it in stage.lines[1:] if _is_work(it)), random)[:3]:
-            mine = known.get(line.entity or "", set())
+            mine = sources_of.get(line.entity or "", set())
             if len(mine) != 1 or not mine <= texts.keys():
                 continue
             (right,) = mine
@@ -236,10 +236,10 @@ def instructions(compilation: "Compilation", random: Random) -> Iterator[Draft]:
     for loops, lowered, source in shuffled(stages, random):
         if len(loops.lines) > MOST_LINES:
             continue
-        made = _made(lowered, source)
-        every = Counter(it for found in made.values() for it in found)
+        by_source = _made(lowered, source)
+        every = Counter(it for lines_of in by_source.values() for it in lines_of)
         for line in shuffled((it for it in loops.lines[1:] if _is_work(it)), random)[:4]:
-            mine = made.get(line.entity or "", set())
+            mine = by_source.get(line.entity or "", set())
             right = min(mine, default="")
             if len(mine) == 1 and not any(word in right for word in PLAIN):
                 others = sorted(every, key=lambda it: set(it.split()[1:]) != set(right.split()[1:]))
@@ -249,13 +249,13 @@ def instructions(compilation: "Compilation", random: Random) -> Iterator[Draft]:
 def _made(lowered: "Stage", source: "Stage") -> dict[str, set[str]]:
     """For each line of loops the operations of LLVM that are made for it, without addresses."""
     homes = lowered.links
-    found: dict[str, set[str]] = {}
+    by_source: dict[str, set[str]] = {}
     for line in source.lines:
         operation = OPERANDS.sub("", RESULT.sub("", line.text))
         if RESULT.match(line.text) and operation.split()[0] not in STEPS:
             for entity in {it for parent in line.parents for it in homes.get(parent, ())}:
-                found.setdefault(entity, set()).add(operation)
-    return found
+                by_source.setdefault(entity, set()).add(operation)
+    return by_source
 
 
 def _instruction(loops: "Stage", line: "Line", right: str, others: list[str]) -> Draft:

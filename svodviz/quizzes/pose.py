@@ -66,10 +66,10 @@ def pose(
     unknown = [it for it in kinds if it not in BY_KIND]
     if unknown:
         raise ValueError(f"quiz: no question is about {unknown}; expected some of {list(KINDS)}")
-    found: list[Question] = []
+    questions: list[Question] = []
     for kind in kinds:
-        _pose(BY_KIND[kind], compilation, seed, found)
-    return found
+        _pose(BY_KIND[kind], compilation, seed, questions)
+    return questions
 
 
 def _place(seed: int, number: int) -> int:
@@ -79,15 +79,15 @@ def _place(seed: int, number: int) -> int:
 
 
 def _pose(
-    template: Template, compilation: "Compilation", seed: int, found: list[Question]
+    template: Template, compilation: "Compilation", seed: int, questions: list[Question]
 ) -> None:
     """Adds questions of a template to those found, up to its share of them."""
-    most = len(found) + template.most
+    most = len(questions) + template.most
     drafts = template.drafts(compilation, Random(f"{seed} {template.kind}"))
     for draft in islice(drafts, MOST_DRAFTS):
-        place = _place(seed, len(found))
-        made = question(draft, template.kind, template.level, place, template.is_number)
-        if made is not None:
-            found.append(made)
-        if len(found) == most:
+        place = _place(seed, len(questions))
+        posed = question(draft, template.kind, template.level, place, template.is_number)
+        if posed is not None:
+            questions.append(posed)
+        if len(questions) == most:
             return

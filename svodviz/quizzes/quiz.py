@@ -52,13 +52,13 @@ def quiz(subject: object, *kinds: str, seed: int = 0, most: int = 0) -> "Quiz":
     nothing to ask.
     """
     compilation = compilation_of(subject, by="quiz")
-    found = pose(compilation, kinds or KINDS, seed)
-    if not found:
+    questions = pose(compilation, kinds or KINDS, seed)
+    if not questions:
         raise ValueError(
             f"quiz: {visible(name_of(compilation))} leaves nothing to ask about "
             f"{', '.join(kinds or KINDS)}: no step of that kind is recorded"
         )
-    return Quiz(visible(name_of(compilation)), found[: most or None], compilation)
+    return Quiz(visible(name_of(compilation)), questions[: most or None], compilation)
 
 
 class QuizWidget(PageWidget):
@@ -90,9 +90,9 @@ class Quiz(traitlets.HasTraits):
     @cached_property
     def widget(self) -> QuizWidget:
         """The quiz on screen; made when it is first shown, so that words alone need none."""
-        made = QuizWidget(wire=self.wire, state=self.state)
-        traitlets.link((self, "state"), (made, "state"))
-        return made
+        quiz_widget = QuizWidget(wire=self.wire, state=self.state)
+        traitlets.link((self, "state"), (quiz_widget, "state"))
+        return quiz_widget
 
     @traitlets.validate("state")
     def _sound_state(self, proposal: "Bunch") -> QuizState:
@@ -147,9 +147,9 @@ class Quiz(traitlets.HasTraits):
 
     def score(self) -> str:
         """The number of right first answers, in words."""
-        given = [(q, a) for q, a in zip(self.questions, self.state["answers"], strict=True) if a]
-        right = sum(question.answer == tried[0] for question, tried in given)
-        return f"{right} of {len(given)} right, {len(self.unanswered)} to go"
+        answered = [(q, a) for q, a in zip(self.questions, self.state["answers"], strict=True) if a]
+        right = sum(question.answer == tried[0] for question, tried in answered)
+        return f"{right} of {len(answered)} right, {len(self.unanswered)} to go"
 
     def results(self) -> Results:
         """A row for each question: what was answered, whether right at once, attempts, seconds."""
@@ -206,9 +206,9 @@ class Quiz(traitlets.HasTraits):
 def _is_sound(tried: list[int], question: Question) -> bool:
     """True if a record of attempts is possible: each once, none after the right one or giving up.
     """
-    known = [*range(len(question.choices)), GIVEN_UP]
+    allowed = [*range(len(question.choices)), GIVEN_UP]
     is_over = any(it in (question.answer, GIVEN_UP) for it in tried[:-1])
-    return len(set(tried)) == len(tried) and set(tried) <= set(known) and not is_over
+    return len(set(tried)) == len(tried) and set(tried) <= set(allowed) and not is_over
 
 
 def quiz_wire(name: str, questions: list[Question]) -> "pages.QuizWire":

@@ -71,10 +71,10 @@ class Results(ShownAsText):
 
 
 def _grouped(rows: "tuple[ResultRow, ...]", name: str) -> "dict[str, list[ResultRow]]":
-    found: dict[str, list[ResultRow]] = {}
+    groups: dict[str, list[ResultRow]] = {}
     for row in rows:
-        found.setdefault(str(cast("Mapping[str, object]", row)[name]), []).append(row)
-    return found
+        groups.setdefault(str(cast("Mapping[str, object]", row)[name]), []).append(row)
+    return groups
 
 
 def _share(rows: "list[ResultRow]") -> float:
@@ -108,9 +108,9 @@ def _read(path: Path) -> "list[ResultRow]":
         data = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise ValueError(f"quiz_results: {path.name} is no JSON: {error}") from None
-    found = data if isinstance(data, dict) else {}
-    is_ours = (found.get("format"), found.get("version")) == (FORMAT, VERSION)
-    rows = found.get("rows") if is_ours else None
+    fields = data if isinstance(data, dict) else {}
+    is_ours = (fields.get("format"), fields.get("version")) == (FORMAT, VERSION)
+    rows = fields.get("rows") if is_ours else None
     if not isinstance(rows, list) or not all(map(_is_row, rows)):
         raise ValueError(f"quiz_results: {path.name} has no results of a quiz as JSON")
     return rows

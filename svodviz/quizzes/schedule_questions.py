@@ -39,11 +39,11 @@ def _traffic(schedule: "Schedule") -> list[str]:
 
 def _befores(schedule: "Schedule") -> list[set[int]]:
     """For each item all that it waits for, directly or not."""
-    found: list[set[int]] = []
+    befores: list[set[int]] = []
     for item in schedule.items[:MOST_ITEMS]:
         before = set(item.depends_on)
-        found.append(before.union(*(found[it] for it in before)))
-    return found
+        befores.append(before.union(*(befores[it] for it in before)))
+    return befores
 
 
 # -- what may run at the same time -----------------------------------------------------------------
@@ -79,8 +79,8 @@ def _way(schedule: "Schedule", befores: list[set[int]], first: int, then: int) -
     if first not in schedule.items[then].depends_on:
         between = sorted(it for it in befores[then] if first in befores[it])
         return f"{then} waits for {first} by way of item {', '.join(map(str, between[:3]))}"
-    found = [it for it in schedule.dependencies if (it.producer, it.consumer) == (first, then)]
-    names = dict.fromkeys(buffer.name for it in found for buffer in it.buffers)
+    edges = [it for it in schedule.dependencies if (it.producer, it.consumer) == (first, then)]
+    names = dict.fromkeys(buffer.name for it in edges for buffer in it.buffers)
     return f"{then} waits for {first}: {' '.join(names) or 'their order is kept'}"
 
 
@@ -111,10 +111,10 @@ def critical(compilation: "Compilation", random: Random) -> Iterator[Draft]:
 def _timed(schedule: "Schedule") -> list[str]:
     """`2 k2  takes 38 µs  waits for 0 k0, 1 k1`, a line for each item, in columns."""
     items = schedule.items[:MOST_ITEMS]
-    known = {it.item_id: _name(it) for it in items}
+    names = {it.item_id: _name(it) for it in items}
     rows = []
     for item, time in zip(items, schedule.times, strict=False):
-        before = ", ".join(known[it] for it in item.depends_on if it in known)
+        before = ", ".join(names[it] for it in item.depends_on if it in names)
         waits = f"waits for {before}" if before else ""
         rows.append((_name(item), "takes", duration(time.cost), waits))
     return aligned(rows, right=(2,))
@@ -155,9 +155,9 @@ def _work(schedule: "Schedule", places: list[int]) -> list[str]:
 
 
 def _cost(schedule: "Schedule", place: int) -> str:
-    found = schedule.analysis[place]
-    lanes = f", {found.occupancy:.0%} of it in vectors" if found.occupancy else ""
-    most = f": {found.bound} takes most of it" if found.bound else ""
+    cost = schedule.analysis[place]
+    lanes = f", {cost.occupancy:.0%} of it in vectors" if cost.occupancy else ""
+    most = f": {cost.bound} takes most of it" if cost.bound else ""
     return f"about {duration(schedule.times[place].cost)}{most}{lanes}"
 
 

@@ -47,9 +47,9 @@ def check_text(checks: Checks, compilation: "Compilation") -> str:
     stages = [_Told(mark, stage) for stage, mark in rows["stages"].items()]
     width = max((len(it.name) for it in (*passes, *stages)), default=0)
     lines = ["✓ right, ✗ wrong, – cannot be run"]
-    for title, told in (("passes", passes), ("stages", stages)):
-        lines += [title] if told else []
-        lines += [line for it in told for line in it.lines(width)]
+    for title, outcomes in (("passes", passes), ("stages", stages)):
+        lines += [title] if outcomes else []
+        lines += [line for it in outcomes for line in it.lines(width)]
     lines += [visible(checks.note)] if checks.note else []
     return "\n".join([*lines, _verdict(checks)])
 

@@ -143,8 +143,8 @@ def _texts(compilation: "Compilation", stage_id: str) -> list[tuple[str, str]]:
     if stage_id == "llvm_passes":
         names = [loops.name for loops in compilation.loops]
         return [(it, printout(str(compilation.llvm_passes(it)).split("\n"))) for it in names]
-    found = units(compilation, BY_ID[stage_id])
-    return [(it.name or it.title, printed(it.stage)) for it in found]
+    stage_units = units(compilation, BY_ID[stage_id])
+    return [(it.name or it.title, printed(it.stage)) for it in stage_units]
 
 
 def _pass_lines(compilation: "Compilation") -> list[str]:

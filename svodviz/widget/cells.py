@@ -47,8 +47,8 @@ def cell_rows(compilation: "Compilation") -> "list[pages.CellRow]":
 def files_of(compilation: "Compilation") -> list[str]:
     """The files of the stage "source" in their order."""
     source = compilation.user_source
-    known = source.entities if isinstance(source, UserSource) else {}
-    return sorted({file for file, _ in known}, key=reading_order)
+    entities = source.entities if isinstance(source, UserSource) else {}
+    return sorted({file for file, _ in entities}, key=reading_order)
 
 
 def _rows(compilation: "Compilation") -> "Iterator[pages.CellRow]":

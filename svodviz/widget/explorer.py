@@ -136,27 +136,27 @@ class Explorer(PageWidget):
         call = program.call if program and in_cell else ""
         between = changes(self._shown, compilation, call)
         number = self.revisions[-1].number + 1
-        made = opened(compilation, checks, waits=waits, number=number, between=between)
-        if not is_same(self._shown, made, between, call):
-            self.revisions = (*self.revisions, made)[-MOST_REVISIONS:]
+        revision = opened(compilation, checks, waits=waits, number=number, between=between)
+        if not is_same(self._shown, revision, between, call):
+            self.revisions = (*self.revisions, revision)[-MOST_REVISIONS:]
             self._current = number
-            self._turn_to(made, between)
+            self._turn_to(revision, between)
         elif in_cell:
-            self._renew(made, between)
+            self._renew(revision, between)
         else:
             self._current = self._shown.number
             self.live = self._live_row()
         if not in_cell:
             self.arrive()
 
-    def _renew(self, made: Revision, between: Changes) -> None:
+    def _renew(self, revision: Revision, between: Changes) -> None:
         """Shows a new compilation of the same program: with checks, or with more recorded."""
         before = self._shown
-        made.number, made.changes = before.number, before.changes
-        self.revisions = tuple(made if it is before else it for it in self.revisions)
-        self._current = made.number
+        revision.number, revision.changes = before.number, before.changes
+        self.revisions = tuple(revision if it is before else it for it in self.revisions)
+        self._current = revision.number
         recorded = self.recorded
-        self._turn_to(made, between)
+        self._turn_to(revision, between)
         self.recorded = recorded
 
     def stumble(self, problem: "pages.Problem | None") -> None:
@@ -192,9 +192,9 @@ class Explorer(PageWidget):
 
     @traitlets.validate("revision")
     def _known_revision(self, proposal: "Bunch") -> int:
-        known = [it.number for it in self.revisions]
-        if proposal["value"] not in known:
-            raise traitlets.TraitError(f"revision: {proposal['value']}; there are {known}")
+        numbers = [it.number for it in self.revisions]
+        if proposal["value"] not in numbers:
+            raise traitlets.TraitError(f"revision: {proposal['value']}; there are {numbers}")
         return int(proposal["value"])
 
     @traitlets.observe("revision")
@@ -278,8 +278,8 @@ class Explorer(PageWidget):
         # Here and not where it is observed: two lines may be equal, and still be two places.
         if self.state.get("selected", "") != entity:
             self.state = {"selected": entity}
-        given = value.node if is_tensor(value) else value
-        return self._shown.live.object(entity) if isinstance(value, str) else given
+        target = value.node if is_tensor(value) else value
+        return self._shown.live.object(entity) if isinstance(value, str) else target
 
     @traitlets.observe("state")
     def _follow_state(self, change: "Bunch") -> None:
@@ -401,27 +401,27 @@ def _shown(
     program = following.program_of(subject, inputs, **state)
     if program is None:
         return Explorer(compilation, checks, **state)
-    found = following.earlier(program)
-    if found is None:
-        found = Explorer(compilation, checks, **state)
-        following.follow(found, program)
-        found.stumble(None)  # and says what it follows
-        return found
-    return _again(found, program, compilation, checks)
+    earlier = following.earlier(program)
+    if earlier is None:
+        earlier = Explorer(compilation, checks, **state)
+        following.follow(earlier, program)
+        earlier.stumble(None)  # and says what it follows
+        return earlier
+    return _again(earlier, program, compilation, checks)
 
 
 def _again(
-    found: Explorer, program: following.Program, compilation: "Compilation", checks: Checks | None
+    earlier: Explorer, program: following.Program, compilation: "Compilation", checks: Checks | None
 ) -> Explorer:
     """The explorer that this call made when its cell ran before, with what it gives now.
 
     It is the same one, so that it is at the same place, also in a tab of its own.
     """
-    before = following.follow(found, program)
-    found.follow(compilation, checks, in_cell=True)
+    before = following.follow(earlier, program)
+    earlier.follow(compilation, checks, in_cell=True)
     if before is not None and program.state != before.state:
-        found.state = dict(program.state)
-    return found
+        earlier.state = dict(program.state)
+    return earlier
 
 
 def bisect(subject: object, *inputs: object) -> Explorer:
@@ -432,15 +432,16 @@ def bisect(subject: object, *inputs: object) -> Explorer:
     from compiler.ask.bisect import bisect as search
 
     compilation = compilation_of(subject, *inputs, by="bisect")
-    found = search(compilation)
+    culprit = search(compilation)
     state: dict[str, object] = {}
-    if found.place >= 0:
-        state = {"stage": "passes", "pass": found.place, "step": found.step or -1, "view": "graph",
-                 "folding": "none"}  # the wrong node is to be seen, not the call that it is in
-        if found.match is not None:
-            state["selected"] = compilation.passes[found.place].entity(found.match.after)
-    explorer = Explorer(compilation, bisected(found), **state)
-    explorer.bisection = found
+    if culprit.place >= 0:
+        # Unfolded, so that the wrong node itself is visible, not the call that contains it.
+        state = {"stage": "passes", "pass": culprit.place, "step": culprit.step or -1,
+                 "view": "graph", "folding": "none"}  # fmt: skip
+        if culprit.match is not None:
+            state["selected"] = compilation.passes[culprit.place].entity(culprit.match.after)
+    explorer = Explorer(compilation, bisected(culprit), **state)
+    explorer.bisection = culprit
     return explorer
 
 

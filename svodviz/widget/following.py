@@ -81,8 +81,8 @@ class Program:
         other = next((it for it in bound if it is not self.subject and may_follow(it)), None)
         subject = self.subject if other is None else other
         inputs = tuple(
-            next((namespace[it] for it in names if it in namespace), given)
-            for names, given in zip(self.input_names, self.inputs, strict=True)
+            next((namespace[it] for it in names if it in namespace), value)
+            for names, value in zip(self.input_names, self.inputs, strict=True)
         )
         # Of several names, the one that was bound anew is followed from now on.
         names = tuple(it for it in self.names if namespace.get(it) is subject) or self.names
@@ -115,34 +115,34 @@ def watched(
     subject: object, inputs: tuple[object, ...], namespace: Mapping[str, object]
 ) -> Watched:
     """Everything that distinguishes a program: its functions with their text, values they read."""
-    found: Watched = {f"input {number}": Itself(it) for number, it in enumerate(inputs)}
+    objects: Watched = {f"input {number}": Itself(it) for number, it in enumerate(inputs)}
     if is_explorable(subject) or not callable(subject):
-        found[""] = Itself(subject)
+        objects[""] = Itself(subject)
     else:
-        _watch("", inspect.unwrap(subject), namespace, found)
-    return found
+        _watch("", inspect.unwrap(subject), namespace, objects)
+    return objects
 
 
-def _watch(path: str, value: object, namespace: Mapping[str, object], found: Watched) -> None:
-    if path in found or len(found) >= MOST_WATCHED:
+def _watch(path: str, value: object, namespace: Mapping[str, object], objects: Watched) -> None:
+    if path in objects or len(objects) >= MOST_WATCHED:
         return
     if not isinstance(value, FunctionType):
-        found[path] = _token(value)
+        objects[path] = _token(value)
         return
     code = value.__code__
     is_users = value.__globals__ is namespace
     # Comments say something too: the page shows them, and finds the cell by them.
     text = tuple(linecache.getlines(code.co_filename)) if is_users else ()
-    given = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-    found[path] = (code, text, tuple(map(_token, given)))
+    defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    objects[path] = (code, text, tuple(map(_token, defaults)))
     if not is_users:
         return
     for name in _names(code):
         if name in namespace and not hasattr(builtins, name):
-            _watch(name, namespace[name], namespace, found)
+            _watch(name, namespace[name], namespace, objects)
     for name, cell in zip(code.co_freevars, value.__closure__ or (), strict=True):
         try:
-            _watch(f"{path}.{name}", cell.cell_contents, namespace, found)
+            _watch(f"{path}.{name}", cell.cell_contents, namespace, objects)
         except ValueError:
             continue  # it is not filled yet
 
@@ -210,8 +210,8 @@ def follow(explorer: Follower, program: Program) -> Program | None:
     before = _programs.pop(explorer, None)
     if program.cell is None:
         names = (program.names, program.input_names)
-        same = [it for it, known in _programs.items()
-                if known.cell is None and (known.names, known.input_names) == names]  # fmt: skip
+        same = [it for it, other in _programs.items()
+                if other.cell is None and (other.names, other.input_names) == names]  # fmt: skip
         for earlier_one in same:
             leave(earlier_one)
     for oldest in list(_programs)[: max(0, len(_programs) + 1 - MOST_FOLLOWERS)]:
@@ -245,12 +245,12 @@ def earlier(program: Program) -> Any:
     """
     if program.cell is None:
         return None
-    for explorer, known in list(_programs.items()):
-        if known.cell is None or known.cell.run == program.cell.run:
+    for explorer, other in list(_programs.items()):
+        if other.cell is None or other.cell.run == program.cell.run:
             continue
-        if (known.cell.id, known.cell.call) != (program.cell.id, program.cell.call):
+        if (other.cell.id, other.cell.call) != (program.cell.id, program.cell.call):
             continue
-        if known.names == program.names:
+        if other.names == program.names:
             return explorer
         leave(explorer)
     return None
@@ -261,22 +261,22 @@ def after_cell(*_: object) -> None:
     shell = get_ipython()
     if shell is None:
         return
-    made: Made = {}
+    compiled: Made = {}
     for explorer, program in list(_programs.items()):
         try:
-            _look(explorer, program, shell.user_ns, made)
+            _look(explorer, program, shell.user_ns, compiled)
         except KeyboardInterrupt:
             explorer.stumble({"words": "interrupted", "place": "", "text": ""})
             return
 
 
 def _look(
-    explorer: Follower, program: Program, namespace: Mapping[str, object], made: Made
+    explorer: Follower, program: Program, namespace: Mapping[str, object], compiled: Made
 ) -> None:
     now = program.now(namespace)
     if not program.names or now.watched == program.watched:
         return
-    compilation = _compiled(now, made)
+    compilation = _compiled(now, compiled)
     # Looked at again: a function may bind names while it runs.
     _programs[explorer] = now.now(namespace)
     if isinstance(compilation, Exception):
@@ -285,23 +285,23 @@ def _look(
         explorer.follow(compilation)
 
 
-def _compiled(program: Program, made: Made) -> "Compilation | Exception":
+def _compiled(program: Program, compiled: Made) -> "Compilation | Exception":
     """The compilation of a program, or why there is none; once for all that follow the same."""
     parts = tuple(map(Itself, (program.subject, *program.inputs)))
-    if parts not in made:
+    if parts not in compiled:
         try:
-            made[parts] = compilation_of(program.subject, *program.inputs)
+            compiled[parts] = compilation_of(program.subject, *program.inputs)
         except Exception as error:
-            made[parts] = error
-    return made[parts]
+            compiled[parts] = error
+    return compiled[parts]
 
 
 def problem_of(error: BaseException) -> "pages.Problem":
     """An error with the line of the user's program that it came from."""
     lines = users_lines(error.__traceback__)
-    own = getattr(error, "origin", None) or (lines[-1] if lines else None)
+    origin = getattr(error, "origin", None) or (lines[-1] if lines else None)
     return {
         "words": "\n".join(map(visible, f"{type(error).__name__}: {error}".splitlines())),
-        "place": visible(own.place) if own else "",
-        "text": visible(own.text) if own else "",
+        "place": visible(origin.place) if origin else "",
+        "text": visible(origin.text) if origin else "",
     }

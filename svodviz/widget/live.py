@@ -55,8 +55,8 @@ class Live:
             return value or ""
         wanted = value.node if is_tensor(value) else value
         for stage in BY_ID:
-            for entity, found in self._of(stage):
-                if found is wanted:
+            for entity, node_entity in self._of(stage):
+                if node_entity is wanted:
                     return entity
         raise LookupError(f"this {type(value).__name__} is no part of what is explored")
 
@@ -124,5 +124,5 @@ def _scheduled(schedule: "Schedule") -> Iterator[Pair]:
         operation = item.operation
         for it in (*operation.arguments, *operation.writes, *operation.reads):
             yield f"schedule:buffer {buffers.number(it)}", it
-    for number, found in enumerate(schedule.opportunities):
-        yield f"schedule:fusion {number}", found
+    for number, opportunity in enumerate(schedule.opportunities):
+        yield f"schedule:fusion {number}", opportunity

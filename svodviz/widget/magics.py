@@ -86,10 +86,10 @@ class ExplorerMagics(Magics):
             value: object = eval(compile(ast.Expression(last.value), name, "eval"), names)
             if is_explorable(value):
                 return value
-        found = [names[it] for it in _bound(tree) if is_explorable(names.get(it))]
-        if not found:
+        results = [names[it] for it in _bound(tree) if is_explorable(names.get(it))]
+        if not results:
             raise UsageError("%%explore: the cell neither ends in a tensor nor binds one to a name")
-        return found[-1]
+        return results[-1]
 
 
 def _alone(now: "Compilation", state: dict[str, object]) -> Shown:

@@ -55,8 +55,8 @@ class Revision:
             return
         later = cast("pages.Later", self.later)
         names = [*self.data["entities"], *(later["entities"] if later else ())]
-        made = [it for it in stages if not it.get("later")]
-        self.changes |= self.between.rows(made, {name: at for at, name in enumerate(names)})
+        ready = [it for it in stages if not it.get("later")]
+        self.changes |= self.between.rows(ready, {name: at for at, name in enumerate(names)})
         if self.rest is None:
             self.between = None  # nothing is compared any more: the compilation before may go
 
@@ -64,11 +64,11 @@ class Revision:
         """Makes what its page opened without; whether there was anything."""
         if self.rest is None:
             return False
-        made = self.rest.made()
+        later = self.rest.made()
         self.rest = None
-        self.entities.update(made["entities"])
-        self.later = dict(made)
-        self._mark(made["stages"])
+        self.entities.update(later["entities"])
+        self.later = dict(later)
+        self._mark(later["stages"])
         return True
 
     @cached_property
@@ -106,10 +106,10 @@ def is_same(before: Revision, now: Revision, between: Changes, call: str = "") -
 
     The cell of the `call` of explore does not count; `between` are the changes between both.
     """
-    known = {it["text"] for it in before.cells}
+    texts = {it["text"] for it in before.cells}
     files = files_of(now.compilation)
     new = (it for it, file in zip(now.cells, files, strict=True) if file != call)
-    return all(it["text"] in known for it in new) and between.is_none
+    return all(it["text"] in texts for it in new) and between.is_none
 
 
 def changes(before: Revision, now: "Compilation", call: str = "") -> Changes:
@@ -140,25 +140,25 @@ def place_in(state: "State", old: Revision, new: Revision, between: Changes) -> 
     """
 
     def after(entity: str) -> str:
-        found = between.counterpart(entity) if entity else ""
-        return found if found in new.entities else ""
+        partner = between.counterpart(entity) if entity else ""
+        return partner if partner in new.entities else ""
 
-    found: State = {**state}
+    moved: State = {**state}
     if "selected" in state:
-        found["selected"] = after(state["selected"])
+        moved["selected"] = after(state["selected"])
     if "path" in state:
-        found["path"] = after(state["path"])
+        moved["path"] = after(state["path"])
     if "only" in state:
-        found["only"] = [it for it in map(after, state["only"]) if it]
+        moved["only"] = [it for it in map(after, state["only"]) if it]
     if state.get("unit") and state.get("stage") in WITH_GRAPHS:
-        found["unit"] = between.unit(state["stage"], state["unit"])
+        moved["unit"] = between.unit(state["stage"], state["unit"])
     if "pass" in state:
-        found["pass"] = _pass_in(old.compilation, state["pass"], new.compilation)
-        is_same = found["pass"] < len(new.compilation.passes) and _rewrites(
+        moved["pass"] = _pass_in(old.compilation, state["pass"], new.compilation)
+        is_same = moved["pass"] < len(new.compilation.passes) and _rewrites(
             old.compilation, state["pass"]
-        ) == _rewrites(new.compilation, found["pass"])
-        found["step"] = state.get("step", -1) if is_same else -1
-    return found
+        ) == _rewrites(new.compilation, moved["pass"])
+        moved["step"] = state.get("step", -1) if is_same else -1
+    return moved
 
 
 def _pass_in(old: "Compilation", position: int, new: "Compilation") -> int:
@@ -167,10 +167,10 @@ def _pass_in(old: "Compilation", position: int, new: "Compilation") -> int:
         return 0
     wanted = old.passes[position]
     alike = [at for at, it in enumerate(old.passes[:position]) if _same_pass(it, wanted)]
-    found = [at for at, it in enumerate(new.passes) if _same_pass(it, wanted)]
-    if not found:
+    positions = [at for at, it in enumerate(new.passes) if _same_pass(it, wanted)]
+    if not positions:
         return max(0, min(position, len(new.passes) - 1))
-    return found[min(len(alike), len(found) - 1)]
+    return positions[min(len(alike), len(positions) - 1)]
 
 
 def _same_pass(a: "PassRecord", b: "PassRecord") -> bool:

@@ -73,8 +73,8 @@ class SideBySide(PageWidget):
     def __repr__(self) -> str:
         a, b = self.comparison.names
         stages = ("passes", *DECIDING)
-        found = [it for it in stages if self.comparison.differs(it)]
-        words = f"differ in {', '.join(found)}" if found else "no difference"
+        differing = [it for it in stages if self.comparison.differs(it)]
+        words = f"differ in {', '.join(differing)}" if differing else "no difference"
         return f"{a} and {b} side by side: {words}"
 
     def _repr_mimebundle_(self, **arguments: object) -> "MimeBundle":

@@ -55,26 +55,26 @@ def check_all(compilation: "Compilation") -> Checks:
     from compiler.ask.check_passes import Bench, check_passes
     from compiler.core.errors import CompileError
 
-    found = Checks()
+    checks = Checks()
     try:
-        found.passes = dict(enumerate(check_passes(compilation)))
+        checks.passes = dict(enumerate(check_passes(compilation)))
         rows = {row.stage: row for row in compilation.check().rows}
         bench = Bench(compilation)
     except CompileError as error:
         return Checks(note=f"nothing was checked: {error.problem}")
     for stage, names in STAGES.items():
         there = [rows[name] for name in names if name in rows]
-        found.stages |= {stage: _one_of(there, len(names))} if there else {}
-    found.stages["graph"] = rows["graph"]
+        checks.stages |= {stage: _one_of(there, len(names))} if there else {}
+    checks.stages["graph"] = rows["graph"]
     until = time.monotonic() + SECONDS
     for place, record in enumerate(compilation.passes):
-        is_judged = found.passes[place].ok is not None
+        is_judged = checks.passes[place].ok is not None
         for count in range(1, len(record.matches) + 1 if is_judged else 1):
             if time.monotonic() > until:
-                found.note = "rewrites were checked one by one as far as time allowed"
-                return found
-            found.steps[place, count] = bench.row(record, record.program_after(count))
-    return found
+                checks.note = "rewrites were checked one by one as far as time allowed"
+                return checks
+            checks.steps[place, count] = bench.row(record, record.program_after(count))
+    return checks
 
 
 def _one_of(rows: "Sequence[Row]", names: int) -> "Row":
@@ -88,20 +88,22 @@ def _one_of(rows: "Sequence[Row]", names: int) -> "Row":
 
 def tried(bisection: "Bisection") -> Checks:
     """The marks of what a bisection tried."""
-    found = Checks()
+    checks = Checks()
     stages = {name: stage for stage, names in STAGES.items() for name in names}
-    known: dict[str, list[Row]] = {}
+    rows_by_pass: dict[str, list[Row]] = {}
     for row, place in zip(bisection.tried, bisection.places, strict=True):
         if AFTER_REWRITE in row.stage:
-            found.steps[bisection.place, place] = row
+            checks.steps[bisection.place, place] = row
         elif place >= 0:
-            found.passes[place] = row
+            checks.passes[place] = row
         elif row.stage in stages:
-            known.setdefault(stages[row.stage], []).append(row)
-    found.stages = {stage: _one_of(rows, len(STAGES[stage])) for stage, rows in known.items()}
+            rows_by_pass.setdefault(stages[row.stage], []).append(row)
+    checks.stages = {
+        stage: _one_of(rows, len(STAGES[stage])) for stage, rows in rows_by_pass.items()
+    }
     if bisection.row is not None and bisection.place >= 0:
-        found.passes[bisection.place] = bisection.row
-    return found
+        checks.passes[bisection.place] = bisection.row
+    return checks
 
 
 def check_rows(checks: Checks, compilation: "Compilation") -> "records.Checks":

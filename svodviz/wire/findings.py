@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 def finding_rows(compilation: "Compilation") -> "records.Findings":
     """The findings in their order."""
-    found = compilation.findings
+    findings = compilation.findings
     return {
-        "rows": [_row(each) for each in found],
-        "looked_for": [visible(words) for words in found.looked_for],
+        "rows": [_row(each) for each in findings],
+        "looked_for": [visible(words) for words in findings.looked_for],
     }
 
 
-def _row(found: "Finding") -> "records.FindingRow":
+def _row(finding: "Finding") -> "records.FindingRow":
     return {
-        "rule": visible(found.rule),
-        "words": visible(found.words),
-        "instead": visible(found.instead),
-        "brings": visible(found.brings),
-        "subject": visible(found.subject),
-        "stage": found.stage,
-        "view": found.view,
-        "numbers": [[visible(cell) for cell in number.cells] for number in found.numbers],
-        "place": visible(found.place),
-        "text": visible(found.text.strip()),
-        "line": visible(found.line),
+        "rule": visible(finding.rule),
+        "words": visible(finding.words),
+        "instead": visible(finding.instead),
+        "brings": visible(finding.brings),
+        "subject": visible(finding.subject),
+        "stage": finding.stage,
+        "view": finding.view,
+        "numbers": [[visible(cell) for cell in number.cells] for number in finding.numbers],
+        "place": visible(finding.place),
+        "text": visible(finding.text.strip()),
+        "line": visible(finding.line),
     }

@@ -44,21 +44,21 @@ def _names(schedule: "Schedule") -> dict[int, str | int]:
 
 
 def _row(
-    name: str, found: "FusionOpportunity", schedule: "Schedule", place: dict[int, int],
+    name: str, opportunity: "FusionOpportunity", schedule: "Schedule", place: dict[int, int],
     entities: Entities,
 ) -> "records.FusionRow":  # fmt: skip
-    ends = (found.first, found.second)
+    ends = (opportunity.first, opportunity.second)
     return {
         "e": entities.number(name, [schedule.entity(it) for it in ends]),
         "from": place[ends[0]],
         "to": place[ends[1]],
-        "type": visible(found.fusion_type),
-        "score": rounded(found.score),
-        "change": rounded(found.change),
-        "saved": found.bytes_saved,
-        "taken": found.taken,
-        "value": visible(found.value),
-        "reason": visible(found.reason),
-        "numbers": number_rows(found.reason),
+        "type": visible(opportunity.fusion_type),
+        "score": rounded(opportunity.score),
+        "change": rounded(opportunity.change),
+        "saved": opportunity.bytes_saved,
+        "taken": opportunity.taken,
+        "value": visible(opportunity.value),
+        "reason": visible(opportunity.reason),
+        "numbers": number_rows(opportunity.reason),
         "times": 0,
     }

@@ -36,8 +36,8 @@ class Grounds:
         """The playground of a kernel; "" is the one that takes longest."""
         from compiler.playground.playground import Playground
 
-        made = self.by_kernel.get(kernel) or Playground(self.compilation, kernel)
-        return self.by_kernel.setdefault(made.name, made)
+        playground = self.by_kernel.get(kernel) or Playground(self.compilation, kernel)
+        return self.by_kernel.setdefault(playground.name, playground)
 
     def trace(self, play: "Playground", point: "Point") -> "AccessTrace | None":
         """The trace of a point's accesses, recorded once."""
@@ -89,8 +89,8 @@ KEPT_AS = "_svodviz_grounds"
 
 def grounds_of(compilation: "Compilation") -> Grounds:
     """The playgrounds of a compilation, shared by its explorers."""
-    made: Grounds = vars(compilation).setdefault(KEPT_AS, Grounds(compilation))
-    return made
+    grounds: Grounds = vars(compilation).setdefault(KEPT_AS, Grounds(compilation))
+    return grounds
 
 
 def recorded(compilation: "Compilation") -> "answers.Playground":
@@ -149,12 +149,12 @@ def limits(explorer: Asked, arguments: Arguments, progress: Progress) -> "answer
 def tuning_rows(compilation: "Compilation") -> "dict[str, answers.Tuning]":
     """The search of each kernel that was tuned, or that could not be."""
     return {
-        visible(made.name): {
-            "words": visible(made.words),
-            "best": made.best.number,
-            "trials": [_trial(trial) for trial in made.tried],
+        visible(tuning.name): {
+            "words": visible(tuning.words),
+            "best": tuning.best.number,
+            "trials": [_trial(trial) for trial in tuning.tried],
         }
-        for made in compilation.tuning
+        for tuning in compilation.tuning
     }
 
 

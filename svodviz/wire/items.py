@@ -28,9 +28,9 @@ Fact: TypeAlias = str | int | float | Sequence[int] | Sequence[str] | None
 class Buffers:
     """Numbers the buffers of a schedule in the order of their first mention."""
 
-    def __init__(self, entities: Entities, known: "dict[Node, str]") -> None:
+    def __init__(self, entities: Entities, names: "dict[Node, str]") -> None:
         self.entities = entities
-        self.known = known
+        self.known = names
         self.rows: list[records.BufferRow] = []
         self._numbers: dict[Buffer, int] = {}
 
@@ -80,8 +80,8 @@ def lane_of(operation: "Operation") -> str:
 
 def lanes_of(items: "Iterable[ScheduleItem]") -> list[str]:
     """The lanes of a schedule: devices by name and number, the host last."""
-    found = {lane_of(item.operation) for item in items}
-    return sorted(found, key=lambda lane: (lane == HOST, _parts(lane)))
+    lanes = {lane_of(item.operation) for item in items}
+    return sorted(lanes, key=lambda lane: (lane == HOST, _parts(lane)))
 
 
 def _parts(lane: str) -> tuple[str, int, str]:
@@ -129,8 +129,8 @@ def fixed_of(operation: "Operation") -> "Fixed":
 
 def _arguments(operation: "Operation", buffers: Buffers) -> "list[tuple[int, records.Use]]":
     reads, writes = operation.reads, operation.writes
-    found = dict.fromkeys((*operation.arguments, *writes, *reads))
-    return [(buffers.number(it), _use(it in reads, it in writes)) for it in found]
+    arguments = dict.fromkeys((*operation.arguments, *writes, *reads))
+    return [(buffers.number(it), _use(it in reads, it in writes)) for it in arguments]
 
 
 def _use(is_read: bool, is_written: bool) -> "records.Use":
@@ -141,8 +141,8 @@ def _use(is_read: bool, is_written: bool) -> "records.Use":
 
 def _facts(operation: "Operation") -> list[tuple[str, str]]:
     """Further facts of an operation: its attributes other than its buffers."""
-    told = (("device", ", ".join(operation.devices) or "CPU"), *_told(operation))
-    return [(name, visible(_words(it))) for name, it in told if _is_told(it)]
+    facts = (("device", ", ".join(operation.devices) or "CPU"), *_told(operation))
+    return [(name, visible(_words(it))) for name, it in facts if _is_told(it)]
 
 
 def _told(operation: "Operation") -> tuple[tuple[str, Fact], ...]:
@@ -182,10 +182,10 @@ def _is_told(value: Fact) -> bool:
 
 def _loops_of(schedule: "Schedule", position: int, cost: "ItemAnalysis") -> list[tuple[str, str]]:
     """A kernel's registers and iteration space, where the schedule knows its loops."""
-    told: tuple[tuple[str, Fact], ...] = (
+    loops: tuple[tuple[str, Fact], ...] = (
         ("registers", cost.registers), ("in vectors", cost.occupancy)
     )  # fmt: skip
-    rows = [(name, _words(it)) for name, it in told if _is_told(it)]
+    rows = [(name, _words(it)) for name, it in loops if _is_told(it)]
     space = schedule.spaces[position] if position < len(schedule.spaces) else None
     rows += [("iteration space", line) for line in str(space or "").splitlines()]
     return [(name, visible(text)) for name, text in rows]
@@ -218,30 +218,30 @@ def dependency_rows(schedule: "Schedule", buffers: Buffers) -> "list[records.Dep
 
 def loop_rows(schedule: "Schedule") -> "list[records.LoopItems]":
     """The loops that were unrolled: items that come from one call of the kernel graph."""
-    found: dict[tuple[object, ...], list[int]] = {}
+    rows: dict[tuple[object, ...], list[int]] = {}
     for position, item in enumerate(schedule.items):
         operation, parents = item.operation, tuple(schedule.parents[position])
         if parents or fixed_of(operation):
             names = tuple(name for name, _ in fixed_of(operation))
             key = (parents, word_of(operation), operation.name, lane_of(operation), names)
-            found.setdefault(key, []).append(position)
+            rows.setdefault(key, []).append(position)
     return [
         {"label": _label([fixed_of(schedule.items[it].operation) for it in positions]),
          "items": positions}
-        for positions in found.values() if len(positions) > 1
+        for positions in rows.values() if len(positions) > 1
     ]  # fmt: skip
 
 
 def share_rows(schedule: "Schedule", entities: Entities) -> "list[records.SharedWork]":
     """The nodes that do the work of each item, computed once for items of one call."""
-    found: dict[tuple[tuple[str, OwnWork], ...], list[int]] = {}
+    rows: dict[tuple[tuple[str, OwnWork], ...], list[int]] = {}
     for position, row in enumerate(schedule.shares):
-        found.setdefault(row, []).append(position)
+        rows.setdefault(row, []).append(position)
     return [
         {"items": positions,
-         "nodes": [(entities.number(entity), own.time, own.operations, own.read, own.written)
-                   for entity, own in row]}
-        for row, positions in found.items()
+         "nodes": [(entities.number(entity), it.time, it.operations, it.read, it.written)
+                   for entity, it in row]}
+        for row, positions in rows.items()
     ]  # fmt: skip
 
 

@@ -57,19 +57,19 @@ class Rest:
             for row in STAGES
             if row.late
         ]
-        known = len(self.begun["entities"])
-        made: pages.Later = {
+        begun_count = len(self.begun["entities"])
+        rest: pages.Later = {
             "stages": stages,
-            "entities": self.entities.names[known:],
-            "parents": self.entities.parents[known:],
+            "entities": self.entities.names[begun_count:],
+            "parents": self.entities.parents[begun_count:],
             "values": values,
             "unseen": unseen,
             "operations": operation_words(stages, ()),
             "notes": notes,
         }
         if "modules" in self.begun:
-            made["codes"] = module_codes(self.compilation)
-        return made
+            rest["codes"] = module_codes(self.compilation)
+        return rest
 
     def _values(self, notes: list[str]) -> "tuple[dict[str, records.Value], list[records.Unseen]]":
         """The values of nodes, and of loops and instructions inside of kernels."""
@@ -83,7 +83,7 @@ def joined(data: "pages.Wire", later: "pages.Later | None") -> "pages.Wire":
     if not later:
         return {**data, "stages": [_unmade(it) for it in data["stages"]]}
     arrived = {it["id"]: it for it in later["stages"]}
-    made: pages.Wire = {
+    whole: pages.Wire = {
         **data,
         "stages": [arrived.get(it["id"]) or _unmade(it) for it in data["stages"]],
         "operations": data["operations"] | later["operations"],
@@ -94,8 +94,8 @@ def joined(data: "pages.Wire", later: "pages.Later | None") -> "pages.Wire":
         "notes": data["notes"] + later["notes"],
     }
     if "codes" in later:
-        made["codes"] = later["codes"]
-    return made
+        whole["codes"] = later["codes"]
+    return whole
 
 
 def _unmade(stage: "records.Stage") -> "records.Stage":

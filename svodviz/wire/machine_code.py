@@ -60,13 +60,13 @@ def hot(explorer: Asked, arguments: Arguments, progress: Progress) -> "answers.H
 
 def recorded_hot(compilation: "Compilation") -> "answers.Recorded":
     """The hot instructions of every kernel, for an export. Runs the program once for each."""
-    found: answers.Recorded = {}
+    answers_by_kernel: answers.Recorded = {}
     for name in (visible(loops.name) for loops in compilation.loops):
         try:
-            found[key_of("hot", {"kernel": name})] = _hot(compilation, name)
+            answers_by_kernel[key_of("hot", {"kernel": name})] = _hot(compilation, name)
         except Exception as error:  # a program without its data is still worth exploring
-            found[key_of("hot", {"kernel": name})] = {"problem": visible(f"{error}")}
-    return found
+            answers_by_kernel[key_of("hot", {"kernel": name})] = {"problem": visible(f"{error}")}
+    return answers_by_kernel
 
 
 def machine_rows() -> "list[pages.Machine]":
@@ -94,21 +94,21 @@ def recorded(compilation: "Compilation") -> "answers.Recorded":
     for machine, *_ in machine_rows():
         key = key_of("assembly_for", {"machine": machine})
         questions[key] = partial(_assembly, compilation, machine)
-    found: answers.Recorded = {}
+    answers_by_kernel: answers.Recorded = {}
     for key, answer in questions.items():
         try:
-            found[key] = answer()
+            answers_by_kernel[key] = answer()
         except Exception as error:  # a machine that this LLVM lacks must not spoil the export
-            found[key] = {"problem": visible(f"{error}")}
-    return found
+            answers_by_kernel[key] = {"problem": visible(f"{error}")}
+    return answers_by_kernel
 
 
 def flow_row(listing: "Listing") -> "records.Flow":
     """Blocks and jumps of assembly."""
-    found = listing.flow
+    flow = listing.flow
     return {
-        "blocks": [(visible(b.label), b.first, b.end, list(b.loops)) for b in found.blocks],
-        "jumps": [(j.source, j.target, j.way, j.is_back) for j in found.jumps],
+        "blocks": [(visible(b.label), b.first, b.end, list(b.loops)) for b in flow.blocks],
+        "jumps": [(j.source, j.target, j.way, j.is_back) for j in flow.jumps],
     }
 
 
@@ -133,32 +133,32 @@ def _passes(compilation: "Compilation", kernel: str, level: int) -> "answers.Llv
 
 def _latencies(compilation: "Compilation", kernel: str) -> "answers.Latencies":
     names = {visible(loops.name): loops.name for loops in compilation.loops}
-    found = compilation.latencies(names.get(kernel, kernel))
+    estimate = compilation.latencies(names.get(kernel, kernel))
     return {
-        "kernel": visible(found.kernel),
-        "number": found.number,
-        "processor": visible(found.processor),
-        "cycles": [-1 if it is None else it for it in found.cycles],
+        "kernel": visible(estimate.kernel),
+        "number": estimate.number,
+        "processor": visible(estimate.processor),
+        "cycles": [-1 if it is None else it for it in estimate.cycles],
     }
 
 
 def _hot(compilation: "Compilation", kernel: str) -> "answers.Hot":
     names = {visible(loops.name): loops.name for loops in compilation.loops}
-    found = compilation.hot(names.get(kernel, kernel))
+    counts = compilation.hot(names.get(kernel, kernel))
     source = compilation.user_source
     return {
-        "kernel": visible(found.kernel),
-        "number": found.number,
-        "measured": found.is_measured,
-        "how": visible(found.how),
-        "rows": [number(it) for it in found.shares],
-        "blocks": [number(it) for it in found.blocks],
-        "runs": list(found.runs),
+        "kernel": visible(counts.kernel),
+        "number": counts.number,
+        "measured": counts.is_measured,
+        "how": visible(counts.how),
+        "rows": [number(it) for it in counts.shares],
+        "blocks": [number(it) for it in counts.blocks],
+        "runs": list(counts.runs),
         "lines": [
             (number(share), visible(at.place), visible(at.text.strip()),
              visible(source.entities.get((at.file, at.line), "")))
             if at else (number(share), "", "", "")
-            for at, share in found.lines
+            for at, share in counts.lines
         ],
     }  # fmt: skip
 

@@ -32,21 +32,21 @@ def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> "answer
 def recorded_matches(compilation: "Compilation") -> "answers.Recorded":
     """The answers on all rewrites, as far as time allows."""
     until = time.monotonic() + SECONDS
-    found: answers.Recorded = {}
+    answers_by_step: answers.Recorded = {}
     for place, record in enumerate(compilation.passes):
         for step in range(1, 1 + len(record.matches)):
             if time.monotonic() > until:
-                return found
+                return answers_by_step
             key = key_of("matched", {"pass": place, "step": step})
-            found[key] = _row(compilation, record, step)
-    return found
+            answers_by_step[key] = _row(compilation, record, step)
+    return answers_by_step
 
 
 def _row(compilation: "Compilation", record: "PassRecord", step: int) -> "answers.Matches":
     from compiler.ask.matched import matched
 
-    found = matched(compilation, record, step) if record.matches else None
-    if found is None:
+    match = matched(compilation, record, step) if record.matches else None
+    if match is None:
         return {"bindings": [], "ns": 0}
-    rows = [(visible(name), visible(value)) for name, value in found.bindings]
-    return {"bindings": rows, "ns": found.nanoseconds}
+    rows = [(visible(name), visible(value)) for name, value in match.bindings]
+    return {"bindings": rows, "ns": match.nanoseconds}

@@ -64,26 +64,26 @@ def is_measurable(compilation: "Compilation") -> bool:
     return bool(compilation.schedule.items)
 
 
-def measured_row(found: "Measurement") -> "answers.Measurement":
+def measured_row(measurement: "Measurement") -> "answers.Measurement":
     """The answer."""
     row: answers.Measurement = {
-        "items": [_item(found, position) for position in range(len(found.schedule.items))],
-        "path": list(found.critical_path),
-        "whole": None if found.whole is None else number(found.whole),
-        "call": number(found.call),
-        "rounds": found.rounds,
-        "machine": visible(found.machine),
-        "notes": [visible(note) for note in found.notes],
-        "results": [preview(array) for array in found.results],
-        "seconds": number(found.seconds),
+        "items": [_item(measurement, at) for at in range(len(measurement.schedule.items))],
+        "path": list(measurement.critical_path),
+        "whole": None if measurement.whole is None else number(measurement.whole),
+        "call": number(measurement.call),
+        "rounds": measurement.rounds,
+        "machine": visible(measurement.machine),
+        "notes": [visible(note) for note in measurement.notes],
+        "results": [preview(array) for array in measurement.results],
+        "seconds": number(measurement.seconds),
     }
-    if found.timeline is not None:
-        row["lanes"] = lanes_row(cast("Timeline", found.timeline))
+    if measurement.timeline is not None:
+        row["lanes"] = lanes_row(cast("Timeline", measurement.timeline))
     return row
 
 
-def _item(found: "Measurement", position: int) -> "answers.Time | None":
-    time, when = found.by_item.get(position), found.timings[position]
+def _item(measurement: "Measurement", position: int) -> "answers.Time | None":
+    time, when = measurement.by_item.get(position), measurement.timings[position]
     if time is None:
         return None
     return {
@@ -95,5 +95,5 @@ def _item(found: "Measurement", position: int) -> "answers.Time | None":
         "late": when.latest_start,
         "cost": when.cost,
         "critical": when.is_critical,
-        "bound": visible(found.bound(time)),
+        "bound": visible(measurement.bound(time)),
     }

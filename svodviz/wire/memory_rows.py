@@ -25,8 +25,8 @@ MOST_PLACES = 600  # the largest; the number of others is stated
 def memory_row(schedule: "Schedule", buffers: Buffers) -> "records.Memory":
     """Live bytes while each item runs, and the place of each buffer."""
     lives = [(buffers.number(it.buffer), it.first, it.last) for it in schedule.lifetimes]
-    made = [it for it in lives if buffers.rows[it[0]]["made"]]
-    alive = _alive(made, buffers, len(schedule.items))
+    produced = [it for it in lives if buffers.rows[it[0]]["made"]]
+    alive = _alive(produced, buffers, len(schedule.items))
     inputs = sum(buffers.rows[it[0]]["bytes"] for it in lives if not buffers.rows[it[0]]["made"])
     plan = schedule.memory_plan
     return {
@@ -86,12 +86,12 @@ def _used_before(place: "Place", places: "list[Place]") -> list[int]:
     """The places whose bytes this one takes over directly: nothing stood there in between."""
     if place.offset is None or not place.size:
         return []
-    found = [
+    earlier = [
         (it.last, number) for number, it in enumerate(places)
         if it.offset is not None and it.size and it.last < place.first and _overlap(it, place)
     ]  # fmt: skip
     taken: list[int] = []
-    for last, number in sorted(found, reverse=True):
+    for last, number in sorted(earlier, reverse=True):
         it = places[number]
         if not any(places[by].first > last and _overlap(it, places[by]) for by in taken):
             taken.append(number)

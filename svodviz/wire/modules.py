@@ -27,16 +27,16 @@ def module_table(compilation: "Compilation", entities: Entities) -> "records.Mod
     """The tree with what is known before LLVM is asked."""
     from compiler.ask.by_module import by_module, roofs
 
-    made = by_module(compilation, with_code=False)
+    table = by_module(compilation, with_code=False)
     return {
-        "passes": [visible(it) for it in made.passes],
+        "passes": [visible(it) for it in table.passes],
         "rows": [
             _row(it, entities.number(compilation.modules.entity(at)))
-            for at, it in enumerate(made.rows)
+            for at, it in enumerate(table.rows)
         ],
         "parts": [
             [(at, _part(it.time), _part(it.operations), _part(it.moved)) for at, it in row.items()]
-            for row in made.parts
+            for row in table.parts
         ],
         "roofs": [None if it is None else rounded(it) for it in roofs(compilation)],
     }

@@ -15,8 +15,8 @@ def operation_words(
     """For each operation drawn in a stage or a replay what it means; those unknown are left out."""
     scenes = [unit["scene"] for stage in stages for unit in stage["units"] if unit["scene"]]
     names = {node["op"] for scene in (*scenes, *replays) for node in scene["nodes"]}
-    found = {name: _words(name) for name in sorted(names)}
-    return {name: visible(words) for name, words in found.items() if words}
+    texts = {name: _words(name) for name in sorted(names)}
+    return {name: visible(words) for name, words in texts.items() if words}
 
 
 def _words(name: str) -> str:
@@ -40,7 +40,7 @@ def _of_class(name: str) -> str:
     from compiler.lowered import instructions, machine
 
     for module in (nodes, effects, placement, loops, instructions, machine):
-        found: object = next((it for key, it in vars(module).items() if key.lower() == name), None)
-        if isinstance(found, type) and found.__doc__:
-            return found.__doc__.strip().splitlines()[0].replace("`", "")
+        member: object = next((it for key, it in vars(module).items() if key.lower() == name), None)
+        if isinstance(member, type) and member.__doc__:
+            return member.__doc__.strip().splitlines()[0].replace("`", "")
     return ""

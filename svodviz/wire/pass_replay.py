@@ -61,7 +61,7 @@ class Recorder:
 
         Returns the number of rewrites recorded.
         """
-        made = ReplayedPass()
+        replayed = ReplayedPass()
         for position, change in enumerate(changes):
             if position and self.budget <= 0:
                 break
@@ -69,24 +69,24 @@ class Recorder:
             left = [] if position else [key for key in self._attributes if key not in change.nodes]
             delta = self._advance(change, [*left, *change.removed])
             if position:
-                made.steps.append(delta)
+                replayed.steps.append(delta)
             else:
-                made.start = delta
-                made.nodes.update(dict.fromkeys(self.numbers[key] for key in self._attributes))
-                made.edges.update(dict.fromkeys(chain.from_iterable(self._incoming.values())))
-            made.nodes.update(dict.fromkeys(delta.get("n+", ())))
-            made.edges.update(dict.fromkeys(delta.get("e+", ())))
-            made.largest = max(made.largest, len(self._attributes))
-        self.passes.append(made)
-        return len(made.steps)
+                replayed.start = delta
+                replayed.nodes.update(dict.fromkeys(self.numbers[key] for key in self._attributes))
+                replayed.edges.update(dict.fromkeys(chain.from_iterable(self._incoming.values())))
+            replayed.nodes.update(dict.fromkeys(delta.get("n+", ())))
+            replayed.edges.update(dict.fromkeys(delta.get("e+", ())))
+            replayed.largest = max(replayed.largest, len(self._attributes))
+        self.passes.append(replayed)
+        return len(replayed.steps)
 
     def _advance(self, change: "Change", removed: list[str]) -> "records.Delta":
         """The delta from the graph before to this one, in which `removed` are gone."""
-        known = self._attributes
+        before = self._attributes
         rows = [
             self._take(box_of(key, attributes))
             for key, attributes in change.nodes.items()
-            if known.get(key) is not attributes and known.get(key) != attributes
+            if before.get(key) is not attributes and before.get(key) != attributes
         ]
         # A pass begins with all nodes: most read what they read before.
         moved = {key: operands for key, operands in change.operands.items()
@@ -140,22 +140,22 @@ class Recorder:
     def _runs(self) -> list[list[ReplayedPass]]:
         """Consecutive passes whose graphs fit into one layout."""
         runs: list[list[ReplayedPass]] = []
-        for made in self.passes:
-            if runs and _fit([*runs[-1], made]):
-                runs[-1].append(made)
+        for replayed in self.passes:
+            if runs and _fit([*runs[-1], replayed]):
+                runs[-1].append(replayed)
             else:
-                runs.append([made])
+                runs.append([replayed])
         return runs
 
     def _lay_out(
         self, index: int, run: list[ReplayedPass], placing: Budget
     ) -> "records.Layout | None":
-        for made in run:
-            made.layout = index
-        nodes = sorted({node for made in run for node in made.nodes})
+        for replayed in run:
+            replayed.layout = index
+        nodes = sorted({node for replayed in run for node in replayed.nodes})
         if not placing.allows(len(nodes)):
             return None
-        edges = {edge for made in run for edge in made.edges}
+        edges = {edge for replayed in run for edge in replayed.edges}
         boxes = [(node, self.boxes[node]) for node in nodes]
         arrows = [(number, arrow) for arrow, number in self.arrows.items() if number in edges]
         drawing = Drawing(tuple(it for _, it in boxes), tuple(it for _, it in arrows))
@@ -168,5 +168,5 @@ def without_empty(delta: "records.Delta") -> "records.Delta":
 
 
 def _fit(run: list[ReplayedPass]) -> bool:
-    union = {node for made in run for node in made.nodes}
-    return len(union) <= ROOM * max(made.largest for made in run) + SPARE
+    union = {node for replayed in run for node in replayed.nodes}
+    return len(union) <= ROOM * max(replayed.largest for replayed in run) + SPARE

@@ -23,15 +23,15 @@ MOST_LINES = 600
 
 def kernel_row(play: Playground, with_points: bool = True) -> "answers.TriedKernel":
     """The data that the controls need, and the points tried so far."""
-    known = play.space
+    space = play.space
     return {
         "name": visible(play.name),
         "own": text(play.own) or "plain",
         "axes": [(axis.name, axis.extent, axis.role) for axis in play.axes],
-        "lanes": known.lanes,
-        "cores": known.cores,
-        "loaded": list(known.loaded),
-        "stored": list(known.stored),
+        "lanes": space.lanes,
+        "cores": space.cores,
+        "loaded": list(space.loaded),
+        "stored": list(space.stored),
         "labels": {str(slot): visible(name) for slot, name in play.labels.items()},
         "obstacle": visible(play.obstacle),
         "points": [point_row(play, point) for point in play.points] if with_points else [],

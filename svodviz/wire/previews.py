@@ -29,7 +29,7 @@ def previews(
     rows = _drawn(stages)
     names = entities.names
     wanted = list(dict.fromkeys(node["e"] for node in rows))
-    found: dict[str, records.Value] = {}
+    values: dict[str, records.Value] = {}
     until = time.monotonic() + (SECONDS if len(wanted) <= LIMIT else HURRIED_SECONDS)
     for count, number in enumerate(wanted):
         if count >= LIMIT or time.monotonic() > until:
@@ -41,14 +41,14 @@ def previews(
             notes.append(visible(f"no values: {type(error).__name__}: {error}"))
             break
         if value is not None:
-            found[str(number)] = preview(value)
+            values[str(number)] = preview(value)
     else:
-        _note_large(compilation, rows, found, notes)
-    beginnings = _beginnings(compilation) if any(it["nan"] for it in found.values()) else {}
-    for entity, shown in found.items():
+        _note_large(compilation, rows, values, notes)
+    beginnings = _beginnings(compilation) if any(it["nan"] for it in values.values()) else {}
+    for entity, shown in values.items():
         if shown["nan"] and (began := beginnings.get(names[int(entity)])):
             shown["began"] = began
-    return found
+    return values
 
 
 @request("value")
@@ -70,8 +70,8 @@ def _beginnings(compilation: "Compilation") -> dict[str, str]:
     from compiler.ask.first_nan import began
 
     graph = compilation.optimized_graph
-    found = began(graph.nodes, lambda node: compilation.values(graph.entity(node)))
-    return {graph.entity(node): graph.entity(first) for node, first in found.items()}
+    first_nan = began(graph.nodes, lambda node: compilation.values(graph.entity(node)))
+    return {graph.entity(node): graph.entity(first) for node, first in first_nan.items()}
 
 
 def _drawn(stages: "Sequence[records.Stage]") -> "list[records.NodeRow]":
@@ -86,15 +86,15 @@ def _drawn(stages: "Sequence[records.Stage]") -> "list[records.NodeRow]":
 
 
 def _note_large(
-    compilation: "Compilation", rows: "list[records.NodeRow]", found: "dict[str, records.Value]",
+    compilation: "Compilation", rows: "list[records.NodeRow]", values: "dict[str, records.Value]",
     notes: list[str],
 ) -> None:  # fmt: skip
     """Notes the number of nodes without a value because they or their operands are too large."""
     from compiler.ask.values import MOST_ELEMENTS
 
-    left = {it["e"] for it in rows if it.get("shape") and str(it["e"]) not in found}
+    left = {it["e"] for it in rows if it.get("shape") and str(it["e"]) not in values}
     graphs = compilation.graph, compilation.optimized_graph
     largest = max((node.size for graph in graphs for node in graph.nodes), default=0)
-    if found and left and largest > MOST_ELEMENTS:
+    if values and left and largest > MOST_ELEMENTS:
         notes.append(f"no values of {len(left):,} nodes: they have more than "
                      f"{MOST_ELEMENTS:,} elements, or follow from some that do")  # fmt: skip

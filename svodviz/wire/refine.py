@@ -203,13 +203,13 @@ def _schedule(graph: "Picture", schedule: "Schedule") -> "Picture":
     for edge in schedule.dependencies:
         facts = graph.edges[entities[edge.producer], entities[edge.consumer]]
         facts["kinds"] = tuple(dict.fromkeys((*facts.get("kinds", ()), edge.kind)))
-    for found in schedule.opportunities:
-        if found.first == found.second:
+    for opportunity in schedule.opportunities:
+        if opportunity.first == opportunity.second:
             continue  # taken: the two are one
-        ends = entities[found.first], entities[found.second]
+        ends = entities[opportunity.first], entities[opportunity.second]
         if not graph.has_edge(*ends):
             graph.add_edge(*ends, operand=-1, kind="fusion")
-        graph.edges[ends]["fusion"] = found.reason
+        graph.edges[ends]["fusion"] = opportunity.reason
     for number, (names, label, positions) in enumerate(_together(schedule)):
         for position in positions:
             entity = schedule.entity(schedule.items[position].item_id)

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def scope_rows(compilation: "Compilation", entities: Entities) -> "list[records.ScopeRow]":
     """Each scope with its result and the entities of its lines, as far as the listing has these."""
     rows = compilation.scopes.rows
-    known = compilation.user_source.entities if rows else {}
+    lines = compilation.user_source.entities if rows else {}
     return [
         (it.kind, visible(it.name), it.parent,
-         [entities.number(known[place]) for place in it.places if place in known], it.count,
+         [entities.number(lines[place]) for place in it.places if place in lines], it.count,
          -1 if it.result is None else entities.number(compilation.entity(it.result)))
         for it in rows
     ]  # fmt: skip

@@ -33,9 +33,9 @@ def stage_row(
     if row.asked:
         return {**answer, "asked": True, "units": _names(row, compilation)}
     try:
-        found = list(units(compilation, row))
-        answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(found)]
-        seconds = sum(unit.stage.seconds for unit in found if unit.name != AFTER_PASSES)
+        stage_units = list(units(compilation, row))
+        answer["units"] = [_unit(row, *it, entities, placing) for it in enumerate(stage_units)]
+        seconds = sum(unit.stage.seconds for unit in stage_units if unit.name != AFTER_PASSES)
     except Exception as error:
         # A stage that is made on demand may fail by itself; the others are still worth seeing.
         if not row.on_demand:

@@ -27,15 +27,15 @@ def rulebook(compilation: "Compilation") -> "list[records.RuleSet]":
     """The names of the rules of each pass that is a set of rules."""
     from compiler.ask.why_not import rules_of, targets_of
 
-    found: dict[tuple[str, str], tuple[list[str], list[list[str]]]] = {}
+    rules_by_pass: dict[tuple[str, str], tuple[list[str], list[list[str]]]] = {}
     for record in compilation.passes:
         rules = rules_of(record, compilation.options)
         if rules:
             key = visible(record.stage), visible(record.name)
             names = [visible(rule.name) for rule in rules]
             targets = [[visible(it) for it in targets_of(rule)] for rule in rules]
-            found.setdefault(key, (names, targets))
-    return [(*key, *rules) for key, rules in found.items()]
+            rules_by_pass.setdefault(key, (names, targets))
+    return [(*key, *rules) for key, rules in rules_by_pass.items()]
 
 
 @request("why not")
@@ -46,15 +46,15 @@ def answer(explorer: Asked, arguments: Arguments, progress: Progress) -> WhyNot:
 
     rule, entity = str(arguments.get("rule", "")), str(arguments.get("entity", ""))
     try:
-        found = why_not(explorer.compilation, rule, entity)
+        reasons = why_not(explorer.compilation, rule, entity)
     except CompileError as error:
         hint = f": {error.hint}" if error.hint else ""
         return {"matches": False, "words": visible(f"{error.problem}{hint}"), "condition": "",
                 "place": "", "values": []}  # fmt: skip
     return {
-        "matches": found.matches,
-        "words": visible(found.words),
-        "condition": visible(found.condition),
-        "place": visible(found.place),
-        "values": [(visible(name), visible(value)) for name, value in found.values],
+        "matches": reasons.matches,
+        "words": visible(reasons.words),
+        "condition": visible(reasons.condition),
+        "place": visible(reasons.place),
+        "values": [(visible(name), visible(value)) for name, value in reasons.values],
     }
