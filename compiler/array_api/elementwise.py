@@ -27,19 +27,19 @@ def _one(name: str, method: str = "") -> Unary:
     return public(_named(function, name, method or name))
 
 
-def _two(name: str, method: str = "", mirrored: str = "") -> Binary:
-    """The function `name` that calls `method` of two operands. If the first is a Python number,
-    `mirrored` is called with swapped operands."""
+def _two(name: str, mirrored: str = "") -> Binary:
+    """The function `name` that calls the method of the same name. If the first operand is a Python
+    number, `mirrored` is called with swapped operands."""
 
     def function(x1: "Tensor | Scalar", x2: "Tensor | Scalar", /) -> Tensor:
         if mirrored and isinstance(x1, Scalar):
             exchanged: Tensor = getattr(tensor(name, x2), mirrored)(x1)
             return exchanged
         first, second = pair(name, x1, x2)
-        made: Tensor = getattr(first, method or name)(second)
+        made: Tensor = getattr(first, name)(second)
         return made
 
-    return public(_named(function, name, method or name))
+    return public(_named(function, name, name))
 
 
 def _named(function: F, name: str, method: str) -> F:
@@ -55,7 +55,7 @@ asin = _one("asin")
 asinh = _one("asinh")
 atan = _one("atan")
 atanh = _one("atanh")
-bitwise_invert = _one("bitwise_invert", "bitwise_not")
+bitwise_invert = _one("bitwise_invert")
 ceil = _one("ceil")
 cos = _one("cos")
 cosh = _one("cosh")
@@ -70,7 +70,7 @@ log10 = _one("log10")
 log1p = _one("log1p")
 log2 = _one("log2")
 logical_not = _one("logical_not")
-negative = _one("negative", "neg")
+negative = _one("negative")
 positive = _one("positive", "__pos__")
 reciprocal = _one("reciprocal")
 round = _one("round")
@@ -87,31 +87,31 @@ trunc = _one("trunc")
 add = _two("add")
 atan2 = _two("atan2")
 bitwise_and = _two("bitwise_and")
-bitwise_left_shift = _two("bitwise_left_shift", "lshift")
+bitwise_left_shift = _two("bitwise_left_shift")
 bitwise_or = _two("bitwise_or")
-bitwise_right_shift = _two("bitwise_right_shift", "rshift")
+bitwise_right_shift = _two("bitwise_right_shift")
 bitwise_xor = _two("bitwise_xor")
 copysign = _two("copysign")
-divide = _two("divide", "div")
-equal = _two("equal", "eq", "eq")
-floor_divide = _two("floor_divide", "floordiv")
-greater = _two("greater", "gt", "lt")
-greater_equal = _two("greater_equal", "ge", "le")
+divide = _two("divide")
+equal = _two("equal", "eq")
+floor_divide = _two("floor_divide")
+greater = _two("greater", "lt")
+greater_equal = _two("greater_equal", "le")
 hypot = _two("hypot")
-less = _two("less", "lt", "gt")
-less_equal = _two("less_equal", "le", "ge")
+less = _two("less", "gt")
+less_equal = _two("less_equal", "ge")
 logaddexp = _two("logaddexp")
 logical_and = _two("logical_and")
 logical_or = _two("logical_or")
 logical_xor = _two("logical_xor")
 maximum = _two("maximum")
 minimum = _two("minimum")
-multiply = _two("multiply", "mul")
+multiply = _two("multiply")
 nextafter = _two("nextafter")
-not_equal = _two("not_equal", "ne", "ne")
+not_equal = _two("not_equal", "ne")
 pow = _two("pow")
-remainder = _two("remainder", "mod")
-subtract = _two("subtract", "sub")
+remainder = _two("remainder")
+subtract = _two("subtract")
 
 
 @public

@@ -64,7 +64,6 @@ SYNONYMS = (
     ("slope", "negative_slope"),
     ("start", "start_dim"),
     ("times", "k"),
-    ("to", "destination"),
     ("value", "fill_value"),
     ("values", "v"),
     ("width", "embedding_dim", "embed_dim", "normalized_shape"),
@@ -82,6 +81,11 @@ MEANT = {
     "where": "mask.where(x, 0) takes 0 elsewhere",
 }
 """Our spelling of other libraries' arguments."""
+
+RENAMED = {
+    "to": "destination",
+}
+"""Earlier names of arguments, and today's."""
 
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""
@@ -195,6 +199,8 @@ class Call:
         names: dict[str, str] = {}
         for name, value in given.items():
             known = own_name(name, self.names)
+            if known not in self.names:
+                raise self.misfit(args, given, "")
             if known in found:
                 raise self._twice(names[known], name, found[known], value)
             found[known], names[known] = value, name
@@ -218,7 +224,7 @@ class Call:
             return DataError(
                 self.operation, f"there is no argument {name}",
                 got=f"{name}={_short(given[name])}", expected=self.written,
-                hint=MEANT.get(name) or nearest(name, names),
+                hint=self._meant(name) or nearest(name, names),
             )  # fmt: skip
         try:
             self.signature.bind(*args, **dict.fromkeys(named))
@@ -227,6 +233,11 @@ class Call:
         shown = [*map(_short, args[self.bound :]), *(f"{n}={_short(given[n])}" for n in given)]
         return DataError(self.operation, words, got=f"{self.operation}({', '.join(shown)})",
                          expected=self.written)  # fmt: skip
+
+    def _meant(self, name: str) -> str:
+        """The way to write an argument that the operation has under another name, or not at all."""
+        today = RENAMED.get(name)
+        return f"{name} was renamed: write {today}=" if today in self.names else MEANT.get(name, "")
 
     @property
     def written(self) -> str:

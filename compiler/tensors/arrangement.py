@@ -42,19 +42,9 @@ class Arrangement(Writing, Scans, Joining, Reductions):
 
     __slots__ = ()
 
-    # Names of other libraries for what exists.
-
     def ravel(self) -> Self:
         """All elements in row-major order, as a tensor of rank 1."""
         return self.reshape(self.size)
-
-    def moveaxis(self, source: Whole | Sequence[Whole], to: Whole | Sequence[Whole]) -> Self:
-        """The same as `movedim`; NumPy's name."""
-        return self.movedim(source, to)
-
-    def expand_dims(self, axis: Whole) -> Self:
-        """The same as `unsqueeze`; NumPy's name."""
-        return self.unsqueeze(axis)
 
     def atleast_1d(self) -> Self:
         """This tensor with rank 1 or more: a scalar becomes shape (1,)."""

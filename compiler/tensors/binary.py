@@ -219,9 +219,16 @@ class Binary(TensorValue):
         usual = _CLIPPED if len(bounds) > 1 else _RAISED if high is None else _LOWERED
         return self._new(ruled(made, rules or usual, *operands))
 
-    def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Self:
-        """The same as `clip`."""
-        return self.clip(min, max)
+    # NumPy's and PyTorch's names.
+
+    subtract, multiply, power = sub, mul, pow
+    divide = true_divide = div
+    floor_divide, remainder = floordiv, mod
+    arctan2 = atan2
+    less, less_equal, greater, greater_equal, equal, not_equal = lt, le, gt, ge, eq, ne
+    left_shift = bitwise_left_shift = lshift
+    right_shift = bitwise_right_shift = rshift
+    clamp, clamp_min, clamp_max = clip, maximum, minimum
 
     # Operators. A reflected one has its operands swapped.
 

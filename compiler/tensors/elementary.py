@@ -57,26 +57,6 @@ class Elementary(Normalizations):
 
     # Arithmetic.
 
-    def floor_divide(self, other: Operand) -> Self:
-        """The same as `//`."""
-        return self.floordiv(other)
-
-    def remainder(self, other: Operand) -> Self:
-        """The same as `%`: the sign is that of `other`."""
-        return self.mod(other)
-
-    def multiply(self, other: Operand) -> Self:
-        """The same as `mul`."""
-        return self.mul(other)
-
-    def subtract(self, other: Operand) -> Self:
-        """The same as `sub`."""
-        return self.sub(other)
-
-    def divide(self, other: Operand) -> Self:
-        """The same as `div`."""
-        return self.div(other)
-
     def fmax(self, other: Operand) -> Self:
         """The greater of two elements. NaN only where both are NaN."""
         first, second = self._paired("fmax", other, floating=False)
@@ -198,6 +178,8 @@ class Elementary(Normalizations):
         size = x.cast(x.dtype.accumulator).abs()
         value = size.add(size).div(size.neg().add(1)).log1p().mul(0.5)
         return value.cast(x.dtype).copysign(x)._ruled(rule.of_atanh, x)
+
+    arcsinh, arccosh, arctanh = asinh, acosh, atanh  # NumPy's names
 
     def _log_of_double(self) -> Self:
         """log(2 x), where 2 x may overflow."""

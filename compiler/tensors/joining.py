@@ -205,6 +205,8 @@ class Joining(Movement):
         within_memory("cat", (*first.shape[:axis], total, *first.shape[axis + 1 :]))
         return first._new(Cat(tuple(cast_to(node, dtype) for node in nodes), axis))
 
+    concat = concatenate = cat  # NumPy's names
+
     def stack(self, *others: "Operand | Operands", dim: int = 0) -> Self:
         """This tensor and the others, all of the same shape, stacked along a new axis `dim`; given
         as to `cat`."""

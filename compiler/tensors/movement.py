@@ -56,10 +56,6 @@ class Movement(TensorValue):
         wanted = integers("reshape", shape)
         return self._new(reshaped(self.node, fill_unknown("reshape", wanted, self.size)))
 
-    def view(self, *shape: "int | Variable | Sequence[int | Variable]") -> Self:
-        """The same as `reshape` (PyTorch's name; NumPy's `view` is `bitcast`)."""
-        return self.reshape(*shape)
-
     def flatten(self, start: int = 0, end: int = -1) -> Self:
         """Axes `start` to `end` (inclusive) merged into one. As in PyTorch."""
         if not self.ndim:
@@ -216,6 +212,12 @@ class Movement(TensorValue):
         them."""
         return self._new(Contiguous((self.node,)))
 
+    # NumPy's and PyTorch's names. NumPy's `view` is `bitcast`.
+
+    view = reshape
+    moveaxis, expand_dims, permute_dims = movedim, unsqueeze, permute
+    matrix_transpose = mT
+
 
 @traced
 class Conversion(TensorValue):
@@ -228,9 +230,7 @@ class Conversion(TensorValue):
         becomes 0."""
         return self._new(cast_to(self.node, parse(dtype, "cast")))
 
-    def astype(self, dtype: object) -> Self:
-        """The same as `cast`."""
-        return self.cast(dtype)
+    astype = cast  # NumPy's name
 
     def bitcast(self, dtype: object) -> Self:
         """The same bits reinterpreted as `dtype`, which must have the same width. Only bool can be

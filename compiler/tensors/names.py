@@ -1,7 +1,8 @@
-"""NumPy's and PyTorch's names: which of our methods they are, and what to write instead.
+"""NumPy's and PyTorch's names that tensors and packages do not have, and what to write instead.
 
-A name in `SAME` is an alias of our method. Any other name that a tensor does not have raises an
-`AttributeError`, with the spelling from `INSTEAD` or the most similar name.
+A name that a tensor does not have raises an `AttributeError`, with the spelling from `INSTEAD`, the
+reason from `ABSENT`, or the most similar name. Names that mean one of our methods are aliases, and
+stand after that method in its class.
 """
 
 from collections.abc import Sequence
@@ -12,19 +13,6 @@ from typing import Any
 from compiler.core.errors import NameMistake
 from compiler.core.keywords import nearest
 from compiler.core.origin import caller
-
-SAME = {
-    "absolute": "abs", "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh",
-    "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctan2": "atan2",
-    "arctanh": "atanh", "bmm": "matmul", "concat": "cat",
-    "concatenate": "cat", "equal": "eq", "fabs": "abs", "greater": "gt",
-    "greater_equal": "ge", "invert": "bitwise_not", "left_shift": "lshift", "less": "lt",
-    "less_equal": "le", "matrix_transpose": "mT", "mm": "matmul", "mv": "matmul",
-    "negative": "neg", "not_equal": "ne", "permute_dims": "permute",
-    "power": "pow", "right_shift": "rshift", "rint": "round", "true_divide": "div",
-    "clamp_min": "maximum", "clamp_max": "minimum",
-}  # fmt: skip
-"""Names in other libraries of our methods that take the same arguments."""
 
 INSTEAD = {
     "addcmul": "a.mulacc(b, c)", "addmm": "x + a @ b", "argwhere": "x.nonzero()",
@@ -73,7 +61,6 @@ ABSENT = {
 
 _MODULES = {
     "compiler": {
-        **dict.fromkeys(("array", "as_tensor", "asarray", "from_numpy", "tensor"), "Tensor(data)"),
         "default_type": "compiler.set_default_dtype(dtype)",
         "explore": "svodviz.explore(x)",
         "autograd": "x.backward(), x.gradient(w) or compiler.grad(f)",
@@ -102,12 +89,11 @@ _MODULES = {
 
 def missing_name(module: str, name: str, known: Sequence[str], tensor: type) -> AttributeError:
     """The error for a name that a package does not have."""
-    instead = _MODULES[module].get(name, "").format(name)
+    instead = _MODULES[module].get(name, "").format(name) or INSTEAD.get(name, "")
     hint = f"write {instead}" if instead else nearest(name, known)
-    own = SAME.get(name, name)
-    if not hint and hasattr(tensor, own):
-        is_of_class = isinstance(getattr_static(tensor, own, None), classmethod | staticmethod)
-        hint = f"write {'Tensor' if is_of_class else 'x'}.{own}(...): it is a method of tensors"
+    if not hint and hasattr(tensor, name):
+        is_of_class = isinstance(getattr_static(tensor, name, None), classmethod | staticmethod)
+        hint = f"write {'Tensor' if is_of_class else 'x'}.{name}(...): it is a method of tensors"
     return _mistake(module, name, f"a name of {module}: dir({module}) has them all", hint)
 
 
@@ -117,11 +103,9 @@ def _mistake(owner: str, name: str, expected: str, hint: str) -> NameMistake:
 
 
 class Named(type):
-    """The metaclass of tensors: it resolves aliases of class methods, such as `Tensor.concat`."""
+    """The metaclass of tensors: `Tensor.name` raises the same error as `x.name`."""
 
     def __getattr__(cls, name: str) -> Any:
-        if name in SAME:
-            return getattr(cls, SAME[name])
         raise missing(cls, name)
 
 
@@ -143,4 +127,4 @@ def _hint(cls: type, name: str) -> str:
         return f"write {INSTEAD[name]}"
     if name.endswith("_") and name[:-1] in known:
         return f"operations give a new tensor: x = x.{name[:-1]}(...), or x.assign(...)"
-    return ABSENT.get(name, "") or nearest(name, [*known, *SAME])
+    return ABSENT.get(name, "") or nearest(name, known)

@@ -5,15 +5,14 @@ nodes.
     np.std(x, axis=0)     x.std(axis=0, correction=0), as NumPy's default is 0
     np.histogram(x)       refused: the error says what to write
 
-An elementwise function becomes the method of the same name, or of the name that `names.SAME` gives;
-functions listed below likewise. The results are lazy. Functions that NumPy adopted from the array
-API come from `compiler.array_api`. Functions whose result is not an array (`np.save`,
-`np.array_equal`) compute the tensor. Anything else raises `DataError`, so no call leaves the graph
-silently. `np.asarray(x)` and `x.numpy()` leave it explicitly.
+A function becomes one of `ARRANGED`, or the method of its name, unless `OTHERWISE` names another. A
+function without a method comes from `compiler.array_api`, from which NumPy adopted it. The results
+are lazy. Functions whose result is not an array (`np.save`, `np.array_equal`) compute the tensor.
+Anything else raises `DataError`, so no call leaves the graph silently. `np.asarray(x)` and
+`x.numpy()` leave it explicitly.
 """
 
 import inspect
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +22,6 @@ from compiler.core import lazy
 from compiler.core.errors import DataError
 from compiler.core.origin import called
 from compiler.graph.nodes import TensorNode
-from compiler.tensors.names import SAME
 from compiler.tensors.numpy_functions import ARRANGED
 from compiler.tensors.value import TensorValue, as_node, common_type, operand_of
 
@@ -32,9 +30,11 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-OTHERWISE = frozenset(("reciprocal",))
-"""Elementwise functions of NumPy that differ from our method of that name: NumPy's `reciprocal` of
-integers is an integer."""
+OTHERWISE: Mapping[str, str] = {
+    "repeat": "repeat_interleave",
+    **dict.fromkeys(_words("astype bincount gradient histogram reciprocal"), ""),
+}
+"""The method for functions of NumPy that differ from our method of their name; "" for none."""
 
 FOLDS = {
     "add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min",
@@ -42,41 +42,14 @@ FOLDS = {
 }  # fmt: skip
 """The method for each `np.<name>.reduce`."""
 
-METHODS = {
-    **{
-        name: name
-        for name in _words(
-            "all any argmax argmin argsort atleast_1d atleast_2d broadcast_to clip count_nonzero "
-            "cross cumprod cumsum diag diagonal diff dot expand_dims flip fliplr flipud full_like "
-            "inner isclose kron max mean median min moveaxis nan_to_num ones_like outer prod "
-            "quantile ravel reshape roll rot90 round searchsorted sort squeeze std sum swapaxes "
-            "take take_along_axis tensordot tile trace transpose tril triu unique var vdot "
-            "zeros_like"
-        )
-    },
-    "amax": "max",
-    "amin": "min",
-    "repeat": "repeat_interleave",
-}
-"""NumPy functions with the arguments of a method, by NumPy's name."""
-
 DEFAULTS: Mapping[str, Mapping[str, object]] = {
     "std": {"ddof": 0},
     "var": {"ddof": 0},
 }
 """Arguments whose default differs between NumPy and our method."""
 
-STANDARD = frozenset(
-    _words(
-        "astype cumulative_prod cumulative_sum linalg.cholesky linalg.cross linalg.det "
-        "linalg.diagonal linalg.eigh linalg.eigvalsh linalg.inv linalg.matmul linalg.matrix_norm "
-        "linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose linalg.outer linalg.qr "
-        "linalg.slogdet linalg.solve linalg.svd linalg.svdvals linalg.tensordot linalg.trace "
-        "linalg.vecdot linalg.vector_norm matrix_transpose unique_all unique_counts "
-        "unique_inverse unique_values unstack"
-    )
-)
-"""Functions that NumPy adopted from the array API: those of `compiler.array_api`."""
+REFUSED = frozenset(_words("can_cast linspace result_type"))
+"""Functions of the array API that do not take tensors, or do not return NumPy's types."""
 
 FLAT = ("cumprod", "cumsum")
 """Functions that NumPy applies to the flattened tensor if no axis is given."""
@@ -90,10 +63,22 @@ COMPUTED = frozenset(
 """Functions whose result is not an array: tensors are computed."""
 
 
-def has_method(kind: type, name: str) -> bool:
-    """True if NumPy's elementwise function of this name (or its matmul) is a method of tensors."""
-    method = SAME.get(name, name)
-    return name not in OTHERWISE and any(method in vars(each) for each in kind.__mro__)
+def method_of(kind: type, name: str) -> str:
+    """Our method for the function of NumPy of this name; "" for none."""
+    if name in OTHERWISE:
+        return OTHERWISE[name]
+    is_method = any(callable(vars(each).get(name)) for each in kind.__mro__)
+    return name if is_method else ""
+
+
+def standard(name: str) -> Callable[..., Any] | None:
+    """The function of the array API of this name, such as `linalg.inv`; None for none."""
+    if name in REFUSED:
+        return None
+    found: Any = lazy.load("compiler.array_api:", "")
+    for part in name.split("."):
+        found = vars(found).get(part) if found else None
+    return found if callable(found) else None
 
 
 def ufunc(
@@ -105,12 +90,13 @@ def ufunc(
         with called(FOLDS[name]):
             folded = {"axis": 0, **_wanted(given)}
             return _result(getattr(_tensor(like, inputs[0]), FOLDS[name])(*inputs[1:], **folded))
-    with called(SAME.get(name, name)):
+    method = method_of(type(like), name)
+    with called(method or name):
         _refuse_out(name, given)
-        if how != "__call__" or not has_method(type(like), name) or given:
+        if how != "__call__" or not method or given:
             raise _leaves(like, name if how == "__call__" else f"{name}.{how}", given)
         first, *others = _operands(like, name, inputs)
-        return _result(getattr(first, SAME.get(name, name))(*others))
+        return _result(getattr(first, method)(*others))
 
 
 def _operands(like: TensorValue, name: str, inputs: Sequence[Any]) -> list[Any]:
@@ -128,21 +114,23 @@ def function(
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     if name in COMPUTED:
         return function(*_computed(args), **_computed(given))
-    with called(METHODS.get(name, function.__name__)):
+    method = method_of(type(like), name)
+    with called(method or function.__name__):
         _refuse_out(name, given)
         if name in ARRANGED:
             return ARRANGED[name](like, *args, **given)
-        if name in STANDARD:
-            return operator.attrgetter(name)(lazy.load("compiler.array_api:", ""))(*args, **given)
-        if name not in METHODS:
-            raise _leaves(like, name, {})
+        if not method:
+            adopted = standard(name)
+            if adopted is None:
+                raise _leaves(like, name, {})
+            return adopted(*args, **given)
         arguments = inspect.signature(function).bind(*args, **given).arguments
         several = arguments.pop("arys", ())
         tensor = _tensor(like, *several) if several else _tensor(like, *_first(arguments))
         named = {**DEFAULTS.get(name, {}), **_wanted(arguments)}
         if name in FLAT and "axis" not in named:
             tensor = tensor.ravel()
-        return getattr(tensor, METHODS[name])(**named)
+        return getattr(tensor, method)(**named)
 
 
 def _first(arguments: dict[str, Any]) -> list[Any]:
@@ -194,13 +182,12 @@ def _refuse_out(name: str, given: dict[str, Any]) -> None:
 
 def _leaves(like: TensorValue, name: str, given: Mapping[str, Any]) -> DataError:
     """The error for a call that would leave the graph."""
-    method = SAME.get(name, name)
-    is_ours = hasattr(type(like), method)
+    is_ours = hasattr(type(like), name)
     words = ", ".join(f"{each}=" for each in given)
     now = f"np.{name}(x.numpy()) computes x now"
     return DataError(
         f"np.{name}", "this would leave the graph: it is not an operation on tensors",
         got=f"a Tensor and {words}" if words else "a Tensor",
         expected="an array, or an operation of tensors",
-        hint=f"write x.{method}(...); {now}" if is_ours else now,
+        hint=f"write x.{name}(...); {now}" if is_ours else now,
     )  # fmt: skip

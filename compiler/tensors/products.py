@@ -95,6 +95,8 @@ class Products(Movement, Binary):
         axes broadcast. Raises `ShapeError` where the inner extents differ."""
         return self._new(matrix_product("matmul", self, other))
 
+    bmm = mm = mv = matmul  # PyTorch's names
+
     def dot(self, other: Operand) -> Self:
         """NumPy's dot: the last axis of self contracted with the last but one of `other`, for all
         pairs of other axes; a number multiplies."""

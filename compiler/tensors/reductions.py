@@ -118,6 +118,8 @@ class Reductions(Conversion, Movement, Binary, Unary):
         `max`."""
         return self._extreme("min", self._axes("min", axis, dim), keepdim)
 
+    amax, amin = max, min  # NumPy's names
+
     def _extreme(self, op: str, axes: Shape, keepdim: bool, method: str = "") -> Self:
         refuse_empty(method or op, self.shape, axes)
         refuse_maybe_empty(method or op, self.node, axes)

@@ -183,6 +183,16 @@ class Unary(TensorValue):
         infinity = const(math.inf, self.dtype, self.shape)
         return self._new(elementwise("lt", elementwise("abs", self.node), infinity))
 
+    # NumPy's names.
+
+    absolute = fabs = abs
+    negative = neg
+    invert = bitwise_invert = bitwise_not
+    rint = round
+    arcsin, arccos, arctan = asin, acos, atan
+
+    # Operators.
+
     __round__ = round
     __neg__ = neg
     __abs__ = abs

@@ -22,7 +22,7 @@ from compiler.graph.kinds.shaping import cast_to as cast_to
 from compiler.graph.kinds.shaping import reshaped as reshaped
 from compiler.graph.nodes import Shape, TensorNode
 from compiler.tensors import data as tensor_data
-from compiler.tensors.names import SAME, Named, missing
+from compiler.tensors.names import Named, missing
 from compiler.tensors.readers import LOCK, READERS
 from compiler.tensors.traced_numbers import TakesNumbers
 from compiler.tensors.variables import Variable, bounds_of, is_weak, shape_of
@@ -36,10 +36,13 @@ _QUIET = {
 
 def traced(cls: C) -> C:
     """Class decorator: results of public methods and operators record the user's source line."""
+    wrapped: dict[int, Any] = {}
     for name, member in list(vars(cls).items()):
         is_operator = name.startswith("__") and name.endswith("__") and name not in _QUIET
         if is_operator or not name.startswith("_"):
-            setattr(cls, name, _traced_member(member))
+            if id(member) not in wrapped:  # aliases stay one object
+                wrapped[id(member)] = _traced_member(member)
+            setattr(cls, name, wrapped[id(member)])
     return cls
 
 
@@ -178,8 +181,6 @@ class TensorValue(TakesNumbers, metaclass=Named):
     if not TYPE_CHECKING:  # which finds every attribute
 
         def __getattr__(self, name: str) -> Any:
-            if name in SAME:
-                return getattr(self, SAME[name])
             raise missing(type(self), name)
 
     @classmethod
