@@ -18,8 +18,7 @@ In order: each imports only what stands before it.
     attention.py       multi-head attention
     recurrent.py       long short-term memory, gated recurrent units
     sequential.py      chains, lists and dicts of modules
-    functions.py       activation functions and losses as functions
-    methods.py         tensor methods as modules: activation functions, pooling, losses
+    methods.py         tensor methods as functions and as modules: activations, pooling, losses
 """
 
 from compiler import roots
@@ -30,22 +29,6 @@ from compiler.nn.convolutions import Conv3d as Conv3d
 from compiler.nn.convolutions import ConvTranspose1d as ConvTranspose1d
 from compiler.nn.convolutions import ConvTranspose2d as ConvTranspose2d
 from compiler.nn.convolutions import ConvTranspose3d as ConvTranspose3d
-from compiler.nn.functions import binary_cross_entropy as binary_cross_entropy
-from compiler.nn.functions import (
-    binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
-)
-from compiler.nn.functions import cross_entropy as cross_entropy
-from compiler.nn.functions import gelu as gelu
-from compiler.nn.functions import huber_loss as huber_loss
-from compiler.nn.functions import l1_loss as l1_loss
-from compiler.nn.functions import mse_loss as mse_loss
-from compiler.nn.functions import nll_loss as nll_loss
-from compiler.nn.functions import relu as relu
-from compiler.nn.functions import sigmoid as sigmoid
-from compiler.nn.functions import silu as silu
-from compiler.nn.functions import smooth_l1_loss as smooth_l1_loss
-from compiler.nn.functions import softmax as softmax
-from compiler.nn.functions import tanh as tanh
 from compiler.nn.initial import Parameter as Parameter
 from compiler.nn.linear import Dropout as Dropout
 from compiler.nn.linear import Embedding as Embedding
@@ -85,6 +68,20 @@ from compiler.nn.methods import Softplus as Softplus
 from compiler.nn.methods import Softsign as Softsign
 from compiler.nn.methods import Tanh as Tanh
 from compiler.nn.methods import Unflatten as Unflatten
+from compiler.nn.methods import binary_cross_entropy as binary_cross_entropy
+from compiler.nn.methods import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+from compiler.nn.methods import cross_entropy as cross_entropy
+from compiler.nn.methods import gelu as gelu
+from compiler.nn.methods import huber_loss as huber_loss
+from compiler.nn.methods import l1_loss as l1_loss
+from compiler.nn.methods import mse_loss as mse_loss
+from compiler.nn.methods import nll_loss as nll_loss
+from compiler.nn.methods import relu as relu
+from compiler.nn.methods import sigmoid as sigmoid
+from compiler.nn.methods import silu as silu
+from compiler.nn.methods import smooth_l1_loss as smooth_l1_loss
+from compiler.nn.methods import softmax as softmax
+from compiler.nn.methods import tanh as tanh
 from compiler.nn.module import Module as Module
 from compiler.nn.module import load_state as load_state
 from compiler.nn.normalizations import BatchNorm1d as BatchNorm1d

@@ -1,4 +1,4 @@
-"""Tensor methods as modules, under PyTorch's names: activation functions, pooling, losses.
+"""Tensor methods as functions, `nn.relu`, and as modules, `nn.ReLU`, under PyTorch's names.
 
     model = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten())
     criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
@@ -15,14 +15,29 @@ from compiler.core.keywords import Call
 from compiler.nn.module import Module
 from compiler.tensor import Tensor
 
+relu = Tensor.relu
+gelu = Tensor.gelu
+silu = Tensor.silu
+sigmoid = Tensor.sigmoid
+tanh = Tensor.tanh
+softmax = Tensor.softmax
+cross_entropy = Tensor.cross_entropy
+nll_loss = Tensor.nll_loss
+mse_loss = Tensor.mse_loss
+l1_loss = Tensor.l1_loss
+huber_loss = Tensor.huber_loss
+smooth_l1_loss = Tensor.smooth_l1_loss
+binary_cross_entropy = Tensor.binary_cross_entropy
+binary_cross_entropy_with_logits = Tensor.binary_cross_entropy_with_logits
+
 
 class OfMethod(Module):
-    """Base of these modules: `method`, called with `tensors` tensor arguments."""
+    """Base of these modules: `method`, called with the tensors and the arguments of the module."""
 
     method: ClassVar[str]
-    tensors: ClassVar[int] = 1
-    usual: ClassVar[dict[str, Any]] = {}
+    usual: ClassVar[dict[str, Any]]
     """Arguments whose default differs between PyTorch's module and the method."""
+    __signature__: ClassVar[inspect.Signature]
 
     @located
     def __init__(self, *args: Any, **given: Any) -> None:
@@ -30,7 +45,7 @@ class OfMethod(Module):
         is ignored: the compiler chooses which memory is written."""
         kind = type(self)
         given.pop("inplace", None)
-        call = Call(kind.__name__, _signature(kind))
+        call = Call(kind.__name__, kind.__signature__)
         try:
             args, given = call.checked(args, given)
             bound = call.signature.bind(*args, **given)
@@ -47,13 +62,19 @@ class OfMethod(Module):
         return f"{type(self).__name__}({given})"
 
 
-def _signature(kind: type[OfMethod]) -> inspect.Signature:
-    """The signature of the method without the tensors."""
-    whole = inspect.signature(getattr(Tensor, kind.method))
-    rows = list(whole.parameters.values())[kind.tensors :]
-    return whole.replace(parameters=[
-        row.replace(default=kind.usual.get(row.name, row.default)) for row in rows
-    ])  # fmt: skip
+def _module(name: str, method: str, tensors: int = 1, **usual: Any) -> type[OfMethod]:
+    """The module `name` of a method with so many tensor arguments, the first of them itself."""
+    function = getattr(Tensor, method)
+    whole = inspect.signature(function)
+    rows = list(whole.parameters.values())[tensors:]
+    signature = whole.replace(
+        parameters=[row.replace(default=usual.get(row.name, row.default)) for row in rows],
+        return_annotation=whole.empty,
+    )
+    return type(name, (OfMethod,), {
+        "__doc__": f"`Tensor.{method}`. {function.__doc__}", "__module__": __name__,
+        "__signature__": signature, "method": method, "usual": usual,
+    })  # fmt: skip
 
 
 class Identity(Module):
@@ -67,205 +88,37 @@ class Identity(Module):
         return x
 
 
-class Flatten(OfMethod):
-    """`Tensor.flatten`, by default from axis 1 on."""
-
-    method, usual = "flatten", {"start": 1}
-
-
-class Unflatten(OfMethod):
-    """`Tensor.unflatten`."""
-
-    method = "unflatten"
-
-
-class ReLU(OfMethod):
-    """`Tensor.relu`."""
-
-    method = "relu"
-
-
-class ReLU6(OfMethod):
-    """`Tensor.relu6`."""
-
-    method = "relu6"
-
-
-class LeakyReLU(OfMethod):
-    """`Tensor.leaky_relu`."""
-
-    method = "leaky_relu"
-
-
-class ELU(OfMethod):
-    """`Tensor.elu`."""
-
-    method = "elu"
-
-
-class GELU(OfMethod):
-    """`Tensor.gelu`; by default with erf, "tanh" selects the approximation."""
-
-    method, usual = "gelu", {"approximate": "none"}
-
-
-class SiLU(OfMethod):
-    """`Tensor.silu`."""
-
-    method = "silu"
-
-
-class Mish(OfMethod):
-    """`Tensor.mish`."""
-
-    method = "mish"
-
-
-class Sigmoid(OfMethod):
-    """`Tensor.sigmoid`."""
-
-    method = "sigmoid"
-
-
-class Softplus(OfMethod):
-    """`Tensor.softplus`."""
-
-    method = "softplus"
-
-
-class Softsign(OfMethod):
-    """`Tensor.softsign`."""
-
-    method = "softsign"
-
-
-class Tanh(OfMethod):
-    """`Tensor.tanh`."""
-
-    method = "tanh"
-
-
-class Hardtanh(OfMethod):
-    """`Tensor.hardtanh`."""
-
-    method = "hardtanh"
-
-
-class Softmax(OfMethod):
-    """`Tensor.softmax`."""
-
-    method = "softmax"
-
-
-class LogSoftmax(OfMethod):
-    """`Tensor.log_softmax`."""
-
-    method = "log_softmax"
-
-
-class MaxPool1d(OfMethod):
-    """`Tensor.max_pool1d`."""
-
-    method = "max_pool1d"
-
-
-class MaxPool2d(OfMethod):
-    """`Tensor.max_pool2d`."""
-
-    method = "max_pool2d"
-
-
-class MaxPool3d(OfMethod):
-    """`Tensor.max_pool3d`."""
-
-    method = "max_pool3d"
-
-
-class AvgPool1d(OfMethod):
-    """`Tensor.avg_pool1d`."""
-
-    method = "avg_pool1d"
-
-
-class AvgPool2d(OfMethod):
-    """`Tensor.avg_pool2d`."""
-
-    method = "avg_pool2d"
-
-
-class AvgPool3d(OfMethod):
-    """`Tensor.avg_pool3d`."""
-
-    method = "avg_pool3d"
-
-
-class AdaptiveAvgPool1d(OfMethod):
-    """`Tensor.adaptive_avg_pool1d`."""
-
-    method = "adaptive_avg_pool1d"
-
-
-class AdaptiveAvgPool2d(OfMethod):
-    """`Tensor.adaptive_avg_pool2d`."""
-
-    method = "adaptive_avg_pool2d"
-
-
-class AdaptiveMaxPool2d(OfMethod):
-    """`Tensor.adaptive_max_pool2d`."""
-
-    method = "adaptive_max_pool2d"
-
-
-class CrossEntropyLoss(OfMethod):
-    """`Tensor.cross_entropy` of logits and classes."""
-
-    method, tensors = "cross_entropy", 2
-
-
-class NLLLoss(OfMethod):
-    """`Tensor.nll_loss` of log probabilities and classes."""
-
-    method, tensors = "nll_loss", 2
-
-
-class MSELoss(OfMethod):
-    """`Tensor.mse_loss`."""
-
-    method, tensors = "mse_loss", 2
-
-
-class L1Loss(OfMethod):
-    """`Tensor.l1_loss`."""
-
-    method, tensors = "l1_loss", 2
-
-
-class SmoothL1Loss(OfMethod):
-    """`Tensor.smooth_l1_loss`."""
-
-    method, tensors = "smooth_l1_loss", 2
-
-
-class HuberLoss(OfMethod):
-    """`Tensor.huber_loss`."""
-
-    method, tensors = "huber_loss", 2
-
-
-class KLDivLoss(OfMethod):
-    """`Tensor.kl_div`."""
-
-    method, tensors = "kl_div", 2
-
-
-class BCELoss(OfMethod):
-    """`Tensor.binary_cross_entropy`."""
-
-    method, tensors = "binary_cross_entropy", 2
-
-
-class BCEWithLogitsLoss(OfMethod):
-    """`Tensor.binary_cross_entropy_with_logits`."""
-
-    method, tensors = "binary_cross_entropy_with_logits", 2
+Flatten = _module("Flatten", "flatten", start=1)
+Unflatten = _module("Unflatten", "unflatten")
+ReLU = _module("ReLU", "relu")
+ReLU6 = _module("ReLU6", "relu6")
+LeakyReLU = _module("LeakyReLU", "leaky_relu")
+ELU = _module("ELU", "elu")
+GELU = _module("GELU", "gelu", approximate="none")
+SiLU = _module("SiLU", "silu")
+Mish = _module("Mish", "mish")
+Sigmoid = _module("Sigmoid", "sigmoid")
+Softplus = _module("Softplus", "softplus")
+Softsign = _module("Softsign", "softsign")
+Tanh = _module("Tanh", "tanh")
+Hardtanh = _module("Hardtanh", "hardtanh")
+Softmax = _module("Softmax", "softmax")
+LogSoftmax = _module("LogSoftmax", "log_softmax")
+MaxPool1d = _module("MaxPool1d", "max_pool1d")
+MaxPool2d = _module("MaxPool2d", "max_pool2d")
+MaxPool3d = _module("MaxPool3d", "max_pool3d")
+AvgPool1d = _module("AvgPool1d", "avg_pool1d")
+AvgPool2d = _module("AvgPool2d", "avg_pool2d")
+AvgPool3d = _module("AvgPool3d", "avg_pool3d")
+AdaptiveAvgPool1d = _module("AdaptiveAvgPool1d", "adaptive_avg_pool1d")
+AdaptiveAvgPool2d = _module("AdaptiveAvgPool2d", "adaptive_avg_pool2d")
+AdaptiveMaxPool2d = _module("AdaptiveMaxPool2d", "adaptive_max_pool2d")
+CrossEntropyLoss = _module("CrossEntropyLoss", "cross_entropy", tensors=2)
+NLLLoss = _module("NLLLoss", "nll_loss", tensors=2)
+MSELoss = _module("MSELoss", "mse_loss", tensors=2)
+L1Loss = _module("L1Loss", "l1_loss", tensors=2)
+SmoothL1Loss = _module("SmoothL1Loss", "smooth_l1_loss", tensors=2)
+HuberLoss = _module("HuberLoss", "huber_loss", tensors=2)
+KLDivLoss = _module("KLDivLoss", "kl_div", tensors=2)
+BCELoss = _module("BCELoss", "binary_cross_entropy", tensors=2)
+BCEWithLogitsLoss = _module("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", tensors=2)
