@@ -87,8 +87,8 @@ class AsRun:
         """The results of one step."""
         match name:
             case "numpy()":
-                made = self.compilation
-                held = realize(made.results, made.options, self.values, is_tried=True)
+                program = self.compilation
+                held = realize(program.results, program.options, self.values, is_tried=True)
                 return run_graph(Sink(tuple(held)), self.values)
             case "prepare().run()":
                 self.plan.run(variables=self.values)
@@ -111,31 +111,32 @@ class AsRun:
 
     def _step(self, name: str, data: Sequence[Array]) -> list[Array]:
         """The results of one of the first steps."""
-        made = self.structure
-        native = made.native if name == MEMORY_PLAN else self._native(name)
+        structure = self.structure
+        native = structure.native if name == MEMORY_PLAN else self._native(name)
         # memory that a run left for the next one holds what was right then
-        made = replace(made, native=replace(native, free=deque()))
-        flat = plans.run(made, [array.reshape(-1) for array in data], self.values)
+        structure = replace(structure, native=replace(native, free=deque()))
+        flat = plans.run(structure, [array.reshape(-1) for array in data], self.values)
         here = [each if isinstance(each, np.ndarray) else each.fetch() for each in flat]
         return sliced(here, self.compilation.results, self.values)
 
     def _native(self, name: str) -> NativePlan:
         """The native plan of the items, each buffer in memory of its own."""
-        made, options = self.structure, self.compilation.options
+        structure, options = self.structure, self.compilation.options
         if name == THREADS:
-            return assemble(made.steps, made.programs, made.inputs, None, options.threads)
-        levels = [Level(n, ((item,),), ((),)) for n, item in enumerate(made.items)]
-        return assemble(levels, made.programs, made.inputs, None, 1)
+            threads = options.threads
+            return assemble(structure.steps, structure.programs, structure.inputs, None, threads)
+        levels = [Level(n, ((item,),), ((),)) for n, item in enumerate(structure.items)]
+        return assemble(levels, structure.programs, structure.inputs, None, 1)
 
     # -- what is at fault ----------------------------------------------------------------------
 
     def why(self, name: str) -> str:
         """The place where a wrong step went wrong, in words; "" if that is not known."""
         where = {STEPS: self._item, THREADS: self._item, MEMORY_PLAN: self._overlap}.get(name)
-        found = [where(name)] if where else []
+        reasons = [where(name)] if where else []
         if name != NUMPY:
-            found.append(self._exchanged(name))
-        return "; ".join(filter(None, found))
+            reasons.append(self._exchanged(name))
+        return "; ".join(filter(None, reasons))
 
     def _item(self, name: str) -> str:
         """The first item that leaves something else than by itself: `item 1 (k1) left 16 …`."""
@@ -150,17 +151,17 @@ class AsRun:
 
     def _memory(self, name: str | None) -> dict[Buffer, Array]:
         """Every buffer after a run; without a name of one that runs item by item."""
-        made = self.structure
-        held = dict(zip(made.inputs, (a.reshape(-1) for a in self.data), strict=True))
+        structure = self.structure
+        held = dict(zip(structure.inputs, (a.reshape(-1) for a in self.data), strict=True))
         host, values = Host(), self.values
 
         def step(item: ScheduleItem, arrays: dict[Buffer, Array]) -> None:
-            execution.step(item, arrays, made.programs, values, host)
+            execution.step(item, arrays, structure.programs, values, host)
 
         if name is not None:
             return held | self._native(name).run(list(held.values()), values, step)
-        held |= {buffer: alone(buffer) for buffer in made_buffers(made.items)}
-        for item in made.items:
+        held |= {buffer: alone(buffer) for buffer in made_buffers(structure.items)}
+        for item in structure.items:
             step(item, held)
         return held
 
@@ -222,5 +223,5 @@ def as_run(
     compilation: ProgramStages, values: Values, expected: Expected
 ) -> list[Callable[[], Row]]:
     """The functions that give the row of each step, in order."""
-    made = AsRun(compilation, values, expected)
-    return [partial(made.row, name) for name in NAMES]
+    steps = AsRun(compilation, values, expected)
+    return [partial(steps.row, name) for name in NAMES]

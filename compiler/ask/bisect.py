@@ -99,15 +99,15 @@ class _Search:
         last = self._run(points[-1]) if points else None
         if last is None or last.ok is not False:
             return None
-        low, high, found = 0, len(points) - 1, last
+        low, high, wrong_row = 0, len(points) - 1, last
         while low < high:
             middle = (low + high) // 2
             row = self._run(points[middle])
             if row.ok is False:
-                high, found = middle, row
+                high, wrong_row = middle, row
             else:
                 low = middle + 1
-        return points[high], found
+        return points[high], wrong_row
 
     def _run(self, point: _Point) -> Row:
         row = point.run()
@@ -121,8 +121,8 @@ class _Search:
 
     def whole(self) -> list[_Point]:
         """The steps of the whole program."""
-        made, bench = self.compilation, self.bench
-        records = [(n, r) for n, r in enumerate(made.passes) if r.stage == "graph"]
+        program, bench = self.compilation, self.bench
+        records = [(n, r) for n, r in enumerate(program.passes) if r.stage == "graph"]
         passes = [_Point(partial(bench.row, record), n) for n, record in records]
         names = bench.kernels
         loops = [
@@ -131,10 +131,11 @@ class _Search:
             for n, name in enumerate(names)
         ]  # fmt: skip
         values = bench.values
-        copies = [_Point(partial(check_transfers, made, values))] if has_transfers(made) else []
-        kernels = self._program("kernels", partial(run_bodies, made, "kernels", values))
-        ends = [("lowered", partial(run_bodies, made, "lowered", values)),
-                ("machine code", partial(run_machine, made, values))]  # fmt: skip
+        is_copied = has_transfers(program)
+        copies = [_Point(partial(check_transfers, program, values))] if is_copied else []
+        kernels = self._program("kernels", partial(run_bodies, program, "kernels", values))
+        ends = [("lowered", partial(run_bodies, program, "lowered", values)),
+                ("machine code", partial(run_machine, program, values))]  # fmt: skip
         return [
             *passes, *copies, _Point(kernels), *loops,
             *(_Point(self._program(*row)) for row in ends),
@@ -154,19 +155,19 @@ class _Search:
 
     def _mixed(self, names: Sequence[str]) -> list[Array]:
         """The results, the kernels called so by their loops, the others by their bodies."""
-        made, values = self.compilation, self.bench.values
+        program, values = self.compilation, self.bench.values
 
         def run(kernel: Kernel, arguments: Sequence[Array]) -> None:
-            compiled = made.kernel(kernel.body)
+            compiled = program.kernel(kernel.body)
             variables = {**values, **dict(kernel.fixed)}
             if compiled.name in names:
                 interpret(compiled.loops, arguments, variables=variables)
             else:
                 schedule_interpreter.run_kernel(kernel, arguments, values)
 
-        plan = made.schedule
-        flat = schedule_interpreter.interpret(plan.items, plan.results, copies(made), run)
-        return sliced(flat, made.results, values)
+        plan = program.schedule
+        flat = schedule_interpreter.interpret(plan.items, plan.results, copies(program), run)
+        return sliced(flat, program.results, values)
 
     def in_kernel(self, name: str) -> tuple[_Point, Row] | None:
         """The first wrong pass on the loops of a kernel; the loops as they were made come first."""
@@ -180,8 +181,8 @@ class _Search:
             _Point(partial(self._after, record, count), count)
             for count in range(1, len(record.matches) + 1)
         ]
-        found = self.first_wrong(points)
-        return found[0].place if found else 0
+        wrong = self.first_wrong(points)
+        return wrong[0].place if wrong else 0
 
     def _after(self, record: PassRecord, count: int) -> Row:
         title = f"{record.name} after rewrite {count}"
@@ -195,11 +196,11 @@ def bisect(compilation: ProgramStages, variables: Values | None = None) -> Bisec
     distinguished where they were recorded (`Options(trace=True)`, the default of `compile`).
     """
     search = _Search(compilation, variables)
-    found = search.first_wrong(search.whole())
-    if found is None:
+    first_wrong = search.first_wrong(search.whole())
+    if first_wrong is None:
         wrong = search.wrong_run()
         return Bisection(*search.runs(), row=wrong)
-    point, row = found
+    point, row = first_wrong
     if point.kernel:
         point, row = search.in_kernel(point.kernel) or (point, row)
     if point.place < 0:

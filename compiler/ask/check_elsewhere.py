@@ -125,11 +125,11 @@ _READ: Kept[str, _Program] = Kept(KEPT)
 def _kinds() -> Kinds:
     """The classes that a program may contain: nodes of all stages, items, instructions; no function
     of the user's, which one process alone knows."""
-    made: dict[str, type] = dict(remembered.kinds())
+    kinds: dict[str, type] = dict(remembered.kinds())
     nodes = (kind for kind in below(Node) if not issubclass(kind, TensorNode))
     for kind in (*nodes, *(it for it in get_args(Instruction) if it is not machine.Custom), Region):
-        made[f"{kind.__module__}.{kind.__name__}"] = kind
-    return made
+        kinds[f"{kind.__module__}.{kind.__name__}"] = kind
+    return kinds
 
 
 def check_elsewhere(
@@ -148,17 +148,17 @@ def check_elsewhere(
     if check is None:
         return None
     # the last stages take longest, and so they are the first to begin
-    made = engine.map(check, range(len(check.names))[::-1])
-    found = cache(lambda: list(made)[::-1])
-    return [(name, partial(_results, found, n)) for n, name in enumerate(check.names)]
+    results = engine.map(check, range(len(check.names))[::-1])
+    in_order = cache(lambda: list(results)[::-1])
+    return [(name, partial(_results, in_order, n)) for n, name in enumerate(check.names)]
 
 
-def _results(found: Callable[[], list[list[Array] | _Refused]], number: int) -> list[Array]:
+def _results(all_results: Callable[[], list[list[Array] | _Refused]], number: int) -> list[Array]:
     """The result of a worker; raises the worker's error."""
-    made = found()[number]
-    if isinstance(made, _Refused):
-        raise made.error()
-    return made
+    results = all_results()[number]
+    if isinstance(results, _Refused):
+        raise results.error()
+    return results
 
 
 def _written(compilation: ProgramStages, values: Values) -> Check | None:

@@ -62,20 +62,20 @@ class Bench:
     @cached_property
     def first_calls(self) -> dict[Sink, FirstCall]:
         """The first call of each kernel, its body run on NumPy."""
-        found: dict[Sink, FirstCall] = {}
+        calls: dict[Sink, FirstCall] = {}
 
         def run(kernel: Kernel, arguments: Sequence[Array]) -> None:
-            before = tuple(a.copy() for a in arguments) if kernel.body not in found else ()
+            before = tuple(a.copy() for a in arguments) if kernel.body not in calls else ()
             schedule_interpreter.run_kernel(kernel, arguments, self.values)
             if before:
                 after = [a.copy() for a in arguments]
                 bounds = self._bounds(kernel, before)
-                found[kernel.body] = FirstCall(kernel, before, Expected(after, bounds))
+                calls[kernel.body] = FirstCall(kernel, before, Expected(after, bounds))
 
-        made = self.compilation.schedule
+        schedule = self.compilation.schedule
         inputs = copies(self.compilation)
-        schedule_interpreter.interpret(made.items, made.results, inputs, run)
-        return found
+        schedule_interpreter.interpret(schedule.items, schedule.results, inputs, run)
+        return calls
 
     def _variables(self, kernel: Kernel) -> dict[str, int]:
         return {**self.values, **dict(kernel.fixed)}
@@ -86,9 +86,9 @@ class Bench:
         root = Sink(tuple(s.sources[1] for s in stores))
         nodes: list[TensorNode] = toposort([root])
         inputs = schedule_interpreter.inputs_of(nodes, arguments, self._variables(kernel))
-        found = rounding(root, inputs)
+        errors = rounding(root, inputs)
         bounds = [np.zeros(a.shape) for a in arguments]
-        for store, bound in zip(stores, found, strict=True):
+        for store, bound in zip(stores, errors, strict=True):
             target = store.sources[0]
             assert isinstance(target, Param)
             part = slices(store.parts) if store.parts else tuple(slice(n) for n in bound.shape)
@@ -97,17 +97,17 @@ class Bench:
 
     def row(self, record: PassRecord, root: Node | None = None, title: str = "") -> Row:
         """True if what a pass left is right; `root` is another program of its stage."""
-        made = record.after if root is None else root
+        checked = record.after if root is None else root
         title = title or f"{record.stage} {record.kernel}".strip() + f": {record.name}"
         if record.stage == "graph":
-            run: Run = partial(run_graph, cast(Sink, made), self.values)
+            run: Run = partial(run_graph, cast(Sink, checked), self.values)
             return row_of(title, self.expected, run)
-        return self._of_kernel(record.kernel, title, partial(self._loops, cast(Body, made)))
+        return self._of_kernel(record.kernel, title, partial(self._loops, cast(Body, checked)))
 
     def indexed(self, name: str) -> Row:
         """True if the loops of a kernel are right as `index` made them, before any pass."""
-        made = next(r.before for r in self.compilation.passes if r.kernel == name)
-        run = partial(self._loops, cast(Body, made))
+        body = next(r.before for r in self.compilation.passes if r.kernel == name)
+        run = partial(self._loops, cast(Body, body))
         return self._of_kernel(name, f"loops {name}: index", run)
 
     def lowered(self, name: str) -> Row:
@@ -135,9 +135,9 @@ class Bench:
     def _loops(self, body: Body, kernel: Kernel, arguments: list[Array]) -> None:
         interpret(body, arguments, variables=self._variables(kernel))
 
-    def _lowered(self, made: CompiledKernel, kernel: Kernel, arguments: list[Array]) -> None:
+    def _lowered(self, compiled: CompiledKernel, kernel: Kernel, arguments: list[Array]) -> None:
         variables = self._variables(kernel)
-        run_tasks(made.linear.instructions, arguments, variables=variables)
+        run_tasks(compiled.linear.instructions, arguments, variables=variables)
 
 
 def check_passes(compilation: ProgramStages, variables: Values | None = None) -> tuple[Row, ...]:
@@ -146,13 +146,13 @@ def check_passes(compilation: ProgramStages, variables: Values | None = None) ->
     `variables` are values over those bound. Raises `DataError` as `run` does.
     """
     bench = Bench(compilation, variables)
-    known: dict[tuple[str, Node], Row] = {}
+    row_of: dict[tuple[str, Node], Row] = {}
     rows = []
     for record in compilation.passes:
         key = record.kernel, record.after
-        if key not in known:  # what did not change the program has the outcome of the one before
-            known[key] = _judged(bench, record)
-        rows.append(known[key])
+        if key not in row_of:  # what did not change the program has the outcome of the one before
+            row_of[key] = _judged(bench, record)
+        rows.append(row_of[key])
     return tuple(rows)
 
 

@@ -114,20 +114,20 @@ def copies(compilation: ProgramStages) -> dict[Buffer, Array]:
     return with_copies(compilation.inputs(), compilation.schedule.items)
 
 
-def _compare(stage: str, expected: Expected, found: list[Array]) -> Row:
+def _compare(stage: str, expected: Expected, results: list[Array]) -> Row:
     """One row of the report."""
     max_abs = max_rel = allowed = 0.0
     note, ok = "", True
-    for number, (want, have) in enumerate(zip(expected.results, found, strict=True)):
+    for number, (want, have) in enumerate(zip(expected.results, results, strict=True)):
         if want.dtype != have.dtype or want.shape != have.shape:
             return Row(stage, False, np.inf, np.inf, f"{have.dtype}{have.shape}")
         bound = expected.bounds[number]
-        made = differences(want, have, bound)
-        max_rel = max(max_rel, made.relative)
-        if made.absolute > max_abs:
-            max_abs, allowed = made.absolute, made.allowed
-        if made.wrong.any() and ok:
-            at = tuple(int(i) for i in np.argwhere(made.wrong)[0])
+        difference = differences(want, have, bound)
+        max_rel = max(max_rel, difference.relative)
+        if difference.absolute > max_abs:
+            max_abs, allowed = difference.absolute, difference.allowed
+        if difference.wrong.any() and ok:
+            at = tuple(int(i) for i in np.argwhere(difference.wrong)[0])
             far = f"{float(bound[at]):.3g} would be rounding"
             ok, note = False, f"result {number}{list(at)}: {have[at]} instead of {want[at]}; {far}"
     return Row(stage, ok, max_abs, max_rel, note, allowed)

@@ -79,11 +79,11 @@ class Hot(ShownAsText):
     @property
     def ir_lines(self) -> dict[int, float]:
         """The share of each line of the generated LLVM IR that has any, by number."""
-        found: defaultdict[int, float] = defaultdict(float)
+        shares: defaultdict[int, float] = defaultdict(float)
         for share, lines in zip(self.shares, self.listing.sources, strict=True):
             for line in lines if share else ():
-                found[line] += share / len(lines)
-        return dict(found)
+                shares[line] += share / len(lines)
+        return dict(shares)
 
     def __str__(self) -> str:
         labels = [block.label for block in self.listing.flow.blocks]
@@ -150,32 +150,32 @@ class _StandIn:
         for item in items:
             operation = item.operation
             if isinstance(operation, Kernel) and operation.name == self._kernel.source.name:
-                program, *given = execution.arguments(operation, programs, held, values)
-                if not isinstance(program, CpuProgram) or program.is_misaligned(given[0]):
+                program, *calls = execution.arguments(operation, programs, held, values)
+                if not isinstance(program, CpuProgram) or program.is_misaligned(calls[0]):
                     raise DeviceError("hot", "this kernel does not run as the code that is shown")
-                self.found = _watched(self._kernel, program, given)
+                self.found = _watched(self._kernel, program, calls)
                 break
             execution.step(item, held, programs, values, host)
         return [held[buffer] for buffer in results]
 
 
-def _watched(kernel: Watched, program: CpuProgram, given: Sequence[list[int]]) -> Hot:
+def _watched(kernel: Watched, program: CpuProgram, calls: Sequence[list[int]]) -> Hot:
     """Measured where that can be, else estimated."""
     try:
-        return _measured(kernel, program, given)
+        return _measured(kernel, program, calls)
     except CannotSample as error:
         if marked.is_counted():
-            return _estimated(kernel, program, given, str(error))
+            return _estimated(kernel, program, calls, str(error))
         raise DeviceError("hot", "nothing can be measured here", got=str(error)) from error
 
 
-def _measured(kernel: Watched, program: CpuProgram, given: Sequence[list[int]]) -> Hot:
+def _measured(kernel: Watched, program: CpuProgram, calls: Sequence[list[int]]) -> Hot:
     """By samples of where the kernel is."""
     refuse_without_samples()
-    made = marked.marked(kernel.source, kernel.level, kernel.listing)
-    again = program.of_code(made.code)
-    places = [again.address_of(mark) for mark in made.marks]
-    run = again.in_turn(*given)
+    code = marked.marked(kernel.source, kernel.level, kernel.listing)
+    again = program.of_code(code.code)
+    places = [again.address_of(mark) for mark in code.marks]
+    run = again.in_turn(*calls)
     run()  # the first run loads what has to be loaded
     samples = sampled(run, SECONDS)
     hits = Counter(bisect.bisect_right(places, it) - 1 for it in samples.addresses)
@@ -187,13 +187,13 @@ def _measured(kernel: Watched, program: CpuProgram, given: Sequence[list[int]]) 
 
 
 def _estimated(
-    kernel: Watched, program: CpuProgram, given: Sequence[list[int]], why: str
+    kernel: Watched, program: CpuProgram, calls: Sequence[list[int]], why: str
 ) -> Hot:
     """By how often each block is run, and what its instructions cost."""
     costs, listing = kernel.costs(), kernel.listing
     counts = np.zeros(len(listing.flow.blocks), np.int64)
     code = marked.counted(kernel.source, kernel.level, listing, counts.ctypes.data)
-    program.of_code(code).in_turn(*given)()
+    program.of_code(code).in_turn(*calls)()
     rows = [0.0] * len(listing.rows)
     for runs, block in zip(counts.tolist(), listing.flow.blocks, strict=True):
         for place in range(block.first, block.end):

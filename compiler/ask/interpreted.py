@@ -72,26 +72,28 @@ def stages_of(compilation: ProgramStages, values: Values) -> Stages:
     )  # fmt: skip
 
 
-def interpreted(made: Stages, engine: str) -> list[Array]:
+def interpreted(stages: Stages, engine: str) -> list[Array]:
     """The results, run on the interpreter of stage `engine`; inputs stay as they are."""
-    inputs = with_copies(made.inputs, made.items)
+    inputs = with_copies(stages.inputs, stages.items)
     if engine == "kernels":
-        flat = schedule_interpreter.interpret_kernels(made.kernels, inputs, made.values)
+        flat = schedule_interpreter.interpret_kernels(stages.kernels, inputs, stages.values)
     else:
         run = {"schedule": _on_numpy, "loops": _as_loops, "lowered": _as_instructions}[engine]
-        flat = schedule_interpreter.interpret(made.items, made.holders, inputs, partial(run, made))
-    return sliced(flat, made.results, made.values)
+        flat = schedule_interpreter.interpret(
+            stages.items, stages.holders, inputs, partial(run, stages)
+        )
+    return sliced(flat, stages.results, stages.values)
 
 
-def _on_numpy(made: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
-    schedule_interpreter.run_kernel(kernel, arguments, made.values)
+def _on_numpy(stages: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
+    schedule_interpreter.run_kernel(kernel, arguments, stages.values)
 
 
-def _as_loops(made: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
-    variables = {**made.values, **dict(kernel.fixed)}
-    loops_interpreter.interpret(made.loops(kernel.body), arguments, variables=variables)
+def _as_loops(stages: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
+    variables = {**stages.values, **dict(kernel.fixed)}
+    loops_interpreter.interpret(stages.loops(kernel.body), arguments, variables=variables)
 
 
-def _as_instructions(made: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
-    variables = {**made.values, **dict(kernel.fixed)}
-    run_tasks(made.instructions(kernel.body), arguments, variables=variables)
+def _as_instructions(stages: Stages, kernel: Kernel, arguments: Sequence[Array]) -> None:
+    variables = {**stages.values, **dict(kernel.fixed)}
+    run_tasks(stages.instructions(kernel.body), arguments, variables=variables)

@@ -79,13 +79,13 @@ def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
     `inputs` as for the graph interpreter.
     """
     with no_origin():
-        made = decompose(differentiate(root, Provenance()), Provenance())
-    order: list[TensorNode] = toposort([made])
+        graph = decompose(differentiate(root, Provenance()), Provenance())
+    order: list[TensorNode] = toposort([graph])
     followed = _Followed(inputs, variables_of(order, inputs), Numbers(order))
     products = _products(order)
     left_out = set(products.values())
     last = {s: n for n, node in enumerate(order) for s in _operands(node, products)}
-    last |= dict.fromkeys(made.sources, len(order))
+    last |= dict.fromkeys(graph.sources, len(order))
     with np.errstate(all="ignore"):
         for place, node in enumerate(order):
             if node not in left_out:
@@ -93,7 +93,7 @@ def rounding(root: Sink, inputs: Mapping[Any, Array]) -> list[Array]:
             for source in dict.fromkeys(_operands(node, products)):
                 if last[source] == place:
                     followed.forget(source)
-    return [followed.bound(node) for node in made.sources]
+    return [followed.bound(node) for node in graph.sources]
 
 
 def _operands(node: TensorNode, products: Mapping[TensorNode, TensorNode]) -> Sequence[TensorNode]:
@@ -141,16 +141,16 @@ class _Followed:
     def add(self, node: TensorNode, product: TensorNode | None) -> None:
         """Follow one node; with `product`, a sum of these products."""
         sources = node.sources if product is None else product.sources
-        given = [self.values[s] for s in sources]
+        operands = [self.values[s] for s in sources]
         errors = [self.errors[s] for s in sources]
         if isinstance(product or node, Elementwise):
-            given, errors = self._meaningful(product or node, given, errors)
+            operands, errors = self._meaningful(product or node, operands, errors)
         if product is not None and isinstance(node, Reduce):
-            found = of_products(given, errors, node.axes, node.dtype.numpy)
-            value, error = found.value, found.error
+            folded = of_products(operands, errors, node.axes, node.dtype.numpy)
+            value, error = folded.value, folded.error
         else:
-            value = evaluate(node, given, self.inputs, self.sizes)
-            error = _error(node, value, given, errors, self.sizes)
+            value = evaluate(node, operands, self.inputs, self.sizes)
+            error = _error(node, value, operands, errors, self.sizes)
             if np.any(error) and (is_unmoved := self.numbers.unmoved(node)) is not None:
                 error = np.where(is_unmoved, 0.0, error)
         self.values[node] = value
@@ -158,14 +158,15 @@ class _Followed:
         self.numbers.add(node, self.values, self.errors, self.sizes)
 
     def _meaningful(
-        self, node: TensorNode, given: list[Array], errors: list[Array]
+        self, node: TensorNode, operands: list[Array], errors: list[Array]
     ) -> tuple[list[Array], list[Array]]:
         """Operands of one shape, and their errors: what there is in this run."""
         if not node.extents:
-            return given, errors
+            return operands, errors
         part = part_of(shape_of(node.shape, node.extents, self.sizes))
-        cut = [e[part] if e.ndim else e for e in map(np.broadcast_to, errors, map(np.shape, given))]
-        return [x[part] for x in given], cut
+        whole = map(np.broadcast_to, errors, map(np.shape, operands))
+        cut = [e[part] if e.ndim else e for e in whole]
+        return [x[part] for x in operands], cut
 
     def forget(self, node: TensorNode) -> None:
         """Nothing needs this node any more."""
@@ -180,28 +181,28 @@ class _Followed:
 def _error(
     node: TensorNode,
     value: Array,
-    given: Sequence[Array],
+    operands: Sequence[Array],
     errors: Sequence[Array],
     sizes: Mapping[str, int],
 ) -> Array:
     """The error bound of a value; that of a large one is computed part by part."""
     if isinstance(node, MOVEMENT):
-        return _moved_error(node, given[0], errors[0], sizes)
+        return _moved_error(node, operands[0], errors[0], sizes)
     if not node.dtype.is_float and not any(map(np.any, errors)):
         return np.zeros(())
-    parts = _parts(node, given)
+    parts = _parts(node, operands)
     if not parts:
-        brought = _brought(node, value, given, errors, sizes)
-        own = _own(node, value, given, brought)
-        found = np.where(np.isnan(value), 0.0, own) + brought if np.any(own) else brought
-        return np.nan_to_num(found, nan=np.inf, posinf=np.inf)
-    found = np.empty(value.shape)
+        brought = _brought(node, value, operands, errors, sizes)
+        rounded = _own(node, value, operands, brought)
+        bound = np.where(np.isnan(value), 0.0, rounded) + brought if np.any(rounded) else brought
+        return np.nan_to_num(bound, nan=np.inf, posinf=np.inf)
+    bound = np.empty(value.shape)
     whole = [np.broadcast_to(e, x.shape) if e.ndim else e
-             for e, x in zip(errors, given, strict=True)]  # fmt: skip
+             for e, x in zip(errors, operands, strict=True)]  # fmt: skip
     for part in parts:
         cut = [e[part] if e.ndim else e for e in whole]
-        found[part] = _error(node, value[part], [x[part] for x in given], cut, sizes)
-    return found
+        bound[part] = _error(node, value[part], [x[part] for x in operands], cut, sizes)
+    return bound
 
 
 def _moved_error(node: TensorNode, operand: Array, error: Array, sizes: Mapping[str, int]) -> Array:
@@ -213,22 +214,22 @@ def _moved_error(node: TensorNode, operand: Array, error: Array, sizes: Mapping[
     return np.asarray(moved(node, whole, shape, sizes))
 
 
-def _parts(node: TensorNode, given: Sequence[Array]) -> list[tuple[slice, ...]]:
+def _parts(node: TensorNode, operands: Sequence[Array]) -> list[tuple[slice, ...]]:
     """The parts in which a large value is followed, cut along its longest axis; none for a small
     one, and for what does more than to compute elements or to fold some of them."""
-    if not isinstance(node, Elementwise | Cast | Reduce) or given[0].size <= BLOCK:
+    if not isinstance(node, Elementwise | Cast | Reduce) or operands[0].size <= BLOCK:
         return []
     folded = node.axes if isinstance(node, Reduce) else ()
-    shape = [1 if axis in folded else n for axis, n in enumerate(given[0].shape)]
+    shape = [1 if axis in folded else n for axis, n in enumerate(operands[0].shape)]
     axis = int(np.argmax(shape))
-    count = min(-(-given[0].size // BLOCK), shape[axis])
+    count = min(-(-operands[0].size // BLOCK), shape[axis])
     step = -(-shape[axis] // count)
     before = (slice(None),) * axis
     cuts = [(*before, slice(n, n + step)) for n in range(0, shape[axis], step)]
     return cuts if len(cuts) > 1 else []
 
 
-def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array) -> Array:
+def _own(node: TensorNode, value: Array, operands: Sequence[Array], brought: Array) -> Array:
     """The error that the operation itself may add to what its operands brought."""
     if not node.dtype.is_float or not node.sources or isinstance(node, (*EXACT, *MOVED)):
         return np.zeros(())
@@ -238,15 +239,15 @@ def _own(node: TensorNode, value: Array, given: Sequence[Array], brought: Array)
             said = OPS[op].rounding
             assert said is not None, op
             if callable(said):
-                return np.asarray(said(partial(_unit, brought=brought), value, given))
+                return np.asarray(said(partial(_unit, brought=brought), value, operands))
             count = said
         case Cast():
-            count = 0.0 if np.can_cast(given[0].dtype, value.dtype) else 0.5
+            count = 0.0 if np.can_cast(operands[0].dtype, value.dtype) else 0.5
         case Reduce(op=op, axes=axes):
             kind = REDUCTIONS[op].rounding
             if kind == "sum":
-                return of_terms(given[0], axes)
-            count = prod(given[0].shape[axis] for axis in axes) / 2 if kind == "each" else 0.0
+                return of_terms(operands[0], axes)
+            count = prod(operands[0].shape[axis] for axis in axes) / 2 if kind == "each" else 0.0
         case Scan(op=op, axis=axis):
             return _scanned(REDUCTIONS[op].rounding, value, axis, brought)
         case Repeat(count=trips):
@@ -292,7 +293,7 @@ def _unit(value: Array, brought: Array) -> Array:
 def _brought(
     node: TensorNode,
     value: Array,
-    given: Sequence[Array],
+    operands: Sequence[Array],
     errors: Sequence[Array],
     sizes: Mapping[str, int],
 ) -> Array:
@@ -300,20 +301,20 @@ def _brought(
     total: Array = np.zeros(())
     for place, error in enumerate(errors):
         if np.any(error):
-            total = total + _moves(node, value, given, place, error, sizes)
+            total = total + _moves(node, value, operands, place, error, sizes)
     return total
 
 
 def _moves(
     node: TensorNode,
     value: Array,
-    given: Sequence[Array],
+    operands: Sequence[Array],
     place: int,
     error: Array,
     sizes: Mapping[str, int],
 ) -> Array:
     """The change of the result when one operand changes by its error, up or down."""
-    operand = given[place]
+    operand = operands[place]
     run: Callable[[list[Array]], Array]
     move: Callable[[Array, Array], Array]
     if node.dtype.is_float and is_floating(operand.dtype):
@@ -323,36 +324,33 @@ def _moves(
         if isinstance(node, Scan) and node.op == "sum":
             return np.asarray(np.cumsum(np.broadcast_to(error, operand.shape), node.axis))
         if isinstance(node, EXACT) or (isinstance(node, Index) and not place):
-            return evaluate(node, _alone(node, given, place, error), {}, sizes).astype(np.float64)
+            alone = _alone(node, operands, place, error)
+            return evaluate(node, alone, {}, sizes).astype(np.float64)
     if isinstance(node, Elementwise | Cast | Reduce):
-        given = [_wide(each, given) for each in given]
-        value, run, move = _value(node, given), partial(_value, node), _moved_wide
+        operands = [_wide(each, operands) for each in operands]
+        value, run, move = _value(node, operands), partial(_value, node), _moved_wide
     else:
         run, move = partial(evaluate, node, inputs={}, sizes=sizes), _moved
     up, down = (
-        run([move(x, sign * error) if n == place else x for n, x in enumerate(given)])
+        run([move(x, sign * error) if n == place else x for n, x in enumerate(operands)])
         for sign in (1.0, -1.0)
     )
     return np.maximum(_gap(value, up), _gap(value, down))
 
 
-def _alone(node: TensorNode, given: Sequence[Array], place: int, error: Array) -> list[Array]:
+def _alone(node: TensorNode, operands: Sequence[Array], place: int, error: Array) -> list[Array]:
     """Operands for an operation that only moves values: the errors alone."""
-    own = np.broadcast_to(error, given[place].shape).astype(given[place].dtype)
-    own = np.where(own < error, np.nextafter(own, np.array(np.inf, own.dtype)), own)
-    others = [np.zeros_like(x) if isinstance(node, Multi) else x for x in given]
-    return [own if n == place else x for n, x in enumerate(others)]
+    moved = np.broadcast_to(error, operands[place].shape).astype(operands[place].dtype)
+    moved = np.where(moved < error, np.nextafter(moved, np.array(np.inf, moved.dtype)), moved)
+    others = [np.zeros_like(x) if isinstance(node, Multi) else x for x in operands]
+    return [moved if n == place else x for n, x in enumerate(others)]
 
 
-def _wide(operand: Array, given: Sequence[Array]) -> Array:
+def _wide(operand: Array, operands: Sequence[Array]) -> Array:
     """A float in a type with more digits than any operand has; others as they are."""
-    most = max(x.dtype.itemsize for x in given if is_floating(x.dtype)) if _floats(given) else 0
+    most = max((x.dtype.itemsize for x in operands if is_floating(x.dtype)), default=0)
     is_float = is_floating(operand.dtype)
     return operand.astype(np.longdouble if most == 8 else np.float64) if is_float else operand
-
-
-def _floats(given: Sequence[Array]) -> bool:
-    return any(is_floating(x.dtype) for x in given)
 
 
 def _value(node: TensorNode, wide: Sequence[Array]) -> Array:

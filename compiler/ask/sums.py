@@ -56,10 +56,10 @@ def of_terms(terms: Array, axes: tuple[int, ...]) -> Array:
     moved = np.moveaxis(terms, axes, range(-len(axes), 0))
     rows = moved.reshape(-1, prod(inner))
     strides = {*STRIDES, *(prod(inner[k:]) for k in range(1, len(inner)))}
-    found = np.empty(len(rows))
+    bounds = np.empty(len(rows))
     for part in _blocks(len(rows), rows.shape[1]):
-        found[part] = _of_rows(rows[part], epsilon, sorted(strides))
-    return found.reshape(kept)
+        bounds[part] = _of_rows(rows[part], epsilon, sorted(strides))
+    return bounds.reshape(kept)
 
 
 def _of_rows(terms: Array, epsilon: float, strides: Sequence[int]) -> Array:
@@ -68,12 +68,12 @@ def _of_rows(terms: Array, epsilon: float, strides: Sequence[int]) -> Array:
     wide = terms.astype(np.float64)
     total, size = np.sum(wide, -1), np.sum(np.abs(wide), -1)
     sample = np.abs(wide[:, :: max(1, count // SAMPLE)])
-    found = _bound(_Sums(count, total, size, sample), epsilon)
+    worst = _bound(_Sums(count, total, size, sample), epsilon)
     if count <= ANY_ORDER or np.all(size <= 3 * np.abs(total)):
-        return found  # no order brings partial sums that are much smaller
+        return worst  # no order brings partial sums that are much smaller
     reach = np.max([_reach(wide, stride) for stride in strides if stride < count], 0)
     reach += np.sqrt(np.sum(wide * wide, -1))
-    return np.minimum(found, _by_chance(count, reach, sample, size, epsilon))
+    return np.minimum(worst, _by_chance(count, reach, sample, size, epsilon))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,20 +158,20 @@ def of_products(
     total = left @ right
     a, b = np.abs(left), np.abs(right)
     size = a @ b
-    own = np.empty(size.shape)
+    bounds = np.empty(size.shape)
     step = max(1, count // SAMPLE_OF_PRODUCTS)
     some, others = a[:, :, ::step], b[:, ::step, :]
     for batch in range(len(size)):
         for rows in _blocks(size.shape[1], size.shape[2] * some.shape[2]):
             sample = some[batch, rows, None, :] * others[batch].T[None]
             sums = _Sums(count, total[batch, rows], size[batch, rows], sample)
-            own[batch, rows] = _bound(sums, epsilon)
-    own += size * epsilon / 2 + count * float(limits.tiny)  # each product is rounded as well
+            bounds[batch, rows] = _bound(sums, epsilon)
+    bounds += size * epsilon / 2 + count * float(limits.tiny)  # each product is rounded as well
     # our own sums, in float64, are off as much as those of float64 are
-    own *= 2 if dtype.itemsize == 8 else 1
-    own += _brought(layout, (a, b), errors, operands[0].shape)
-    own = np.where(size < float(limits.max), own, np.inf)
-    return Products(layout.whole(total).astype(dtype), layout.whole(own))
+    bounds *= 2 if dtype.itemsize == 8 else 1
+    bounds += _brought(layout, (a, b), errors, operands[0].shape)
+    bounds = np.where(size < float(limits.max), bounds, np.inf)
+    return Products(layout.whole(total).astype(dtype), layout.whole(bounds))
 
 
 def _brought(
@@ -182,13 +182,13 @@ def _brought(
         layout.matrices(layout.spread(np.asarray(e), n, shape), n) if np.any(e) else None
         for n, e in enumerate(errors)
     ]
-    found: Array = np.zeros(())
+    total: Array = np.zeros(())
     if moves[0] is not None:
-        found = found + moves[0] @ sizes[1]
+        total = total + moves[0] @ sizes[1]
     if moves[1] is not None:
         grown = sizes[0] if moves[0] is None else sizes[0] + moves[0]
-        found = found + grown @ moves[1]
-    return found
+        total = total + grown @ moves[1]
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,16 +228,16 @@ class _Layout:
         others = columns if place == 0 else rows
         order = (*front, *rows, *summed) if place == 0 else (*front, *summed, *columns)
         outer = self._extent(1) if place == 0 else self.count
-        made = operand.transpose(*order, *others)
-        return made.reshape(self._extent(0), outer, -1)
+        stacks = operand.transpose(*order, *others)
+        return stacks.reshape(self._extent(0), outer, -1)
 
-    def whole(self, made: Array) -> Array:
+    def whole(self, result: Array) -> Array:
         """The result with the axes of the operands; those that are summed have extent 1."""
         front, rows, columns, summed = self.axes
         order = (*front, *rows, *columns, *summed)
         shape = [self.shape[axis] for axis in (*front, *rows, *columns)]
-        made = made.reshape(*shape, *[1] * len(summed))
-        return made.transpose(np.argsort(order))
+        result = result.reshape(*shape, *[1] * len(summed))
+        return result.transpose(np.argsort(order))
 
 
 def _layout(left: Array, right: Array, axes: tuple[int, ...]) -> _Layout:

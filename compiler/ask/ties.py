@@ -60,8 +60,8 @@ class Numbers:
             self.held[node] = _selected(node, self.held, _Ranges(values, errors), sizes)
             return
         shape, self.count = values[node].shape, self.count + 1
-        own = np.arange(values[node].size, dtype=np.int64).reshape(shape)
-        self.held[node] = own + self.count * APART
+        numbers = np.arange(values[node].size, dtype=np.int64).reshape(shape)
+        self.held[node] = numbers + self.count * APART
 
     def forget(self, node: TensorNode) -> None:
         """Nothing needs this node any more."""
@@ -83,14 +83,14 @@ def _is_compared(node: TensorNode) -> bool:
 
 def _reached(node: TensorNode) -> set[TensorNode]:
     """The nodes whose elements a node may have, itself too."""
-    found: set[TensorNode] = set()
+    reached: set[TensorNode] = set()
     waiting = [node]
     while waiting:
         each = waiting.pop()
-        if each not in found:
-            found.add(each)
+        if each not in reached:
+            reached.add(each)
             waiting += _followed(each)
-    return found
+    return reached
 
 
 def _followed(node: TensorNode) -> tuple[TensorNode, ...]:
@@ -149,8 +149,8 @@ def _selected(
                 pairs = [ranges.of(source, SELECTING[op]) for source in node.sources]
                 least, greatest = (np.stack(np.broadcast_arrays(*it))
                                    for it in zip(*pairs, strict=True))  # fmt: skip
-                found = _of_extremes(np.stack(numbers), least, greatest, (0,))
-                return np.asarray(found[0])
+                extremes = _of_extremes(np.stack(numbers), least, greatest, (0,))
+                return np.asarray(extremes[0])
     shape = shape_of(node.shape, node.extents, sizes)
     return np.asarray(moved(node, numbers[0] - NONE, shape, sizes) + NONE)  # padding has none
 
@@ -169,17 +169,17 @@ def _of_extremes(
 def _running(numbers: Array, least: Array, greatest: Array, axis: int) -> Array:
     """The same of the elements so far, for each along an axis."""
     rows, low, high = (np.moveaxis(it, axis, 0) for it in (numbers, least, greatest))
-    found = rows.copy()
+    results = rows.copy()
     limit, most = low[:1].copy(), high[:1].copy()
     for place in range(1, len(rows)):
-        before, own, is_new = found[place - 1], rows[place], low[place] > most[0]
+        before, row, is_new = results[place - 1], rows[place], low[place] > most[0]
         is_less = high[place] < limit[0]
-        kept = np.where(is_less | (before == own), before, NONE)
-        found[place] = np.where(is_new, own, kept)
+        kept = np.where(is_less | (before == row), before, NONE)
+        results[place] = np.where(is_new, row, kept)
         joined = np.where(is_less, most[0], np.maximum(most[0], high[place]))
         most[0] = np.where(is_new, high[place], joined)
         limit[0] = np.maximum(limit[0], low[place])
-    return np.asarray(np.moveaxis(found, 0, axis))
+    return np.asarray(np.moveaxis(results, 0, axis))
 
 
 def _places(shape: tuple[int, ...], positions: Sequence[Array]) -> tuple[Array, Any]:
@@ -218,8 +218,8 @@ def _scattered(node: Scatter, numbers: Sequence[Array], ranges: _Ranges) -> Arra
     limit = np.array(least)
     np.maximum.at(limit, at, low)
     is_candidate, is_update = ~(greatest < limit), ~(high < limit[at])
-    own = numbers[1][is_inside]
+    updates = numbers[1][is_inside]
     first, last = (np.where(is_candidate, numbers[0], it) for it in (LAST, NONE))
-    np.minimum.at(first, at, np.where(is_update, own, LAST))
-    np.maximum.at(last, at, np.where(is_update, own, NONE))
+    np.minimum.at(first, at, np.where(is_update, updates, LAST))
+    np.maximum.at(last, at, np.where(is_update, updates, NONE))
     return np.where(first == last, first, NONE)

@@ -38,36 +38,37 @@ MOST_ELEMENTS = 1 << 22
 """Of one value that is kept: 32 MB of float64, a bound on memory."""
 
 
-def values(made: ProgramStages, outlined: Outlined) -> dict[str, Array]:
+def values(program: ProgramStages, outlined: Outlined) -> dict[str, Array]:
     """The values of graph and kernel entities; none while data are missing."""
-    if not made.can_run:
+    if not program.can_run:
         return {}
-    found: dict[TensorNode, Array] = {}
-    for root in (made.written, made.simplest):
-        given = bindings.graph_inputs(root, made.values_of_run())
-        found |= evaluate_all(root.sources, given, MOST_ELEMENTS)
-    named = {made.entity(node): value for node, value in found.items()}
-    known = set(made.kernels.nodes)
-    held = _held(outlined, found)
-    return named | {made.kernels.entity(it): value for it, value in held.items() if it in known}
+    of_nodes: dict[TensorNode, Array] = {}
+    for root in (program.written, program.simplest):
+        inputs = bindings.graph_inputs(root, program.values_of_run())
+        of_nodes |= evaluate_all(root.sources, inputs, MOST_ELEMENTS)
+    named = {program.entity(node): value for node, value in of_nodes.items()}
+    in_kernels = set(program.kernels.nodes)
+    held = _held(outlined, of_nodes)
+    of_kernels = ((it, value) for it, value in held.items() if it in in_kernels)
+    return named | {program.kernels.entity(it): value for it, value in of_kernels}
 
 
-def _held(outlined: Outlined, found: Mapping[TensorNode, Array]) -> dict[Node, Array]:
+def _held(outlined: Outlined, of_nodes: Mapping[TensorNode, Array]) -> dict[Node, Array]:
     """The nodes of the kernel graph that hold a value: the call that makes it, its own buffer.
 
     What changes from iteration to iteration of a loop has no value.
     """
     copied = ((node, holder) for (node, _), holder in outlined.copies.items())
     held: dict[Node, Array] = {}
-    own: dict[Node, list[Node]] = {}
+    holders_of: dict[Node, list[Node]] = {}
     for node, holder in (*outlined.buffers.items(), *copied):
-        if node not in found:
+        if node not in of_nodes:
             continue
-        held[holder] = found[node]
+        held[holder] = of_nodes[node]
         if isinstance(holder, After) and not isinstance(holder.sources[1], End):
-            held[holder.sources[1]] = found[node]
-            own.setdefault(holder.sources[0], []).append(holder)
-    for buffer, holders in own.items():
+            held[holder.sources[1]] = of_nodes[node]
+            holders_of.setdefault(holder.sources[0], []).append(holder)
+    for buffer, holders in holders_of.items():
         if len(holders) == 1 and isinstance(buffer, Buffer) and buffer.unique < 0:
             held[buffer] = held[holders[0]]
     return held
@@ -97,7 +98,7 @@ class Unseen:
 
 
 def values_inside(
-    made: ProgramStages, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
+    program: ProgramStages, effort: Effort = LITTLE, unseen: list[Unseen] | None = None
 ) -> dict[str, Seen]:
     """The values of loops and instructions, by entity; none of kernels that take too much.
 
@@ -105,33 +106,33 @@ def values_inside(
     variables are missing. `unseen` gets what was left out, and why.
     """
     left: list[Unseen] = [] if unseen is None else unseen
-    if not made.can_run:
+    if not program.can_run:
         left.append(Unseen("", -1, Reason("data, or values of variables, are missing")))
         return {}
-    flops = sum(it.flops for it in made.schedule.analysis)
+    flops = sum(it.flops for it in program.schedule.analysis)
     if flops > effort.flops:
         words = f"the program computes {flops:,} operations: interpreters would take long"
         seen = Number("operations of the program", flops, "", "at most", effort.flops)
         left.append(Unseen("", -1, Reason(words, seen)))
         return {}
-    inside = _Inside(made, effort, left)
-    for number, loops in enumerate(made.loops[effort.kernels :], effort.kernels):
+    inside = _Inside(program, effort, left)
+    for number, loops in enumerate(program.loops[effort.kernels :], effort.kernels):
         words = f"{loops.name} is not among the first {effort.kernels} kernels, which are looked at"
         count = Number("kernel", number + 1, "", "looked at", effort.kernels)
         left.append(Unseen("", number, Reason(words, count)))
-    items, results = made.schedule.items, made.schedule.results
-    schedule_interpreter.interpret(items, results, copies(made), inside.run)
+    items, results = program.schedule.items, program.schedule.results
+    schedule_interpreter.interpret(items, results, copies(program), inside.run)
     return inside.found
 
 
 class _Inside:
     """Runs the kernels of a program, each for the first time on the interpreters of its stages."""
 
-    def __init__(self, made: ProgramStages, effort: Effort, left: list[Unseen]) -> None:
-        self.made, self.effort, self.left = made, effort, left
-        self.values = made.values_of_run()
+    def __init__(self, program: ProgramStages, effort: Effort, left: list[Unseen]) -> None:
+        self.made, self.effort, self.left = program, effort, left
+        self.values = program.values_of_run()
         self.found: dict[str, Seen] = {}
-        self.waiting = {it.name: n for n, it in enumerate(made.loops[: effort.kernels])}
+        self.waiting = {it.name: n for n, it in enumerate(program.loops[: effort.kernels])}
 
     def run(self, kernel: Kernel, arguments: Sequence[Array]) -> None:
         """Run one kernel; first on copies of its arguments where somebody watches."""

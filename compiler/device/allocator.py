@@ -111,9 +111,9 @@ def _typestr(dtype: DType) -> str:
 
 def array_at(address: int, size: int, dtype: DType) -> Array:
     """The flat array of `size` elements at `address`; their owner must outlive it."""
-    made = np.asarray(Memory(address, size, dtype))
+    array = np.asarray(Memory(address, size, dtype))
     # the protocol has no word for types that are not NumPy's: they are bytes in it
-    return made if made.dtype == dtype.numpy else made.view(dtype.numpy)
+    return array if array.dtype == dtype.numpy else array.view(dtype.numpy)
 
 
 _POINTER: Callable[[int], ctypes.c_void_p] = ctypes.c_void_p.from_address
@@ -209,10 +209,10 @@ class Allocator:
                 block = self._block(wanted, nbytes, name)
             lease = _leases_of(wanted).from_address(block.address)
             lease.block = block
-            made: Array = ndarray(extents, numpy, lease)
+            array: Array = ndarray(extents, numpy, lease)
             if self._poisoners:
-                made.reshape(-1).view(np.uint8)[...] = 0xFF
-            return made, block.address
+                array.reshape(-1).view(np.uint8)[...] = 0xFF
+            return array, block.address
 
         return make
 
@@ -222,10 +222,10 @@ class Allocator:
         numpy, empty = dtype.numpy, np.empty
 
         def make() -> tuple[Array, int]:
-            made: Array = empty(shape, numpy)
+            array: Array = empty(shape, numpy)
             if self._poisoners:
-                made.reshape(-1).view(np.uint8)[...] = 0xFF
-            return made, address_of(made)
+                array.reshape(-1).view(np.uint8)[...] = 0xFF
+            return array, address_of(array)
 
         return make
 

@@ -85,16 +85,16 @@ def fresh(
     return node
 
 
-def holding(array: Data, known: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
-    """The Buffer in `known` that holds this memory, or a new one, which is added to it.
+def holding(array: Data, buffers: "dict[Any, Buffer]", device: str = "CPU") -> Buffer:
+    """The Buffer in `buffers` that holds this memory, or a new one, which is added to it.
 
     Two Buffers that alias one memory would be two values; a write to one would change the other.
     """
     place = place_of(array, device)
-    found = known.get(place) if array.size else None
-    if found is None:
-        found = known[place] = new_buffer(array, device=device)
-    return found
+    buffer = buffers.get(place) if array.size else None
+    if buffer is None:
+        buffer = buffers[place] = new_buffer(array, device=device)
+    return buffer
 
 
 def place_of(array: Data, device: str) -> tuple[Any, ...]:
@@ -105,8 +105,8 @@ def place_of(array: Data, device: str) -> tuple[Any, ...]:
 
 def data(node: Buffer) -> Array:
     """The array of `node`, fetched if a worker has it; raises as `held` does."""
-    found = held(node)
-    return found if isinstance(found, np.ndarray) else found.fetch()
+    elements = held(node)
+    return elements if isinstance(elements, np.ndarray) else elements.fetch()
 
 
 def held(node: Buffer) -> Data:

@@ -120,31 +120,31 @@ def measure() -> MachineModel:
     )
 
 
-def in_cycles(stated: MachineModel, found: Cycles, is_in_table: bool) -> MachineModel:
+def in_cycles(stated: MachineModel, cycles: Cycles, is_in_table: bool) -> MachineModel:
     """The model with the measured cycle and issue rates; a processor of the table keeps the
     table's."""
     if not is_in_table:
         stated = replace(
             stated,
-            multiply_adds=found.multiply_adds or stated.multiply_adds,
-            loads=found.loads or stated.loads,
-            latency=found.latency or stated.latency,
+            multiply_adds=cycles.multiply_adds or stated.multiply_adds,
+            loads=cycles.loads or stated.loads,
+            latency=cycles.latency or stated.latency,
             origins=(*stated.origins, ("multiply_adds", WORDS), ("loads", WORDS)),
         )
-    cycle = (found.multiply_add_ns or 0.0) * stated.multiply_adds
-    if not found.ns <= cycle <= SLOWED * found.ns:
-        cycle = found.ns
+    cycle = (cycles.multiply_add_ns or 0.0) * stated.multiply_adds
+    if not cycles.ns <= cycle <= SLOWED * cycles.ns:
+        cycle = cycles.ns
     fma = cycle / (stated.multiply_adds * stated.lanes(4) * BUSY)
     return replace(stated, cycle_ns=cycle, fma_ns=fma)
 
 
 def _origins(model: MachineModel) -> dict[str, str]:
     """The origin of the figures of each field."""
-    known = dict(model.origins)
-    both = {it: known[it] for it in ("multiply_adds", "loads") if known[it] != WORDS}
+    origins = dict(model.origins)
+    both = {it: origins[it] for it in ("multiply_adds", "loads") if origins[it] != WORDS}
     timed = {it: f"{words}; ns {WORDS}" for it, words in both.items()}
-    speeds = {"cache_bytes": f"{known['cache_bytes']}; speeds {WORDS}"}
-    return known | timed | speeds | dict.fromkeys(("read", "vector_ns"), WORDS)
+    speeds = {"cache_bytes": f"{origins['cache_bytes']}; speeds {WORDS}"}
+    return origins | timed | speeds | dict.fromkeys(("read", "vector_ns"), WORDS)
 
 
 def _caches(stated: MachineModel, room: Array) -> tuple[int, int, int]:
@@ -290,13 +290,13 @@ def bandwidth(nbytes: int, room: Array | None = None) -> tuple[float, float]:
 def _memory_cores(room: Array) -> float:
     """The number of cores that saturate the memory bandwidth: the most of some tries, because other
     programs may have one of the cores."""
-    cores, found = core_count(), 1.0
+    cores, speedup = core_count(), 1.0
     one = _copied(SIZES[-1], room)
     for _ in range(TRIES):
-        found = max(found, _copied(SIZES[-1], room, cores) / one)
-        if found > SLOWER * cores:
+        speedup = max(speedup, _copied(SIZES[-1], room, cores) / one)
+        if speedup > SLOWER * cores:
             break
-    return min(found, float(cores))
+    return min(speedup, float(cores))
 
 
 def _column(size: int, room: Array) -> float:
@@ -307,11 +307,11 @@ def _column(size: int, room: Array) -> float:
     row = nodes.Expand((_param(1, (1, size)),), (width, size))
     product = elementwise("mul", row, nodes.Permute((some,), (1, 0)))
     program = _load(nodes.Reduce((product,), "sum", (1,)))
-    made, left, matrix = (it.ctypes.data for it in np.split(room, (SMALL, 2 * SMALL)))
+    column, left, matrix = (it.ctypes.data for it in np.split(room, (SMALL, 2 * SMALL)))
     parts = itertools.cycle(range(matrix, matrix + size * 4, width * 4))
 
     def run() -> None:
-        places = made, left, next(parts)
+        places = column, left, next(parts)
         program.execute([places[slot] for slot in program.slots])
 
     return _least(run) / (width * size)
@@ -335,9 +335,9 @@ def calibrate(folder: str | Path | None = None, again: bool = False) -> MachineM
     place = Path(folder) if folder is not None else user_cache()
     if place is None:
         return measure()
-    found = None if again else measured.kept(place)
-    if found is not None:
-        return found
+    remembered = None if again else measured.kept(place)
+    if remembered is not None:
+        return remembered
     model = measure()
     measured.keep(place, model)
     at_hand.forget()

@@ -69,9 +69,9 @@ class FilePart:
 
     def mapped(self) -> Array:
         """The array, flat, mapped into memory. Raises `DataError` for another file, or none."""
-        found = stamp_of(self.path)
-        if found != self.stamp:
-            got = "no file" if found is None else f"{found[0]:,} bytes, changed at {found[1]} ns"
+        stamp = stamp_of(self.path)
+        if stamp != self.stamp:
+            got = "no file" if stamp is None else f"{stamp[0]:,} bytes, changed at {stamp[1]} ns"
             expected = f"{self.stamp[0]:,} bytes, changed at {self.stamp[1]} ns"
             _refuse(Path(self.path), "the file here differs from the one that was opened", got,
                     expected)  # fmt: skip
@@ -81,10 +81,10 @@ class FilePart:
 def stamp_of(path: str | Path) -> Stamp | None:
     """Size and modification time of a file; None if there is none."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def file_part(array: Array) -> FilePart | None:
@@ -133,8 +133,8 @@ def read_npy(path: str | Path, dtype: DType | None = None) -> Buffer:
     array = _named(array, dtype)
     if not all(type(extent) is int for extent in array.shape):
         _refuse(path, "no .npy file", f"shape {array.shape}", "a shape of whole numbers")
-    found = dtypes.parse(array.dtype, "read")
-    return new_buffer(_native(np.asarray(array), found), path.stem, DISK)
+    element_type = dtypes.parse(array.dtype, "read")
+    return new_buffer(_native(np.asarray(array), element_type), path.stem, DISK)
 
 
 def _named(array: Any, dtype: DType | None) -> Any:
@@ -243,12 +243,12 @@ def _header(path: Path, text: bytes) -> dict[str, Any]:
 
 def _once(path: Path, rows: list[tuple[str, Any]]) -> dict[str, Any]:
     """Rows by name; a duplicate name is refused, because one row would be ignored."""
-    made = dict(rows)
-    if len(made) < len(rows):
+    by_name = dict(rows)
+    if len(by_name) < len(rows):
         names = [name for name, _ in rows]
         twice = next(name for name in names if names.count(name) > 1)
         _refuse(path, "a name occurs twice in the header", twice, "each once")
-    return made
+    return by_name
 
 
 def _entry(path: Path, name: str, row: Any, start: int) -> Entry:

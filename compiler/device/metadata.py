@@ -149,10 +149,10 @@ def derive_instructions(instructions: Sequence[Instruction]) -> Metadata:
 
 def _claim(name: str, extent: ScalarNode) -> Claim:
     """The claim of a launch index: its first letter is the kind, its last digits the axis."""
-    found = re.fullmatch(r"([gli])\w*?(\d+)", name)
-    if found is None:
+    match = re.fullmatch(r"([gli])\w*?(\d+)", name)
+    if match is None:
         _refuse("a launch index has an unknown name", name, "gidx0, lidx0 or idx0, axes 0 to 2")
-    return _on_axis(KINDS[found[1]], int(found[2]), extent, name)
+    return _on_axis(KINDS[match[1]], int(match[2]), extent, name)
 
 
 def _on_axis(kind: str, axis: int, extent: ScalarNode, name: str) -> Claim:
@@ -181,13 +181,13 @@ def metadata_of(
 
 def unique_variables(variables: Iterable[Variable]) -> tuple[Variable, ...]:
     """Variables by name, each once. Raises `ProgramError` if a name has two pairs of bounds."""
-    found: dict[str, Variable] = {}
+    by_name: dict[str, Variable] = {}
     for each in sorted(variables):
-        first = found.setdefault(each.name, each)
+        first = by_name.setdefault(each.name, each)
         if first != each:
             pairs = f"{first.low} … {first.high} and {each.low} … {each.high}"
             _refuse(f"variable {each.name} has two pairs of bounds", pairs, "one")
-    return tuple(found[name] for name in sorted(found))
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def _core_claim(variable: Variable) -> Claim:
@@ -233,14 +233,14 @@ def same(a: ScalarNode, b: ScalarNode) -> bool:
 def _structure(root: ScalarNode) -> list[tuple[object, ...]]:
     numbers: dict[ScalarNode, int] = {}
     rows: list[tuple[object, ...]] = []
-    known: dict[tuple[object, ...], int] = {}
+    row_numbers: dict[tuple[object, ...], int] = {}
     for node in toposort([root]):
         sources = tuple(numbers[s] for s in node.sources)
         row = (type(node), tuple(node.arguments.values()), sources)
-        if row not in known:
-            known[row] = len(rows)
+        if row not in row_numbers:
+            row_numbers[row] = len(rows)
             rows.append(row)
-        numbers[node] = known[row]
+        numbers[node] = row_numbers[row]
     return rows
 
 
@@ -257,7 +257,7 @@ def merge(derived: Metadata, given: Given) -> Metadata:
     local = None if given.is_direct else _size("local size", derived.local_size, given.local_size)
     if given.is_direct and not direct and not _is_one(derived.local_size):
         _conflict("local size", "none", _text(derived.local_size))
-    made = Metadata(
+    merged = Metadata(
         _variables(derived.vars, given.vars),
         _slots("globals", derived.globals, given.globals),
         _slots("outs", derived.outs, given.outs),
@@ -265,10 +265,10 @@ def merge(derived: Metadata, given: Given) -> Metadata:
         _size("global size", derived.global_size, given.global_size) or derived.global_size,
         local,
     )
-    unknown = sorted({*made.outs, *made.ins} - set(made.globals))
+    unknown = sorted({*merged.outs, *merged.ins} - set(merged.globals))
     if unknown:
-        _refuse("slots are read or written but no arguments", str(unknown), str(made.globals))
-    return made
+        _refuse("slots are read or written but no arguments", str(unknown), str(merged.globals))
+    return merged
 
 
 def _variables(

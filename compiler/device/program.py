@@ -62,8 +62,8 @@ class ProgramSpec:
 
     def __post_init__(self) -> None:
         of_text = Interface(self.metadata.var_names, 0, ())
-        found = _interface(self.instructions) if self.instructions else of_text
-        object.__setattr__(self, "interface", self.given or found)
+        interface = _interface(self.instructions) if self.instructions else of_text
+        object.__setattr__(self, "interface", self.given or interface)
 
     @property
     def text(self) -> str:
@@ -340,16 +340,16 @@ def runs(spec: ProgramSpec, values: Sequence[int]) -> Iterator[dict[str, int]]:
     Raises `ProgramError` for too few or too many of them, for one outside its bounds, and for a
     program of several runs that could not tell them apart.
     """
-    known = known_values(spec.metadata, values)
-    dims = spec.launch_dims(known)
+    value_of = known_values(spec.metadata, values)
+    dims = spec.launch_dims(value_of)
     specials = [i for i in spec.instructions if isinstance(i, Special)]
     groups, members = dims.global_size, dims.local_size or (1, 1, 1)
-    has_core = CORE in known
+    has_core = CORE in value_of
     _all_are_told("group", groups, {s.axis for s in specials if s.kind != "local"}, has_core)
     _all_are_told("member", members, {s.axis for s in specials if s.kind == "local"}, False)
     for group in np.ndindex(*groups):
         for member in np.ndindex(*members):
-            row = known | ({CORE: group[0]} if has_core else {})
+            row = value_of | ({CORE: group[0]} if has_core else {})
             for each in specials:
                 row[each.name] = (member if each.kind == "local" else group)[each.axis]
             yield row
@@ -363,13 +363,13 @@ def known_values(metadata: Metadata, values: Sequence[int]) -> dict[str, int]:
     if len(values) != len(names):
         got, expected = str(len(values)), ", ".join(names) or "none"
         raise ProgramError("program", "one value per variable", got=got, expected=expected)
-    known = dict(zip(names, values, strict=True)) | ({CORE: 0} if CORE in names else {})
+    value_of = dict(zip(names, values, strict=True)) | ({CORE: 0} if CORE in names else {})
     for each in metadata.vars:
-        if not each.low <= known[each.name] <= each.high:
-            got, expected = str(known[each.name]), f"{each.low} … {each.high}"
+        if not each.low <= value_of[each.name] <= each.high:
+            got, expected = str(value_of[each.name]), f"{each.low} … {each.high}"
             what = f"variable {each.name} is outside its bounds"
             raise ProgramError("program", what, got=got, expected=expected)
-    return known
+    return value_of
 
 
 def _all_are_told(what: str, sizes: tuple[int, int, int], axes: set[int], has_core: bool) -> None:

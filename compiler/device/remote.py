@@ -63,8 +63,8 @@ class RemoteData:
     def reshape(self, *shape: Any) -> "RemoteData":
         """The same elements in another shape; -1 stands for the remaining extent."""
         wanted = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        known = int(np.prod([n for n in wanted if n >= 0], dtype=object))
-        extents = tuple(n if n >= 0 else self.size // max(known, 1) for n in wanted)
+        product = int(np.prod([n for n in wanted if n >= 0], dtype=object))
+        extents = tuple(n if n >= 0 else self.size // max(product, 1) for n in wanted)
         return RemoteData(self.cell, extents, self.dtype, self.device)
 
     def copy(self) -> "RemoteData":
@@ -77,12 +77,12 @@ class RemoteData:
 
     def fetch(self) -> Array:
         """The elements, fetched once and shared while in use here."""
-        known = self.cell.fetched
-        made = known() if known else None
-        if made is None:
-            made = np.ascontiguousarray(self.cell.held.fetch()).reshape(-1)
-            self.cell.fetched = weakref.ref(made)
-        return made.reshape(self.shape)
+        earlier = self.cell.fetched
+        array = earlier() if earlier else None
+        if array is None:
+            array = np.ascontiguousarray(self.cell.held.fetch()).reshape(-1)
+            self.cell.fetched = weakref.ref(array)
+        return array.reshape(self.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.fetch(), dtype=dtype, copy=copy)

@@ -71,34 +71,34 @@ class Call(NamedTuple):
         return tuple(parts)
 
 
-def in_memory(args: tuple[Any, ...], given: dict[str, Any]) -> Call | None:
+def in_memory(args: tuple[Any, ...], named: dict[str, Any]) -> Call | None:
     """The arguments of a call with only positional tensors in memory, the most common case; else
     None. The same as `read`, in a third of the time."""
-    if given:
+    if named:
         return None
     for each in args:
         if type(each) is not Tensor or type(each.node) is not Buffer:
             return None
     histories = _histories(args) if history.is_wanted() else ()
-    return Call((args, given), args, (), (len(args), histories), histories, args)
+    return Call((args, named), args, (), (len(args), histories), histories, args)
 
 
 def read(
-    args: tuple[Any, ...], given: dict[str, Any], static: Sequence[int | str] = ()
+    args: tuple[Any, ...], named: dict[str, Any], static: Sequence[int | str] = ()
 ) -> Call:
     """The arguments of a call. Numbers in `static`, by place or keyword, are fixed."""
     leaves: list[Any] = []
     numbers: list[int] = []
     origins: list[Any] = []
-    for name, value in (*enumerate(args), *given.items()):
-        own = [_tensor(each) for each in trees.flat(value)]
-        origins += own
-        found = [_leaf(each) for each in own]
+    for name, value in (*enumerate(args), *named.items()):
+        tensors = [_tensor(each) for each in trees.flat(value)]
+        origins += tensors
+        parts = [_leaf(each) for each in tensors]
         if name not in static:
-            numbers += [place for place, leaf in enumerate(found, len(leaves)) if is_number(leaf)]
-        leaves += found
-    whole = args, given
-    is_plain = not given and not any(isinstance(a, list | tuple | Mapping | None) for a in args)
+            numbers += [place for place, leaf in enumerate(parts, len(leaves)) if is_number(leaf)]
+        leaves += parts
+    whole = args, named
+    is_plain = not named and not any(isinstance(a, list | tuple | Mapping | None) for a in args)
     structure = len(args) if is_plain else _structure(whole, {})
     histories = _histories(origins) if history.is_wanted() else ()
     return Call(
@@ -108,33 +108,33 @@ def read(
 
 def _histories(origins: Sequence[Any]) -> Histories:
     """The arguments that gradients pass through, with the state of their history."""
-    found: Histories = ()
+    pasts: Histories = ()
     for place, origin in enumerate(origins):
         if not isinstance(origin, TensorValue):
             continue
         if history.collects(origin):
-            found += (Past(place, True),)
+            pasts += (Past(place, True),)
         elif history.has_history(origin.node) and origin.dtype.is_float:
-            found += (Past(place, False),)
-    return found
+            pasts += (Past(place, False),)
+    return pasts
 
 
 def containers(call: Call) -> dict[int, Any]:
     """The tuples, lists and dicts among the arguments, by `id`; without empty tuples, which are all
     equal."""
-    found: dict[int, Any] = {}
+    by_id: dict[int, Any] = {}
     waiting = [*call.whole[0], *call.whole[1].values()]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, tuple | list | Mapping) and each != () and id(each) not in found:
-            found[id(each)] = each
+        if isinstance(each, tuple | list | Mapping) and each != () and id(each) not in by_id:
+            by_id[id(each)] = each
             waiting += each.values() if isinstance(each, Mapping) else each
-    return found
+    return by_id
 
 
-def is_differentiated(given: Any) -> bool:
+def is_differentiated(arguments: Any) -> bool:
     """True if an argument stands for that of a function that is being differentiated."""
-    lazy = (e.node for e in trees.flat(given) if isinstance(e, Tensor) and e.node.sources)
+    lazy = (e.node for e in trees.flat(arguments) if isinstance(e, Tensor) and e.node.sources)
     return any(isinstance(node, Wrt) for each in lazy for node in toposort([each]))
 
 
@@ -147,16 +147,16 @@ def as_given(call: Call) -> tuple[list[Any], dict[str, Any]]:
     """The arguments for a function that is called without a capture: the original lists and
     dictionaries, so that it may change them, with a tensor for each array."""
     rest = iter(call.origins)
-    args, given = call.whole
+    args, named = call.whole
     return [_as_given(each, rest) for each in args], {
-        name: _as_given(each, rest) for name, each in given.items()
+        name: _as_given(each, rest) for name, each in named.items()
     }
 
 
 def _as_given(value: Any, origins: Iterator[Any]) -> Any:
-    own = list(itertools.islice(origins, len(trees.flat(value))))
+    tensors = list(itertools.islice(origins, len(trees.flat(value))))
     has_arrays = any(isinstance(each, np.ndarray) for each in trees.flat(value))
-    return trees.like(value, own) if has_arrays else value
+    return trees.like(value, tensors) if has_arrays else value
 
 
 def is_same_tree(now: Any, before: Any) -> bool:
@@ -180,18 +180,18 @@ def alone(tensor: Tensor) -> Tensor:
     return tensor._new(node.sources[0]) if isinstance(node, Recalled) else tensor
 
 
-def _structure(value: Any, known: dict[int, int]) -> Hashable:
-    """The nesting of a value. `known` has the tuples, lists and dicts before it, by `id`."""
+def _structure(value: Any, numbers: dict[int, int]) -> Hashable:
+    """The nesting of a value. `numbers` has the tuples, lists and dicts before it, by `id`."""
     if value is None:
         return None
     if not isinstance(value, tuple | list | Mapping):
         return "leaf"
-    if id(value) in known:
-        return "same", known[id(value)]
-    known[id(value)] = len(known)
+    if id(value) in numbers:
+        return "same", numbers[id(value)]
+    numbers[id(value)] = len(numbers)
     if isinstance(value, tuple | list):
-        return (type(value), *(_structure(each, known) for each in value))
-    items = ((signature(key), _structure(value[key], known)) for key in value)
+        return (type(value), *(_structure(each, numbers) for each in value))
+    items = ((signature(key), _structure(value[key], numbers)) for key in value)
     return (type(value), getattr(value, "default_factory", None), *items)
 
 
@@ -206,9 +206,9 @@ class StandIn:
 def stand_in(tensor: Any) -> StandIn:
     """Another tensor on the same memory."""
     under = buffers_of(tensor.node)
-    made = {b: new_buffer(held(b), b.name, b.device, b.shape) for b in under}
-    (node,) = substitute(Sink((tensor.node,)), made).sources
-    return StandIn(tensor._new(node), tuple(made[b] for b in under))
+    buffers = {b: new_buffer(held(b), b.name, b.device, b.shape) for b in under}
+    (node,) = substitute(Sink((tensor.node,)), buffers).sources
+    return StandIn(tensor._new(node), tuple(buffers[b] for b in under))
 
 
 def may_be_known(leaf: Any) -> bool:
@@ -227,23 +227,23 @@ def stand_ins(
 ) -> list[StandIn]:  # fmt: skip
     """A stand-in for each leaf. An argument that is passed twice has one, and shared memory is one
     buffer. The places `known_places` get tensors with the same elements in separate memory."""
-    known: dict[int, StandIn] = {}
+    by_leaf: dict[int, StandIn] = {}
     by_node: dict[TensorNode, StandIn] = {}
-    made: list[StandIn] = []
+    stands: list[StandIn] = []
     for place, leaf in enumerate(leaves):
         if not isinstance(leaf, TensorValue):
-            made.append(StandIn(record.number(place) if place in moving else leaf, ()))
+            stands.append(StandIn(record.number(place) if place in moving else leaf, ()))
             continue
-        each = known.get(id(leaf))
+        each = by_leaf.get(id(leaf))
         if each is None and place in known_places:
             each = StandIn(Tensor(data(buffers_of(leaf.node)[0]).copy()), ())
         elif each is None and leaf.node in by_node:
             same = by_node[leaf.node]
             each = StandIn(leaf._new(same.value.node), same.buffers)
         each = each or stand_in(leaf)
-        known[id(leaf)] = by_node[leaf.node] = each
-        made.append(each)
-    return made
+        by_leaf[id(leaf)] = by_node[leaf.node] = each
+        stands.append(each)
+    return stands
 
 
 def buffers_of(node: TensorNode) -> tuple[Buffer, ...]:
@@ -262,11 +262,11 @@ def flat_data(leaf: Any, part: int) -> Any:
 
 def values_of(leaves: Sequence[Any]) -> dict[str, int]:
     """The values of the variables that the arguments have."""
-    found: dict[str, int] = {}
+    values: dict[str, int] = {}
     for leaf in leaves:
         if isinstance(leaf, TensorValue) and leaf.node.extents:
             for node in toposort([leaf.node]):
                 if isinstance(node, Bind):
-                    found[str(node.sources[0].arguments["name"])] = node.value
-    return found
+                    values[str(node.sources[0].arguments["name"])] = node.value
+    return values
 

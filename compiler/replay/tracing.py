@@ -65,7 +65,7 @@ class Traced:
 
 
 def traced(
-    function: Callable[..., Any], call: Call, given: Sequence[StandIn], around: Surroundings,
+    function: Callable[..., Any], call: Call, stands: Sequence[StandIn], around: Surroundings,
     record: NumberRecord, known_places: frozenset[int],
 ) -> Traced:  # fmt: skip
     """Call the function once with stand-ins; afterwards all tensors are restored.
@@ -73,7 +73,7 @@ def traced(
     It is called again if a tensor that it assigns, or a gradient that it reads, was not in memory
     yet. Raises `NotCapturedError` for anything that cannot be replayed.
     """
-    values = [each.value for each in given]
+    values = [each.value for each in stands]
     args, keywords = trees.like(call.whole, values)
     fixed = frozenset(map(id, around.tensors))
 
@@ -83,27 +83,27 @@ def traced(
         return result
 
     pasts = {past.place: past.is_leaf for past in call.histories}
-    leaves = [given[place].value for place, is_leaf in pasts.items() if is_leaf]
-    others = [given[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
-    known = frozenset(given[place].value.node for place in known_places)
+    leaves = [stands[place].value for place, is_leaf in pasts.items() if is_leaf]
+    others = [stands[place].value.node for place, is_leaf in pasts.items() if not is_leaf]
+    truth_nodes = frozenset(stands[place].value.node for place in known_places)
     truths = {
-        each.value.node: place for place, each in enumerate(given)
+        each.value.node: place for place, each in enumerate(stands)
         if place not in known_places and may_be_known(call.leaves[place])
     }
     while True:
         record.begin()
         outside = list(others)
         standing = _StandIns(outside)
-        watch = Watch(next_number(), fixed, standing.node, truths=truths, known=known)
-        with history.standing_in(leaves, outside), _gradients_of(call, given):
+        watch = Watch(next_number(), fixed, standing.node, truths=truths, known=truth_nodes)
+        with history.standing_in(leaves, outside), _gradients_of(call, stands):
             try:
-                found, made = _watched(called, watch, given, standing, around.seen)
+                effects, shown = _watched(called, watch, stands, standing, around.seen)
             finally:
                 record.end()
-            late = [*_not_in_memory(found, watch), *watch.late]
-            shared = _on_memory_of_others(found, watch)
+            late = [*_not_in_memory(effects, watch), *watch.late]
+            shared = _on_memory_of_others(effects, watch)
             if not late and not shared:
-                return found.traced(made, call)
+                return effects.traced(shown, call)
         if late:
             late[0].realize(*late[1:])
         for tensor in shared:
@@ -114,8 +114,9 @@ def traced(
 def give_own_memory(tensor: Any) -> None:
     """Copy the memory that a tensor shares with another one that is about to be written."""
     node = tensor.node
-    made = node.sources[1] if isinstance(node, Recalled) else node  # detached ones stay detached
-    tensor.node = tensor._new(made).clone().realize().node
+    # detached ones stay detached
+    computed = node.sources[1] if isinstance(node, Recalled) else node
+    tensor.node = tensor._new(computed).clone().realize().node
     live.note(tensor)
 
 
@@ -144,7 +145,7 @@ class _Capture(Run):
 
 @running.owner
 def _watched(
-    call: Callable[[], Any], watch: Watch, given: Sequence[StandIn], standing: "_StandIns",
+    call: Callable[[], Any], watch: Watch, stands: Sequence[StandIn], standing: "_StandIns",
     there: dict[int, Any],
 ) -> "tuple[_Found, Shown]":  # fmt: skip
     """Call a function under a watch; returns the recorded effects and the result for its caller.
@@ -154,8 +155,8 @@ def _watched(
         running.begin(run)
         watching.STATE.watch = watch
         result = call()
-        found = _Found(watch, given, standing, there)
-        return found, found.shown(result)
+        effects = _Found(watch, stands, standing, there)
+        return effects, effects.shown(result)
     finally:
         watching.STATE.watch = outer  # no call: no exception can come in between
         try:
@@ -174,12 +175,12 @@ class _StandIns:
 
     def node(self, tensor: Any) -> TensorNode:
         """The stand-in's node for a gradient."""
-        made = stand_in(alone(tensor))
-        self.made[id(tensor)] = made
+        stand = stand_in(alone(tensor))
+        self.made[id(tensor)] = stand
         if history.has_history(tensor.node):
-            history.stand_outside(made.value.node)
-            self.pasts.append(made.value.node)
-        return made.value.node  # type: ignore[no-any-return]
+            history.stand_outside(stand.value.node)
+            self.pasts.append(stand.value.node)
+        return stand.value.node  # type: ignore[no-any-return]
 
 
 class _gradients_of:
@@ -313,11 +314,11 @@ class _Found:
         written = live.written(toposort(self.roots))
         count = len(self.nodes)
         memory = [None if n < count else live.storage(e) for n, e in enumerate(self.roots)]
-        found = history.recipes(self.roots, memory, written)
+        recipes = history.recipes(self.roots, memory, written)
         for place, node in enumerate(self.nodes):
             if (buffer := live.storage(node)) is not None:  # memory from before: it gets a copy
-                found[place] = (buffer, True) if history.has_history(buffer) else None
-        return found
+                recipes[place] = (buffer, True) if history.has_history(buffer) else None
+        return recipes
 
 
 def _refuse_changed(now: Any, before: Any) -> None:
@@ -328,7 +329,7 @@ def _refuse_changed(now: Any, before: Any) -> None:
         )
 
 
-def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:
+def _not_in_memory(effects: _Found, watch: Watch) -> list[Any]:
     """Outside tensors that must be in memory before the capture: those that it assigns, and lazy
     ones that it reads and that depend on memory it writes."""
     late = [
@@ -336,18 +337,18 @@ def _not_in_memory(found: _Found, watch: Watch) -> list[Any]:
         if isinstance(before, Assign)
         or (live.storage(before) is None and not isinstance(before, Recalled))
     ]  # fmt: skip
-    order = toposort(found.roots)
+    order = toposort(effects.roots)
     pending = {node for node in order if isinstance(node, Assign) and node not in watch.own}
     if pending:
         numbers = {b.unique for b in map(live.storage, pending) if b is not None}
         late += [tensor for tensor in READERS.of(numbers) if tensor.node in pending]
     read = set(order)
-    late += [each for each in found.others_on(live.written(order))
+    late += [each for each in effects.others_on(live.written(order))
              if each.node in read and not is_realized(each.node)]  # fmt: skip
     return list({id(tensor): tensor for tensor in late}.values())
 
 
-def _on_memory_of_others(found: _Found, watch: Watch) -> list[Any]:
+def _on_memory_of_others(effects: _Found, watch: Watch) -> list[Any]:
     """Outside tensors that share memory with another tensor that the function assigns, such as a
     detached one."""
     shared = {n: tensor for n, (tensor, before) in watch.assigned.items()
@@ -356,8 +357,8 @@ def _on_memory_of_others(found: _Found, watch: Watch) -> list[Any]:
     for number, (_, before) in watch.assigned.items():
         if (buffer := live.storage(before)) is not None:
             owners.setdefault(buffer.unique, number)
-    for each in found.others_on(owners.keys()):
-        own = {owners.get(buffer.unique, each._number) for buffer in buffers_of(each.node)}
-        if is_realized(each.node) and own != {each._number}:
+    for each in effects.others_on(owners.keys()):
+        numbers = {owners.get(buffer.unique, each._number) for buffer in buffers_of(each.node)}
+        if is_realized(each.node) and numbers != {each._number}:
             shared[each._number] = each
     return list(shared.values())

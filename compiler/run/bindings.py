@@ -37,45 +37,45 @@ class Bindings:
         """True if every variable has a value."""
         return all(name in self.bound for name in self.variables)
 
-    def of_run(self, given: Values | None = None) -> dict[str, int]:
+    def of_run(self, values: Values | None = None) -> dict[str, int]:
         """The values of the variables in a run: those given, else those bound.
 
         Raises `DataError` as `checked` does, and for an input that holds fewer rows than the
         value says.
         """
-        result = self.checked(given)
+        result = self.checked(values)
         for node in self.inputs:
             _check_rows(node, result)
         return result
 
-    def checked(self, given: Values | None = None) -> dict[str, int]:
+    def checked(self, passed: Values | None = None) -> dict[str, int]:
         """The values of the variables in a run, whatever data the inputs have.
 
         Raises `DataError` for an unknown name, a variable without a value, and a value outside
         its bounds.
         """
-        named = self.by_name(given or {})
+        named = self.by_name(passed or {})
         values = {**self.bound, **named}
         for name, variable in self.variables.items():
             _check(variable, values.get(name))
         return {name: int(values[name]) for name in self.variables}
 
-    def by_name(self, given: Values) -> dict[str, int]:
+    def by_name(self, values: Values) -> dict[str, int]:
         """Values that are given by variables, or their names, by name.
 
         Raises `DataError` for unknown names, and for a variable with other bounds.
         """
-        if not isinstance(given, Mapping):
-            _refuse("values are given by variables or their names", type(given).__name__,
+        if not isinstance(values, Mapping):
+            _refuse("values are given by variables or their names", type(values).__name__,
                     'a dict, e.g. {"n": 50} or {n: 50}')  # fmt: skip
-        for key in given:
-            name, own = str(key), self.variables.get(str(key))
-            if own is None:
-                known = ", ".join(self.variables) or "no variable"
-                _refuse(f"the program has no variable {name}", name, known)
+        for key in values:
+            name, variable = str(key), self.variables.get(str(key))
+            if variable is None:
+                names = ", ".join(self.variables) or "no variable"
+                _refuse(f"the program has no variable {name}", name, names)
             if not isinstance(key, str):
-                _check_bounds(own, key)
-        return {str(key): value for key, value in given.items()}
+                _check_bounds(variable, key)
+        return {str(key): value for key, value in values.items()}
 
 
 def bindings_of(root: Sink) -> Bindings:
@@ -83,21 +83,21 @@ def bindings_of(root: Sink) -> Bindings:
 
     Raises `DataError` if one name has two values, or two pairs of bounds.
     """
-    found = Bindings({}, {}, ())
+    bindings = Bindings({}, {}, ())
     inputs: list[Prefix] = []
     binds: dict[str, Bind] = {}
     for node in toposort([root]):
         if isinstance(node, Variable):
-            _note_variable(found, node)
+            _note_variable(bindings, node)
         elif isinstance(node, Bind):
-            _note_value(found, node, binds)
+            _note_value(bindings, node, binds)
         elif isinstance(node, Prefix) and node.axis == 0 and isinstance(node.sources[0], Buffer):
             inputs.append(node)
-    return Bindings(found.variables, found.bound, tuple(inputs))
+    return Bindings(bindings.variables, bindings.bound, tuple(inputs))
 
 
-def _note_variable(found: Bindings, node: Variable) -> None:
-    _check_bounds(found.variables.setdefault(node.name, node), node)
+def _note_variable(bindings: Bindings, node: Variable) -> None:
+    _check_bounds(bindings.variables.setdefault(node.name, node), node)
 
 
 def _check_bounds(first: Variable, node: Any) -> None:
@@ -109,11 +109,11 @@ def _check_bounds(first: Variable, node: Any) -> None:
                 node if isinstance(node, Variable) else None)  # fmt: skip
 
 
-def _note_value(found: Bindings, node: Bind, binds: dict[str, Bind]) -> None:
+def _note_value(bindings: Bindings, node: Bind, binds: dict[str, Bind]) -> None:
     variable = node.sources[0]
     assert isinstance(variable, Variable)
     name, first = variable.name, binds.setdefault(variable.name, node)
-    found.bound[name] = first.value
+    bindings.bound[name] = first.value
     if first.value != node.value:
         each = (binding(name, bind.value, bind) for bind in (first, node))
         error = two_values("variables", name, tuple(each))
@@ -193,8 +193,8 @@ def hold(
     if not isinstance(whole, np.ndarray):
         whole = whole.fetch()
     rows = whole[: shape_of(node.shape, node.extents, values)[0]]
-    made: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
+    buffer: TensorNode = buffers.new_buffer(rows, device=device, shape=node.shape)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
-            made = first_of(made, axis, extent, values)
-    return made
+            buffer = first_of(buffer, axis, extent, values)
+    return buffer

@@ -78,12 +78,12 @@ def refuse_too_large(
     """Refuse (`RefusedError`) a program whose tensors take more than `limit` bytes."""
     limit = cpu.physical_memory() if limit is None else limit
     touched = footprint.made_buffers(items)
-    made = [buffer for buffer in touched if not is_remote(buffer.device)]
-    is_shared = plan is not None and len(made) == len(touched)
-    total = plan.peak if plan and is_shared else sum(buffer.nbytes for buffer in made)
-    largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
+    buffers = [buffer for buffer in touched if not is_remote(buffer.device)]
+    is_shared = plan is not None and len(buffers) == len(touched)
+    total = plan.peak if plan and is_shared else sum(buffer.nbytes for buffer in buffers)
+    largest = max(buffers, key=lambda buffer: buffer.nbytes, default=None)
     if largest is not None and max(largest.nbytes, total) > limit:
-        refused("in memory", made, total, limit, f"at most {limit:,} bytes")
+        refused("in memory", buffers, total, limit, f"at most {limit:,} bytes")
 
 
 def refuse_over_budget(items: Sequence[ScheduleItem], plan: MemoryPlan | None = None) -> None:
@@ -98,26 +98,26 @@ def _within(
     allocator: Allocator, budget: int, items: Sequence[ScheduleItem], plan: MemoryPlan | None
 ) -> None:
     """Refuse tensors that do not fit in the unused part of a memory's budget."""
-    made = [b for b in footprint.made_buffers(items) if device.get(b.device).memory is allocator]
+    buffers = [b for b in footprint.made_buffers(items) if device.get(b.device).memory is allocator]
     shared = {p.buffer for p in plan.places if p.offset is not None} if plan else set()
-    total = sum(block_size(b.nbytes) for b in made if b not in shared)
+    total = sum(block_size(b.nbytes) for b in buffers if b not in shared)
     if plan is not None and plan.arena and device.CPU.memory is allocator:
         total += block_size(plan.arena)
     live = allocator.use.live
-    largest = max(made, key=lambda buffer: buffer.nbytes, default=None)
+    largest = max(buffers, key=lambda buffer: buffer.nbytes, default=None)
     if largest is not None and live + total > budget:
         expected = f"at most {budget:,} bytes, of which {live:,} are in use"
-        refused("in the memory budget", made, total, budget - live, expected)
+        refused("in the memory budget", buffers, total, budget - live, expected)
 
 
 def refused(
-    where: str, made: Sequence[Buffer], total: int, left: int, expected: str
+    where: str, buffers: Sequence[Buffer], total: int, left: int, expected: str
 ) -> NoReturn:  # fmt: skip
     """Raise the error: of one tensor that is too large alone, or of all together, `total` bytes."""
-    largest = max(made, key=lambda buffer: buffer.nbytes)
+    largest = max(buffers, key=lambda buffer: buffer.nbytes)
     name = f"{short(largest)}, {largest.nbytes:,} bytes"
-    if largest.nbytes > left or len(made) == 1:
+    if largest.nbytes > left or len(buffers) == 1:
         raise RefusedError(f"a tensor of the program does not fit {where}", name, expected, largest)
-    got = f"{len(made)} tensors, {total:,} bytes; the largest is {name}"
+    got = f"{len(buffers)} tensors, {total:,} bytes; the largest is {name}"
     what = f"the tensors of the program do not fit {where} together"
     raise RefusedError(what, got, expected, largest)

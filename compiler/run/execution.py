@@ -39,8 +39,8 @@ def run(
     functions that callbacks call, and records the calls.
     """
     if any(is_remote(name) for item in items for name in item.operation.devices):
-        found = on_cluster(items, results, inputs, programs, values or {})
-        return [each if isinstance(each, np.ndarray) else each.fetch() for each in found]
+        results_here = on_cluster(items, results, inputs, programs, values or {})
+        return [each if isinstance(each, np.ndarray) else each.fetch() for each in results_here]
     held, host = dict(inputs) | allocate(items, plan), host or Host()
     for item in items:
         step(item, held, programs, values or {}, host)
@@ -88,16 +88,16 @@ def bind(
     operation = item.operation
     if not isinstance(operation, Kernel):
         return partial(host.run, operation, [held[buffer] for buffer in operation.arguments])
-    program, addresses, known = arguments(operation, programs, held, values)
-    return program.bound(addresses, known)
+    program, addresses, values_of_variables = arguments(operation, programs, held, values)
+    return program.bound(addresses, values_of_variables)
 
 
 def _launch(
     kernel: Kernel, programs: Programs, held: Mapping[Buffer, Array], values: Mapping[str, int]
 ) -> None:
     """Run the machine code of a kernel on its device."""
-    program, addresses, known = arguments(kernel, programs, held, values)
-    program.execute(addresses, known)
+    program, addresses, values_of_variables = arguments(kernel, programs, held, values)
+    program.execute(addresses, values_of_variables)
 
 
 def arguments(
@@ -105,6 +105,6 @@ def arguments(
 ) -> tuple[Program, list[int], list[int]]:
     """The program of a kernel, the addresses of its buffers, and the values of its variables."""
     program, slots = programs[kernel.body, device.get(kernel.device).base_key], kernel.arguments
-    known = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
+    value_of = {CORE: 0, **values, **dict(kernel.fixed)} if program.variables else {}
     addresses = [held[slots[slot]].ctypes.data for slot in program.slots]
-    return program, addresses, [known[name] for name in program.variables]
+    return program, addresses, [value_of[name] for name in program.variables]

@@ -109,10 +109,10 @@ class Remembered:
 
     def load(self, again: Callable[[], Programs]) -> Programs:
         """Its programs; `again` compiles all of them, should one be needed that was not kept."""
-        made = functools.cache(again)
+        programs = functools.cache(again)
 
         def compiled(key: tuple[Sink, str]) -> Program:
-            return made()[key]
+            return programs()[key]
 
         return {k: code.load(functools.partial(compiled, k)) for k, code in self.codes.items()}
 
@@ -202,10 +202,10 @@ def remembered(key: bytes, cache: Cache) -> Remembered | None:
     """The program that is kept for a key; None where that, or the code of a kernel, is missing."""
     folder = folder_of(cache, PROGRAM)
     content = folder.get(key) if folder else None
-    made = None if content is None else _read(content, cache)
-    COUNT.hits += made is not None
-    COUNT.misses += made is None
-    return made
+    program = None if content is None else _read(content, cache)
+    COUNT.hits += program is not None
+    COUNT.misses += program is None
+    return program
 
 
 def _read(content: bytes, cache: Cache) -> Remembered | None:
@@ -216,14 +216,14 @@ def _read(content: bytes, cache: Cache) -> Remembered | None:
         reader = Reader(kinds(), entry["rows"])
         items, results, rows = map(reader.value, (entry["items"], entry["results"],
                                                   entry["programs"]))  # fmt: skip
-        found = {(body, kind): (bytes.fromhex(key), what) for body, kind, what, key in rows}
+        entries = {(body, kind): (bytes.fromhex(key), what) for body, kind, what, key in rows}
     except Exception as error:  # written by whatever it was: it need not even be JSON
         what = f"{type(error).__name__}: {error}"
         warnings.warn(f"{PROGRAM.name} cannot be read, {what}: {PROGRAM.again}", stacklevel=2)
         return None
     folder = folder_of(cache)
     codes: dict[tuple[Sink, str], Code] = {}
-    for place, (key, described_as) in found.items():
+    for place, (key, described_as) in entries.items():
         binary = OBJECTS.get(key, folder)
         if binary is None:
             return None
@@ -251,23 +251,23 @@ def remember(
 
 
 def _written(
-    made: tuple[Sequence[ScheduleItem], Sequence[Buffer]],
+    schedule: tuple[Sequence[ScheduleItem], Sequence[Buffer]],
     programs: Programs,
     inputs: Collection[Buffer],
     cache: Cache,
 ) -> bytes:
     """The entry of a program; its machine code is stored separately."""
-    items, results = made
+    items, results = schedule
     held = {b for item in items for b in item.operation.arguments} | set(results)
     if any(buffer.unique >= 0 and buffer not in inputs for buffer in held):
         raise Unwritable("it has data that were made while it was compiled")
     rows: list[tuple[Any, ...]] = []
     folder = folder_of(cache)
     for (body, kind), program in programs.items():
-        found = described(program)
-        if found is None:
+        text_and_code = described(program)
+        if text_and_code is None:
             raise Unwritable("not all of it is machine code that a driver can run")
-        what, key, code = found
+        what, key, code = text_and_code
         if folder is not None and not folder.has(key):
             folder.put(key, code)
         rows.append((body, kind, what, key.hex()))

@@ -40,9 +40,9 @@ class Running:
     @cached_property
     def memory(self) -> MemoryPlan | None:
         """The memory plan of a run: made once for all runs."""
-        made = self._build.scheduled
+        scheduled = self._build.scheduled
         is_planned = self._build.options.plan_memory
-        return plan_memory(made.items, made.results) if is_planned else None
+        return plan_memory(scheduled.items, scheduled.results) if is_planned else None
 
     @property
     def devices(self) -> list[str]:
@@ -52,25 +52,25 @@ class Running:
     def inputs(self, given: Given = None, values: Values | None = None) -> dict[Buffer, Array]:
         """The data of every input buffer; see `Compilation.inputs`."""
         feed, values = self.feed, values or {}
-        found = feed.by_place(given)
-        items = self._build.scheduled.items if found else ()
+        by_place = feed.by_place(given)
+        items = self._build.scheduled.items if by_place else ()
         written = {buffer for item in items for buffer in item.operation.writes}
-        made: dict[Buffer, Array] = {}
+        arrays: dict[Buffer, Array] = {}
         root: Sink = self._build.simplest
         for node in toposort([root]):
             if isinstance(node, Buffer):
                 place = feed.places.get(key_of(node))
-                array = data(node) if place is None else feed.array(place, found, values)
-                is_copied = place in found and node in written
-                made[node] = (array.copy() if is_copied else array).reshape(-1)
-        return made
+                array = data(node) if place is None else feed.array(place, by_place, values)
+                is_copied = place in by_place and node in written
+                arrays[node] = (array.copy() if is_copied else array).reshape(-1)
+        return arrays
 
     def values(self, variables: Values | None = None, given: Given = None) -> dict[str, int]:
         """The value of each variable in a run; see `Compilation.values_of_run`."""
-        found = self.feed.by_place(given)
-        if not found:
+        by_place = self.feed.by_place(given)
+        if not by_place:
             return self._bindings.of_run(variables)
-        return self.feed.values(found, variables or {})
+        return self.feed.values(by_place, variables or {})
 
     def run(
         self,
@@ -80,11 +80,11 @@ class Running:
         runner: Runner,
     ) -> list[Array]:
         """One flat array per result; see `Compilation.run_flat`. `load` gives the programs."""
-        made, plan = self._build.scheduled, self.memory
+        scheduled, plan = self._build.scheduled, self.memory
         with budget.located(self._build.origin_of):
-            budget.refuse(made.items, self._build.options.memory_limit, plan)
-        results = made.results
-        flat = runner(made.items, results, arrays, load(), values, plan=plan)
+            budget.refuse(scheduled.items, self._build.options.memory_limit, plan)
+        results = scheduled.results
+        flat = runner(scheduled.items, results, arrays, load(), values, plan=plan)
         places = enumerate(results)
         is_shared = [buffer in arrays or buffer in results[:n] for n, buffer in places]
         return [a.copy() if again else a for a, again in zip(flat, is_shared, strict=True)]
