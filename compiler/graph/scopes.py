@@ -17,7 +17,7 @@ operand of a call that reads nothing computed is an input, which belongs to no s
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -478,35 +478,49 @@ def scopes_after(
     has the most frequent scope, or the one around all of them; a node that is computed from
     constants only has the scope of the first.
     """
-    rows = before.rows
-    calls = {row.result.origin.call: scope for scope, row in enumerate(rows)
+    nodes = [node for node in order if not isinstance(node, Sink)]
+    numbers, constants = provenance.numbers, _constants(nodes)
+    calls = {row.result.origin.call: scope for scope, row in enumerate(before.rows)
              if row.kind == "call" and row.result is not None and row.result.origin}  # fmt: skip
-    of: dict[TensorNode, int] = {}
-    numbers = provenance.numbers
     read = {numbers[node]: scope for node, scope in before.of.items() if isinstance(node, Buffer)}
-    constants: set[TensorNode] = set()
-    for node in order:
-        if isinstance(node, Sink):
-            continue
+    of: dict[TensorNode, int] = {}
+    for node in nodes:
+        scope = before.of.get(node)
         if isinstance(node, Buffer) and numbers[node] in read:  # the same data, without a line
-            of[node] = read[numbers[node]]
-            continue
-        if not isinstance(node, Buffer | Param) and constants.issuperset(node.sources):
-            constants.add(node)
-        if node in before.of:
-            of[node] = before.of[node]
-            continue
-        origins_calls = [it.back or it.call for it in provenance.of(node)]
-        apart = [it for it in origins_calls if it not in before.sweeps]  # without gradient requests
-        counts = Counter(calls[it] for it in apart or origins_calls if it in calls)
-        if counts:
-            of[node] = min(counts) if node in constants else _most(counts, rows)
-    _hold([node for node in order if not isinstance(node, Sink)], rows, of, set())
+            scope = read[numbers[node]]
+        elif scope is None:
+            counts = _counts(provenance.of(node), calls, before.sweeps)
+            first = min(counts, default=None)
+            scope = first if node in constants else _most(counts, before.rows)
+        if scope is not None:
+            of[node] = scope
+    _hold(nodes, before.rows, of, set())
     return of
 
 
-def _most(counts: Counter[int], rows: Sequence[Scope]) -> int:
-    """The most frequent scope; for a tie, the innermost one around them."""
+def _constants(nodes: Iterable[TensorNode]) -> set[TensorNode]:
+    """The nodes that are computed from constants only, and the constants."""
+    constants: set[TensorNode] = set()
+    for node in nodes:
+        if not isinstance(node, Buffer | Param) and constants.issuperset(node.sources):
+            constants.add(node)
+    return constants
+
+
+def _counts(
+    lines: Iterable[Origin], calls: Mapping[int, int], sweeps: Container[int]
+) -> Counter[int]:
+    """The number of lines whose call is in each scope; gradient requests count only
+    where there is nothing else."""
+    numbers = [line.back or line.call for line in lines]
+    apart = [number for number in numbers if number not in sweeps]
+    return Counter(calls[number] for number in apart or numbers if number in calls)
+
+
+def _most(counts: Counter[int], rows: Sequence[Scope]) -> int | None:
+    """The most frequent scope, for a tie the innermost one around them; None of none."""
+    if not counts:
+        return None
     most = max(counts.values())
     first, *others = (scope for scope, count in counts.items() if count == most)
     for scope in others:

@@ -77,12 +77,8 @@ def latencies(kernels: Sequence[Generated], listings: Sequence[Listing], name: s
     with loading():
         from compiler.llvm.looking.latencies import latencies
 
-    names = [each.kernel.name for each in kernels]
-    if name not in names:
-        expected = ", ".join(names) or "a program with kernels"
-        raise DataError("latencies", "no such kernel", got=repr(name), expected=expected)
-    kernel = kernels[names.index(name)]
-    return latencies(kernel.source, kernel.kernel.level, listings[names.index(name)])
+    kernel = named("latencies", kernels, name)
+    return latencies(kernel.source, kernel.kernel.level, listings[kernels.index(kernel)])
 
 
 def hot(

@@ -201,11 +201,7 @@ def results_of(
     gone, collected, grads = _grads_of(shown)
     is_shown = grads or collected or shown.collecting
     is_one = not is_shown and shown.result == New(0) and len(placed) == 1
-    is_late = frozenset(
-        number for number in _only_grads(shown)
-        if plain[number] is not None and histories[number] is None
-        and sum(placed[number].places[0] in each.places for each in placed) == 1
-    )
+    is_late = _late(shown, placed, plain, histories)
     rows = [(n, *row) for n, row in enumerate(zip(shown.kinds, plain, placed, strict=True))]
     return Results(
         shown, structure, placed, wanted, plain, gone, grads, is_one,
@@ -214,6 +210,19 @@ def results_of(
         tuple(row for row in rows if row[0] not in is_late), collected,
         any(structure.result_inputs[place] is not None for place in wanted),
     )  # fmt: skip
+
+
+def _late(
+    shown: Shown, placed: Sequence[_Made], plain: Sequence[_Plain | None],
+    histories: Sequence[History | None],
+) -> frozenset[int]:  # fmt: skip
+    """The numbers of new tensors that are created when they are read: only a gradient, one block of
+    memory of their own, without a history."""
+    return frozenset(
+        number for number in _only_grads(shown)
+        if plain[number] is not None and histories[number] is None
+        and sum(placed[number].places[0] in each.places for each in placed) == 1
+    )
 
 
 def _placed(
