@@ -49,14 +49,14 @@ def acted_on(match: Match) -> tuple[Binding, ...]:
 
 def _said(choice: Choice, before: ScalarNode) -> Iterator[Binding]:
     """The fields of a choice, with what they name."""
-    known = axes(before)
+    loops_by_name = axes(before)
     if isinstance(choice, Reorder):
-        yield "axes", _listed(known[name] for name in choice.axes if name in known)
+        yield "axes", _listed(loops_by_name[name] for name in choice.axes if name in loops_by_name)
         return
     for field in fields(choice):
         value = getattr(choice, field.name)
         if field.name in AXES:
-            yield field.name, _told(known[value]) if value in known else ALL
+            yield field.name, _told(loops_by_name[value]) if value in loops_by_name else ALL
         elif field.name == "slot":
             yield "argument", _argument(before, value)
         elif field.name != "because" and (value or not field.kw_only):
@@ -65,8 +65,8 @@ def _said(choice: Choice, before: ScalarNode) -> Iterator[Binding]:
 
 def _argument(before: ScalarNode, slot: int) -> str:
     """`in2 f32[3200]`"""
-    found = (n for n in toposort([before]) if isinstance(n, Argument) and n.slot == slot)
-    return next(f"{n.name} {n.element.short}[{n.size}]" for n in found)
+    arguments = (n for n in toposort([before]) if isinstance(n, Argument) and n.slot == slot)
+    return next(f"{n.name} {n.element.short}[{n.size}]" for n in arguments)
 
 
 def _followed(choice: Choice, before: ScalarNode, after: ScalarNode) -> Iterator[Binding]:
@@ -102,8 +102,8 @@ def _made(before: ScalarNode, after: ScalarNode) -> Iterator[Binding]:
     loops = _missing(axes(after), axes(before))
     if loops:
         yield "loops made", _listed(loops)
-    known = set(toposort([before]))
-    memory = [n for n in toposort([after]) if isinstance(n, Local) and n not in known]
+    nodes_before = set(toposort([before]))
+    memory = [n for n in toposort([after]) if isinstance(n, Local) and n not in nodes_before]
     if memory:
         yield "memory made", ", ".join(map(_sized, sorted(memory, key=lambda n: n.number)))
 

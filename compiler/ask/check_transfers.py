@@ -54,9 +54,9 @@ def check_transfers(compilation: ProgramStages, values: Values) -> Row:
 
 
 def _poisoned(buffer: Buffer) -> Array:
-    made = np.empty(buffer.size, buffer.dtype.numpy)
-    made.view(np.uint8)[...] = 0 if buffer.dtype.kind == "bool" else 0xFF
-    return made
+    memory = np.empty(buffer.size, buffer.dtype.numpy)
+    memory.view(np.uint8)[...] = 0 if buffer.dtype.kind == "bool" else 0xFF
+    return memory
 
 
 def _word(item: ScheduleItem, each: MemoryTransfer) -> str:
@@ -70,10 +70,11 @@ def _copied(compilation: ProgramStages, values: Values) -> list[Array]:
     records = [record for record in compilation.passes if record.stage == "graph"]
     root: Any = records[-1].after if records else compilation.written
     assert isinstance(root, Sink)
-    known: Mapping[TensorNode, Array] = evaluate_all(root.sources, graph_inputs(root, values))
-    first = {s for node in known if isinstance(node, Repeat) for s in node.sources[: node.states]}
-    found = (node for node in known if isinstance(node, Copy) or node in first)
-    return [known[node].reshape(-1) for node in found]
+    value_of: Mapping[TensorNode, Array] = evaluate_all(root.sources, graph_inputs(root, values))
+    loops = (node for node in value_of if isinstance(node, Repeat))
+    first = {s for node in loops for s in node.sources[: node.states]}
+    copies = (node for node in value_of if isinstance(node, Copy) or node in first)
+    return [value_of[node].reshape(-1) for node in copies]
 
 
 def _wrong(each: MemoryTransfer, arrays: list[Array], before: Array, copied: list[Array]) -> str:

@@ -95,11 +95,11 @@ def _told(each: Beginning) -> Iterable[str]:
 
 def began(order: Iterable[TensorNode], values: Values) -> dict[TensorNode, TensorNode]:
     """For each node that has NaN where that began; `order` has sources before users."""
-    found: dict[TensorNode, TensorNode] = {}
+    begin_of: dict[TensorNode, TensorNode] = {}
     for node in order:
         if _has_nan(values(node)):
-            found[node] = next((found[s] for s in node.sources if s in found), node)
-    return found
+            begin_of[node] = next((begin_of[s] for s in node.sources if s in begin_of), node)
+    return begin_of
 
 
 @located
@@ -114,23 +114,23 @@ def first_nan(compilation: Asked) -> FirstNan:
     def value_of(node: TensorNode) -> Array | None:
         return compilation.values(graph.entity(node))
 
-    found = began(graph.nodes, value_of)
-    reached = Counter(found.values())
+    begin_of = began(graph.nodes, value_of)
+    reached = Counter(begin_of.values())
     return FirstNan(tuple(
         _beginning(compilation, node, value_of, reached[node] - 1)
-        for node in graph.nodes if found.get(node) is node
+        for node in graph.nodes if begin_of.get(node) is node
     ))  # fmt: skip
 
 
-def _beginning(made: Asked, node: TensorNode, values: Values, reached: int) -> Beginning:
-    value, entity = values(node), made.optimized_graph.entity
+def _beginning(program: Asked, node: TensorNode, values: Values, reached: int) -> Beginning:
+    value, entity = values(node), program.optimized_graph.entity
     assert value is not None
     operands = [
         Operand(entity(each), short(each), float(np.min(held)), float(np.max(held)))
         for each in dict.fromkeys(node.sources)
         if (held := values(each)) is not None and held.size and held.dtype.kind in "fiub"
     ]
-    lines = made.lines_of(node)
+    lines = program.lines_of(node)
     count = int(np.isnan(value).sum())
     text = f"{operation(node)} {short(node)}"
     return Beginning(entity(node), text, count, value.size, tuple(operands),

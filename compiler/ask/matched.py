@@ -52,17 +52,17 @@ def matched(compilation: ProgramStages, record: PassRecord, step: int) -> Matche
     rules = rules_of(record, compilation.options)
     rule = next((r for r in rules if (r.name, r.source) == (match.rule, match.source)), None)
     if rule is None:
-        found = acted_on(match)
-        return Matched(match.rule, found, 0) if found else None
+        bindings = acted_on(match)
+        return Matched(match.rule, bindings, 0) if bindings else None
     with no_origin():
-        known = _known_at_return(rule, match.before)
+        names = _known_at_return(rule, match.before)
         times = [_nanoseconds(rule, match.before) for _ in range(RUNS)]
-    return Matched(rule.name, tuple(_told(known)), min(times))
+    return Matched(rule.name, tuple(_told(names)), min(times))
 
 
 def _known_at_return(rule: Rule, node: Node) -> Mapping[str, Any]:
     """The local names of the rule, as it is written, when it returns."""
-    found: dict[str, Any] = {}
+    names: dict[str, Any] = {}
     code = inspect.unwrap(rule.described or rule.function).__code__
 
     def enter(frame: FrameType, event: str, value: object) -> Any:
@@ -70,7 +70,7 @@ def _known_at_return(rule: Rule, node: Node) -> Mapping[str, Any]:
 
     def note(frame: FrameType, event: str, value: object) -> Any:
         if event == "return":
-            found.update(frame.f_locals)
+            names.update(frame.f_locals)
         return note
 
     before = sys.gettrace()
@@ -79,7 +79,7 @@ def _known_at_return(rule: Rule, node: Node) -> Mapping[str, Any]:
         rule.function(node)
     finally:
         sys.settrace(before)
-    return found
+    return names
 
 
 def _nanoseconds(rule: Rule, node: Node) -> int:
@@ -88,9 +88,9 @@ def _nanoseconds(rule: Rule, node: Node) -> int:
     return time.perf_counter_ns() - start
 
 
-def _told(known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _told(names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Nodes and plain values by their names; what a rule merely works with is left out."""
-    for name, value in known.items():
+    for name, value in names.items():
         is_nodes = isinstance(value, tuple) and all(isinstance(it, Node | int) for it in value)
         if is_nodes or isinstance(value, Node | int | float | str):
             yield name, described(value)

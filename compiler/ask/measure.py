@@ -142,9 +142,9 @@ class _Rounds:
     ) -> list[Array]:
         """Run the items, again and again; the results of the last round, flat."""
         self._items, self._took = items, [[] for _ in items]
-        given = with_copies(inputs, items)
-        copies = {b: array for b, array in given.items() if array is not inputs[b]}
-        held = given | allocate(items, plan)
+        sources = with_copies(inputs, items)
+        copies = {b: array for b, array in sources.items() if array is not inputs[b]}
+        held = sources | allocate(items, plan)
         host = Host()
         runs = [execution.bind(item, held, programs, values, host) for item in items]
 
@@ -153,16 +153,16 @@ class _Rounds:
                 np.copyto(array, inputs[buffer])
 
         def once() -> object:
-            return execution.run(items, results, given, programs, values, plan=plan)
+            return execution.run(items, results, sources, programs, values, plan=plan)
 
         with garbage.put_off():
             end = clock() + round(self._seconds * 1e9)
             self._rounds(runs, restore, end)
-            found = [held[b].copy() if b in inputs else held[b] for b in results]
+            arrays = [held[b].copy() if b in inputs else held[b] for b in results]
             held, runs = {}, []  # a whole run takes memory of its own
             if not self.is_cut:
                 self._runs(once, restore, end)
-        return found
+        return arrays
 
     def _rounds(self, runs: Runs, restore: Callable[[], None], end: int) -> None:
         """The first round, then others while there is time."""
@@ -216,7 +216,7 @@ class _Rounds:
         left = len(self._took) - reached
         functions = [i for i in self._items if isinstance(i.operation, HostCallback)]
         calls = 1 + len(self._took[0]) * (not self._is_first) + len(self._whole) if reached else 0
-        found = {
+        sentences = {
             f"left out: {left:,} of {len(self._took):,} items were not reached in "
             f"{self._seconds:g} s": left > 0,
             "there was time for the first round only, which also loads what has to be loaded":
@@ -227,7 +227,7 @@ class _Rounds:
             "an interpreter runs kernels: their times are its own, no machine code's":
                 any(_is_interpreted(item, kind) for item in self._items),
         }  # fmt: skip
-        return [words for words, is_so in found.items() if is_so]
+        return [words for words, is_so in sentences.items() if is_so]
 
 
 def _is_interpreted(item: ScheduleItem, kind: str) -> bool:

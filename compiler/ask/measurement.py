@@ -104,8 +104,8 @@ class Measurement(Stage):
         return timings(self.schedule.items, costs)
 
     def _cost(self, estimated: ItemAnalysis) -> int:
-        known = self.by_item.get(estimated.item_id)
-        return estimated.estimated_ns if known is None else round(known.ns)
+        timed = self.by_item.get(estimated.item_id)
+        return estimated.estimated_ns if timed is None else round(timed.ns)
 
     @cached_property
     def critical_path(self) -> tuple[int, ...]:

@@ -56,31 +56,31 @@ class WorkerRounds:
     ) -> list[Array]:
         """Run the items, again and again; the results of the last run, flat."""
         self._items, engine, end = items, dask.engine(), clock() + round(self._seconds * 1e9)
-        found: list[Data] = []
+        outputs: list[Data] = []
         while len(self._took) < MOST_RUNS:
             if self._took and clock() + self._took[-1] > end:
                 break
-            given = with_copies(inputs, items)
+            sources = with_copies(inputs, items)
             begin = clock()
-            found = engine.run(items, results, given, programs, values)
+            outputs = engine.run(items, results, sources, programs, values)
             self._took.append(clock() - begin)
         seen = engine.timelines(len(self._took))
         self._seen = seen[1:] if len(seen) > 1 else seen
         order = sorted(self._seen, key=lambda it: it.ns)
         self.timeline = order[(len(order) - 1) // 2] if order else None
-        return [each if isinstance(each, np.ndarray) else each.fetch() for each in found]
+        return [each if isinstance(each, np.ndarray) else each.fetch() for each in outputs]
 
     def times(self) -> tuple[ItemTime, ...]:
         """The median of each item that was seen, and its quartiles."""
-        found = []
+        timings = []
         for item in self._items:
             took = sorted(it.by_item[item.item_id] for it in self._seen
                           if item.item_id in it.by_item)  # fmt: skip
             if took:
                 low, high = took[len(took) // 4], took[(3 * len(took)) // 4]
                 middle = statistics.median(took)
-                found.append(ItemTime(item.item_id, middle, low, high, len(took)))
-        return tuple(found)
+                timings.append(ItemTime(item.item_id, middle, low, high, len(took)))
+        return tuple(timings)
 
     def whole(self) -> float | None:
         """The median of whole runs."""
@@ -91,11 +91,11 @@ class WorkerRounds:
         seen = {it.item_id for it in self.times()}
         unseen = [it for it in self._items if it.item_id not in seen
                   and not isinstance(it.operation, Synchronization)]  # fmt: skip
-        found = {
+        sentences = {
             "run on a cluster: an item's time is that of its kernels, copies and transfers, "
             "without waiting": True,
             f"{counted(len(unseen), 'item')} took no time of their own": bool(unseen),
             "there was time for the first run only, in which kernels are compiled":
                 len(self._took) == 1,
         }  # fmt: skip
-        return [words for words, is_so in found.items() if is_so]
+        return [words for words, is_so in sentences.items() if is_so]

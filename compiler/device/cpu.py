@@ -47,9 +47,9 @@ class CpuProgram(OfSpec):
         self._parameters = spec.parameters
         self._is_plain = _is_plain(spec)
         count = len(spec.globals) + len(self._parameters) + bool(spec.scratch)
-        made = compiled if compiled.binary else compile_spec(spec, compiled.level)
-        self._loaded = jit.load_object(made.binary, spec.name, count)
-        self._level = made.done
+        loadable = compiled if compiled.binary else compile_spec(spec, compiled.level)
+        self._loaded = jit.load_object(loadable.binary, spec.name, count)
+        self._level = loadable.done
         self.tasks = spec.tasks
         """The number of tasks, which may run in parallel."""
         self.aligned = spec.aligned
@@ -88,8 +88,8 @@ class CpuProgram(OfSpec):
             return self.unstreamed().bound(buffers, values)
         if self.task is None:
             return self.in_turn(buffers, values)
-        known = known_values(self._spec.metadata, values)
-        words = [*buffers, *(known[name] for name in self.task.parameters)]
+        value_of = known_values(self._spec.metadata, values)
+        words = [*buffers, *(value_of[name] for name in self.task.parameters)]
         return Launch(self.task.address, words, self.tasks, self.task.scratch, scratch_memory)
 
     def in_turn(self, buffers: Sequence[int], values: Sequence[int]) -> Callable[[], None]:

@@ -165,10 +165,10 @@ class Loops:
                       nearest(ns / loads, SHARES))  # fmt: skip
 
 
-def nearest(found: float, known: Sequence[float]) -> float | None:
+def nearest(figure: float, candidates: Sequence[float]) -> float | None:
     """The candidate that a measured figure is close to; None if there is none."""
-    near = min(known, key=lambda it: abs(found / it - 1))
-    return float(near) if abs(found / near - 1) <= ALIKE else None
+    near = min(candidates, key=lambda it: abs(figure / it - 1))
+    return float(near) if abs(figure / near - 1) <= ALIKE else None
 
 
 def _least(call: Callable[[], Any], seconds: float) -> float:

@@ -60,15 +60,15 @@ def described(program: Program) -> tuple[Described, bytes, bytes] | None:
     enough: no machine code, or launch indices that number its runs."""
     if not isinstance(program, CpuProgram) or program.task is None:
         return None
-    made = program.compiled
-    if made.done is None or not made.binary or not made.spec.instructions:
+    compiled = program.compiled
+    if compiled.done is None or not compiled.binary or not compiled.spec.instructions:
         return None
-    spec = made.spec
+    spec = compiled.spec
     what = Described(
         spec.name, spec.metadata.vars, spec.globals, spec.outs, spec.ins, spec.interface,
-        made.level, replace(made.done, because=str(made.done.because)),
+        compiled.level, replace(compiled.done, because=str(compiled.done.because)),
     )  # fmt: skip
-    return what, jit.object_key(spec.text, spec.name, made.done), made.binary
+    return what, jit.object_key(spec.text, spec.name, compiled.done), compiled.binary
 
 
 def loaded(what: Described, code: bytes, again: Again) -> DescribedProgram:

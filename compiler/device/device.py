@@ -72,12 +72,12 @@ def get(name: str) -> Device:
     Raises `DataError` for an unknown name.
     """
     base, colon, number = name.partition(":")
-    found = _DEVICES.get(base)
+    host = _DEVICES.get(base)
     is_numbered = bool(colon)
-    if found is None or (is_numbered and not (number.isdecimal() and number.isascii())):
+    if host is None or (is_numbered and not (number.isdecimal() and number.isascii())):
         names = ", ".join(_DEVICES)
         raise DataError("device", "no such device", got=repr(name), expected=names)
-    return _numbered(base, int(number)) if is_numbered and int(number) else found
+    return _numbered(base, int(number)) if is_numbered and int(number) else host
 
 
 @functools.cache

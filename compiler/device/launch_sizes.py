@@ -54,9 +54,9 @@ def resolve_launch_dims(
 
     Raises `ProgramError`, which prints the expression, unless each size has a value above 0.
     """
-    known = values or {}
-    local = None if local_size is None else _sizes("local", local_size, known)
-    return LaunchDims(_sizes("global", global_size, known), local)
+    value_of = values or {}
+    local = None if local_size is None else _sizes("local", local_size, value_of)
+    return LaunchDims(_sizes("global", global_size, value_of), local)
 
 
 def _sizes(kind: str, size: Size, values: Values) -> tuple[int, int, int]:

@@ -22,16 +22,16 @@ def packed(bits: Array, dtype: DType) -> Array:
     width, each = dtype.width, elements_in_a_byte(dtype)
     whole = np.zeros(-(-bits.size // each) * each, np.uint8)
     whole[: bits.size] = bits & ((1 << width) - 1)
-    made = np.zeros(whole.size // each, np.uint8)
+    full = np.zeros(whole.size // each, np.uint8)
     for place in range(each):
-        made |= whole[place::each] << (place * width)
-    return made
+        full |= whole[place::each] << (place * width)
+    return full
 
 
 def unpacked(data: Array, dtype: DType, count: int) -> Array:
     """Unpack `count` elements of a type of 4 or 2 bits from full bytes, one in each byte."""
     width, each = dtype.width, elements_in_a_byte(dtype)
-    made = np.empty((data.size, each), np.uint8)
+    single = np.empty((data.size, each), np.uint8)
     for place in range(each):
-        made[:, place] = (data >> (place * width)) & ((1 << width) - 1)
-    return made.reshape(-1)[:count].view(dtype.numpy)
+        single[:, place] = (data >> (place * width)) & ((1 << width) - 1)
+    return single.reshape(-1)[:count].view(dtype.numpy)

@@ -25,7 +25,7 @@ from compiler.schedule.partition import Choice
 
 
 def decisions(
-    made: Scheduled,
+    scheduled: Scheduled,
     simplest: Sink,
     records: Sequence[PassRecord],
     kernels: KernelGraph,
@@ -37,12 +37,12 @@ def decisions(
     left no choice is listed as well: it is "inline" in its reader, or in "memory". The same follows
     about the nodes of each iteration of the program's loops.
     """
-    yield from _decisions(made.choices, made.plain, simplest, records, entity)
+    yield from _decisions(scheduled.choices, scheduled.plain, simplest, records, entity)
     written = records[0].before if records else simplest
     assert isinstance(written, Sink)
     for each in widenings(written):
         yield Decision(entity(each.cast), "widen", True, str(each))
-    yield from _in_iterations(made, simplest, kernels, entity)
+    yield from _in_iterations(scheduled, simplest, kernels, entity)
 
 
 def _decisions(
@@ -66,16 +66,16 @@ def _decisions(
 
 
 def _in_iterations(
-    made: Scheduled, simplest: Sink, kernels: KernelGraph, entity: Callable[[TensorNode], str]
+    scheduled: Scheduled, simplest: Sink, kernels: KernelGraph, entity: Callable[[TensorNode], str]
 ) -> Iterator[Decision]:
     """About the nodes of what one iteration of each loop computes.
 
     The graph has the loop alone. So a decision is about the call that computes the node, or about
     the buffer that holds it, if there is one, else about the loop, and says which node it is.
     """
-    calls, buffers = _places(made, kernels)
-    for body, loops in _loops(made, simplest).items():
-        iteration = made.outlined.iterations[body]
+    calls, buffers = _places(scheduled, kernels)
+    for body, loops in _loops(scheduled, simplest).items():
+        iteration = scheduled.outlined.iterations[body]
         parts, name = iteration.parts, partial(_entity, iteration)
         nodes = {name(node): node for node in toposort([iteration.root])}
         fusion = _decisions(parts.choices, parts.plain, iteration.root, iteration.records, name)
@@ -103,32 +103,32 @@ def _named(iteration: Iteration, node: TensorNode) -> str:
     return " ".join(["each iteration's", *filter(None, words)])
 
 
-def _loops(made: Scheduled, simplest: Sink) -> dict[Sink, list[Repeat]]:
+def _loops(scheduled: Scheduled, simplest: Sink) -> dict[Sink, list[Repeat]]:
     """For the body of every loop, of loops inside loops too, the loops of the graph it is of."""
-    found: dict[Sink, list[Repeat]] = {}
+    loops_of: dict[Sink, list[Repeat]] = {}
     stack = [(node, node) for node in toposort([simplest]) if isinstance(node, Repeat)]
     while stack:
         node, outer = stack.pop()
-        if outer not in found.setdefault(node.body, []):
-            found[node.body].append(outer)
-            inner = toposort([made.outlined.iterations[node.body].root])
+        if outer not in loops_of.setdefault(node.body, []):
+            loops_of[node.body].append(outer)
+            inner = toposort([scheduled.outlined.iterations[node.body].root])
             stack += [(each, outer) for each in inner if isinstance(each, Repeat)]
-    return found
+    return loops_of
 
 
 Places: TypeAlias = dict[TensorNode, list[str]]
 
 
-def _places(made: Scheduled, kernels: KernelGraph) -> tuple[Places, Places]:
+def _places(scheduled: Scheduled, kernels: KernelGraph) -> tuple[Places, Places]:
     """For nodes of iterations the calls that compute them, and the buffers that hold them."""
     calls: Places = {}
     buffers: Places = {}
     present: set[Node] = set(kernels.nodes)
-    for place, nodes in made.outlined.inside_iterations.items():
+    for place, nodes in scheduled.outlined.inside_iterations.items():
         is_told = place in present and isinstance(place, Buffer | Call | CustomCall | Transfer)
         for node in nodes if is_told else ():
-            found = buffers if isinstance(place, Buffer) else calls
-            found.setdefault(node, []).append(kernels.entity(place))
+            entities_of = buffers if isinstance(place, Buffer) else calls
+            entities_of.setdefault(node, []).append(kernels.entity(place))
     return calls, buffers
 
 

@@ -65,9 +65,9 @@ def effect(before: "Compilation", after: "Compilation", *, measured: bool = True
     What cannot be run (for want of data, say) has no measured time. Raises `DataError` for what is
     no compilation.
     """
-    for given in (before, after):
-        if not hasattr(given, "schedule"):
-            raise DataError("effect", "this is no compilation", got=type(given).__name__,
+    for program in (before, after):
+        if not hasattr(program, "schedule"):
+            raise DataError("effect", "this is no compilation", got=type(program).__name__,
                             expected="what compiler.compile gives")  # fmt: skip
     pairs = zip(_counted(before), _counted(after), strict=True)
     rows = [Figure(name, one, two, unit) for (name, one, unit), (_, two, _) in pairs]
@@ -77,18 +77,18 @@ def effect(before: "Compilation", after: "Compilation", *, measured: bool = True
     return Effect(tuple(rows))
 
 
-def _counted(made: "Compilation") -> list[tuple[str, float, str]]:
+def _counted(program: "Compilation") -> list[tuple[str, float, str]]:
     """The figures that need no run, each with its unit."""
-    schedule = made.schedule
+    schedule = program.schedule
     return [
-        ("nodes after graph passes", len(made.optimized_graph.nodes), ""),
-        ("kernels", len(made.loops), ""),
+        ("nodes after graph passes", len(program.optimized_graph.nodes), ""),
+        ("kernels", len(program.loops), ""),
         ("items", len(schedule.items), ""),
         ("bytes read and written", sum(a.bytes_read + a.bytes_written for a in schedule.analysis),
          "bytes"),
         ("peak bytes", schedule.peak_bytes, "bytes"),
         ("operations", sum(a.flops for a in schedule.analysis), ""),
-        ("instructions", sum(len(stage.lines) for stage in made.lowered), ""),
+        ("instructions", sum(len(stage.lines) for stage in program.lowered), ""),
         ("estimated time", schedule.estimated_ns, "ns"),
     ]  # fmt: skip
 
@@ -104,11 +104,11 @@ def _measured(*programs: "Compilation") -> tuple[float | None, float | None]:
     times: tuple[list[float], ...] = tuple([] for _ in runs)
     end = time.perf_counter() + SECONDS
     while len(times[0]) < FEWEST or time.perf_counter() < end:
-        for run, found in zip(runs, times, strict=True):
+        for run, seconds in zip(runs, times, strict=True):
             start = time.perf_counter()
             run()
-            found.append(time.perf_counter() - start)
-    first, second = (statistics.median(found) * 1e9 for found in times)
+            seconds.append(time.perf_counter() - start)
+    first, second = (statistics.median(seconds) * 1e9 for seconds in times)
     return first, second
 
 

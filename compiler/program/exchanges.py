@@ -24,6 +24,6 @@ def exchanges(
         from compiler.graph.shard import collectives
 
     assert isinstance(record.before, Sink)
-    found = collectives(record.before)
-    lines = (row.line or next(iter(lines_of(row.node)), None) for row in found)
-    return tuple(replace(row, line=line) for row, line in zip(found, lines, strict=True))
+    rows = collectives(record.before)
+    lines = (row.line or next(iter(lines_of(row.node)), None) for row in rows)
+    return tuple(replace(row, line=line) for row, line in zip(rows, lines, strict=True))

@@ -57,19 +57,19 @@ def summary(
 
 def _machine_code(levels: Sequence[Level]) -> list[str]:
     """The words for what LLVM does, and to how many kernels."""
-    found = Counter(level.done for level in levels)
-    parts = [f"{what} ({counted(number, 'kernel')})" for what, number in found.items()]
+    counts = Counter(level.done for level in levels)
+    parts = [f"{what} ({counted(number, 'kernel')})" for what, number in counts.items()]
     return [f"machine code by {', '.join(parts)}"] if parts else []
 
 
 def _moved(scheduled: Scheduled) -> list[str]:
     """The bytes moved between devices, by pair where these are few."""
-    found = traffic(scheduled.items)
-    if len(found) <= PAIRS:
-        return [f"moved {', '.join(map(str, found))}"] if found else []
-    count = counted(sum(each.transfers for each in found), "transfer")
-    total = sum(each.nbytes for each in found)
-    return [f"moved {total:,} bytes in {count} between {len(found)} pairs of devices"]
+    pairs = traffic(scheduled.items)
+    if len(pairs) <= PAIRS:
+        return [f"moved {', '.join(map(str, pairs))}"] if pairs else []
+    count = counted(sum(each.transfers for each in pairs), "transfer")
+    total = sum(each.nbytes for each in pairs)
+    return [f"moved {total:,} bytes in {count} between {len(pairs)} pairs of devices"]
 
 
 def _plain(scheduled: Scheduled, schedule: Schedule, plain: Collection[Sink]) -> list[str]:

@@ -51,12 +51,12 @@ def namespace_of(value: Any) -> Any:
 
 def slots_of(kind: type) -> dict[str, Any]:
     """The descriptors of attributes in `__slots__`, by name."""
-    found: dict[str, Any] = {}
+    slots: dict[str, Any] = {}
     for base in kind.__mro__:
         for name, each in vars(base).items():
             if isinstance(each, types.MemberDescriptorType):
-                found.setdefault(name, each)
-    return found
+                slots.setdefault(name, each)
+    return slots
 
 
 STORAGE: frozenset[Any] = frozenset({

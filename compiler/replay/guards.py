@@ -372,19 +372,19 @@ class _Columns:
         """The columns for these guards."""
         items: list[Any] = []
         kinds: list[Any] = []
-        found: list[Any] = []
+        fetched: list[Any] = []
         columns = cls([], [], [], [], [], [], [], [], [], [])
         for guard in guards:
-            columns._add(guard, items, kinds, found)
+            columns._add(guard, items, kinds, fetched)
         exact = [each for each in elements if type(each.container) in _EXACT]
         columns.others.extend(each for each in elements if type(each.container) not in _EXACT)
         columns.containers.extend(each.container for each in exact)
         columns.sized.extend(columns.containers)
         columns.sizes.extend(len(each.values) for each in exact)
-        columns.values.extend(chain(items, kinds, found, *(each.values for each in exact)))
+        columns.values.extend(chain(items, kinds, fetched, *(each.values for each in exact)))
         return columns
 
-    def _add(self, guard: Guard, items: list[Any], kinds: list[Any], found: list[Any]) -> None:
+    def _add(self, guard: Guard, items: list[Any], kinds: list[Any], fetched: list[Any]) -> None:
         keys: list[Any] = []
         values: list[Any] = []
         if guard.names is _OF_FUNCTION:
@@ -403,7 +403,7 @@ class _Columns:
             else:
                 self.functions.append(function)
                 self.keys.append(key)
-                found.append(value)
+                fetched.append(value)
         if keys:
             self.namespaces.append(guard.namespace)
             self.getters.append(itemgetter(*keys, keys[0]))  # of two or more keys: a tuple

@@ -67,9 +67,9 @@ class Pasts:
         for stand_in, cell in zip(self.cells, cells, strict=True):
             if stand_in.value is tensor:
                 return cell.node  # type: ignore[no-any-return]
-        found = live.storage(tensor.node)
+        buffer = live.storage(tensor.node)
         node: TensorNode = tensor.node
-        return node if found is None else found
+        return node if buffer is None else buffer
 
 
 class _Past:
@@ -95,9 +95,9 @@ class _Past:
                 self.cells.append(cell)
                 self.nodes.append(None)
                 continue
-            given = call.origins[n] if n < count else grads.origin(n - count, call)
+            origin = call.origins[n] if n < count else grads.origin(n - count, call)
             self.cells.append(cell.node)
-            self.nodes.append(given.node)
+            self.nodes.append(origin.node)
         self.values = values_of(call.leaves) if pasts.binds else {}
 
     def graph(self, place: int = 0) -> TensorNode:
@@ -108,23 +108,23 @@ class _Past:
 
     def _instead(self) -> dict[TensorNode, TensorNode]:
         """For each stand-in the argument of this call."""
-        made: dict[TensorNode, TensorNode] = {}
+        replacements: dict[TensorNode, TensorNode] = {}
         for n, cell, node in zip(self.pasts.used, self.cells, self.nodes, strict=True):
             stand_in = self.pasts.cells[n]
             for part, buffer in enumerate(stand_in.buffers):
-                made[buffer] = (
+                replacements[buffer] = (
                     buffers_of(cell)[part] if isinstance(cell, TensorNode)
                     else new_buffer(flat_data(cell, part).reshape(buffer.shape))
                 )  # fmt: skip
             if node is not None:
-                made[stand_in.value.node] = node
+                replacements[stand_in.value.node] = node
         for draw, words in zip(self.pasts.draws, self.words, strict=True):
             for buffer, word in zip((draw.key, draw.first), words, strict=True):
-                made[buffer] = new_buffer(np.array(word, np.uint64), is_lifted=True)
+                replacements[buffer] = new_buffer(np.array(word, np.uint64), is_lifted=True)
         for bind in self.pasts.binds:
             name = str(bind.sources[0].arguments["name"])
-            made[bind] = Bind(bind.sources, self.values.get(name, bind.value))
-        return made
+            replacements[bind] = Bind(bind.sources, self.values.get(name, bind.value))
+        return replacements
 
 
 class Twice:

@@ -112,10 +112,10 @@ class Results:
         tensors: list[Any] = [None] * len(self.new)
         for number, kind, place, buffer in self.late:
             tensors[number] = LateTensor(kind, memory[place], buffer)
-        for number, kind, plain, made in self.at_once:
+        for number, kind, plain, result in self.at_once:
             tensors[number] = kind._of(
-                self._held(made, memory, values, buffers) if plain is None
-                else _held_once(plain, made, memory, buffers)
+                self._held(result, memory, values, buffers) if plain is None
+                else _held_once(plain, result, memory, buffers)
             )
         return tensors
 

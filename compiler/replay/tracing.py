@@ -186,10 +186,10 @@ class _StandIns:
 class _gradients_of:
     """Context in which stand-ins of arguments have the arguments' gradients."""
 
-    def __init__(self, call: Call, given: Sequence[StandIn]) -> None:
+    def __init__(self, call: Call, stands: Sequence[StandIn]) -> None:
         self._pairs = [
             (each.value, leaf._grad)
-            for each, leaf in zip(given, call.leaves, strict=True)
+            for each, leaf in zip(stands, call.leaves, strict=True)
             if isinstance(leaf, TensorValue)
         ]
 

@@ -72,7 +72,7 @@ def maker(buffer: Buffer, shape: tuple[int, ...] | None = None) -> Maker:
         return where.memory.maker(buffer.size, buffer.dtype, name, shape)
 
     def make() -> tuple[Array, int]:
-        made = where.allocate(buffer.size, buffer.dtype, name)
-        return made, address_of(made)
+        array = where.allocate(buffer.size, buffer.dtype, name)
+        return array, address_of(array)
 
     return make

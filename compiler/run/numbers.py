@@ -83,9 +83,9 @@ def places(nodes: Sequence[TensorNode]) -> list[Place]:
     return [(node, n) for node in toposort(nodes) for n in _numbers(node)]
 
 
-def bits(found: Sequence[Place]) -> tuple[int, ...]:
+def bits(numbers: Sequence[Place]) -> tuple[int, ...]:
     """The bits of each number."""
-    return tuple(_const(place).bits for place in found)
+    return tuple(_const(place).bits for place in numbers)
 
 
 def as_data(nodes: Sequence[TensorNode], chosen: Sequence[Place]) -> list[TensorNode]:
@@ -114,9 +114,9 @@ def _numbers(node: TensorNode) -> Iterator[int]:
 
 def _const(place: Place) -> Const:
     node, n = place
-    found = node.sources[n]
-    assert isinstance(found, Const)
-    return found
+    constant = node.sources[n]
+    assert isinstance(constant, Const)
+    return constant
 
 
 def _buffer(place: Place) -> TensorNode:

@@ -52,14 +52,14 @@ def plan_levels(
     analysis: Sequence[ItemAnalysis],
 ) -> tuple[Level, ...]:
     """The levels of a schedule, with the items that are worth a thread."""
-    known = {item.item_id: item for item in items}
+    by_id = {item.item_id: item for item in items}
     cost = {row.item_id: row.cost for row in analysis}
     threaded = {body for (body, _), p in programs.items() if p.tasks > 1}
     result = []
     for number, level in enumerate(levels_to_run(items)):
         cut: list[tuple[ScheduleItem, ...]] = []
-        for group in groups(known, level):
-            cut += _without_two_threaded([known[i] for i in group], threaded)
+        for group in groups(by_id, level):
+            cut += _without_two_threaded([by_id[i] for i in group], threaded)
         parallel = tuple(_worth_a_thread(group, cost) for group in cut)
         result.append(Level(number, tuple(cut), parallel))
     return tuple(result)
@@ -69,10 +69,10 @@ def _without_two_threaded(
     group: list[ScheduleItem], threaded: set[Sink]
 ) -> list[tuple[ScheduleItem, ...]]:
     """The group, split so that no two items that use several threads are together."""
-    found = [item for item in group if getattr(item.operation, "body", None) in threaded]
-    alone = {item.item_id for item in found[1:]}
+    threaded_items = [item for item in group if getattr(item.operation, "body", None) in threaded]
+    alone = {item.item_id for item in threaded_items[1:]}
     together = tuple(item for item in group if item.item_id not in alone)
-    return [together, *((item,) for item in found[1:])]
+    return [together, *((item,) for item in threaded_items[1:])]
 
 
 def _worth_a_thread(

@@ -303,16 +303,16 @@ def run(
         budget.refuse_over_budget(structure.items, structure.memory)
     if structure.is_for_cluster:
         inputs = dict(zip(structure.inputs, data, strict=True))
-        known = effects or Effects()
+        effects_here = effects or Effects()
         on_workers = execution.on_cluster(
-            structure.items, structure.results, inputs, structure.programs, values, known
+            structure.items, structure.results, inputs, structure.programs, values, effects_here
         )
         pairs = zip(on_workers, structure.result_inputs, strict=True)
         results = [each if n is None else data[n] for each, n in pairs]
         if ready:
             ready(results)
-        known.is_done = True
-        known.apply()
+        effects_here.is_done = True
+        effects_here.apply()
         return results
     host: list[Host] = []
 

@@ -28,13 +28,13 @@ floats, 24 ms or more (the same machine)."""
 
 def read(nodes: Sequence[TensorNode]) -> list[TensorNode] | None:
     """For each node a Buffer with a copy of its elements; None unless all are parts in memory."""
-    found: dict[TensorNode, TensorNode] = {}
+    parts: dict[TensorNode, TensorNode] = {}
     for node in dict.fromkeys(nodes):
-        made = _read(node)
-        if made is None:
+        part = _read(node)
+        if part is None:
             return None
-        found[node] = made
-    return [found[node] for node in nodes]
+        parts[node] = part
+    return [parts[node] for node in nodes]
 
 
 def _read(node: TensorNode) -> Buffer | None:

@@ -233,17 +233,17 @@ def _read(content: bytes, cache: Cache) -> Remembered | None:
 
 def remember(
     key: bytes,
-    made: tuple[Sequence[ScheduleItem], Sequence[Buffer]],
+    schedule: tuple[Sequence[ScheduleItem], Sequence[Buffer]],
     programs: Programs,
     inputs: Collection[Buffer],
     cache: Cache,
 ) -> None:
-    """Keep a program, `made` of items and results; of its data, `inputs` alone are known later."""
+    """Keep a program: its schedule (items and results), and of its data only `inputs`."""
     folder = folder_of(cache, PROGRAM)
     if folder is None:
         return
     try:
-        content = _written(made, programs, inputs, cache)
+        content = _written(schedule, programs, inputs, cache)
     except Unwritable as error:
         COUNT.left[str(error)] += 1
     else:

@@ -31,13 +31,13 @@ class Traffic:
 
 def traffic(items: Iterable[ScheduleItem]) -> tuple[Traffic, ...]:
     """The transfers of a schedule by pair of devices, in order of first use."""
-    found: dict[tuple[str, str], list[int]] = {}
+    sizes_of: dict[tuple[str, str], list[int]] = {}
     for item in items:
         each = item.operation
         if isinstance(each, MemoryTransfer):
             pair = each.source_device, each.destination_device
-            found.setdefault(pair, []).append(each.nbytes)
-    return tuple(Traffic(*pair, len(sizes), sum(sizes)) for pair, sizes in found.items())
+            sizes_of.setdefault(pair, []).append(each.nbytes)
+    return tuple(Traffic(*pair, len(sizes), sum(sizes)) for pair, sizes in sizes_of.items())
 
 
 def decisions(
@@ -100,9 +100,9 @@ def flat(nodes: Iterable[TensorNode]) -> list[TensorNode]:
     return [s for n in nodes for s in (n.sources if isinstance(n, Multi) else (n,))]
 
 
-def regrouped(nodes: Iterable[TensorNode], made: Iterable[TensorNode]) -> list[TensorNode]:
+def regrouped(nodes: Iterable[TensorNode], replacements: Iterable[TensorNode]) -> list[TensorNode]:
     """The nodes made in the place of `flat(nodes)`, with the Multi nodes around them again."""
-    values = iter(made)
+    values = iter(replacements)
     return [
         node.with_sources(tuple(next(values) for _ in node.sources))
         if isinstance(node, Multi)

@@ -206,8 +206,8 @@ class ProgramStages:
     def lines_of(self, node: TensorNode) -> list[Origin]:
         """The user's lines of a node, of one in an iteration of a loop too."""
         inner = self._scheduled.outlined.iterations.values()
-        known = (self.provenance, *(it.lines for it in inner))
-        return next((found for it in known if (found := origins_of(node, it))), [])
+        provenances = (self.provenance, *(it.lines for it in inner))
+        return next((lines for it in provenances if (lines := origins_of(node, it))), [])
 
     @property
     def transfers(self) -> tuple[sharding.Traffic, ...]:
@@ -265,8 +265,8 @@ class ProgramStages:
 
     def _lowered(self, number: int, kernel: CompiledKernel) -> Lowered:
         entity = self.loops[number].entity
-        known, whole = set(self.loops[number].nodes), kernel.loops
-        parents = tuple((entity(n if n in known else whole),) for n in kernel.linear.origins)
+        of_loops, whole = set(self.loops[number].nodes), kernel.loops
+        parents = tuple((entity(n if n in of_loops else whole),) for n in kernel.linear.origins)
         return Lowered(
             title=f"lowered {kernel.name}", name=kernel.name, seconds=kernel.seconds["lowered"],
             instructions=tuple(kernel.linear.instructions), kernel=number, parents=parents,

@@ -47,8 +47,8 @@ published measurements."""
 
 def source(family: str | None = None) -> str:
     """The module, for a family of processors; this host's unless one is named."""
-    own = X86 if is_x86() else ARM if is_arm() else ""
-    pause, declaration = PAUSES.get(own if family is None else family, ("fence seq_cst", ""))
+    host = X86 if is_x86() else ARM if is_arm() else ""
+    pause, declaration = PAUSES.get(host if family is None else family, ("fence seq_cst", ""))
     return f"{_TEXT.replace('PAUSE', pause)}{declaration}\n"
 
 
