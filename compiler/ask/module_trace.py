@@ -111,12 +111,10 @@ STAGES = ("source", "graph", "optimized_graph", "kernels", "schedule", "loops", 
 PER_KERNEL = frozenset(STAGES[5:])
 
 
-def module_trace(
-    program: ProgramStages, module: str, stages: Sequence[str],
-    printed: dict[str, tuple[Stage, ...]],
-) -> ModuleTrace:  # fmt: skip
-    """One module through `stages`, whose parts `printed` has. Raises `DataError` where there is no
-    such module."""
+def module_trace(program: ProgramStages, module: str, to: str) -> ModuleTrace:
+    """One module through the stages up to `to`. Raises `DataError` where there is no such module or
+    stage."""
+    stages = _stages_to(to)
     modules = program.modules
     at = modules.find(module, "trace")
     reaches_code = bool(PER_KERNEL.intersection(stages))
@@ -126,10 +124,10 @@ def module_trace(
     _settle(program, held)
     traced = tuple(
         _traced(name, part, at, of_lines if name == "source" else held)
-        for name in stages for part in printed[name]
+        for name in stages for part in _parts(program, name)
         if name not in PER_KERNEL or part.name in kernels
     )  # fmt: skip
-    return ModuleTrace(accounts.rows[at], accounts.passes, tuple(stages), traced)
+    return ModuleTrace(accounts.rows[at], accounts.passes, stages, traced)
 
 
 def _settle(program: ProgramStages, held: Spread) -> None:
@@ -183,7 +181,13 @@ def _outermost(others: Sequence[int], at: int, modules: Modules) -> tuple[str, .
     return tuple(modules.rows[it].path or modules.rows[it].name for it in dict.fromkeys(tops))
 
 
-def stages_to(to: str) -> tuple[str, ...]:
+def _parts(program: ProgramStages, stage: str) -> tuple[Stage, ...]:
+    """The parts of a stage, of most one for each kernel."""
+    stages = getattr(program, {"source": "user_source", "llvm": "source"}.get(stage, stage))
+    return stages if isinstance(stages, tuple) else (stages,)
+
+
+def _stages_to(to: str) -> tuple[str, ...]:
     """The stages up to one. Raises `DataError` where there is none of that name."""
     name = {"asm": "assembly", "llvm_optimized": "optimized"}.get(to, to)
     if name not in STAGES:

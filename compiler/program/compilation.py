@@ -1,7 +1,7 @@
-"""`compile` and `realize`, and the `Compilation`: one program with every stage of its making."""
+"""`compile`, and the `Compilation` that it returns: the stages of a program, and all questions."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from compiler.core.origin import Origin
 from compiler.core.passes import Passes
 from compiler.core.printable import printable
 from compiler.core.reason import Decision
-from compiler.core.stage import Stage
 from compiler.findings.finding import Findings
 from compiler.llvm.looking.listing import Listing
 from compiler.pipeline import asked
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from compiler.llvm.looking.pass_changes import PassRun
 
 Array = np.ndarray[Any, Any]
-T = TypeVar("T")
 
 
 @program_call
@@ -72,6 +70,8 @@ class Compilation(ProgramStages):
     _measured: dict[int, float] | None = None
     """Nanoseconds of each item in the last `measure()`."""
 
+    # -- decisions -----------------------------------------------------------------------------
+
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Every choice about fusion, copies, reductions, memory and loops, with its reason."""
@@ -90,6 +90,8 @@ class Compilation(ProgramStages):
         with loading():
             from compiler.program.exchanges import exchanges
         return exchanges(self._build.records, self.lines_of)
+
+    # -- machine code --------------------------------------------------------------------------
 
     @located
     def llvm_passes(self, kernel: str = "k0", level: int | None = None) -> "PassRun":
@@ -182,14 +184,9 @@ class Compilation(ProgramStages):
         Raises `DataError` where there is no such module or stage.
         """
         with loading():
-            from compiler.ask.module_trace import module_trace, stages_to
+            from compiler.ask.module_trace import module_trace
 
-        attributes = {"source": "user_source", "llvm": "source"}
-        parts: dict[str, tuple[Stage, ...]] = {}
-        for name in stages_to(to):
-            stage = getattr(self, attributes.get(name, name))
-            parts[name] = stage if isinstance(stage, tuple) else (stage,)
-        return module_trace(self, module, tuple(parts), parts)
+        return module_trace(self, module, to)
 
     def check(self, variables: Values | None = None) -> Report:
         """Run every stage on the same inputs and compare each with the graph as written."""
@@ -226,6 +223,8 @@ class Compilation(ProgramStages):
             from compiler.findings.rules import findings
 
         return findings(self, self._measured)
+
+    # -- text ----------------------------------------------------------------------------------
 
     biography = Renamed("lineage")
 
