@@ -61,26 +61,28 @@ def source_dependence(node: TensorNode, dependence: Dependence) -> Dependence:
                 return _through_symbolic(node, dependence)
             return through_reshape(node.shape, node.sources[0].shape, dependence)
         case nodes.Flip():
-            return tuple(
-                _changed(index, "flip", node.shape[axis]) if axis in node.axes else index
-                for axis, index in enumerate(dependence)
-            )
-        case nodes.Pad() | nodes.Shrink():
-            pairs_of = node.widths if isinstance(node, nodes.Pad) else node.bounds
-            sign = -1 if isinstance(node, nodes.Pad) else 1
-            shifts = (sign * begin for begin, _ in pairs_of)
-            return tuple(
-                _changed(index, "shift", by) if by else index
-                for index, by in zip(dependence, shifts, strict=True)
-            )
+            return _replaced(dependence, "flip", {axis: node.shape[axis] for axis in node.axes})
+        case nodes.Pad():
+            return _shifted(dependence, [-before for before, _ in node.widths])
+        case nodes.Shrink():
+            return _shifted(dependence, [begin for begin, _ in node.bounds])
         case nodes.Narrow():
-            begin = id(node.sources[1])
-            return tuple(
-                _changed(index, "narrow", begin) if axis == node.axis else index
-                for axis, index in enumerate(dependence)
-            )
+            return _replaced(dependence, "narrow", {node.axis: id(node.sources[1])})
         case _:
             return dependence
+
+
+def _shifted(dependence: Dependence, shifts: list[int]) -> Dependence:
+    """Each index plus its shift."""
+    return _replaced(dependence, "shift", {axis: by for axis, by in enumerate(shifts) if by})
+
+
+def _replaced(dependence: Dependence, how: str, by_axis: dict[int, int]) -> Dependence:
+    """The indices, changed along the axes in `by_axis`."""
+    return tuple(
+        _changed(index, how, by_axis[axis]) if axis in by_axis else index
+        for axis, index in enumerate(dependence)
+    )
 
 
 def gathered(node: nodes.Index, dependence: Dependence) -> Dependence:

@@ -243,50 +243,78 @@ def _cut(
 ) -> Cut:
     """The decision for a reduction that takes `long` ns; `is_whole`: prefer equal parts."""
     source = node.sources[0]
-    sizes = f"{source.size:,} elements to {node.size:,} results"
-    inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
-    is_across = inner not in node.axes
-    # without equal parts, two kernels read the producers: still better than one long sum
-    aims = {a: _aim(source.shape[a], node, source) for a in node.axes}
-    parts = {a: _parts(source.shape[a], True, aim) * is_whole or
-             _parts(source.shape[a], False, aim) for a, aim in aims.items()}  # fmt: skip
-    axis = next((a for a, n in parts.items() if n), None)
-    outside = math.prod(n for a, n in enumerate(node.shape[:axis]))
-    rows = outside if is_across else node.size
     about = f"about {microseconds(long, 0)} of one core"
+    sizes = f"{source.size:,} elements to {node.size:,} results"
     seen = [_time(long), Number("elements folded", source.size)]
 
-    def left(words: str, *numbers: Number) -> Cut:
-        return Cut(0, 0, Reason(f"{sizes}, {about}: {words}", *seen, *numbers))
+    def left(against: Reason) -> Cut:
+        words = f"{sizes}, {about}: {against}"
+        return Cut(0, 0, Reason(words, *seen, *against.numbers))
 
+    parts = _parts_of_axes(node, is_whole)
+    axis = next((a for a, n in parts.items() if n), None)
     if axis is None:
-        longest = max(source.shape[a] for a in node.axes)
-        return left("no axis can be cut into equal parts", Number("longest axis", longest))
+        longest = Number("longest axis", max(source.shape[a] for a in node.axes))
+        return left(Reason("no axis can be cut into equal parts", longest))
+    inner = max(axis for axis, n in enumerate(source.shape) if n > 1)
+    is_across = inner not in node.axes
+    rows = math.prod(node.shape[:axis]) if is_across else node.size
     to_share = Number("rows to share out", rows, "", "fewer than", PARTS)
     is_product = node.size >= PARTS and _is_product(source)
     if is_product:
-        sides = RATIO * parts[axis] * max(node.shape)
-        against = "long compared with the results from"
-        relative = Number("the axis", source.shape[axis], "", against, sides)
-        if node.nbytes > WIDEST or source.shape[axis] < sides:
-            results = Number("results", node.nbytes, "bytes", "at most", WIDEST)
-            return left("a product, parallel over tiles of results", results, relative)
+        relative = _relative(node, axis, parts[axis])
+        against = _against_product(node, relative)
+        if against:
+            return left(against)
         seen.append(relative)
     elif rows >= PARTS and source.shape[axis] <= 4 * LONGEST:
-        return left(f"enough rows to run in parallel, {rows:,} of them", to_share)
+        return left(Reason(f"enough rows to run in parallel, {rows:,} of them", to_share))
     seen.append(to_share)
     if not is_across and node.size > 1 and _is_statistic(node, readers):
-        return left(f"its {rows} rows are also read where the results are used")
-    size = Number("results of one part", node.nbytes, "bytes", "at most", WIDEST)
+        return left(Reason(f"its {rows} rows are also read where the results are used"))
     written = parts[axis] * node.size * SHARE
-    share = Number(f"results of all parts, times {SHARE}", written, "", "elements", source.size)
+    too_many = _too_many(node, written)
     if node.nbytes > WIDEST or written > source.size:
-        return left("too many partial results to write and read", size, share)
+        return left(too_many)
     length, over = divmod(source.shape[axis], parts[axis])
     rest = f", {over} slices left over" if over else ""
     words = f"{sizes}, {about}: axis {axis} in {parts[axis]} parts of {length:,}{rest}"
-    why = Reason(words, *seen, size, share, Number("parts", parts[axis]))
+    why = Reason(words, *seen, *too_many.numbers, Number("parts", parts[axis]))
     return Cut(axis, parts[axis], why, is_product)
+
+
+def _parts_of_axes(node: nodes.Reduce, is_whole: bool) -> dict[int, int]:
+    """The number of parts of each reduced axis; 0 for none. Without equal parts, two kernels read
+    the producers: still better than one long sum."""
+    source, parts = node.sources[0], dict[int, int]()
+    for axis in node.axes:
+        extent = source.shape[axis]
+        aim = _aim(extent, node, source)
+        parts[axis] = (is_whole and _parts(extent, True, aim)) or _parts(extent, False, aim)
+    return parts
+
+
+def _relative(node: nodes.Reduce, axis: int, parts: int) -> Number:
+    """The axis of a product, compared with the results."""
+    sides = RATIO * parts * max(node.shape)
+    against = "long compared with the results from"
+    return Number("the axis", node.sources[0].shape[axis], "", against, sides)
+
+
+def _against_product(node: nodes.Reduce, relative: Number) -> Reason:
+    """The reason why a product is left to its tiles; empty if its axis is long and results few."""
+    if node.nbytes <= WIDEST and relative.sign != "<":
+        return Reason()
+    results = Number("results", node.nbytes, "bytes", "at most", WIDEST)
+    return Reason("a product, parallel over tiles of results", results, relative)
+
+
+def _too_many(node: nodes.Reduce, written: int) -> Reason:
+    """The reason against too many partial results: their bytes and their share of the elements."""
+    size = Number("results of one part", node.nbytes, "bytes", "at most", WIDEST)
+    words = f"results of all parts, times {SHARE}"
+    share = Number(words, written, "", "elements", node.sources[0].size)
+    return Reason("too many partial results to write and read", size, share)
 
 
 def _aim(extent: int, node: TensorNode, source: TensorNode) -> int:

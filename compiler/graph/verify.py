@@ -160,8 +160,7 @@ def _node(node: TensorNode) -> None:
         case nodes.Reshape() | nodes.Expand():
             _reshaped(node)
         case nodes.Permute():
-            if sorted(node.order) != list(range(len(node.sources[0].shape))):
-                _broken(node, 4, "the order is no permutation", node.order, "each axis once")
+            _permute(node)
         case nodes.Pad():
             _pad(node)
         case nodes.Shrink():
@@ -181,10 +180,7 @@ def _node(node: TensorNode) -> None:
         case nodes.Index():
             _index(node)
         case Repeat():
-            if found := node.problem():
-                expected = "a source like each state"
-                _broken(node, 16, "a loop does not fit its body", found, expected)
-            verify(node.body)
+            _repeat(node)
         case Scatter():
             _scatter(node)
         case Custom():
@@ -194,9 +190,24 @@ def _node(node: TensorNode) -> None:
         case Composite():
             _composite(node)
         case nodes.Threefry():
-            for source in node.sources:
-                if source.dtype != uint64 or source.shape != node.shape:
-                    _broken(node, 14, "operands are not uint64 of one shape", short(source), "u64")
+            _threefry(node)
+
+
+def _permute(node: nodes.Permute) -> None:
+    if sorted(node.order) != list(range(len(node.sources[0].shape))):
+        _broken(node, 4, "the order is no permutation", node.order, "each axis once")
+
+
+def _repeat(node: Repeat) -> None:
+    if problem := node.problem():
+        _broken(node, 16, "a loop does not fit its body", problem, "a source like each state")
+    verify(node.body)
+
+
+def _threefry(node: nodes.Threefry) -> None:
+    for source in node.sources:
+        if source.dtype != uint64 or source.shape != node.shape:
+            _broken(node, 14, "operands are not uint64 of one shape", short(source), "u64")
 
 
 def _elementwise(node: nodes.Elementwise, row: Op) -> None:

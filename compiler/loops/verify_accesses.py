@@ -162,31 +162,48 @@ def _boxes(store: nodes.Store, is_rest: bool) -> list[_Box]:
     With a predicate these are all whole iterations of an axis, and part of the last one.
     """
     total = as_sum(store.sources[1])
-    start, terms, trips = total.constant, dict(total.terms), _trips(store)
-    made = [_Box(0, ())]
-    for found in limits(store.predicate):
-        if found is None and store.is_part:
+    terms, trips, boxes = dict(total.terms), _trips(store), [_Box(0, ())]
+    for bound in limits(store.predicate):
+        if bound is None and store.is_part:
             continue
-        bounded, limit = found or (Sum({}, 0), 0)
-        stride = _common(terms, bounded)
-        if stride is None or not set(bounded.terms) <= set(trips):
-            broken(store, 9, "the predicate bounds no axes of the store", store.predicate, "a < N")
-        digits = _digits([(c, trips.pop(term)) for term, c in bounded.terms.items()])
-        if digits is None:
-            broken(store, 9, "the predicate bounds axes that overlap", bounded.node(), "multiples")
+        bounded, limit = bound or (Sum({}, 0), 0)
+        stride, digits = _bounded(store, bounded, terms, trips)
         below = _below(digits, limit)
-        made = [_joined(box, part, stride) for box in made for part in below]
+        boxes = [_joined(box, part, stride) for box in boxes for part in below]
         for term in bounded.terms:
-            del terms[term]
-    for term in [t for t in terms if not isinstance(t, nodes.Range)]:
-        value = at_greatest(term)
-        if value is not None and is_rest:
-            start += terms.pop(term) * value
+            del terms[term], trips[term]
+    start = total.constant + (_constant(terms) if is_rest else 0)
     if not set(terms) <= set(store.ranges):
         broken(store, 9, "the index is not its ranges alone", total.node(), "a sum of ranges")
     others = tuple((terms.get(each, 0), number) for each, number in trips.items())
-    made = [_joined(box, _Box(start, others), 1) for box in made]
-    return [box for box in made if box.count]
+    boxes = [_joined(box, _Box(start, others), 1) for box in boxes]
+    return [box for box in boxes if box.count]
+
+
+def _bounded(
+    store: nodes.Store,
+    bounded: Sum,
+    terms: Mapping[ScalarNode, int],
+    trips: Mapping[ScalarNode, int],
+) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """The stride of a sum that the predicate bounds, and the strides and trip counts in it."""
+    stride = _common(terms, bounded)
+    if stride is None or not set(bounded.terms) <= set(trips):
+        broken(store, 9, "the predicate bounds no axes of the store", store.predicate, "a < N")
+    digits = _digits([(c, trips[term]) for term, c in bounded.terms.items()])
+    if digits is None:
+        broken(store, 9, "the predicate bounds axes that overlap", bounded.node(), "multiples")
+    return stride, digits
+
+
+def _constant(terms: dict[ScalarNode, int]) -> int:
+    """The greatest value of the terms without a loop, such as n//8*8, which are removed."""
+    start = 0
+    for term in [t for t in terms if not isinstance(t, nodes.Range)]:
+        value = at_greatest(term)
+        if value is not None:
+            start += terms.pop(term) * value
+    return start
 
 
 def _joined(box: _Box, part: _Box, stride: int) -> _Box:

@@ -142,9 +142,6 @@ def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[
     block = {call: frozenset((call,)) for call in calls}
     block |= {call: loop.calls for loop in outermost for call in loop.calls}
     blocks = sorted(set(block.values()), key=min)
-    number = {members: i for i, members in enumerate(blocks)}
-    inside = [(a, b) for a, b in waits.edges if a in calls and b in calls]
-    edges = {(number[block[a]], number[block[b]]) for a, b in inside if block[a] != block[b]}
     by_calls = {loop.calls: loop for loop in outermost}
 
     def name(place: int) -> str:
@@ -152,7 +149,7 @@ def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[
         return waits.names.describe(loop.counter) if loop else waits.describe(min(blocks[place]))
 
     result = []
-    for place in _sorted(len(blocks), edges, name):
+    for place in _sorted(len(blocks), _edges(block, blocks, waits), name):
         loop = by_calls.get(blocks[place])
         if loop is None:
             result.append(Step(call=min(blocks[place])))
@@ -160,6 +157,15 @@ def _steps(calls: frozenset[int], loops: Sequence[Loop], waits: Waits) -> tuple[
         inner = [a for a in loops if a is not loop and a.calls <= loop.calls]
         result.append(Step(loop=loop, steps=_steps(loop.calls, inner, waits)))
     return tuple(result)
+
+
+def _edges(
+    block: Mapping[int, frozenset[int]], blocks: list[frozenset[int]], waits: Waits
+) -> set[tuple[int, int]]:
+    """The blocks that wait for each other, by place, from the calls in them that do."""
+    place = {calls: number for number, calls in enumerate(blocks)}
+    inside = [(block[a], block[b]) for a, b in waits.edges if a in block and b in block]
+    return {(place[a], place[b]) for a, b in inside if a != b}
 
 
 def _loops(waits: Waits) -> list[Loop]:

@@ -76,33 +76,42 @@ def rows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     if _is_fold_of_sums(seen):
         return Reason("of folds that stand in each other one has several loops")
     folded, inside = _rows_apart(seen)
-    apart = [r for r in seen.ranges[-1:] if all(r not in seen.needs[f] for f in seen.reductions)]
-    lanes = lanes_along(seen, [*folded, *apart], model)
-    for axis in folded:
-        against = _against_row(seen, axis, lanes)
-        if against:
-            return against
     inner = seen.ranges[-1] if seen.ranges else None
-    is_written = inner is not None and _is_written_along(seen, inner, lanes)
-    passes = [*folded, inner] if inner is not None and is_written else folded
+    apart = None if inner is None or _is_needed(seen, inner) else inner
+    lanes = lanes_along(seen, folded if apart is None else [*folded, apart], model)
+    against = next(filter(None, (_against_row(seen, axis, lanes) for axis in folded)), None)
+    if against:
+        return against
+    written = inner if inner is not None and _is_written_along(seen, inner, lanes) else None
+    passes = folded if written is None else [*folded, written]
     choices: list[Row] = [*_kept(seen, passes, lanes, model), *inside]
     for axis in folded:
         choices += in_rows(seen, axis, lanes, _side_by_side(seen, axis))
-    if inner is not None and is_written:
-        what = "the row that is written"
-        choices += in_vectors(inner.name, inner.extent, lanes, FEW_VECTORS, what)
-        choices += streamed(seen, inner, lanes, model)
-    elif inner is not None and inner in apart:
+    if written is not None:
+        choices += _written(seen, written, lanes, model)
+    elif apart is not None:
         least = LEAST_WRITTEN.get(lanes, 0)
-        why = against_order(seen, inner) or against_lanes(seen, inner, lanes, least)
+        why = against_order(seen, apart) or against_lanes(seen, apart, lanes, least)
         choices.append(Refused("vectorize", why))
-    if not (is_written or apart):
+    else:
         choices += _beside(seen, folded, lanes)
-    if len(seen.ranges) > is_written:
+    if len(seen.ranges) > (written is not None):
         choices += shared_out(seen, seen.ranges[0].name, seen.ranges[0].extent, model)
     else:
         choices += kept_on_one_core(seen, model)
     return chosen((*choices, *_fetched(seen, passes, choices, model)))
+
+
+def _is_needed(seen: Accesses, axis: Range) -> bool:
+    """True if a reduction depends on `axis`."""
+    return any(axis in seen.needs[fold] for fold in seen.reductions)
+
+
+def _written(seen: Accesses, inner: Range, lanes: int, model: MachineModel) -> list[Row]:
+    """Vectors along the row that is written, stored past the caches where that pays."""
+    what = "the row that is written"
+    vectors = in_vectors(inner.name, inner.extent, lanes, FEW_VECTORS, what)
+    return [*vectors, *streamed(seen, inner, lanes, model)]
 
 
 def _beside(seen: Accesses, folded: list[Range], lanes: int) -> list[Row]:

@@ -122,15 +122,20 @@ def _long(body: Body) -> dict[nodes.Reduce, int]:
     """The sums to split, and for each the most values that one accumulator may add in sequence."""
     order: list[ScalarNode] = toposort([body])
     sums = [n for n in order if isinstance(n, nodes.Reduce) and is_rounded(n)]
-    long = [n for n in sums if math.prod(r.extent for r in _loops(n)) > LONG]
+    trips = {n: math.prod(r.extent for r in _loops(n)) for n in sums}
+    long = [n for n in sums if trips[n] > LONG]
     if not long:
         return {}
-    needs, has_lanes = dependencies(body), any(_is_lane(n) for n in order)
-    is_expensive = not has_lanes or any(_is_polynomial(n) for n in order)
+    needs, is_expensive = dependencies(body), _is_expensive(order)
     tiles = (n for n in long if is_expensive or _accumulators(n, needs) > FEW)
     expensive = {r for n in tiles for r in _loops(n)}
     most = {n: LONG if expensive.isdisjoint(_loops(n)) else LONGER for n in long}
-    return {n: m for n, m in most.items() if math.prod(r.extent for r in _loops(n)) > m}
+    return {n: limit for n, limit in most.items() if trips[n] > limit}
+
+
+def _is_expensive(order: list[ScalarNode]) -> bool:
+    """True if another accumulator costs registers or time in any loop of the kernel."""
+    return not any(map(_is_lane, order)) or any(map(_is_polynomial, order))
 
 
 def is_rounded(node: nodes.Reduce) -> bool:

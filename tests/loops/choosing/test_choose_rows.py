@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from compiler.loops.axis_names import AxisName
 from compiler.loops.choices import CacheRow, Choices, Prefetch, Tile, Vectorize, text
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.lanes import in_vectors
@@ -25,7 +26,7 @@ from tests.search.terms import program
          "tile r1.2 16 peel; vectorize r1.2.1; tile r1.2.2 16 mask; vectorize r1.2.2.1"),
 ])  # fmt: skip
 def test_what_vectors_leave_over_is_masked(trips: int, expected: str) -> None:
-    assert text(Choices(tuple(in_vectors("r1", trips, 16, 2, "a row")))) == expected
+    assert text(Choices(tuple(in_vectors(AxisName("r1"), trips, 16, 2, "a row")))) == expected
 
 
 @pytest.mark.parametrize(("name", "n", "is_kept"), [
