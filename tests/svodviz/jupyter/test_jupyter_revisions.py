@@ -124,7 +124,7 @@ def test_the_revision_before_comes_back(lab: Shown, root: Any) -> None:
 
 
 def test_what_was_before_is_put_back(lab: Shown, root: Any) -> None:
-    assert "the notebook has 3" in root.locator(".revision-words").inner_text()
+    assert "the notebook is at 3" in root.locator(".revision-words").inner_text()
     assert lab.page.evaluate(CELL, DEFINE)[0] == AFTER + "  # unheard of"
     root.get_by_role("button", name="Restore").click()
     root.get_by_role("button", name="Restore").wait_for(state="hidden")
