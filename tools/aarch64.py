@@ -83,20 +83,20 @@ class Environment:
 def main(arguments: Sequence[str]) -> int:
     """Make the environment and run the tests; 1 where one of them failed."""
     end = list(arguments).index("--") if "--" in arguments else len(arguments)
-    given = _parser().parse_args(arguments[:end])
+    chosen = _parser().parse_args(arguments[:end])
     tests = list(arguments[end + 1 :]) or usual()
     if is_at_hand(platform.machine()):
         print("AArch64: this host is one", flush=True)
-        return run([sys.executable], surroundings(os.environ, None, given.seconds), tests,
-                   given.seconds)  # fmt: skip
+        return run([sys.executable], surroundings(os.environ, None, chosen.seconds), tests,
+                   chosen.seconds)  # fmt: skip
     try:
-        environment = made(Environment(given.folder.resolve()))
+        environment = made(Environment(chosen.folder.resolve()))
         print(f"AArch64, emulated: {versions(environment)}", flush=True)
     except UnavailableError as why:
         print(f"AArch64 was not tested: {why}", flush=True)
         return 0
-    told = surroundings(os.environ, environment, given.seconds)
-    return run([str(environment.python)], told, tests, given.seconds)
+    variables = surroundings(os.environ, environment, chosen.seconds)
+    return run([str(environment.python)], variables, tests, chosen.seconds)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -182,8 +182,8 @@ def unpack_system(environment: Environment) -> None:
 
 
 def _downloaded_qemu(apt_folder: Path, folder: Path) -> str:
-    own = _debian_name(platform.machine())
-    command = apt(apt_folder, "download", f"qemu-user-static:{own}")
+    name = _debian_name(platform.machine())
+    command = apt(apt_folder, "download", f"qemu-user-static:{name}")
     _done(command, "qemu-user-static", apt_folder)
     folder.mkdir()
     for archive in apt_folder.glob("qemu-user-static*.deb"):
@@ -240,8 +240,8 @@ def versions(environment: Environment) -> str:
         "p.python_version(), 'numpy', numpy.__version__, 'llvmlite', l.__version__)"
     )
     command = [str(environment.python), "-c", program]
-    told = surroundings(os.environ, environment, 0.0)
-    done = subprocess.run(command, env=told, capture_output=True, text=True, check=False)
+    variables = surroundings(os.environ, environment, 0.0)
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if done.returncode:
         raise UnavailableError(f"the emulated Python does not run: {done.stderr.strip()[-300:]}")
     return done.stdout.strip()
@@ -257,25 +257,27 @@ def usual() -> list[str]:
 
 
 def surroundings(
-    given: "os._Environ[str] | dict[str, str]", environment: Environment | None, seconds: float
+    before: "os._Environ[str] | dict[str, str]", environment: Environment | None, seconds: float
 ) -> dict[str, str]:
     """The environment variables of the tests."""
-    told = {**given, "SVODVIZ_MACHINE": "host", "PYTHONPATH": str(ROOT)}
+    variables = {**before, "SVODVIZ_MACHINE": "host", "PYTHONPATH": str(ROOT)}
     if seconds:
-        told["SVODVIZ_DEADLINE"] = str(time.time() + seconds)
+        variables["SVODVIZ_DEADLINE"] = str(time.time() + seconds)
     if environment is not None:
-        told["PYTHONNOUSERSITE"] = "1"
-    return told
+        variables["PYTHONNOUSERSITE"] = "1"
+    return variables
 
 
 def run(
-    python: Sequence[str], told: dict[str, str], tests: Sequence[str], seconds: float
+    python: Sequence[str], variables: dict[str, str], tests: Sequence[str], seconds: float
 ) -> int:
     """Run pytest; 1 where a test failed, or hung."""
     command = [*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tools.deadline"]
     limit = seconds + GRACE if seconds else None
     try:
-        done = subprocess.run([*command, *tests], cwd=ROOT, env=told, check=False, timeout=limit)
+        done = subprocess.run(
+            [*command, *tests], cwd=ROOT, env=variables, check=False, timeout=limit
+        )
     except subprocess.TimeoutExpired:
         print(f"AArch64: a test still ran {GRACE} s after the time was up", flush=True)
         return 1

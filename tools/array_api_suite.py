@@ -40,12 +40,12 @@ def corrected(suite: Path, copy: Path) -> None:
     if not (suite / "array-api" / "src").is_dir():
         raise SystemExit(f"{suite} is no checkout of array-api-tests with its submodule array-api")
     shutil.copytree(suite, copy, ignore=shutil.ignore_patterns(".git", ".hypothesis"))
-    for name, (found, wanted) in CORRECTIONS.items():
+    for name, (old, wanted) in CORRECTIONS.items():
         text = (copy / name).read_text()
-        if found not in text and wanted not in text:
-            raise SystemExit(f"{name} of the suite does not say any more: {found}")
+        if old not in text and wanted not in text:
+            raise SystemExit(f"{name} of the suite does not say any more: {old}")
         if wanted not in text:
-            (copy / name).write_text(text.replace(found, wanted))
+            (copy / name).write_text(text.replace(old, wanted))
 
 
 def run(suite: Path, arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
@@ -68,8 +68,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("suite", type=Path, help="the folder of the suite's checkout")
     parser.add_argument("arguments", nargs="*", help="arguments of pytest, behind --")
-    given = parser.parse_args()
-    return run(given.suite.resolve(), given.arguments)
+    chosen = parser.parse_args()
+    return run(chosen.suite.resolve(), chosen.arguments)
 
 
 if __name__ == "__main__":

@@ -48,29 +48,30 @@ def obstacle(name: str) -> str:
     return ""
 
 
-def command(given: Sequence[str]) -> list[str]:
+def command(arguments: Sequence[str]) -> list[str]:
     """The call of pytest."""
     places = [*(f"tests/{part}" for part in PARTS), "notebooks"]
     without = [f"--deselect={each}" for each in LEFT_OUT]
     without += [f"--ignore={each}" for each in LEFT_OUT if each.endswith(".ipynb")]
-    return [sys.executable, "-m", *PYTEST, *without, *given, *places]
+    return [sys.executable, "-m", *PYTEST, *without, *arguments, *places]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the tests for each processor; 1 where one of them failed."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    names, given = arguments[:end], arguments[end + 1 :]
+    names, pytest_arguments = arguments[:end], arguments[end + 1 :]
     if unknown := [name for name in names if name not in X86]:
         sys.exit(f"no such processor: {', '.join(unknown)}\nthere are {', '.join(X86)}")
-    return max((_run(name, given) for name in names), default=0)
+    return max((_run(name, pytest_arguments) for name in names), default=0)
 
 
-def _run(name: str, given: Sequence[str]) -> int:
+def _run(name: str, arguments: Sequence[str]) -> int:
     if why := obstacle(name):
         print(f"{VARIABLE}={name}: skipped: {why}", flush=True)
         return 0
     print(f"{VARIABLE}={name}", flush=True)
-    done = subprocess.run(command(given), cwd=ROOT, env={**os.environ, VARIABLE: name}, check=False)
+    variables = {**os.environ, VARIABLE: name}
+    done = subprocess.run(command(arguments), cwd=ROOT, env=variables, check=False)
     return int(done.returncode != 0)
 
 

@@ -135,13 +135,13 @@ def names() -> list[str]:
 
 def chosen(patterns: Sequence[str], among: Sequence[str]) -> list[str]:
     """The models of these names or patterns of the shell; `SystemExit` where one fits none."""
-    found = []
+    chosen_names = []
     for pattern in patterns:
         fitting = fnmatch.filter(among, pattern)
         if not fitting:
             raise SystemExit(f"no such model: {pattern}")
-        found += fitting
-    return list(dict.fromkeys(found))
+        chosen_names += fitting
+    return list(dict.fromkeys(chosen_names))
 
 
 def kept(out: Path | None) -> dict[str, dict[str, Any]]:
@@ -276,22 +276,22 @@ def main() -> int:
     parser.add_argument("--anew", action="store_true", help="run what the file has, too")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        print(json.dumps(measured(given.one, given.rounds, is_exact=given.exact)))
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measured(arguments.one, arguments.rounds, is_exact=arguments.exact)))
         return 0
-    every = {} if given.anew else kept(given.out)
-    asked = chosen(given.models or ["*"], names())
-    options = [f"--rounds={given.rounds}", *(["--exact"] if given.exact else [])]
+    every = {} if arguments.anew else kept(arguments.out)
+    asked = chosen(arguments.models or ["*"], names())
+    options = [f"--rounds={arguments.rounds}", *(["--exact"] if arguments.exact else [])]
     if before := sum(name in every for name in asked):
-        print(f"{before} of {len(asked)} were in {given.out}: --anew runs them, too")
+        print(f"{before} of {len(asked)} were in {arguments.out}: --anew runs them, too")
     print(HEAD, flush=True)
     for name in asked:
         if name not in every:
-            every[name] = row_of(name, options, given.seconds)
-            if given.out:
-                given.out.parent.mkdir(parents=True, exist_ok=True)
-                given.out.write_text(json.dumps(list(every.values()), indent=1) + "\n", "utf-8")
+            every[name] = row_of(name, options, arguments.seconds)
+            if arguments.out:
+                arguments.out.parent.mkdir(parents=True, exist_ok=True)
+                arguments.out.write_text(json.dumps(list(every.values()), indent=1) + "\n", "utf-8")
         print(printed(every[name]), flush=True)
     return int(any(is_wrong(every[name]) for name in asked))
 

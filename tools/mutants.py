@@ -124,8 +124,8 @@ def _replaced(text: str, node: ast.expr, new: str) -> str:
 
 def tests_of(path: Path) -> list[list[str]]:
     """The tests of a file, in steps: those of its mirrored module, then of the mirrored folders."""
-    own = path.relative_to(ROOT)
-    parts = own.parts[1:] if own.parts[0] == "compiler" else own.parts
+    inner = path.relative_to(ROOT)
+    parts = inner.parts[1:] if inner.parts[0] == "compiler" else inner.parts
     folder = Path("tests", *parts[:-1])
     module = folder / f"test_{path.stem}.py"
     steps = [[str(module)]] if (ROOT / module).exists() else []
@@ -168,10 +168,10 @@ def chosen(arguments: argparse.Namespace) -> list[Mutant]:
     """The mutants that are asked for: some of all, by a seed, or those of a line."""
     place = ROOT / arguments.place
     paths = sorted(place.rglob("*.py")) if place.is_dir() else [place]
-    found = [it for path in paths for it in mutants(path)]
+    all_of_them = [it for path in paths for it in mutants(path)]
     if arguments.line:
-        return [it for it in found if it.line == arguments.line]
-    return random.Random(arguments.seed).sample(found, min(arguments.count, len(found)))
+        return [it for it in all_of_them if it.line == arguments.line]
+    return random.Random(arguments.seed).sample(all_of_them, min(arguments.count, len(all_of_them)))
 
 
 def main() -> int:

@@ -79,13 +79,13 @@ def operators() -> dict[str, Any]:
 
 def chosen(patterns: Sequence[str], among: Sequence[str]) -> list[str]:
     """The operators of these names or patterns; `SystemExit` where one fits none."""
-    found: list[str] = []
+    names: list[str] = []
     for pattern in patterns:
         fitting = fnmatch.filter(among, pattern)
         if not fitting:
             raise SystemExit(f"no such operator: {pattern}")
-        found += fitting
-    return list(dict.fromkeys(found))
+        names += fitting
+    return list(dict.fromkeys(names))
 
 
 def by_use(names: Sequence[str]) -> list[str]:
@@ -113,17 +113,17 @@ def _traits(sample: Any) -> set[str]:
     import torch
     from torch.utils import _pytree as pytree
 
-    found = {f"{name}={value!r}"[:60] for name, value in sample.kwargs.items()}
-    found |= {f"named {name}" for name in sample.kwargs} | {f"{len(sample.args)} arguments"}
+    traits = {f"{name}={value!r}"[:60] for name, value in sample.kwargs.items()}
+    traits |= {f"named {name}" for name in sample.kwargs} | {f"{len(sample.args)} arguments"}
     shapes = set()
     for leaf in pytree.tree_leaves((sample.input, sample.args, sample.kwargs)):
         if isinstance(leaf, torch.Tensor):
             shapes.add(tuple(leaf.shape))
-            found |= {f"rank {leaf.ndim}", f"empty {leaf.numel() == 0}",
+            traits |= {f"rank {leaf.ndim}", f"empty {leaf.numel() == 0}",
                       f"contiguous {leaf.is_contiguous()}"}  # fmt: skip
         else:
-            found.add(f"{type(leaf).__name__} {leaf!r}"[:40])
-    return found | {f"{len(shapes)} shapes"}
+            traits.add(f"{type(leaf).__name__} {leaf!r}"[:40])
+    return traits | {f"{len(shapes)} shapes"}
 
 
 def types_of(op: Any) -> list[str]:
@@ -338,8 +338,8 @@ def _slopes(outputs: list[Any], inputs: list[Any]) -> list[Any]:
     if not parts or not learned:
         return [None] * len(inputs)
     total = sum(part.double() for part in parts)
-    found = iter(torch.autograd.grad(total, learned, allow_unused=True))
-    slopes = [next(found) if x.requires_grad else None for x in inputs]
+    gradients = iter(torch.autograd.grad(total, learned, allow_unused=True))
+    slopes = [next(gradients) if x.requires_grad else None for x in inputs]
     return [None if s is None else _value(s) for s in slopes]
 
 
@@ -358,8 +358,8 @@ def _our_slopes(outputs: list[Any], tensors: list[Any], slopes: list[Any]) -> li
     total = parts[0].cast("float64")
     for part in parts[1:]:
         total = total + part.cast("float64")
-    found = total.gradient(*learned, allow_unused=True)
-    slopes_of = iter(found if len(learned) > 1 else [found])
+    gradients = total.gradient(*learned, allow_unused=True)
+    slopes_of = iter(gradients if len(learned) > 1 else [gradients])
     got = [next(slopes_of).numpy() if x.requires_grad else None for x in tensors]
     return [None if each is None or (not each.any() and _is_unused(total, x)) else each
             for each, x in zip(got, tensors, strict=True)]  # fmt: skip
@@ -428,8 +428,8 @@ class Worker:
         self._pipe.send(name)
         try:
             if self._pipe.poll(seconds):
-                found: list[Row] = self._pipe.recv()
-                return found
+                rows: list[Row] = self._pipe.recv()
+                return rows
             why = f"not ready after {seconds:.0f} s"
         except EOFError:
             self._process.join(5)
@@ -488,8 +488,8 @@ def table(every: dict[str, list[Row]]) -> str:
         lines.append(f"{kind:10}" + "".join(f"{counts[result]:12}" for result in RESULTS))
     worst: Counter[str] = Counter()
     for group in every.values():
-        found = {row[kind] for row in group for kind in ("values", "gradients") if kind in row}
-        worst[max(found, key=RESULTS.index, default="skipped")] += 1
+        words = {row[kind] for row in group for kind in ("values", "gradients") if kind in row}
+        worst[max(words, key=RESULTS.index, default="skipped")] += 1
     lines.append(f"{'operators':10}" + "".join(f"{worst[result]:12}" for result in RESULTS))
     return "\n".join(lines)
 
@@ -515,23 +515,23 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="a file for the rows, as JSON: it is gone on with")
     parser.add_argument("--anew", action="store_true", help="run what the file has, too")
-    given = parser.parse_args()
-    every = kept(given.out)
-    workers = [Worker(given.samples) for _ in range(given.processes)]
-    asked = chosen(given.operators or ["*"], by_use(workers[0].names))
-    before = [] if given.anew else [name for name in asked if name in every]
+    chosen_options = parser.parse_args()
+    every = kept(chosen_options.out)
+    workers = [Worker(chosen_options.samples) for _ in range(chosen_options.processes)]
+    asked = chosen(chosen_options.operators or ["*"], by_use(workers[0].names))
+    before = [] if chosen_options.anew else [name for name in asked if name in every]
     if before:
-        print(f"{len(before)} of {len(asked)} were in {given.out}: --anew runs them, too")
+        print(f"{len(before)} of {len(asked)} were in {chosen_options.out}: --anew runs them, too")
 
     def finish(name: str, rows: list[Row]) -> None:
         every[name] = rows
         print(printed(name, rows), flush=True)
-        if given.out:
-            given.out.parent.mkdir(parents=True, exist_ok=True)
-            given.out.write_text(json.dumps(every, indent=1) + "\n", "utf-8")
+        if chosen_options.out:
+            chosen_options.out.parent.mkdir(parents=True, exist_ok=True)
+            chosen_options.out.write_text(json.dumps(every, indent=1) + "\n", "utf-8")
 
     left = [name for name in asked if name not in before]
-    run(workers, left, given.seconds, given.limit, finish)
+    run(workers, left, chosen_options.seconds, chosen_options.limit, finish)
     for worker in workers:
         worker.end()
     print(table({name: every[name] for name in asked if name in every}))

@@ -46,8 +46,8 @@ def different(got: list[Any], wanted: list[Any], is_loose: bool = False) -> str:
     differ."""
     if len(got) != len(wanted):
         return f"{len(got)} results, PyTorch has {len(wanted)}"
-    found = [_differs(a, b, is_loose) for a, b in zip(got, wanted, strict=True)]
-    return max(filter(None, found), key=lambda why: RESULTS.index(result_of(why)), default="")
+    differences = [_differs(a, b, is_loose) for a, b in zip(got, wanted, strict=True)]
+    return max(filter(None, differences), key=lambda why: RESULTS.index(result_of(why)), default="")
 
 
 def _without_gradient(got: Any, wanted: Any) -> str:

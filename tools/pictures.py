@@ -35,7 +35,7 @@ def browser() -> Iterator[Any]:
     """A Chromium that runs."""
     from playwright.sync_api import sync_playwright
 
-    path = next(found for name in NAMES if (found := shutil.which(name)))
+    path = next(executable for name in NAMES if (executable := shutil.which(name)))
     with sync_playwright() as runner:
         running = runner.chromium.launch(executable_path=path, args=FLAGS)
         yield running

@@ -135,8 +135,8 @@ def _branches_page(path: Path) -> None:
 
 def _wrong_page(path: Path) -> None:
     passes = svodviz.PASSES.after("simplify", turned)
-    made = compiler.compile(results("network.py"), passes=passes)
-    svodviz.explore(made, check=True).export_html(path)
+    compilation = compiler.compile(results("network.py"), passes=passes)
+    svodviz.explore(compilation, check=True).export_html(path)
 
 
 def _transformer_page(path: Path) -> None:
@@ -153,9 +153,9 @@ def _large_page(path: Path) -> None:
 
 
 def _playground_page(path: Path) -> None:
-    made = compiler.compile(results("product.py"), Options(threads=2))
+    compilation = compiler.compile(results("product.py"), Options(threads=2))
     tiled = "tile i0 4; tile i1 16; reorder i0.0 i1.0 i0.1 i1.1; vectorize i1.1; unroll i0.1"
-    svodviz.playground(made, choices=[tiled]).export_html(path)
+    svodviz.playground(compilation, choices=[tiled]).export_html(path)
 
 
 def _compare_page(path: Path) -> None:

@@ -23,8 +23,8 @@ Row = list[list[Any]]
 
 def schemas() -> dict[str, Row]:
     """The arguments of each overload that has a function, by the overload's name."""
-    found = {name_of(target): target for target in _overloads()}
-    return {name: _row(found[name]) for name in sorted(found)}
+    targets = {name_of(target): target for target in _overloads()}
+    return {name: _row(targets[name]) for name in sorted(targets)}
 
 
 def written(rows: dict[str, Row]) -> str:

@@ -68,13 +68,13 @@ Types: TypeAlias = dict[str, Record | Alias]
 
 def read() -> Types:
     """Every type of the sources, in their order."""
-    found: Types = {}
+    types: Types = {}
     for path in SOURCES:
         body = ast.parse(path.read_text("utf-8")).body
         for position, statement in enumerate(body):
-            made = _type_of(statement, _words(body, position + 1))
-            found |= {made.name: made} if made else {}
-    return found
+            record = _type_of(statement, _words(body, position + 1))
+            types |= {record.name: record} if record else {}
+    return types
 
 
 def _words(body: list[ast.stmt], position: int) -> str:
@@ -93,12 +93,14 @@ def _type_of(statement: ast.stmt, words: str) -> Record | Alias | None:
         case ast.AnnAssign(ast.Name(name), ast.Name("TypeAlias"), ast.expr() as kind):
             return Alias(name, words, kind)
         case ast.Assign(
-            [ast.Name(name)], ast.Call(ast.Name("TypedDict"), [_, ast.Dict() as given], keywords)
+            [ast.Name(name)], ast.Call(ast.Name("TypedDict"), [_, ast.Dict() as rows], keywords)
         ):
             is_total = _is_total(keywords)
-            pairs = zip(given.keys, given.values, strict=True)
-            own = [_field(ast.literal_eval(key), kind, is_total, "") for key, kind in pairs if key]
-            return Record(name, words, [], own)
+            pairs = zip(rows.keys, rows.values, strict=True)
+            fields = [
+                _field(ast.literal_eval(key), kind, is_total, "") for key, kind in pairs if key
+            ]
+            return Record(name, words, [], fields)
     return None
 
 
@@ -122,12 +124,12 @@ def _field(name: str, kind: ast.expr, is_total: bool, words: str) -> Field:
 
 def all_fields(types: Types, record: Record) -> list[Field]:
     """The fields of a record, those that it has from others first."""
-    found: list[Field] = []
+    fields: list[Field] = []
     for base in record.bases:
         above = types[base]
         assert isinstance(above, Record), base
-        found += all_fields(types, above)
-    return [*found, *record.own]
+        fields += all_fields(types, above)
+    return [*fields, *record.own]
 
 
 # -- JSON schemas ----------------------------------------------------------------------------------
@@ -187,14 +189,14 @@ class Schemas:
             return {"$ref": f"{STAGE_ID}#/$defs/{title}"}
         if name not in self.made:
             self.made[name] = {}  # a type may have itself inside
-            made = self.types[name]
-            schema = self.record(made) if isinstance(made, Record) else self.of(made.kind)
-            self.made[name] = _described(made.words, schema)
+            row = self.types[name]
+            schema = self.record(row) if isinstance(row, Record) else self.of(row.kind)
+            self.made[name] = _described(row.words, schema)
         return {"$ref": f"#/$defs/{title}"}
 
-    def record(self, made: Record) -> Schema:
+    def record(self, record: Record) -> Schema:
         """The schema of a record."""
-        fields = all_fields(self.types, made)
+        fields = all_fields(self.types, record)
         schema: Schema = {
             "type": "object",
             "required": [it.name for it in fields if not it.is_optional],
@@ -235,8 +237,8 @@ class Schemas:
         pattern = self.of(named.kind) if isinstance(named, Alias) else {}
         if "pattern" not in pattern:
             return {"type": "object", "additionalProperties": value}
-        known = {str(pattern["pattern"]): value}
-        return {"type": "object", "patternProperties": known, "additionalProperties": False}
+        properties = {str(pattern["pattern"]): value}
+        return {"type": "object", "patternProperties": properties, "additionalProperties": False}
 
     def _annotated(self, kind: ast.expr, more: list[ast.expr]) -> Schema:
         """`minimum 0`, `pattern …`; pairs of a pattern of keys and what such a key has."""
@@ -245,8 +247,8 @@ class Schemas:
                 word, _, value = text.partition(" ")
                 return {**self.of(kind), word: int(value) if word == "minimum" else value}
         pairs = [it.elts for it in more if isinstance(it, ast.Tuple)]
-        known = {ast.literal_eval(key): self.of(it) for key, it in pairs}
-        return {"type": "object", "patternProperties": known, "additionalProperties": False}
+        properties = {ast.literal_eval(key): self.of(it) for key, it in pairs}
+        return {"type": "object", "patternProperties": properties, "additionalProperties": False}
 
 
 def _described(words: str, schema: Schema) -> Schema:
@@ -277,12 +279,12 @@ def _elements(inner: ast.expr) -> list[ast.expr]:
 def stage_schema(types: Types) -> tuple[Schema, "dict[str, Schema]"]:
     """The schema of an exported stage, and the types that it describes."""
     schemas = Schemas(types, is_closed=False)
-    made = types["StageGraph"]
-    assert isinstance(made, Record)
-    top = schemas.record(made)
+    graph = types["StageGraph"]
+    assert isinstance(graph, Record)
+    top = schemas.record(graph)
     return {
         "$schema": DRAFT, "$id": STAGE_ID, "title": "svodviz-graph, version 1",
-        "description": f"{made.words}. {STAGE_WORDS}", **top, "additionalProperties": False,
+        "description": f"{graph.words}. {STAGE_WORDS}", **top, "additionalProperties": False,
         "dependentRequired": {"schedule": ["entities"], "entities": ["schedule"]},
         "$defs": {title_of(name): it for name, it in sorted(schemas.made.items())},
     }, schemas.made  # fmt: skip
@@ -327,15 +329,15 @@ def script(types: Types) -> str:
     return "\n\n".join(_interface(it, types) for it in types.values() if it.name != "Json")
 
 
-def _interface(made: Record | Alias, types: Types) -> str:
-    comment = f"/** {made.words} */\n" if made.words else ""
-    if isinstance(made, Alias):
-        return f"{_wrapped(comment)}export type {made.name} = {_script(made.kind)};"
-    above = f" extends {', '.join(made.bases)}" if made.bases else ""
-    lines = [f"{_wrapped(comment)}export interface {made.name}{above} {{"]
-    for it in made.own:
-        is_optional = it.is_optional and made.name not in WHOLE
-        sign = "?" if is_optional or (made.name, it.name) in LACKING else ""
+def _interface(record: Record | Alias, types: Types) -> str:
+    comment = f"/** {record.words} */\n" if record.words else ""
+    if isinstance(record, Alias):
+        return f"{_wrapped(comment)}export type {record.name} = {_script(record.kind)};"
+    above = f" extends {', '.join(record.bases)}" if record.bases else ""
+    lines = [f"{_wrapped(comment)}export interface {record.name}{above} {{"]
+    for it in record.own:
+        is_optional = it.is_optional and record.name not in WHOLE
+        sign = "?" if is_optional or (record.name, it.name) in LACKING else ""
         name = it.name if it.name.isidentifier() else json.dumps(it.name)
         lines.append(f"  {name}{sign}: {_script(it.kind)};")
     return "\n".join([*lines, "}"])
@@ -413,14 +415,14 @@ def script_path() -> Path:
 def files() -> dict[Path, str]:
     """The text that each file should hold."""
     types = read()
-    stage, known = stage_schema(types)
+    stage, schema = stage_schema(types)
     path = script_path()
     by_hand, line, _ = path.read_text("utf-8").partition(BEHIND)
     if not line:
         raise ValueError(f"{path} has no line {BEHIND}")
     return {
         ROOT / "docs" / "schema.json": written(stage) + "\n",
-        ROOT / "docs" / "page.schema.json": written(page_schema(types, known)) + "\n",
+        ROOT / "docs" / "page.schema.json": written(page_schema(types, schema)) + "\n",
         path: f"{by_hand}{BEHIND}\n\n{script(types)}\n",
     }
 

@@ -44,8 +44,8 @@ class DType:
     _hash: int | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        own = hash(np.dtype(self.name)) if self.name in np.sctypeDict else None
-        object.__setattr__(self, "_hash", own)
+        hash_of_numpy = hash(np.dtype(self.name)) if self.name in np.sctypeDict else None
+        object.__setattr__(self, "_hash", hash_of_numpy)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):
@@ -73,8 +73,8 @@ class DType:
     @property
     def numpy(self) -> "np.dtype[Any]":
         """The NumPy type of the same name; that of a type which is not NumPy's is ml_dtypes'."""
-        found = _NUMPY.get(self.name)
-        return _from_ml_dtypes(self.name) if found is None else found
+        cached = _NUMPY.get(self.name)
+        return _from_ml_dtypes(self.name) if cached is None else cached
 
     @property
     def arithmetic(self) -> "DType":
@@ -202,8 +202,8 @@ def of_numpy(dtype: "np.dtype[Any]") -> DType | None:
     """
     if dtype in _BY_NUMPY:
         return _BY_NUMPY[dtype]
-    found = _BY_NAME.get(dtype.name)  # no other package has types of these names
-    return found if found is not None and dtype == found.numpy else None
+    dtype_of = _BY_NAME.get(dtype.name)  # no other package has types of these names
+    return dtype_of if dtype_of is not None and dtype == dtype_of.numpy else None
 
 
 def is_floating(dtype: "np.dtype[Any]") -> bool:
@@ -229,8 +229,8 @@ def parse(value: object, operation: str = "dtype") -> DType:
         return value
     if isinstance(value, str) and value in _BY_NAME:
         return _BY_NAME[value]
-    if isinstance(value, np.dtype) and (found := of_numpy(value)) is not None:
-        return found
+    if isinstance(value, np.dtype) and (ours := of_numpy(value)) is not None:
+        return ours
     try:
         name = "" if value is None else np.dtype(value).name  # type: ignore[call-overload]
     except TypeError:
@@ -280,11 +280,11 @@ def _default_inside(dtype: DType) -> Iterator[None]:
 
 
 def _float_type(operation: str, dtype: object) -> DType:
-    found = parse(dtype, operation)
-    if found.is_float and not found.is_storage:
-        return found
+    float_type = parse(dtype, operation)
+    if float_type.is_float and not float_type.is_storage:
+        return float_type
     raise DTypeError(
-        operation, "only a float type can be the default", got=str(found),
+        operation, "only a float type can be the default", got=str(float_type),
         expected="float16, bfloat16, float32 or float64", origin=caller(operation),
     )  # fmt: skip
 

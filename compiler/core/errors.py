@@ -75,9 +75,9 @@ def _calls(origin: Origin | None) -> str:
     """The lines that led to one, the innermost last, as Python tells them: a recursion once."""
     if origin is None:
         return ""
-    told = (printable(f"{it.address}  {it.text}".rstrip()) for it in origin.callers)
+    calls = (printable(f"{it.address}  {it.text}".rstrip()) for it in origin.callers)
     rows = []
-    for row, same in groupby(told):
+    for row, same in groupby(calls):
         count = len(list(same))
         rows.append(f"{row}  (× {count})" if count > 1 else row)
     return f"\n{' ' * 12}".join(rows)

@@ -35,9 +35,9 @@ def lock() -> "Lock":
     A thread that has it may take it again: the search for garbage may start anywhere, and what is
     collected may run a user's code.
     """
-    made = threading.RLock()
-    _locks.add(made)
-    return made
+    new = threading.RLock()
+    _locks.add(new)
+    return new
 
 
 PAUSE = 0.001
@@ -87,11 +87,11 @@ class Gate:
 
     def _is_mine(self) -> bool:
         """Close the barrier; False where another thread did."""
-        own = threading.get_ident()
+        thread = threading.get_ident()
         with self._lock:
             if self._closed_by is None:
-                self._closed_by = own
-            return self._closed_by == own
+                self._closed_by = thread
+            return self._closed_by == thread
 
     def open(self) -> None:
         """Let threads in again."""

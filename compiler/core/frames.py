@@ -58,12 +58,12 @@ class Frame:
 
     def stack(self) -> "tuple[Frame, ...]":
         """This frame and those around it, from the outermost."""
-        found: list[Frame] = []
+        frames: list[Frame] = []
         frame: Frame | None = self
         while frame is not None:
-            found.append(frame)
+            frames.append(frame)
             frame = frame.outer
-        return tuple(reversed(found))
+        return tuple(reversed(frames))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,10 +85,10 @@ class Module:
 
     def chain(self) -> "tuple[Module, ...]":
         """This module and those around it, from the outermost."""
-        found = [self]
-        while found[-1].outer is not None:
-            found.append(found[-1].outer)
-        return tuple(reversed(found))
+        frames = [self]
+        while frames[-1].outer is not None:
+            frames.append(frames[-1].outer)
+        return tuple(reversed(frames))
 
     @property
     def path(self) -> str:
@@ -125,12 +125,12 @@ def count_as_ours(file: str) -> None:
 def whose(code: CodeType) -> Whose:
     """Whose code it is; constructors that dataclasses write, and their `replace`, are ours."""
     file = code.co_filename
-    found = _whose.get(file)
-    if found is None:
+    owner = _whose.get(file)
+    if owner is None:
         if file == "<string>":  # also the file of what a user's program executes
             return Whose.OURS if code.co_name == "__init__" else Whose.USERS
-        found = _whose[file] = _whose_file(file)
-    return found
+        owner = _whose[file] = _whose_file(file)
+    return owner
 
 
 def _whose_file(file: str) -> Whose:
@@ -180,13 +180,13 @@ def _added(running: list[FrameType], key: tuple[int, ...]) -> Frame:
     """
     if len(_stacks) > _MOST_STACKS:
         _stacks.clear()
-    made: Frame | None = None
+    added: Frame | None = None
     for start in range(len(running) - 1, -1, -1):
         part = key[2 * start :]
-        known = _stacks.get(part)
-        made = known or _stacks.setdefault(part, _frame(running[start], made))
-    assert made is not None
-    return made
+        cached = _stacks.get(part)
+        added = cached or _stacks.setdefault(part, _frame(running[start], added))
+    assert added is not None
+    return added
 
 
 def _frame(frame: FrameType, outer: Frame | None) -> Frame:

@@ -49,12 +49,12 @@ class Kept(Generic[Key, Value]):
     def held(self, key: Key) -> Value | None:
         """The value of `key` if it is kept; it counts as used."""
         with self.lock:
-            found = self._table.get(key)
-            if found is None:
+            row = self._table.get(key)
+            if row is None:
                 return None
             self.hits += 1
-            found.used = next(self._uses)
-            return found.value
+            row.used = next(self._uses)
+            return row.value
 
     def keep(self, key: Key, value: Value) -> Value:
         """`value`, kept from now on; where there are too many, the one used longest ago goes."""
@@ -102,7 +102,7 @@ class Kept(Generic[Key, Value]):
         """All that is kept, what was used least recently first."""
         with self.lock:
             rows = sorted(self._table.items(), key=lambda row: row[1].used)
-        return [(key, found.value) for key, found in rows]
+        return [(key, entry.value) for key, entry in rows]
 
     def clear(self) -> None:
         """Forget everything, and set the counts to 0."""

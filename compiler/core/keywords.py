@@ -107,21 +107,21 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
     plain = call.plain
 
     @functools.wraps(function)
-    def wrapper(*args: P.args, **given: P.kwargs) -> R:
+    def wrapper(*args: P.args, **named: P.kwargs) -> R:
         is_inside = state.origin is not None
         if not is_inside:
             state.origin = caller(operation)
         try:
-            if given or len(args) > plain:
-                args, given = call.checked(args, given)  # type: ignore[assignment]
-            result = function(*args, **given)
+            if named or len(args) > plain:
+                args, named = call.checked(args, named)  # type: ignore[assignment]
+            result = function(*args, **named)
             if is_inside or state.after is None:
                 return result
             return result if args and result is args[0] else state.after(result)
         except TypeError as error:
             if _is_from_inside(error):
                 raise
-            raise call.misfit(args, given, str(error)) from None
+            raise call.misfit(args, named, str(error)) from None
         finally:
             if not is_inside:
                 state.origin = None
@@ -134,13 +134,13 @@ def program_call(function: Callable[P, R]) -> Callable[P, R]:
     call = Call(function.__name__, inspect.signature(function))
 
     @functools.wraps(function)
-    def wrapper(*args: P.args, **given: P.kwargs) -> R:
+    def wrapper(*args: P.args, **named: P.kwargs) -> R:
         try:
-            return function(*args, **given)
+            return function(*args, **named)
         except TypeError as error:
             if _is_from_inside(error):
                 raise
-            raise call.misfit(args, given, str(error)) from None
+            raise call.misfit(args, named, str(error)) from None
 
     return located(wrapper)
 
@@ -151,16 +151,16 @@ def constructor(function: Callable[P, None]) -> Callable[P, None]:
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def wrapper(*args: P.args, **given: P.kwargs) -> None:
+    def wrapper(*args: P.args, **named: P.kwargs) -> None:
         call = Call(type(args[0]).__name__, signature)
         try:
-            if given:
-                args, given = call.checked(args, given)  # type: ignore[assignment]
-            function(*args, **given)
+            if named:
+                args, named = call.checked(args, named)  # type: ignore[assignment]
+            function(*args, **named)
         except TypeError as error:
             if _is_from_inside(error):
                 raise
-            raise call.misfit(args, given, str(error)) from None
+            raise call.misfit(args, named, str(error)) from None
 
     return located(wrapper)
 
@@ -188,49 +188,49 @@ class Call:
         self.bound = 1 if self.names[:1] in (("self",), ("cls",)) else 0
         """The number of arguments that Python passes itself."""
 
-    def checked(self, args: Args, given: Mapping[str, Any]) -> tuple[Args, dict[str, Any]]:
+    def checked(self, args: Args, named: Mapping[str, Any]) -> tuple[Args, dict[str, Any]]:
         """The arguments, those given by name under the names that the operation has for them."""
         for at in self.flags:
             if len(args) > at and not isinstance(args[at], bool | np.bool_):
                 raise self._no_flag(self.names[at], args[at])
         if self.is_open:
-            return args, dict(given)
-        found: dict[str, Any] = {}
+            return args, dict(named)
+        arguments: dict[str, Any] = {}
         names: dict[str, str] = {}
-        for name, value in given.items():
-            known = own_name(name, self.names)
-            if known not in self.names:
-                raise self.misfit(args, given, "")
-            if known in found:
-                raise self._twice(names[known], name, found[known], value)
-            found[known], names[known] = value, name
-        if "dim" in found and "axis" in self.names:
+        for name, value in named.items():
+            ours = own_name(name, self.names)
+            if ours not in self.names:
+                raise self.misfit(args, named, "")
+            if ours in arguments:
+                raise self._twice(names[ours], name, arguments[ours], value)
+            arguments[ours], names[ours] = value, name
+        if "dim" in arguments and "axis" in self.names:
             place = self.names.index("axis")
-            axis = args[place] if len(args) > place else found.get("axis")
-            if axis is not None and found["dim"] is not None:
-                raise self._twice("axis", "dim", axis, found["dim"])
-        if self.many in found and len(args) <= self.bound:
-            several = found.pop(self.many)
+            axis = args[place] if len(args) > place else arguments.get("axis")
+            if axis is not None and arguments["dim"] is not None:
+                raise self._twice("axis", "dim", axis, arguments["dim"])
+        if self.many in arguments and len(args) <= self.bound:
+            several = arguments.pop(self.many)
             args = args if several is None else (*args, several)
-        return args, found
+        return args, arguments
 
-    def misfit(self, args: Args, given: Mapping[str, Any], words: str) -> DataError:
+    def misfit(self, args: Args, passed: Mapping[str, Any], words: str) -> DataError:
         """The page for arguments that do not fit; `words` is what Python says of them."""
-        named = {own_name(name, self.names): name for name in given}
-        unknown = [name for own, name in named.items() if own not in self.names]
+        named = {own_name(name, self.names): name for name in passed}
+        unknown = [name for ours, name in named.items() if ours not in self.names]
         if unknown:
             name = unknown[0]
             names = [name for name in self.names if name not in ("self", "cls")]
             return DataError(
                 self.operation, f"there is no argument {name}",
-                got=f"{name}={_short(given[name])}", expected=self.written,
+                got=f"{name}={_short(passed[name])}", expected=self.written,
                 hint=self._meant(name) or nearest(name, names),
             )  # fmt: skip
         try:
             self.signature.bind(*args, **dict.fromkeys(named))
         except TypeError as error:
             words = str(error)
-        shown = [*map(_short, args[self.bound :]), *(f"{n}={_short(given[n])}" for n in given)]
+        shown = [*map(_short, args[self.bound :]), *(f"{n}={_short(passed[n])}" for n in passed)]
         return DataError(self.operation, words, got=f"{self.operation}({', '.join(shown)})",
                          expected=self.written)  # fmt: skip
 
@@ -254,10 +254,10 @@ class Call:
             hint=hint if name == "keepdim" and isinstance(value, int) else "",
         )  # fmt: skip
 
-    def _twice(self, known: str, name: str, first: object, second: object) -> AxisError:
+    def _twice(self, ours: str, name: str, first: object, second: object) -> AxisError:
         return AxisError(
-            self.operation, f"both {known}= and {name}= are given",
-            got=f"{known}={_short(first)}, {name}={_short(second)}",
+            self.operation, f"both {ours}= and {name}= are given",
+            got=f"{ours}={_short(first)}, {name}={_short(second)}",
             expected="one of them: they mean the same",
         )  # fmt: skip
 
@@ -275,11 +275,11 @@ LEAST = 0.6
 `difflib`."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """`did you mean reshape?`, or "" where no known name is like `name`."""
-    plain = {each.replace("_", "").lower(): each for each in sorted(known, reverse=True)}
+    plain = {each.replace("_", "").lower(): each for each in sorted(names, reverse=True)}
     meant = name.replace("_", "").lower()
-    found = plain.get(meant) or next(
+    alike = plain.get(meant) or next(
         (plain[each] for each in difflib.get_close_matches(meant, plain, 1, LEAST)), None
     )
-    return f"did you mean {found}?" if found else ""
+    return f"did you mean {alike}?" if alike else ""

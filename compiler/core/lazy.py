@@ -39,5 +39,5 @@ def load(place: str, name: str) -> Any:
     """
     module, _, other = place.partition(":")
     with loading():
-        found = import_module(module)
-    return found if place.endswith(":") else getattr(found, other or name)
+        loaded = import_module(module)
+    return loaded if place.endswith(":") else getattr(loaded, other or name)

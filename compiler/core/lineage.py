@@ -13,26 +13,26 @@ from compiler.core.trace import Line
 
 def lineage(entity: str, stages: Iterable[Stage]) -> tuple[Line, ...]:
     """The lines that `entity` comes from or leads to, in order of stage, each once."""
-    known = list(stages)
-    parents = {name: above for stage in known for name, above in stage.links.items()}
+    given_stages = list(stages)
+    parents = {name: above for stage in given_stages for name, above in stage.links.items()}
     children: dict[str, list[str]] = {}
     for name, above in parents.items():
         for parent in above:
             children.setdefault(parent, []).append(name)
     wanted = _reachable(entity, parents) | _reachable(entity, children)
-    lines = (line for stage in known for line in stage.lines)
+    lines = (line for stage in given_stages for line in stage.lines)
     return tuple(dict.fromkeys(line for line in lines if line.entity in wanted))
 
 
 def _reachable(start: str, edges: Mapping[str, Iterable[str]]) -> set[str]:
     """Everything reachable from `start`, itself included."""
-    found, stack = {start}, [start]
+    reachable, stack = {start}, [start]
     while stack:
         for other in edges.get(stack.pop(), ()):
-            if other not in found:
-                found.add(other)
+            if other not in reachable:
+                reachable.add(other)
                 stack.append(other)
-    return found
+    return reachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,12 @@ class Coverage:
 def coverage(stages: Iterable[Stage]) -> tuple[Coverage, ...]:
     """One row for each stage; lines without text are not counted."""
     rows: list[Coverage] = []
-    known: set[str] = set()
+    entities: set[str] = set()
     for stage in stages:
         for entity, parents in stage.links.items():
-            if entity.startswith("source:") or not known.isdisjoint(parents):
-                known.add(entity)
+            if entity.startswith("source:") or not entities.isdisjoint(parents):
+                entities.add(entity)
         lines = [line for line in stage.lines if line.text.strip()]
-        alone = tuple(line for line in lines if line.entity not in known)
+        alone = tuple(line for line in lines if line.entity not in entities)
         rows.append(Coverage(stage.title, len(lines), len(lines) - len(alone), alone))
     return tuple(rows)

@@ -37,18 +37,18 @@ class Interned(type):
             args = _positional(cls, args, kwargs)
         key = (cls, state.origin, args)
         held = _held(key)  # the table's own get costs twice as much
-        found = None if held is None else held()
-        if found is not None:
-            return found
+        interned = None if held is None else held()
+        if interned is not None:
+            return interned
         node = super().__call__(*args)
         object.__setattr__(node, "origin", state.origin)
         reference = Reference(node, _forget)
         reference.key = key
         with _lock:
-            found = _references.setdefault(key, reference)()
-            if found is None:  # another thread's, which is gone
+            interned = _references.setdefault(key, reference)()
+            if interned is None:  # another thread's, which is gone
                 _references[key] = reference
-        return node if found is None else found
+        return node if interned is None else interned
 
 
 def unlike_others(cls: Any, *args: Any) -> Any:
@@ -61,13 +61,13 @@ def unlike_others(cls: Any, *args: Any) -> Any:
     return node
 
 
-def _positional(cls: Any, args: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, ...]:
+def _positional(cls: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
     """All arguments in the order of the fields, defaults filled in."""
     fields = [f for f in dataclasses.fields(cls) if f.init]
     values = list(args)
     for field in fields[len(args) :]:
-        if field.name in given:
-            values.append(given[field.name])
+        if field.name in named:
+            values.append(named[field.name])
         elif field.default is not dataclasses.MISSING:
             values.append(field.default)
         else:

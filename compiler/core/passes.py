@@ -133,11 +133,12 @@ class Passes(ShownAsText):
 
     def _find(self, name: str) -> list[int]:
         """The positions of the passes called `name`, all in the stage of the first."""
-        found = [p for p, row in enumerate(self.rows) if name in (row.name, row.place)]
-        if not found:
-            known = ", ".join(dict.fromkeys(row.place for row in self.rows))
-            _refuse(f"there is no pass {name}", name, known, renamed(name.rpartition(".")[2]))
-        return [place for place in found if self.rows[place].stage == self.rows[found[0]].stage]
+        positions = [p for p, row in enumerate(self.rows) if name in (row.name, row.place)]
+        if not positions:
+            names = ", ".join(dict.fromkeys(row.place for row in self.rows))
+            _refuse(f"there is no pass {name}", name, names, renamed(name.rpartition(".")[2]))
+        stage = self.rows[positions[0]].stage
+        return [place for place in positions if self.rows[place].stage == stage]
 
     def _with(self, place: int, name: str, added: tuple[Added, ...]) -> "Passes":
         stage = self.rows[self._find(name)[0]].stage
@@ -201,8 +202,8 @@ def who_gives(
     if ended:
         return f"{ended} ends it, which stands before: move {name} before {ended}"
     if any(fact in row.gives for row in rows[:place]):
-        own = [row.name for row in rows[:place] if row.is_own]
-        between = f" ({', '.join(own)}?)" if own else ""
+        own_passes = [row.name for row in rows[:place] if row.is_own]
+        between = f" ({', '.join(own_passes)}?)" if own_passes else ""
         return f"it was given, and a pass in between{between} took it away"
     later = next((row.name for row in rows[place:] if fact in row.gives), "")
     if later:

@@ -26,10 +26,10 @@ def plain(graph: "nx.DiGraph[Any]") -> "nx.DiGraph[Any]":
 
     Raises `TypeError` for an attribute of another kind.
     """
-    made = graph.__class__()
-    made.add_nodes_from((key, dict(_facts(facts))) for key, facts in graph.nodes(data=True))
-    made.add_edges_from((a, b, dict(_facts(facts))) for a, b, facts in graph.edges(data=True))
-    return made
+    copy = graph.__class__()
+    copy.add_nodes_from((key, dict(_facts(facts))) for key, facts in graph.nodes(data=True))
+    copy.add_edges_from((a, b, dict(_facts(facts))) for a, b, facts in graph.edges(data=True))
+    return copy
 
 
 def _facts(facts: Mapping[str, Any]) -> Iterator[tuple[str, str | bool | int | float]]:

@@ -53,9 +53,9 @@ class Reason(str):
 
     def __new__(cls, words: str = "", *numbers: Number) -> "Reason":
         """The sentence `words`, which `numbers` stand behind."""
-        made = super().__new__(cls, words)
-        made.numbers = numbers
-        return made
+        reason = super().__new__(cls, words)
+        reason.numbers = numbers
+        return reason
 
 
 def numbers_of(words: str) -> tuple[Number, ...]:

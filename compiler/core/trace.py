@@ -133,8 +133,8 @@ class Provenance(Generic[P]):
 
     def add(self, node: Node, parents: frozenset[P]) -> None:
         """`node` descends from `parents` too."""
-        known = self.parents.get(node)
-        self.parents[node] = parents if known is None else known | parents
+        operands = self.parents.get(node)
+        self.parents[node] = parents if operands is None else operands | parents
 
     def rebuilt(self, new: Node, old: Node) -> None:
         """`new` is `old` with rewritten operands."""
@@ -150,7 +150,7 @@ class Provenance(Generic[P]):
 
     def made(self, new: Node, parents: frozenset[P]) -> list[Node]:
         """`new`, and what below it was unknown, descend from `parents`; returns the unknown."""
-        found = []
+        nodes = []
         stack = [new]
         while stack:
             node = stack.pop()
@@ -158,9 +158,9 @@ class Provenance(Generic[P]):
             if is_unknown or node is new:
                 self.add(node, parents)
             if is_unknown:
-                found.append(node)
+                nodes.append(node)
                 stack.extend(node.sources)
-        return found
+        return nodes
 
 
 Facts = Callable[[Any], dict[str, Any]]
@@ -307,11 +307,11 @@ class Replay:
     def step(self, match: Match) -> tuple[list[int], list[int]]:
         """Play one match; returns the numbers of the nodes that came and of those that went."""
         before, after = self.numbers[match.before], self.numbers[match.after]
-        made = self._made(match.after, is_all=before == after)
+        created = self._made(match.after, is_all=before == after)
         after = self._final(after)
         if before != after:
             self.became[before] = after
-        self._reread({**made, **{n: self.known[n] for n in self.readers.get(before, ())}})
+        self._reread({**created, **{n: self.known[n] for n in self.readers.get(before, ())}})
         if self.root in self.became:
             old, self.root = self.root, self._final(self.root)
             self._count([self.root], 1)
@@ -322,15 +322,15 @@ class Replay:
 
     def _made(self, after: Node, is_all: bool) -> dict[int, Known]:
         """The nodes under `after` that nobody has met; all, where a node took on a new form."""
-        made: dict[int, Known] = {}
+        nodes: dict[int, Known] = {}
         stack = [after]
         while stack:
             node = stack.pop()
             number = self.numbers[node]
-            if number not in made and (is_all or number not in self.known):
-                made[number] = node, self._operands(node)
+            if number not in nodes and (is_all or number not in self.known):
+                nodes[number] = node, self._operands(node)
                 stack.extend(node.sources)
-        return made
+        return nodes
 
     def _reread(self, touched: dict[int, Known]) -> None:
         """The nodes of `touched` read what their operands have become by now."""
@@ -358,15 +358,15 @@ class Replay:
 
     def program(self) -> Node:
         """The root of the program in its present state."""
-        made: dict[int, Node] = {}
+        nodes: dict[int, Node] = {}
         stack = [self.root]
         while stack:
             node, operands = self.known[stack[-1]]
-            if missing := [o for o in operands if o not in made]:
+            if missing := [o for o in operands if o not in nodes]:
                 stack += missing
             else:
-                made[stack.pop()] = node.with_sources(tuple(made[o] for o in operands))
-        return made[self.root]
+                nodes[stack.pop()] = node.with_sources(tuple(nodes[o] for o in operands))
+        return nodes[self.root]
 
     def _final(self, number: int) -> int:
         """The number of the node that a node has become by the matches played so far."""
@@ -377,10 +377,10 @@ class Replay:
     def change(self, numbers: Iterable[int], removed: Iterable[int]) -> Change:
         """The nodes with these numbers as they are now, and those that went."""
         prefix = self.record.prefix
-        known = {f"{prefix}{n}": self.known[n] for n in numbers}
+        entities = {f"{prefix}{n}": self.known[n] for n in numbers}
         return Change(
-            {entity: self._facts(node) for entity, (node, _) in known.items()},
-            {entity: tuple(f"{prefix}{o}" for o in read) for entity, (_, read) in known.items()},
+            {entity: self._facts(node) for entity, (node, _) in entities.items()},
+            {entity: tuple(f"{prefix}{o}" for o in read) for entity, (_, read) in entities.items()},
             tuple(f"{prefix}{n}" for n in removed),
         )
 

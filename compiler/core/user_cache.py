@@ -35,9 +35,9 @@ def no_user_cache() -> str:
     """The reason why there is no such folder; "" if there is one."""
     if os.path.isabs(os.environ.get("XDG_CACHE_HOME", "")):
         return ""
-    given = os.environ.get("HOME")
-    if given is not None and not os.path.isabs(given):
-        return f"HOME is {given!r}, which is no folder"
+    folder = os.environ.get("HOME")
+    if folder is not None and not os.path.isabs(folder):
+        return f"HOME is {folder!r}, which is no folder"
     try:
         home = Path.home()
     except RuntimeError:
@@ -46,9 +46,9 @@ def no_user_cache() -> str:
 
 
 def _user_cache() -> Path:
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(given):  # a relative one is to be ignored, says its specification
-        return Path(given) / "svodviz"
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(named):  # a relative one is to be ignored, says its specification
+        return Path(named) / "svodviz"
     caches = "Library/Caches" if sys.platform == "darwin" else ".cache"
     return Path.home() / caches / "svodviz"
 

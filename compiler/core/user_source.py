@@ -35,25 +35,25 @@ class UserSource(Stage):
 
     def entities_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
         """The entities of the lines of `origins` in order, then of those that led there."""
-        found = [origin.lines for origin in sorted(origins)]
-        depth = max(map(len, found), default=0)
-        lines = (it[level] for level in range(depth) for it in found if level < len(it))
+        numbers = [origin.lines for origin in sorted(origins)]
+        depth = max(map(len, numbers), default=0)
+        lines = (it[level] for level in range(depth) for it in numbers if level < len(it))
         return tuple(dict.fromkeys(self.entities[line] for line in lines))
 
     def callers_of(self, origins: Iterable[Origin]) -> tuple[str, ...]:
         """The entities of `entities_of` that are callers, not the line that created something."""
-        found = list(origins)
-        own = {self.entities[it.file, it.line] for it in found}
-        return tuple(it for it in self.entities_of(found) if it not in own)
+        callers = list(origins)
+        lines = {self.entities[it.file, it.line] for it in callers}
+        return tuple(it for it in self.entities_of(callers) if it not in lines)
 
     def network(self) -> "nx.DiGraph[Any]":
         """One node per line that made nodes, chained in order."""
         graph: nx.DiGraph[Any] = empty_graph()
-        made = [row for row in self.rows if row.entity]
-        for row in made:
+        rows = [row for row in self.rows if row.entity]
+        for row in rows:
             graph.add_node(row.entity, op=row.text.strip(), kind="control", argument="", dtype="",
                            shape="", name="", parents=(), group="")  # fmt: skip
-        for first, second in itertools.pairwise(made):
+        for first, second in itertools.pairwise(rows):
             graph.add_edge(first.entity, second.entity, operand=-1, kind="order")
         return graph
 
@@ -63,20 +63,20 @@ def user_source(origins: Iterable[Origin]) -> UserSource:
 
     A line that only called what made nodes has an entity too.
     """
-    made: dict[str, set[int]] = {}
+    lines: dict[str, set[int]] = {}
     for file, line in {line for origin in origins for line in origin.lines}:
-        made.setdefault(file, set()).add(line)
+        lines.setdefault(file, set()).add(line)
     rows: list[Line] = []
     begins: list[tuple[int, str, int]] = []
     entities: dict[tuple[str, int], str] = {}
-    files = sorted(made, key=reading_order)
+    files = sorted(lines, key=reading_order)
     for file in files:
         if len(files) > 1:
             rows.append(Line(f"# {short_name(file)}", alone=NAME_OF_FILE))
-        shown = _shown(file, made[file])
+        shown = _shown(file, lines[file])
         begins.append((len(rows) + 1, short_name(file), shown.start))
         for number in shown:
-            entity = f"source:{len(rows) + 1}" if number in made[file] else None
+            entity = f"source:{len(rows) + 1}" if number in lines[file] else None
             if entity:
                 entities[file, number] = entity
             text = linecache.getline(file, number).rstrip("\n")

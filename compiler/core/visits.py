@@ -33,12 +33,12 @@ class Visits:
 
     def are_others(self) -> bool:
         """True if another live thread is inside."""
-        own, alive = threading.get_ident(), sys._current_frames()
-        return any(thread != own and thread in alive for thread in list(self.inside.values()))
+        current, alive = threading.get_ident(), sys._current_frames()
+        return any(thread != current and thread in alive for thread in list(self.inside.values()))
 
     def forget_others(self) -> None:
         """End the visits of all other threads: in a child of `fork` there are none."""
-        own = threading.get_ident()
+        current = threading.get_ident()
         for number, thread in list(self.inside.items()):
-            if thread != own:
+            if thread != current:
                 del self.inside[number]

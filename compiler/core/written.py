@@ -137,8 +137,8 @@ class Reader:
         self._nodes: list[Any] = []
         with no_origin():
             for name, sources, *arguments in rows:
-                made = (self._nodes[place] for place in sources)
-                self._nodes.append(kinds[name](tuple(made), *map(self.value, arguments)))
+                sources_of = (self._nodes[place] for place in sources)
+                self._nodes.append(kinds[name](tuple(sources_of), *map(self.value, arguments)))
 
     def value(self, written: Any) -> Any:
         """The value of plain data."""
@@ -162,7 +162,7 @@ class Reader:
 def _function(module: str, name: str) -> Any:
     """The function at a place. Raises `ValueError` where there is none of this package's."""
     load_kinds([module])
-    found = getattr(sys.modules[module], name, None)
-    if place_of(found) != (module, name):
+    value = getattr(sys.modules[module], name, None)
+    if place_of(value) != (module, name):
         raise ValueError(f"{module} has no function {name!r} of its own")
-    return found
+    return value

@@ -73,12 +73,12 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
         axis = node.axis
         real = [shard for _, shard in node.real] if axis is not None else []
         shards = real or list(node.sources[:1])
-    found = [held_block(shard) for shard in shards]
-    if len(found) == 1 and isinstance(found[0], np.ndarray):
-        part = file_part(found[0])
+    blocks = [held_block(shard) for shard in shards]
+    if len(blocks) == 1 and isinstance(blocks[0], np.ndarray):
+        part = file_part(blocks[0])
         if part is not None:
             return _of_file(part, node.shape, "auto" if chunks is None else chunks)
-        return da.from_array(found[0], chunks=-1 if chunks is None else chunks, name=False)
+        return da.from_array(blocks[0], chunks=-1 if chunks is None else chunks, name=False)
     name = f"tensor-{uuid4().hex}"
     places = [tuple(n if each == axis else 0 for each in range(len(node.shape)))
               for n in range(len(shards))]  # fmt: skip
@@ -86,8 +86,8 @@ def to_dask(node: TensorNode, chunks: Any = None) -> Any:
     lengths: list[tuple[int, ...]] = [(n,) for n in node.shape]
     if axis is not None:
         lengths[axis] = tuple(shard.shape[axis] for shard in shards)
-    made = da.Array(_blocks(keys, found), name, tuple(lengths), node.dtype.numpy)
-    return made if chunks is None else made.rechunk(chunks)
+    array = da.Array(_blocks(keys, blocks), name, tuple(lengths), node.dtype.numpy)
+    return array if chunks is None else array.rechunk(chunks)
 
 
 def _of_file(part: FilePart, shape: Shape, chunks: Any) -> Any:
@@ -104,17 +104,17 @@ def _of_file(part: FilePart, shape: Shape, chunks: Any) -> Any:
 
 def held_block(shard: TensorNode) -> Data:
     """The data of a shard: remote, or a read-only view if the client has them."""
-    found = held(shard) if isinstance(shard, Buffer) else array_of(shard)
-    if not isinstance(found, np.ndarray):
-        return found
-    view = found.view()
+    data = held(shard) if isinstance(shard, Buffer) else array_of(shard)
+    if not isinstance(data, np.ndarray):
+        return data
+    view = data.view()
     view.flags.writeable = False
     return view
 
 
-def _blocks(keys: Sequence[Key], found: Sequence[Data]) -> dict[Key, Any]:
+def _blocks(keys: Sequence[Key], blocks: Sequence[Data]) -> dict[Key, Any]:
     """Dask's graph of blocks: the client's arrays, and futures of those on workers."""
-    graph: dict[Key, Any] = dict(zip(keys, found, strict=True))
+    graph: dict[Key, Any] = dict(zip(keys, blocks, strict=True))
     for key, data in list(graph.items()):
         if not isinstance(data, RemoteData):
             continue
@@ -204,14 +204,14 @@ def _on_workers(engine: DaskEngine, parts: Sequence[Any], names: Sequence[str]) 
     full = [n for n, part in enumerate(parts) if part.size]
     graph, keys = _placed([parts[n] for n in full], [engine.at.address(names[n]) for n in full])
     futures = dict(zip(full, engine.client.get(graph, keys, sync=False), strict=True))
-    made = []
+    buffers = []
     for n, (part, name) in enumerate(zip(parts, names, strict=True)):
         dtype = part.dtype.newbyteorder("=")
         if n not in futures:
-            made.append(new_buffer(np.empty(part.shape, dtype), device=name))
+            buffers.append(new_buffer(np.empty(part.shape, dtype), device=name))
             continue
-        made.append(adopted(engine, futures[n], part.shape, dtype, name))
-    return made
+        buffers.append(adopted(engine, futures[n], part.shape, dtype, name))
+    return buffers
 
 
 def _placed(parts: Sequence[Any], workers: Sequence[str]) -> tuple[Any, list[str]]:
@@ -231,31 +231,31 @@ def _placed(parts: Sequence[Any], workers: Sequence[str]) -> tuple[Any, list[str
         if owner != EVERYBODY and "workers" not in note and not isinstance(graph[key], TaskRef):
             note |= {"workers": [workers[owner]], **MARK}
         layers.setdefault(tokenize(note), ({}, note))[0][key] = graph[key]
-    made = {name: MaterializedLayer(rows, annotations=note or None)
+    layer_of = {name: MaterializedLayer(rows, annotations=note or None)
             for name, (rows, note) in layers.items()}  # fmt: skip
-    return HighLevelGraph(made, {name: set() for name in made}), keys
+    return HighLevelGraph(layer_of, {name: set() for name in layer_of}), keys
 
 
 def _annotations(parts: Iterable[Any]) -> dict[Key, Mapping[str, Any]]:
     """The user's annotations with `dask.annotate`, by key."""
-    found: dict[Key, Mapping[str, Any]] = {}
+    annotations: dict[Key, Mapping[str, Any]] = {}
     for layer in (row for part in parts for row in part.dask.layers.values() if row.annotations):
         for key in layer:
-            found[key] = {name: value(key) if callable(value) else value
+            annotations[key] = {name: value(key) if callable(value) else value
                           for name, value in layer.annotations.items()}  # fmt: skip
-    return found
+    return annotations
 
 
 def _owners(graph: Mapping[Key, Any], keys: Sequence[str]) -> dict[Key, int]:
     """For each task that `keys` need, the number of the key; `EVERYBODY` if several need it."""
     nodes = convert_legacy_graph(graph)
-    found: dict[Key, int] = {}
+    owners: dict[Key, int] = {}
     for number, last in enumerate(keys):
         seen, left = {last}, [last]
         while left:
             key = left.pop()
-            found[key] = number if found.get(key, number) == number else EVERYBODY
+            owners[key] = number if owners.get(key, number) == number else EVERYBODY
             new = {k for k in nodes[key].dependencies if k in nodes} - seen if key in nodes else ()
             seen.update(new)
             left.extend(new)
-    return {key: owner for key, owner in found.items() if key in graph}
+    return {key: owner for key, owner in owners.items() if key in graph}

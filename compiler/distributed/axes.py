@@ -37,19 +37,20 @@ class Axes:
 
 def axes(roots: Sequence[TensorNode], inputs: Sequence[TensorNode]) -> Axes:
     """The classes of a program of core kinds that reads `inputs`."""
-    found = _Classes()
+    classes = _Classes()
     labels: dict[TensorNode, Labels] = {}
-    labels |= {node: found.fresh(len(node.shape)) for node in inputs}
+    labels |= {node: classes.fresh(len(node.shape)) for node in inputs}
     for node in toposort(roots):
         if node not in labels:
-            labels[node] = _labels(node, [labels[source] for source in node.sources], found)
+            labels[node] = _labels(node, [labels[source] for source in node.sources], classes)
     for node in roots:
-        found.once(labels[node], node)
+        classes.once(labels[node], node)
     for node in inputs:
-        found.once(labels[node], node)
-    named = tuple(tuple(map(found.of, labels[node])) for node in inputs)
-    made = tuple(tuple(map(found.of, labels[node])) for node in roots)
-    return Axes(named, made, {found.root(label): node for label, node in found.whole.items()})
+        classes.once(labels[node], node)
+    named = tuple(tuple(map(classes.of, labels[node])) for node in inputs)
+    results = tuple(tuple(map(classes.of, labels[node])) for node in roots)
+    whole = {classes.root(label): node for label, node in classes.whole.items()}
+    return Axes(named, results, whole)
 
 
 class _Classes:
@@ -91,8 +92,8 @@ class _Classes:
 
     def once(self, labels: Labels, node: TensorNode) -> None:
         """Mark a class whole if two axes of one value are in it: its blocks are no rectangles."""
-        known = [self.root(label) for label in labels if label is not None]
-        self.keep((label for label in known if known.count(label) > 1), node)
+        roots = [self.root(label) for label in labels if label is not None]
+        self.keep((label for label in roots if roots.count(label) > 1), node)
 
     def fixed(self, node: TensorNode) -> tuple[int, ...]:
         """Labels of axes that are whole in each block."""
@@ -101,48 +102,48 @@ class _Classes:
         return labels
 
 
-def _labels(node: TensorNode, given: list[Labels], found: _Classes) -> Labels:
+def _labels(node: TensorNode, operands: list[Labels], classes: _Classes) -> Labels:
     """The labels of a value, from those of its operands."""
     match node:
         case nodes.Const() | nodes.Variable():
             return (None,) * len(node.shape)
         case _ if isinstance(node, ALONE):
-            return _together(given, found)
+            return _together(operands, classes)
         case nodes.Permute():
-            return tuple(given[0][axis] for axis in node.order)
+            return tuple(operands[0][axis] for axis in node.order)
         case nodes.Expand():
-            pairs = zip(given[0], node.sources[0].shape, node.shape, strict=True)
+            pairs = zip(operands[0], node.sources[0].shape, node.shape, strict=True)
             return tuple(None if old != new else label for label, old, new in pairs)
         case nodes.Reshape():
-            return _reshaped(node, given[0], found)
+            return _reshaped(node, operands[0], classes)
         case nodes.Reduce():
-            return _folded(node, given[0], node.axes, found)
+            return _folded(node, operands[0], node.axes, classes)
         case Scan():
-            return _whole(node, given[0], {node.axis}, found)
+            return _whole(node, operands[0], {node.axis}, classes)
         case nodes.Flip():
-            return _whole(node, given[0], set(node.axes), found)
+            return _whole(node, operands[0], set(node.axes), classes)
         case nodes.Pad():
-            return _whole(node, given[0], _changed(node.widths, node.sources[0]), found)
+            return _whole(node, operands[0], _changed(node.widths, node.sources[0]), classes)
         case nodes.Shrink():
             parts = [(begin, n - end) for (begin, end), n in
                      zip(node.bounds, node.sources[0].shape, strict=True)]  # fmt: skip
-            return _whole(node, given[0], _changed(parts, node.sources[0]), found)
+            return _whole(node, operands[0], _changed(parts, node.sources[0]), classes)
         case nodes.Index():
-            found.keep(given[0], node)
-            return _together(given[1:], found)
+            classes.keep(operands[0], node)
+            return _together(operands[1:], classes)
         case nodes.Sink():
             return ()
-    for labels in given:
-        found.keep(labels, node)
-    return found.fixed(node)
+    for labels in operands:
+        classes.keep(labels, node)
+    return classes.fixed(node)
 
 
-def _together(given: list[Labels], found: _Classes) -> Labels:
+def _together(operands: list[Labels], classes: _Classes) -> Labels:
     """The labels of an elementwise result: axes at the same position are one class."""
-    made = given[0]
-    for labels in given[1:]:
-        made = tuple(found.join(a, b) for a, b in zip(made, labels, strict=True))
-    return made
+    joined = operands[0]
+    for labels in operands[1:]:
+        joined = tuple(classes.join(a, b) for a, b in zip(joined, labels, strict=True))
+    return joined
 
 
 def _changed(pairs: Iterable[tuple[int, int]], source: TensorNode) -> set[int]:
@@ -150,30 +151,30 @@ def _changed(pairs: Iterable[tuple[int, int]], source: TensorNode) -> set[int]:
     return {axis for axis, pair in zip(range(len(source.shape)), pairs, strict=True) if any(pair)}
 
 
-def _whole(node: TensorNode, labels: Labels, axes: set[int], found: _Classes) -> Labels:
+def _whole(node: TensorNode, labels: Labels, axes: set[int], classes: _Classes) -> Labels:
     """The labels of a result whose positions along `axes` depend on several: they are whole, and
     the result has new labels there."""
-    found.keep((labels[axis] for axis in axes), node)
-    new = found.fixed(node)
+    classes.keep((labels[axis] for axis in axes), node)
+    new = classes.fixed(node)
     return tuple(new[axis] if axis in axes else label for axis, label in enumerate(labels))
 
 
-def _folded(node: TensorNode, labels: Labels, axes: Sequence[int], found: _Classes) -> Labels:
+def _folded(node: TensorNode, labels: Labels, axes: Sequence[int], classes: _Classes) -> Labels:
     """The labels of a reduction: the axes that it reduces become whole."""
-    found.keep((labels[axis] for axis in axes), node)
+    classes.keep((labels[axis] for axis in axes), node)
     return tuple(None if axis in axes else label for axis, label in enumerate(labels))
 
 
-def _reshaped(node: nodes.Reshape, labels: Labels, found: _Classes) -> Labels:
+def _reshaped(node: nodes.Reshape, labels: Labels, classes: _Classes) -> Labels:
     """The labels of a reshape: axes that keep their extent stay; split and merged ones are
     whole."""
     source, kept = node.sources[0].shape, dict[int, int]()
     for after, before in matching_groups(node.shape, source):
         large = [axis for axis in before if source[axis] != 1]
         places = [axis for axis in after if node.shape[axis] != 1]
-        own = [label for axis in large if (label := labels[axis]) is not None]
+        source_labels = [label for axis in large if (label := labels[axis]) is not None]
         if not len(large) == len(places) == 1:
-            own, joined = list(found.fresh(len(places))), own
-            found.keep((*joined, *own), node)
-        kept |= dict(zip(places, own, strict=False))
+            source_labels, joined = list(classes.fresh(len(places))), source_labels
+            classes.keep((*joined, *source_labels), node)
+        kept |= dict(zip(places, source_labels, strict=False))
     return tuple(map(kept.get, range(len(node.shape))))

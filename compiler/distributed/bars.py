@@ -124,8 +124,8 @@ class _Run:
             self.by_key.setdefault(key, []).append(number)
 
     def _name(self, item: int | None) -> str:
-        known = None if item is None else self.noted.items.get(item)
-        return known.operation.name if known else ""
+        title = None if item is None else self.noted.items.get(item)
+        return title.operation.name if title else ""
 
     def _here(self) -> Iterable[_Row]:
         begin = self.noted.begin
@@ -152,10 +152,10 @@ class _Run:
         if bar.kind in ("send", "submit"):
             return ()
         if bar.kind == "transfer":
-            found = self._makers(bar, self.keys[number])
+            needs = self._makers(bar, self.keys[number])
         else:
-            found = [*self._before(bar), *self._given(bar)]
-        return tuple(dict.fromkeys(n for n in found if n != number))
+            needs = [*self._before(bar), *self._given(bar)]
+        return tuple(dict.fromkeys(n for n in needs if n != number))
 
     def _before(self, bar: Bar) -> Iterable[int]:
         """The bars of items that an item depends on; for a fetch, the bar that packed the data."""
@@ -196,14 +196,14 @@ class _Run:
 
 def _data(noted: Noted) -> Mapping[str, _Data]:
     """The data that are sent, by key."""
-    found: dict[str, _Data] = {}
+    by_key: dict[str, _Data] = {}
     for task in noted.plan.tasks:
         for register, source in task.inputs.items():
             key = noted.key(source)
             if key:
-                data = found.setdefault(key, _Data(_maker(noted, source)))
+                data = by_key.setdefault(key, _Data(_maker(noted, source)))
                 data.readers.append((task, _reader(task, register)))
-    return found
+    return by_key
 
 
 def _maker(noted: Noted, source: Source) -> Task | None:

@@ -47,13 +47,13 @@ class Stage:
 
         Raises `DataError` if an axis has several chunks that the program needs whole.
         """
-        found = self.found
-        indices = [_indices(n, labels) for n, labels in enumerate(found.inputs)]
+        classes = self.found
+        indices = [_indices(n, labels) for n, labels in enumerate(classes.inputs)]
         chunks, arrays = da.core.unify_chunks(*_paired(self.arrays, indices))
         self._check(indices, arrays)
         programs = self._programs(indices, chunks)
-        given = {n for each in indices for n in each}
-        out, new = _out(found.results[0], self.whole.shape, given)
+        used = {n for each in indices for n in each}
+        out, new = _out(classes.results[0], self.whole.shape, used)
         adjusted = {out[axis]: 1 for axis in self.folded if out[axis] not in new}
         program = dask.delayed(_Programs(programs, self.options), pure=False)
         token = dask.base.tokenize(
@@ -69,13 +69,13 @@ class Stage:
 
     def _check(self, indices: Sequence[Sequence[int]], arrays: Sequence[Any]) -> None:
         """Raise `DataError` for an axis in several chunks that must be whole."""
-        found, out = self.found, set(self.found.results[0])
+        classes, out = self.found, set(self.found.results[0])
         for number, (named, array) in enumerate(zip(indices, arrays, strict=True)):
             for axis, label in enumerate(named):
                 count = len(array.chunks[axis])
-                if count == 1 or (label in out and label not in found.whole):
+                if count == 1 or (label in out and label not in classes.whole):
                     continue
-                why = found.whole.get(label)
+                why = classes.whole.get(label)
                 who = (
                     "the result has no such axis"
                     if why is None
@@ -97,19 +97,19 @@ class Stage:
             raise DataError("blockwise", "blocks have too many sizes", got=f"{count:,}",
                             expected=f"at most {MOST_SIZES}", hint="x.rechunk(…)")  # fmt: skip
         names = [f"in{n}" for n in range(len(self.arrays))]
-        known = set(_constants(self.whole))
-        made: dict[Shapes, Shipped] = {}
+        constants = set(_constants(self.whole))
+        programs: dict[Shapes, Shipped] = {}
         for each in itertools.product(*sizes.values()):
             size = dict(zip(sizes, each, strict=True))
             shapes = tuple(tuple(size[label] for label in named) for named in indices)
             node = self.trace(shapes)
-            _check_block(node, self._expected(size), known)
+            _check_block(node, self._expected(size), constants)
             try:
-                made[shapes] = ship([node], names)
+                programs[shapes] = ship([node], names)
             except Unwritable as error:
                 what = f"{self.who} cannot go elsewhere: {error}"
                 raise DataError("blockwise", what) from error
-        return made
+        return programs
 
     def _expected(self, size: Mapping[int, int]) -> list[int]:
         """The shape of a block of the result."""
@@ -154,17 +154,19 @@ def _indices(number: int, labels: Sequence[int | None]) -> list[int]:
 
 
 def _out(
-    labels: Sequence[int | None], shape: Sequence[int], given: Collection[int]
+    labels: Sequence[int | None], shape: Sequence[int], used: Collection[int]
 ) -> tuple[list[int], dict[int, int]]:
     """Dask's index of each axis of the result, and the extents of indices that no argument has. A
     label that the result has twice is whole, and gets a new index the second time."""
     out: list[int] = []
     for n, label in enumerate(labels):
-        out.append(-1 - n if label is None or label not in given or label in out else label)
+        out.append(-1 - n if label is None or label not in used or label in out else label)
     return out, {index: n for index, n in zip(out, shape, strict=True) if index < 0}
 
 
-def _check_block(node: TensorNode, expected: Sequence[int], known: set[tuple[int, str]]) -> None:
+def _check_block(
+    node: TensorNode, expected: Sequence[int], constants: set[tuple[int, str]]
+) -> None:
     """Raise `DataError` for a function that reads an extent: on a block it would get the block's,
     not the array's."""
     hint = "give the sizes of whole arrays as numbers, from outside"
@@ -172,7 +174,7 @@ def _check_block(node: TensorNode, expected: Sequence[int], known: set[tuple[int
         what = "the result for a block has another shape than a block of the result"
         raise DataError("blockwise", what, got=str(list(node.shape)),
                         expected=str(list(expected)), hint=hint)  # fmt: skip
-    others = [n for n in toposort([node]) if isinstance(n, Const) and _bits(n) not in known]
+    others = [n for n in toposort([node]) if isinstance(n, Const) and _bits(n) not in constants]
     if others:
         what = "the function reads the size of an axis that is cut, where a block has its own"
         raise DataError("blockwise", what, got=f"{others[0].value} in the program of a block",

@@ -51,13 +51,13 @@ class Blockwise:
         return f"blockwise({getattr(self.function, '__name__', self.function)!s})"
 
     @located
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         """The dask array of the results. A NumPy array is one block; a number stays a number.
 
         Raises `DataError` if an axis has several chunks that the function needs whole, and for an
         argument that is no array or number; `ShapeError` and `DTypeError` as the function does.
         """
-        return _Call(self, given).array()
+        return _Call(self, arguments).array()
 
 
 def blockwise(function: Function, *, options: Options | None = None) -> Blockwise:
@@ -95,8 +95,8 @@ class _Call:
 
         whole = trace(tuple(each.shape for each in arrays))
         inputs = _inputs(whole, len(arrays))
-        found, options = axes([whole], inputs), self.made.options
-        stage = Stage(arrays, whole, trace, found, options, repr(self.made))
+        classes, options = axes([whole], inputs), self.made.options
+        stage = Stage(arrays, whole, trace, classes, options, repr(self.made))
         title = getattr(self.made.function, "__name__", "blockwise").strip("<>")
         fold = Fold.of(stage, inputs)
         return stage.array(title) if fold is None else fold.array(title)
@@ -107,12 +107,12 @@ class _Call:
             Tensor.placeholder(shape, dtype=parse(each.dtype, "blockwise"), name=f"in{n}")
             for n, (shape, each) in enumerate(zip(shapes, arrays, strict=True))
         )
-        made = self.made.function(*(g if _is_number(g) else next(places) for g in self.given))
-        if not isinstance(made, Tensor):
-            raise DataError("blockwise", f"{self.made!r} gives no tensor", got=type(made).__name__,
-                            expected="Tensor")  # fmt: skip
+        result = self.made.function(*(g if _is_number(g) else next(places) for g in self.given))
+        if not isinstance(result, Tensor):
+            raise DataError("blockwise", f"{self.made!r} returns no tensor",
+                            got=type(result).__name__, expected="Tensor")  # fmt: skip
         with no_origin():
-            return decompose(Sink((made.node,)), Provenance()).sources[0]
+            return decompose(Sink((result.node,)), Provenance()).sources[0]
 
 
 def _is_number(each: object) -> bool:
@@ -143,12 +143,12 @@ def _without_empty_chunks(each: Any) -> Any:
 
 def _inputs(root: TensorNode, count: int) -> list[TensorNode]:
     """The buffer of each argument."""
-    found = {
+    buffers = {
         node.name: node for node in toposort([root])
         if isinstance(node, Buffer) and node.unique == PLACEHOLDER
     }  # fmt: skip
-    missing = [n for n in range(count) if f"in{n}" not in found]
+    missing = [n for n in range(count) if f"in{n}" not in buffers]
     if missing:
         raise DataError("blockwise", f"the result does not depend on argument {missing[0]}",
                         got="no use of it", expected="a use of each array")  # fmt: skip
-    return [found[f"in{n}"] for n in range(count)]
+    return [buffers[f"in{n}"] for n in range(count)]

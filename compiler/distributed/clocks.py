@@ -67,8 +67,8 @@ def clock_of(samples: Iterable[Sample]) -> Clock:
 
 def clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
     """The clock of each worker that answers, of those at `addresses`."""
-    found: dict[str, Clock] = client.sync(_clocks, client, addresses)
-    return found
+    clock_of_worker: dict[str, Clock] = client.sync(_clocks, client, addresses)
+    return clock_of_worker
 
 
 async def _clocks(client: Any, addresses: Sequence[str]) -> dict[str, Clock]:
@@ -107,11 +107,11 @@ async def _directly(client: Any, address: str) -> tuple[int, str]:
     content = {"function": pickle.dumps(now_here), "args": pickle.dumps(()),
                "kwargs": pickle.dumps({}), "wait": True}  # fmt: skip
     answer = await client.rpc(address).run(**content)
-    found: tuple[int, str] = answer["result"]
-    return found
+    time_and_machine: tuple[int, str] = answer["result"]
+    return time_and_machine
 
 
 async def _by_the_scheduler(client: Any, address: str) -> tuple[int, str]:
     answers = await client._run(now_here, workers=[address], on_error="ignore")
-    found: tuple[int, str] = answers[address]
-    return found
+    time_and_machine: tuple[int, str] = answers[address]
+    return time_and_machine

@@ -64,22 +64,22 @@ class Use:
         self._stack.close()
 
 
-def _client(given: Any, more: dict[str, Any], stack: ExitStack) -> Any:
+def _client(cluster_or_address: Any, more: dict[str, Any], stack: ExitStack) -> Any:
     """The Dask client; one that is opened here is Dask's default in the block, and closed after
     it."""
     there = distributed()
-    if isinstance(given, there.Client):
-        return given
-    if given is None:
-        given, more = stack.enter_context(local_cluster(**more)), {}
-    if not isinstance(given, str | there.deploy.Cluster):
-        raise DataError("cluster", "this is no cluster", got=type(given).__name__,
+    if isinstance(cluster_or_address, there.Client):
+        return cluster_or_address
+    if cluster_or_address is None:
+        cluster_or_address, more = stack.enter_context(local_cluster(**more)), {}
+    if not isinstance(cluster_or_address, str | there.deploy.Cluster):
+        raise DataError("cluster", "this is no cluster", got=type(cluster_or_address).__name__,
                         expected="a distributed.Client, a cluster of dask's, or the address of a "
                         'scheduler such as "tcp://10.0.0.1:8786"')  # fmt: skip
     try:
-        return stack.enter_context(there.Client(given, **more))
+        return stack.enter_context(there.Client(cluster_or_address, **more))
     except OSError as error:
-        got, hint = str(given), str(error)
+        got, hint = str(cluster_or_address), str(error)
         raise DataError("cluster", "no scheduler answers", got=got, hint=hint) from error
 
 
@@ -100,8 +100,8 @@ def _engine(
     except TimeoutError as error:
         what, got = f"no worker joined in {JOINING:.0f} s", str(client)
         raise DataError("cluster", what, got=got) from error
-    found = client.scheduler_info(n_workers=-1)["workers"]
-    order = sorted(found, key=lambda at: (_number(found[at].get("name")), at))
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    order = sorted(workers, key=lambda at: (_number(workers[at].get("name")), at))
     try:
         releases = client.run(release_here)
     except Exception as error:  # it cannot even be imported there
@@ -119,8 +119,8 @@ def _engine(
     connection = Connection(client, order, _is_direct(client, order[0]))
     client.subscribe_topic(TOPIC, connection.on_event)
     stack.callback(client.unsubscribe_topic, TOPIC)
-    given = None if memory is None else _bytes(memory)
-    limits = tuple(given or int(found[at].get("memory_limit") or 0) for at in order)
+    limit = None if memory is None else _bytes(memory)
+    limits = tuple(limit or int(workers[at].get("memory_limit") or 0) for at in order)
     return DaskEngine(connection, limits, JOINED_NS if joined is None else int(joined * 1e9))
 
 
@@ -139,11 +139,11 @@ def _bytes(memory: int | str) -> int:
     from dask.utils import parse_bytes
 
     try:
-        found = int(parse_bytes(memory))
+        size = int(parse_bytes(memory))
     except (ValueError, TypeError) as error:
         raise DataError("cluster", "this is no amount of memory", got=repr(memory),
                         expected='bytes, or "2 GB"') from error  # fmt: skip
-    return found
+    return size
 
 
 def _number(name: Any) -> int:

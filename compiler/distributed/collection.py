@@ -139,9 +139,9 @@ def keys(tensor: Tensor) -> list[Key]:
 def name_of(tensor: Tensor) -> str:
     """A name of the tensor's current value: a hash of its graph and of its inputs' contents."""
     node = _settled(tensor)
-    found = [_token(held(each)) for each in toposort([node]) if isinstance(each, Buffer)]
-    own = "" if is_realized(node) else _NUMBERS.setdefault(node, uuid4().hex)
-    return f"tensor-{tokenize(own, found, str(node.dtype), node.shape, node.devices)}"
+    tokens = [_token(held(each)) for each in toposort([node]) if isinstance(each, Buffer)]
+    number = "" if is_realized(node) else _NUMBERS.setdefault(node, uuid4().hex)
+    return f"tensor-{tokenize(number, tokens, str(node.dtype), node.shape, node.devices)}"
 
 
 def postcompute(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
@@ -171,7 +171,7 @@ def optimizer() -> Any:
     return functools.partial(unchanged)
 
 
-def unchanged(graph: Any, keys: object, **given: object) -> Any:
+def unchanged(graph: Any, keys: object, **options: object) -> Any:
     """The graph."""
     return graph
 
@@ -184,20 +184,20 @@ def joined_blocks(blocks: Sequence[Array], axis: int | None) -> Array:
 
 
 def persisted(
-    made: Mapping[Key, Any], kind: type[Tensor], name: str, blocks: Sequence[Block],
+    results: Mapping[Key, Any], kind: type[Tensor], name: str, blocks: Sequence[Block],
     axis: int | None, *, rename: Mapping[str, str] | None = None,
 ) -> Tensor:  # fmt: skip
     """The tensor whose blocks Dask holds; blocks of the client stay on the client."""
     named = [f"{name}-{n}" for n in range(len(blocks))]
-    values = [made[(rename or {}).get(key, key)] for key in named]
-    found = [_buffer(value, block) for value, block in zip(values, blocks, strict=True)]
-    return kind._of(found[0] if len(found) == 1 else multi(tuple(found), axis))
+    values = [results[(rename or {}).get(key, key)] for key in named]
+    buffers = [_buffer(value, block) for value, block in zip(values, blocks, strict=True)]
+    return kind._of(buffers[0] if len(buffers) == 1 else multi(tuple(buffers), axis))
 
 
-def perform_program(made: shipped.Shipped, *data: Array) -> Array:
+def perform_program(program: shipped.Shipped, *data: Array) -> Array:
     """The result of a program on its data; runs on any worker."""
     flat = tuple(each.reshape(-1) for each in data)
-    (result,) = shipped.run(replace(made, own=flat), (), USUAL)
+    (result,) = shipped.run(replace(program, own=flat), (), USUAL)
     return result
 
 
@@ -254,10 +254,10 @@ def _found(node: TensorNode) -> Elsewhere | Anywhere | None:
     plain = decompose(Sink((node,)), Provenance())
     _, buffers = plans.without_data(plain.sources)
     try:
-        made = shipped.ship(plain.sources, [])
+        program = shipped.ship(plain.sources, [])
     except Unwritable:
         return None
-    return Anywhere(replace(made, own=()), buffers)
+    return Anywhere(replace(program, own=()), buffers)
 
 
 def _is_for_workers(order: Sequence[TensorNode]) -> bool:
@@ -268,15 +268,16 @@ def _elsewhere(node: TensorNode) -> Elsewhere | None:
     """The program of a node for workers, if the client does nothing in it but send data."""
     (whole,) = sharding.in_shards([node])
     shards = tuple(sharding.flat([whole]))
-    made, buffers = plans.structure_to_run(shards, USUAL)
-    plan = planning.plan(made.items, made.results, made.inputs, made.programs)
+    structure, buffers = plans.structure_to_run(shards, USUAL)
+    plan = planning.plan(structure.items, structure.results, structure.inputs, structure.programs)
     is_all = all(
-        isinstance(each, Submit) or (isinstance(each, Send) and each.buffer in made.inputs)
+        isinstance(each, Submit) or (isinstance(each, Send) and each.buffer in structure.inputs)
         for each in plan.actions
     )
     if not is_all or plan.written or None in plan.results:
         return None
-    return Elsewhere(made, buffers, plan, shards, whole.axis if isinstance(whole, Multi) else None)
+    axis = whole.axis if isinstance(whole, Multi) else None
+    return Elsewhere(structure, buffers, plan, shards, axis)
 
 
 def _add_blocks(rows: Rows, name: str, node: TensorNode) -> None:
@@ -311,16 +312,16 @@ def _add_data(rows: Rows, data: Data) -> TaskRef:
 
 def _add_schedule(rows: Rows, name: str, program: Elsewhere, engine: DaskEngine) -> None:
     """Add the tasks of a run."""
-    made, plan = program.structure, program.plan
-    engine.refuse(made.items, made.results)
-    run = Submitted(name, plan, {item.item_id: item for item in made.items}, {}, [])
+    structure, plan = program.structure, program.plan
+    engine.refuse(structure.items, structure.results)
+    run = Submitted(name, plan, {item.item_id: item for item in structure.items}, {}, [])
     data = [held(buffer) for buffer in program.buffers]
     run.inputs += [_input(rows, each) for each in data]
     if plan.codes:
         library = f"library-{name}"
-        rows.data[library] = Task(library, unpacked, library_of(plan, made.programs))
+        rows.data[library] = Task(library, unpacked, library_of(plan, structure.programs))
         run.library = TaskRef(library)
-    here = dict(zip(made.inputs, data, strict=True))
+    here = dict(zip(structure.inputs, data, strict=True))
     for action in plan.actions:
         if isinstance(action, Send):
             array = here[action.buffer]

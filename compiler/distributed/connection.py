@@ -102,10 +102,10 @@ class Connection:
         for _ in range(ATTEMPTS):
             try:
                 there = [self.address(name)]
-                made = self.client.scatter(
+                future = self.client.scatter(
                     {key: array}, workers=there, hash=False, direct=self.is_direct
                 )
-                return made[key]
+                return future[key]
             except (KeyError, OSError, TimeoutError) as error:  # it is gone, or was just now
                 lost = error
                 self.refresh()
@@ -136,15 +136,15 @@ class Connection:
             self._done(futures)
             return list(self.client.gather(futures, direct=self.is_direct))
 
-        found: list[Array] = self._trying(run, act)
-        return found
+        arrays: list[Array] = self._trying(run, act)
+        return arrays
 
     def _future(self, run: Submitted, key: str) -> Any:
         """The future of a key: of a task of the run, of a held result, or of an input."""
-        found = run.futures.get(key)
-        if found is None:
-            found = next((each.future for each in run.results if each.key == key), None)
-        return Future(key, self.client) if found is None else found
+        future = run.futures.get(key)
+        if future is None:
+            future = next((each.future for each in run.results if each.key == key), None)
+        return Future(key, self.client) if future is None else future
 
     def _done(self, futures: Sequence[Any]) -> None:
         """Wait for futures. Raises a task's error, and `Lost` if the scheduler no longer knows a
@@ -212,12 +212,12 @@ class Connection:
     def refresh(self) -> None:
         """Read from the scheduler which workers took over; wait for one if none is left."""
         begin = time.monotonic()
-        while not (found := self.client.run_on_scheduler(_instead, self.addresses)):
+        while not (addresses := self.client.run_on_scheduler(_instead, self.addresses)):
             if time.monotonic() - begin > JOINING:
                 raise DataError("cluster", f"no worker is left, and none joined in {JOINING:.0f} s",
                                 got="0 workers", hint="see the workers' logs")  # fmt: skip
             time.sleep(0.1)
-        self.addresses = found
+        self.addresses = addresses
 
     def finish(self, run: Submitted) -> None:
         """A run is done. If repeating it would take many runs, its results are held twice."""
@@ -267,9 +267,9 @@ def other_release(got: str) -> DataError:
 def _instead(addresses: Sequence[str], dask_scheduler: Any) -> list[str]:
     """The workers, each lost one replaced by the one that took over; [] if none is left. Runs on
     the scheduler."""
-    plugin, known = dask_scheduler.plugins[Repair.name], dask_scheduler.workers
-    found = [at if at in known else plugin.substitute(at) for at in addresses]
-    return [at for at in found if at is not None] if None not in found else []
+    plugin, workers = dask_scheduler.plugins[Repair.name], dask_scheduler.workers
+    instead = [at if at in workers else plugin.substitute(at) for at in addresses]
+    return [at for at in instead if at is not None] if None not in instead else []
 
 
 def _unknown(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
@@ -279,5 +279,5 @@ def _unknown(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
 
 def _there(keys: Sequence[str], dask_scheduler: Any) -> list[str]:
     """The keys whose data are on a worker; runs on the scheduler."""
-    known = dask_scheduler.tasks
-    return [key for key in keys if key in known and known[key].who_has]
+    tasks = dask_scheduler.tasks
+    return [key for key in keys if key in tasks and tasks[key].who_has]

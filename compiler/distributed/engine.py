@@ -117,27 +117,27 @@ class DaskEngine:
         noted.library = run.library.key if run.library else ""
         held = {b: data for b, data in inputs.items() if isinstance(data, np.ndarray)}
         host = Host()
-        known = effects or Effects()
-        known.save([held[b] for b in _written_here(plan) if b in held])
+        effects_of_run = effects or Effects()
+        effects_of_run.save([held[b] for b in _written_here(plan) if b in held])
         for action in plan.actions:
             begin = time.time_ns()
             self._act(action, run, held, programs, host)
             noted.acted(action, begin, time.time_ns())
         self.at.wait(run, list(run.futures))
-        made = [
+        data_of_results = [
             held[b] if end is None else self._result(run, end, b, inputs)
             for b, end in zip(results, plan.results, strict=True)
         ]
         for buffer, end in plan.written.items():
             old, new = inputs[buffer], self._result(run, end, buffer, inputs)
             if isinstance(old, RemoteData) and isinstance(new, RemoteData):
-                known.later = (*known.later, (old, new))
+                effects_of_run.later = (*effects_of_run.later, (old, new))
         if effects is None:
-            known.apply()
+            effects_of_run.apply()
         self.at.finish(run)
         noted.end, noted.gone = time.time_ns(), self.at.gone[noted.lost_before :]
         del alive
-        return made
+        return data_of_results
 
     def refuse(self, items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> None:
         """Raise `RefusedError` for a program that needs more memory than a worker has."""
@@ -174,28 +174,28 @@ class DaskEngine:
     def _noted(self, run: Submitted) -> Noted:
         """The record of a run that begins."""
         lost = len(self.at.gone)
-        found = Noted(run.name, run.plan, run.items, begin=time.time_ns(), lost_before=lost)
-        self.noted = [*self.noted[1 - NOTED :], found]
-        return found
+        record = Noted(run.name, run.plan, run.items, begin=time.time_ns(), lost_before=lost)
+        self.noted = [*self.noted[1 - NOTED :], record]
+        return record
 
     def _plan(
         self, items: Sequence[ScheduleItem], results: Sequence[Buffer], inputs: tuple[Buffer, ...],
         programs: Programs,
     ) -> TaskPlan:  # fmt: skip
         key = id(programs), tuple(results), inputs, len(items)
-        found = self._plans.held(key)
-        if found is None:
-            made = planning.plan(items, results, inputs, programs, self.joined_ns)
-            found = self._plans.keep(key, replace(made, of=programs))
-        return found
+        plan = self._plans.held(key)
+        if plan is None:
+            plan_of_items = planning.plan(items, results, inputs, programs, self.joined_ns)
+            plan = self._plans.keep(key, replace(plan_of_items, of=programs))
+        return plan
 
     def _library(self, plan: TaskPlan, programs: Programs) -> Any:
         """The future of the kernels of a program; they are sent once."""
         if not plan.codes:
             return None
-        found = self._libraries.held(plan.codes)
-        if found is not None and found.status not in (*LOST, "error"):
-            return found
+        library = self._libraries.held(plan.codes)
+        if library is not None and library.status not in (*LOST, "error"):
+            return library
         key = f"{LIBRARY}{self._token}-{next(self._numbers)}"
         content = library_of(plan, programs)
         return self._libraries.keep(
@@ -234,13 +234,13 @@ class DaskEngine:
     def _send(self, send: Send, run: Submitted, held: Held) -> None:
         """Pack a region for a worker; large data are sent now, small ones with the tasks."""
         source = _memory(send.buffer, held)
-        made = regions.packed(send.region or Region((send.buffer.size,)), source)
-        if made.nbytes <= INLINE:
-            run.inline[send.number] = made
+        region = regions.packed(send.region or Region((send.buffer.size,)), source)
+        if region.nbytes <= INLINE:
+            run.inline[send.number] = region
             return
         key = f"data-{run.name}-{send.number}"
         run.inline[send.number] = key
-        run.sent[key] = made, send.device
+        run.sent[key] = region, send.device
         self.at.send(run, [key])
 
     def _gather(self, gather: Gather, run: Submitted, held: Held) -> None:
@@ -275,13 +275,13 @@ class DaskEngine:
 
 def _written_here(plan: TaskPlan) -> tuple[Buffer, ...]:
     """The buffers that the client writes while the program runs, each once."""
-    found: dict[Buffer, None] = {}
+    written: dict[Buffer, None] = {}
     for action in plan.actions:
         if isinstance(action, Gather):
-            found[action.buffer] = None
+            written[action.buffer] = None
         elif not isinstance(action, Send | Submit):
-            found |= dict.fromkeys(action.item.operation.writes)
-    return tuple(found)
+            written |= dict.fromkeys(action.item.operation.writes)
+    return tuple(written)
 
 
 def _memory(buffer: Buffer, held: Held) -> Array:

@@ -56,9 +56,9 @@ class Fold:
     def array(self, title: str) -> Any:
         """The dask array of the results."""
         stage, node = self.stage, _reductions(self.stage.whole)[self.number]
-        found = axes([node.sources[0]], self.inputs)
+        classes = axes([node.sources[0]], self.inputs)
         first = replace(
-            stage, whole=node, trace=self._before, found=found, folded=frozenset(node.axes)
+            stage, whole=node, trace=self._before, found=classes, folded=frozenset(node.axes)
         )
         whole = da.reduction(
             first.array(f"{title}_part"), chunk=functools.partial(fold, node.op),
@@ -66,15 +66,15 @@ class Fold:
             dtype=node.dtype.numpy, split_every=AT_ONCE, name=f"{title}_whole",
             meta=np.empty((0,) * len(node.shape), node.dtype.numpy),
         )  # fmt: skip
-        rest, given = _after(stage.whole, node)
-        if rest is given:
+        rest, reduced = _after(stage.whole, node)
+        if rest is reduced:
             return whole
-        found = axes([rest], [given])
-        out = set(found.results[0])
-        needed = {axis: -1 for axis, label in enumerate(found.inputs[0])
-                  if label in found.whole or label not in out}  # fmt: skip
+        classes = axes([rest], [reduced])
+        out = set(classes.results[0])
+        needed = {axis: -1 for axis, label in enumerate(classes.inputs[0])
+                  if label in classes.whole or label not in out}  # fmt: skip
         last = replace(
-            stage, arrays=[whole.rechunk(needed)], whole=rest, trace=self._rest, found=found
+            stage, arrays=[whole.rechunk(needed)], whole=rest, trace=self._rest, found=classes
         )
         return last.array(title)
 
@@ -86,30 +86,31 @@ class Fold:
         """The operations after the reduction, for a block of its result that is whole along the
         reduced axes."""
         node = self._reduction(self.stage.whole)
-        found = axes([node.sources[0]], self.inputs)
+        classes = axes([node.sources[0]], self.inputs)
         size = {label: n for axis, (label, n) in
-                enumerate(zip(found.results[0], shapes[0], strict=True))
+                enumerate(zip(classes.results[0], shapes[0], strict=True))
                 if axis not in node.axes}  # fmt: skip
         whole = tuple(
             tuple(size.get(label, n) for label, n in zip(labels, each.shape, strict=True))
-            for labels, each in zip(found.inputs, self.inputs, strict=True)
+            for labels, each in zip(classes.inputs, self.inputs, strict=True)
         )
         root = self.stage.trace(whole)
         return _after(root, self._reduction(root))[0]
 
     def _reduction(self, root: TensorNode) -> Reduce:
-        found, whole = _reductions(root), _reductions(self.stage.whole)
-        if [node.op for node in found] != [node.op for node in whole]:
+        reductions, whole = _reductions(root), _reductions(self.stage.whole)
+        if [node.op for node in reductions] != [node.op for node in whole]:
             raise DataError("blockwise", "the function is another one for a block",
-                            got=f"{len(found)} reductions", expected=f"{len(whole)}")  # fmt: skip
-        return found[self.number]
+                            got=f"{len(reductions)} reductions",
+                            expected=f"{len(whole)}")  # fmt: skip
+        return reductions[self.number]
 
 
 def fold(op: str, parts: Array, axis: Sequence[int], keepdims: bool) -> Array:
     """Partial results of a reduction, combined; runs on a worker."""
     reduce = REDUCTIONS[op].reference
-    made: Array = reduce(parts, axis=tuple(axis), dtype=parts.dtype, keepdims=keepdims)
-    return made
+    combined: Array = reduce(parts, axis=tuple(axis), dtype=parts.dtype, keepdims=keepdims)
+    return combined
 
 
 def _reductions(root: TensorNode) -> list[Reduce]:
@@ -123,20 +124,20 @@ def _is_fold(stage: Stage, node: Reduce, inputs: Sequence[TensorNode]) -> bool:
         return False
     if not set(inputs) <= set(toposort([node])):
         return False
-    found = axes([node.sources[0]], inputs)
+    classes = axes([node.sources[0]], inputs)
     cut = {
-        label for labels, array in zip(found.inputs, stage.arrays, strict=True)
+        label for labels, array in zip(classes.inputs, stage.arrays, strict=True)
         for label, lengths in zip(labels, array.chunks, strict=True) if len(lengths) > 1
     }  # fmt: skip
-    folded = {found.results[0][axis] for axis in node.axes}
-    return bool(cut & folded) and not cut & found.whole.keys()
+    folded = {classes.results[0][axis] for axis in node.axes}
+    return bool(cut & folded) and not cut & classes.whole.keys()
 
 
 def _after(root: TensorNode, node: Reduce) -> tuple[TensorNode, TensorNode]:
     """The program after a reduction, and the placeholder that stands for its result there."""
-    given = Buffer((), PLACEHOLDER, node.shape, node.dtype, "in0", "CPU")
-    done: dict[TensorNode, TensorNode] = {node: given}
+    reduced = Buffer((), PLACEHOLDER, node.shape, node.dtype, "in0", "CPU")
+    done: dict[TensorNode, TensorNode] = {node: reduced}
     for each in toposort([root]):
         if each not in done:
             done[each] = each.with_sources(tuple(done[source] for source in each.sources))
-    return done[root], given
+    return done[root], reduced

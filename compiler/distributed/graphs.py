@@ -47,20 +47,20 @@ def layers_of(submit: Submit, run: Submitted) -> tuple[Layers, list[str]]:
 
 def graph_of(run: Submitted, layers: Layers, address: Callable[[str], str]) -> Any:
     """Dask's graph: each layer is restricted to the worker of its device."""
-    made = {
+    layer_of = {
         f"{run.name}-{name}": MaterializedLayer(
             layer, annotations={"workers": [address(name)], **MARK}
         )
         for name, layer in layers.items()
     }
-    return HighLevelGraph(made, {name: set() for name in made})
+    return HighLevelGraph(layer_of, {name: set() for name in layer_of})
 
 
 def key_of(run: Planned, source: FromTask) -> str:
     """The key of a result of a task."""
     task = run.plan.tasks[source.task]
-    own = task_key(run, task)
-    return own if len(task.outputs) == 1 else f"{own}-{source.register}"
+    key = task_key(run, task)
+    return key if len(task.outputs) == 1 else f"{key}-{source.register}"
 
 
 def task_key(run: Planned, task: Task) -> str:
@@ -70,34 +70,35 @@ def task_key(run: Planned, task: Task) -> str:
 
 def _nodes(task: Task, run: Submitted) -> Mapping[str, Any]:
     """The node of the task, and one for each array of several that is sent separately."""
-    own = task_key(run, task)
-    found = [argument_of(source, run) for source in task.inputs.values()]
-    arguments = [argument for argument, _ in found]
+    name = task_key(run, task)
+    operands = [argument_of(source, run) for source in task.inputs.values()]
+    arguments = [argument for argument, _ in operands]
     contents = run.plan.contents
     if task.number not in contents:
-        places = {r: place for r, (_, place) in zip(task.inputs, found, strict=True)}
+        places = {r: place for r, (_, place) in zip(task.inputs, operands, strict=True)}
         contents[task.number] = packed(work_of(task, run.plan, places))
     content = contents[task.number]
     library = None if run.library is None else TaskRef(run.library.key)
     values = dict(run.values)
-    made = {own: Node(own, perform, content, run.name, release_here(), values, library, *arguments)}
+    release = release_here()
+    rows = {name: Node(name, perform, content, run.name, release, values, library, *arguments)}
     if len(task.outputs) > 1:
         for register in sorted(task.apart):
-            key = f"{own}-{register}"
-            made[key] = Node(key, pick, TaskRef(own), task.outputs.index(register))
-    return made
+            key = f"{name}-{register}"
+            rows[key] = Node(key, pick, TaskRef(name), task.outputs.index(register))
+    return rows
 
 
 def argument_of(source: Source, run: Submitted) -> tuple[Any, int | None]:
     """The key of an operand of a task, and its position if the key holds several arrays."""
     if isinstance(source, FromTask):
-        made = run.plan.tasks[source.task]
-        if len(made.outputs) == 1 or source.register in made.apart:
+        maker = run.plan.tasks[source.task]
+        if len(maker.outputs) == 1 or source.register in maker.apart:
             return TaskRef(key_of(run, source)), None
-        return TaskRef(task_key(run, made)), made.outputs.index(source.register)
+        return TaskRef(task_key(run, maker)), maker.outputs.index(source.register)
     if isinstance(source, FromHere):
         sent = run.inline[source.number]
         return (TaskRef(sent) if isinstance(sent, str) else sent), None
     assert isinstance(source, FromInput)
-    found = run.inputs[source.number]
-    return (TaskRef(found.key) if isinstance(found, Parent) else found), None
+    operand = run.inputs[source.number]
+    return (TaskRef(operand.key) if isinstance(operand, Parent) else operand), None

@@ -79,8 +79,8 @@ class Submitted:
         self.borrowed.clear()
         runs = [parent.run for parent in self.parents if parent.run is not None]
         self.depth = 1 + max((run.depth for run in runs), default=0)
-        own = sum(array.nbytes for array, _ in self.sent.values())
-        self.sent_bytes = own + sum(run.sent_bytes for run in runs)
+        sent_bytes = sum(array.nbytes for array, _ in self.sent.values())
+        self.sent_bytes = sent_bytes + sum(run.sent_bytes for run in runs)
 
     def take_root(self, sent: "dict[str, tuple[Array, str]]") -> None:
         """Make the run a root: its results are held twice, or by the client (`sent`)."""

@@ -54,7 +54,7 @@ def places(addresses: Sequence[str], per_host: int = 0) -> list[str]:
     hosts: dict[str, list[str]] = {}
     for address in addresses:
         hosts.setdefault(address.rpartition(":")[0], []).append(address)
-    return [address for own in hosts.values() for address in own[:per_host]]
+    return [address for of_host in hosts.values() for address in of_host[:per_host]]
 
 
 class Mapped(Iterator[Any]):

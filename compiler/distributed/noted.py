@@ -65,9 +65,9 @@ class Noted:
     lost_before: int = 0
     """The number of workers that were lost before it."""
 
-    def sent_input(self, given: object, begin: int, end: int, nbytes: int) -> None:
-        """Record an input; `given` is its form in tasks: an array, a key, a part of a file."""
-        key = given.key if isinstance(given, Parent) else ""
+    def sent_input(self, form: object, begin: int, end: int, nbytes: int) -> None:
+        """Record an input; `form` is its form in tasks: an array, a key, a part of a file."""
+        key = form.key if isinstance(form, Parent) else ""
         self.inputs.append(key)
         if str(key).startswith(f"data-{self.name}-"):
             self.here.append(Here("send", None, begin, end, nbytes, key))
@@ -90,9 +90,9 @@ class Noted:
     def key(self, source: Source) -> str:
         """The key of an operand of a task; "" if it was sent with the task."""
         if isinstance(source, FromTask):
-            made = self.plan.tasks[source.task]
-            is_alone = len(made.outputs) == 1 or source.register in made.apart
-            return key_of(self, source) if is_alone else task_key(self, made)
+            task = self.plan.tasks[source.task]
+            is_alone = len(task.outputs) == 1 or source.register in task.apart
+            return key_of(self, source) if is_alone else task_key(self, task)
         if isinstance(source, FromHere):
             return f"data-{self.name}-{source.number}"
         assert isinstance(source, FromInput)

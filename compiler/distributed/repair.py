@@ -63,9 +63,9 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
 
     def update_graph(self, scheduler: Any, *, annotations: Any = None, **more: Any) -> None:
         """Dask calls this for each graph: records the workers of the tasks in it."""
-        found = annotations or {}
-        if "svodviz" in found:
-            self.named.update(*found.get("workers", {}).values())
+        marks = annotations or {}
+        if "svodviz" in marks:
+            self.named.update(*marks.get("workers", {}).values())
 
     def add_worker(self, scheduler: Any, worker: str) -> None:
         """A worker joined: it relieves one that took over from another."""
@@ -84,7 +84,7 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
     def mend(self) -> None:
         """Restrict tasks of lost workers to their substitutes."""
         scheduler = self.scheduler
-        found: dict[Any, str] = {}
+        moved: dict[Any, str] = {}
         for task in list(scheduler.unrunnable):
             named = task.worker_restrictions
             if not self._is_ours(task.key) or not named or named & scheduler.workers.keys():
@@ -93,15 +93,15 @@ class Repair(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
             if other is None:
                 continue
             scheduler.set_restrictions({task.key: [other]})
-            found[task.key] = "processing"
-        if found:
-            scheduler.transitions(found, stimulus_id="svodviz-repair")
+            moved[task.key] = "processing"
+        if moved:
+            scheduler.transitions(moved, stimulus_id="svodviz-repair")
 
     def substitute(self, gone: str) -> str | None:
         """The worker that takes over from a lost one; None if there is no worker."""
-        known = self.instead.get(gone)
-        if known is not None and known in self.scheduler.workers:
-            return known
+        substitute_before = self.instead.get(gone)
+        if substitute_before is not None and substitute_before in self.scheduler.workers:
+            return substitute_before
         running: list[str] = [worker.address for worker in self.scheduler.running]
         if not running:
             return None

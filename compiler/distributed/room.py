@@ -25,9 +25,9 @@ def refuse(
     lives: dict[str, list[Lifetime]] = {}
     for life in lifetimes(items, results):
         lives.setdefault(life.buffer.device, []).append(life)
-    for device, found in lives.items():
+    for device, spans in lives.items():
         limit = limits.get(device, 0)
-        peak = peak_of(found, len(items))
+        peak = peak_of(spans, len(items))
         if limit and peak > limit:
             where, expected = f"in the memory of worker {device}", f"at most {limit:,} bytes"
-            refused(where, [life.buffer for life in found], peak, limit, expected)
+            refused(where, [life.buffer for life in spans], peak, limit, expected)

@@ -48,14 +48,14 @@ def ship(roots: Sequence[TensorNode], names: Sequence[str]) -> Shipped:
 
     Raises `Unwritable` if the graph refers to something that exists only in this process.
     """
-    root, found = plans.without_data(roots)
-    own = [buffer for buffer in found if buffer.unique != PLACEHOLDER]
+    root, inputs = plans.without_data(roots)
+    held = [buffer for buffer in inputs if buffer.unique != PLACEHOLDER]
     order = tuple(
-        names.index(b.name) if b.unique == PLACEHOLDER else -1 - own.index(b) for b in found
+        names.index(b.name) if b.unique == PLACEHOLDER else -1 - held.index(b) for b in inputs
     )
     writer = Writer(remembered.kinds())
     content = json.dumps({"root": writer.node(root), "rows": writer.rows}).encode()
-    data = tuple(buffers.data(buffer).reshape(-1) for buffer in own)
+    data = tuple(buffers.data(buffer).reshape(-1) for buffer in held)
     shapes = tuple(node.shape for node in roots)
     return Shipped(content, hashlib.sha256(content).hexdigest(), order, data, shapes)
 
@@ -63,29 +63,29 @@ def ship(roots: Sequence[TensorNode], names: Sequence[str]) -> Shipped:
 _READ: Kept[str, Sink] = Kept(KEPT)
 
 
-def _graph(made: Shipped) -> Sink:
-    held = _READ.held(made.digest)
+def _graph(program: Shipped) -> Sink:
+    held = _READ.held(program.digest)
     if held is not None:
         return held
-    entry = json.loads(made.rows)
+    entry = json.loads(program.rows)
     rows, place = entry["rows"], entry["root"]
     root = Reader(remembered.kinds(), rows).value(["n", place])
     if not isinstance(root, Sink):
         raise Unwritable("what arrived is no program")
-    return _READ.keep(made.digest, root)
+    return _READ.keep(program.digest, root)
 
 
-def run(made: Shipped, inputs: Sequence[Array], options: Options) -> list[Array]:
+def run(program: Shipped, inputs: Sequence[Array], options: Options) -> list[Array]:
     """The results on `inputs`, as new arrays; compiles the program on its first call."""
-    structure = plans.structure_without_data(_graph(made), len(made.order), options)
+    structure = plans.structure_without_data(_graph(program), len(program.order), options)
     flat = [np.ascontiguousarray(each).reshape(-1) for each in inputs]
-    data = [flat[n] if n >= 0 else made.own[-1 - n] for n in made.order]
+    data = [flat[n] if n >= 0 else program.own[-1 - n] for n in program.order]
     for place in structure.written_inputs:
         data[place] = data[place].copy()
     results = cast(list[Array], plans.run(structure, data, {}))  # it is for this process
     return [
         (result.copy() if is_shared else result).reshape(shape)
         for result, is_shared, shape in zip(
-            results, structure.shared_results, made.shapes, strict=True
+            results, structure.shared_results, program.shapes, strict=True
         )
     ]

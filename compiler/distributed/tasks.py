@@ -307,15 +307,15 @@ class _Planner:
     def _joined(self, worker: str, sources: Sequence[Source | None], cost: int) -> Task:
         """The task for an item with these sources on a worker: the open one, or a new one."""
         task = self.open.get(worker)
-        known = {s.task for s in sources if isinstance(s, FromTask)}
-        others = known - ({task.number} if task else set())
+        tasks_read = {s.task for s in sources if isinstance(s, FromTask)}
+        others = tasks_read - ({task.number} if task else set())
         rank = 1 + max((self.tasks[number].rank for number in others), default=-1)
         there = max((self.tasks[number].end for number in others), default=0)
         is_short = task is not None and (task.cost + cost <= self.joined_ns or not task.cost)
         is_late = task is not None and there > task.end + self.joined_ns
         if task is None or not is_short or rank > task.rank or is_late:
-            rank = 1 + max((self.tasks[number].rank for number in known), default=-1)
-            there = max((self.tasks[number].end for number in known), default=0)
+            rank = 1 + max((self.tasks[number].rank for number in tasks_read), default=-1)
+            there = max((self.tasks[number].end for number in tasks_read), default=0)
             task = self.open[worker] = Task(len(self.tasks), worker, rank)
             self.tasks.append(task)
             there = max(there, self.busy.get(worker, 0))
@@ -331,12 +331,12 @@ class _Planner:
         if isinstance(source, FromTask):
             if source.task == task.number:
                 return
-            made = self.tasks[source.task]
-            made.output(source.register)
-            if made.device != task.device:
-                made.apart.add(source.register)
-            if made.number < self.submitted:
-                made.ask_for(source.register)
+            maker = self.tasks[source.task]
+            maker.output(source.register)
+            if maker.device != task.device:
+                maker.apart.add(source.register)
+            if maker.number < self.submitted:
+                maker.ask_for(source.register)
         task.inputs[register] = source
         task.holds.add(register)
 
@@ -416,23 +416,23 @@ class _Planner:
         task.steps.append(Move(item.item_id, packed, register, region.taken, is_all))
         return task.output(packed)
 
-    def _land(self, item: ScheduleItem, move: MemoryTransfer, found: Source) -> None:
+    def _land(self, item: ScheduleItem, move: MemoryTransfer, elements: Source) -> None:
         """Plan the copy of received elements into the target's region."""
         target, into = move.destination, move.region.placed
         before = self.home(target)
         is_whole = is_dense(into) and into.size == target.size
-        task = self._joined(move.destination_device, [found, None if is_whole else before], 0)
+        task = self._joined(move.destination_device, [elements, None if is_whole else before], 0)
         if not is_whole:
             self._take(task, self._register(target), before)
         arrived = self._new(into.size, target)
-        self._take(task, arrived, found)
+        self._take(task, arrived, elements)
         self._move(task, item, target, arrived, into, is_whole and before is None)
 
     def _leaving(self, item: ScheduleItem, move: MemoryTransfer) -> Gather:
         """Plan a transfer from a worker to the client."""
-        found = self._cut(item, move)
-        self.ask_for(found)
-        return Gather(found, move.destination, move.region.placed, item.item_id)
+        elements = self._cut(item, move)
+        self.ask_for(elements)
+        return Gather(elements, move.destination, move.region.placed, item.item_id)
 
     def _callback(self, item: ScheduleItem, callback: HostCallback) -> None:
         """Plan a Python callback: it runs on the client, so its operands are fetched."""

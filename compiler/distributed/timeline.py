@@ -130,11 +130,11 @@ class Timeline(ShownAsText):
     def by_item(self) -> dict[int, int]:
         """The nanoseconds of each recorded item: its kernel, its copies and transfers, without
         compilation."""
-        found: dict[int, int] = {}
+        by_item: dict[int, int] = {}
         for bar in self.bars:
             if bar.item is not None and bar.kind != "compile":
-                found[bar.item] = found.get(bar.item, 0) + bar.ns
-        return found
+                by_item[bar.item] = by_item.get(bar.item, 0) + bar.ns
+        return by_item
 
     def busy(self, lane: int) -> int:
         """The nanoseconds in which a lane was busy; overlapping work of threads counts once."""
@@ -164,8 +164,8 @@ class Timeline(ShownAsText):
         if wait.on is None:
             return "Dask: tasks on their way"
         late = wait.end - wait.ready
-        told = f", then {duration(late)} for Dask" if late >= wait.ns / 10 else ""
-        return self.words(wait.on) + told
+        dask_part = f", then {duration(late)} for Dask" if late >= wait.ns / 10 else ""
+        return self.words(wait.on) + dask_part
 
     def __str__(self) -> str:
         return printout(self._lines())
@@ -186,19 +186,19 @@ class Timeline(ShownAsText):
         yield f"Dask's dashboard  {self.dashboard}"
 
     def _row(self, number: int, lane: Lane) -> tuple[str, ...]:
-        own = [wait for wait in self.waits if wait.lane == number]
+        idle = [wait for wait in self.waits if wait.lane == number]
         items = {bar.item for bar in self.bars if bar.lane == number} - {None}
-        longest = max(own, key=lambda it: it.ns, default=None)
+        longest = max(idle, key=lambda it: it.ns, default=None)
         why = f"{duration(longest.ns)}: {self.because(longest)}" if longest else ""
-        times = (text for ns in (self.busy(number), sum(wait.ns for wait in own))
+        times = (text for ns in (self.busy(number), sum(wait.ns for wait in idle))
                  for text in (duration(ns), percent(ns / max(1, self.ns))))  # fmt: skip
         return lane.name, lane.address, str(len(items)), *times, why
 
     def _path(self) -> list[str]:
-        found = [self.words(n) for n in self.path if self.bars[n].ns or self.bars[n].nbytes]
-        if len(found) <= 2 * SHOWN:
-            return found
-        return [*found[:SHOWN], f"… {len(found) - 2 * SHOWN} more …", *found[-SHOWN:]]
+        words = [self.words(n) for n in self.path if self.bars[n].ns or self.bars[n].nbytes]
+        if len(words) <= 2 * SHOWN:
+            return words
+        return [*words[:SHOWN], f"… {len(words) - 2 * SHOWN} more …", *words[-SHOWN:]]
 
 
 def timeline(engine: Timed, run: str | None = None) -> Timeline:
@@ -208,12 +208,12 @@ def timeline(engine: Timed, run: str | None = None) -> Timeline:
     """
     if run is None and engine.noted:
         return timelines(engine, engine.noted[-1:])[0]
-    found = [noted for noted in engine.noted if noted.name == run]
-    if not found:
+    records = [noted for noted in engine.noted if noted.name == run]
+    if not records:
         what = "nothing has run yet" if run is None else "the run is not known any more"
-        known = ", ".join(noted.name for noted in engine.noted) or "a run"
-        raise DataError("timeline", what, got=str(run), expected=known)
-    return timelines(engine, found)[0]
+        names = ", ".join(noted.name for noted in engine.noted) or "a run"
+        raise DataError("timeline", what, got=str(run), expected=names)
+    return timelines(engine, records)[0]
 
 
 def timelines(engine: Timed, noted: Sequence[Noted]) -> list[Timeline]:
@@ -222,46 +222,47 @@ def timelines(engine: Timed, noted: Sequence[Noted]) -> list[Timeline]:
     runs = {each.name for each in noted}
     keys = {key for each in noted for key in (each.library, *each.inputs)} - {""}
     seen: Seen = client.run(done_here, runs, keys, on_error="ignore")
-    known = clocks(client, list(seen))
+    clock_of_worker = clocks(client, list(seen))
     again = [str(event["again"]) for _, event in client.get_events(TOPIC) if "again" in event]
-    return [_timeline(engine, each, seen, known, again) for each in noted]
+    return [_timeline(engine, each, seen, clock_of_worker, again) for each in noted]
 
 
 def _timeline(
-    engine: Timed, noted: Noted, seen: Seen, known: Mapping[str, Clock], again: Sequence[str]
+    engine: Timed, noted: Noted, seen: Seen, clock_of: Mapping[str, Clock], again: Sequence[str]
 ) -> Timeline:  # fmt: skip
     """The timeline of one run, from the activity of all workers."""
-    devices = _devices(engine, seen, known)
+    devices = _devices(engine, seen, clock_of)
     places = {at: n for n, at in enumerate(devices)}
-    lanes = [Lane(", ".join(names) or at, at, known[at].error if at in known else 0)
+    lanes = [Lane(", ".join(names) or at, at, clock_of[at].error if at in clock_of else 0)
              for at, names in devices.items()]  # fmt: skip
     lanes[HERE] = replace(lanes[HERE], address="this process")
     spans = [
-        (places[at], _aligned(span, known[at].offset - noted.begin))
-        for at, (found, _) in seen.items() if at in places
-        for span in found if span.run == noted.name
+        (places[at], _aligned(span, clock_of[at].offset - noted.begin))
+        for at, (spans_there, _) in seen.items() if at in places
+        for span in spans_there if span.run == noted.name
     ]  # fmt: skip
     received = [
-        it for at, (_, found) in seen.items() if at in places
-        for it in _received(found, noted, places, at, known[at].offset - noted.begin)
+        it for at, (_, spans_there) in seen.items() if at in places
+        for it in _received(spans_there, noted, places, at, clock_of[at].offset - noted.begin)
     ]  # fmt: skip
-    made = bars(noted, spans, received, [frozenset(names) for names in devices.values()])
+    bars_of_run = bars(noted, spans, received, [frozenset(names) for names in devices.values()])
     return Timeline(
-        noted.name, max([noted.end - noted.begin, *(bar.end for bar in made)]), tuple(lanes), made,
+        noted.name, max([noted.end - noted.begin, *(bar.end for bar in bars_of_run)]),
+        tuple(lanes), bars_of_run,
         _items(noted, again), tuple(noted.gone), engine.dashboard,
     )  # fmt: skip
 
 
 def _devices(
-    engine: Timed, seen: Seen, known: Mapping[str, Clock]
+    engine: Timed, seen: Seen, clock_of: Mapping[str, Clock]
 ) -> dict[str, tuple[str, ...]]:  # fmt: skip
     """The devices of each lane by address: the client, the cluster's workers, others that took
     over."""
-    found: dict[str, tuple[str, ...]] = {"": ("here",)}
+    devices: dict[str, tuple[str, ...]] = {"": ("here",)}
     for name, at in zip(engine.workers, engine.addresses, strict=True):
-        found[at] = (*found.get(at, ()), name)
-    others = (at for at, (spans, _) in seen.items() if spans and at in known)
-    return found | {at: () for at in others if at not in found}
+        devices[at] = (*devices.get(at, ()), name)
+    others = (at for at, (spans, _) in seen.items() if spans and at in clock_of)
+    return devices | {at: () for at in others if at not in devices}
 
 
 def _aligned(span: Span, offset: int) -> Span:
@@ -269,11 +270,11 @@ def _aligned(span: Span, offset: int) -> Span:
 
 
 def _received(
-    found: Sequence[Arrival], noted: Noted, places: Mapping[str, int], at: str, offset: int
+    arrivals: Sequence[Arrival], noted: Noted, places: Mapping[str, int], at: str, offset: int
 ) -> Iterator[Received]:  # fmt: skip
     """The transfers to a worker that belong to a run, and happened during it."""
     keys = {noted.library, *noted.inputs} - {""}
-    for it in found:
+    for it in arrivals:
         begin, end = it.begin + offset, it.end + offset
         is_meanwhile = end >= 0 and begin <= noted.end - noted.begin
         if noted.name in it.key.split("-") or (it.key in keys and is_meanwhile):

@@ -43,10 +43,10 @@ class Wait:
 
 def waits(bars: Sequence[Bar], errors: Sequence[int], least: int = LEAST) -> tuple[Wait, ...]:
     """The waits of all workers, in order of time; `errors` of each lane's clock, nanoseconds."""
-    found = [
+    waits_of_lanes = [
         wait for lane in range(HERE + 1, len(errors)) for wait in _gaps(bars, lane, errors, least)
     ]
-    return tuple(sorted(found, key=lambda it: (it.begin, it.lane)))
+    return tuple(sorted(waits_of_lanes, key=lambda it: (it.begin, it.lane)))
 
 
 def _gaps(bars: Sequence[Bar], lane: int, errors: Sequence[int], least: int) -> Iterator[Wait]:
@@ -70,14 +70,14 @@ def path(bars: Sequence[Bar], errors: Sequence[int]) -> tuple[int, ...]:
     needs and the bar before it on its lane.
     """
     number = _last(bars, range(len(bars)))
-    found: dict[int, None] = {}
+    path_bars: dict[int, None] = {}
     before = _lane_before(bars)
     while number is not None:
-        found[number] = None
-        own = before[number]
-        candidates = [*_ended(bars, number, errors), *([] if own is None else [own])]
-        number = _last(bars, [n for n in candidates if n not in found])
-    return tuple(reversed(found))
+        path_bars[number] = None
+        previous = before[number]
+        candidates = [*_ended(bars, number, errors), *([] if previous is None else [previous])]
+        number = _last(bars, [n for n in candidates if n not in path_bars])
+    return tuple(reversed(path_bars))
 
 
 def _ended(bars: Sequence[Bar], number: int, errors: Sequence[int]) -> list[int]:
@@ -98,10 +98,10 @@ def _last(bars: Sequence[Bar], numbers: Sequence[int]) -> int | None:
 def _lane_before(bars: Sequence[Bar]) -> list[int | None]:
     """For each bar, the one before it on its lane; for a transfer, the transfer before it."""
     last: dict[tuple[int, bool], list[int]] = {}
-    found: list[int | None] = []
+    before: list[int | None] = []
     for number, bar in enumerate(bars):
-        own = last.setdefault((bar.lane, bar.kind == "transfer"), [])
-        ended = [n for n in own[-LOOKED:] if bars[n].end <= bar.begin]
-        found.append(None if bar.kind == "transfer" else _last(bars, ended))
-        own.append(number)
-    return found
+        lane_bars = last.setdefault((bar.lane, bar.kind == "transfer"), [])
+        ended = [n for n in lane_bars[-LOOKED:] if bars[n].end <= bar.begin]
+        before.append(None if bar.kind == "transfer" else _last(bars, ended))
+        lane_bars.append(number)
+    return before

@@ -148,11 +148,11 @@ class OtherRelease(Exception):
 def release_here() -> str:
     """Python's version, and a hash of the contents of this package's files."""
     package = Path(__file__).parent.parent
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
-        found.update(str(path.relative_to(package)).encode() + path.read_bytes())
+        digest.update(str(path.relative_to(package)).encode() + path.read_bytes())
     major, minor = sys.version_info[:2]
-    return f"{found.hexdigest()[:12]}, Python {major}.{minor}"
+    return f"{digest.hexdigest()[:12]}, Python {major}.{minor}"
 
 
 class _Worker:
@@ -195,17 +195,17 @@ def perform(
     raise StepFailed(item, failed)
 
 
-def pick(made: Sequence[Array], place: int) -> Array:
+def pick(outputs: Sequence[Array], place: int) -> Array:
     """One of the outputs of a task."""
-    return made[place]
+    return outputs[place]
 
 
 def _work(content: bytes) -> Work:
-    found = _HERE.works.held(content)
-    if found is None:
-        made: Work = unpacked(content)
-        return _HERE.works.keep(content, made)
-    return found
+    work = _HERE.works.held(content)
+    if work is None:
+        unpacked_work: Work = unpacked(content)
+        return _HERE.works.keep(content, unpacked_work)
+    return work
 
 
 @dataclass(slots=True)
@@ -242,19 +242,19 @@ class _State:
 
     def outputs(self) -> Any:
         """The outputs: an array, or a tuple of several."""
-        made = tuple(self.registers[register] for register in self.work.outputs)
-        return made[0] if len(made) == 1 else made
+        outputs = tuple(self.registers[register] for register in self.work.outputs)
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def _own(self, register: int) -> None:
         """Make the register own memory of this task, by a copy if needed."""
         if register in self.owned:
             return
         size, dtype = self.work.sizes[register]
-        made = cpu.MEMORY.allocate(size, dtypes.parse(dtype))
+        memory = cpu.MEMORY.allocate(size, dtypes.parse(dtype))
         before = self.registers.get(register)
         if before is not None:
-            made[...] = before
-        self.registers[register] = made
+            memory[...] = before
+        self.registers[register] = memory
         self.owned.add(register)
 
     def _move(self, step: Move) -> None:
@@ -273,22 +273,22 @@ class _State:
         for register in (*step.writes, *unread):
             self._own(register)
         program = _program(self.library, step, self.run)
-        known = [self.values[value] if isinstance(value, str) else value for value in step.values]
-        program.execute([self.registers[r].ctypes.data for r in step.registers], known)
+        values = [self.values[value] if isinstance(value, str) else value for value in step.values]
+        program.execute([self.registers[r].ctypes.data for r in step.registers], values)
 
 
-def _ready(given: Any) -> Array:
+def _ready(data: Any) -> Array:
     """An input as a flat, aligned array; a part of a file is memory-mapped."""
-    array: Array = given.mapped() if isinstance(given, FilePart) else given
+    array: Array = data.mapped() if isinstance(data, FilePart) else data
     return np.require(array, requirements=["C", "A"]).reshape(-1)
 
 
 def _program(library: Library, step: Launch, run: str) -> Program:
     """The machine code of a kernel; compiled once per process."""
     digest = library.digests[step.code]
-    found = _HERE.programs.get(digest)
-    if found is not None:
-        return found
+    program = _HERE.programs.get(digest)
+    if program is not None:
+        return program
     with _HERE.lock:
         if digest not in _HERE.programs:
             begin, code = time.time_ns(), library.codes[step.code]

@@ -53,8 +53,8 @@ def asked_for() -> str:
 
 @functools.lru_cache(8)
 def _host(processor: Processor, cores: int, folder: str) -> MachineModel:
-    known = measured.kept(Path(folder)) if folder else None
-    return replace(known or stated(processor), cores=cores, dots=dots(processor))
+    measured_model = measured.kept(Path(folder)) if folder else None
+    return replace(measured_model or stated(processor), cores=cores, dots=dots(processor))
 
 
 def forget() -> None:
@@ -66,11 +66,11 @@ def stated(processor: Processor) -> MachineModel:
     """The machine at hand by stated figures alone, without measurements."""
     row, why = _row(processor)
     nbytes, registers = _vectors(processor)
-    told = system.caches()
-    sizes = [it.nbytes if it else own for it, own in zip(told, row.cache_bytes, strict=True)]
-    ways = [it.ways or own if it else own for it, own in zip(told, row.ways, strict=True)]
+    caches = system.caches()
+    sizes = [it.nbytes if it else usual for it, usual in zip(caches, row.cache_bytes, strict=True)]
+    ways = [it.ways or usual if it else usual for it, usual in zip(caches, row.ways, strict=True)]
     features, table = "LLVM's features of this processor", f"the table's row {row.name}: {why}"
-    system_told = system.origin() if all(told) else f"{system.origin()}; else {row.name}"
+    system_told = system.origin() if all(caches) else f"{system.origin()}; else {row.name}"
     origins = {
         "vector_bytes": features, "multiply_adds": table, "loads": table,
         "cache_bytes": system_told, "read": table,
@@ -102,8 +102,8 @@ def _row(processor: Processor) -> tuple[MachineModel, str]:
     if is_x86():
         wide = processor.has("avx512f", "avx512vl")
         return MACHINES["x86-avx512" if wide else "x86-avx2"].model, "by its features"
-    own = "apple-m1" if name.startswith("apple") else "arm-neon"
-    return MACHINES[own].model, "by its maker" if own == "apple-m1" else "by its architecture"
+    usual = "apple-m1" if name.startswith("apple") else "arm-neon"
+    return MACHINES[usual].model, "by its maker" if usual == "apple-m1" else "by its architecture"
 
 
 def _vectors(processor: Processor) -> tuple[int, int]:

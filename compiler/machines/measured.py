@@ -71,9 +71,9 @@ def _warn(path: Path, why: str) -> None:
     warnings.warn(f"{path} is no machine model ({why}); it is not used", stacklevel=4)
 
 
-def _model(given: dict[str, Any]) -> MachineModel:
+def _model(row: dict[str, Any]) -> MachineModel:
     """The model of a JSON object. Raises if a figure is missing, not positive or not a number."""
-    values = {name: _frozen(value) for name, value in given.items()}
+    values = {name: _frozen(value) for name, value in row.items()}
     if set(values) != {each.name for each in fields(MachineModel)}:
         raise ValueError("figures are missing")
     model = MachineModel(**values)

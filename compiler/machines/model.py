@@ -100,16 +100,16 @@ class MachineModel(ShownAsText):
 
     def operation_ns(self, op: str, itemsize: int, is_vector: bool, cost: int = 1) -> float:
         """One operation of the table on one element; `cost` is the weight of the table's row."""
-        known = dict(self.operations).get(op)
+        listed = dict(self.operations).get(op)
         simple = self.fma_ns if op == FMA else self.vector_ns
-        vector = simple if known is None else known
+        vector = simple if listed is None else listed
         width = 1.0 if itemsize <= 4 else self.wide
         if op in NEVER_VECTOR:
             return vector
         if is_vector:
-            return vector * (width if known is not None else itemsize / 4)
+            return vector * (width if listed is not None else itemsize / 4)
         alone = self.scalar_ns * min(cost, 4)
-        return max(alone, vector * width * ALONE) if known else alone
+        return max(alone, vector * width * ALONE) if listed else alone
 
     def moving_ns(self, level: int, read: float, written: float, threads: int = 1) -> float:
         """The ns to move this many bytes from and to a level, by several cores in parallel."""

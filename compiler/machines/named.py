@@ -105,8 +105,8 @@ def _x86(
 
 def _arm(id: str, title: str, cpu: str, model: MachineModel, triple: str = _ARM) -> Machine:
     comment = ";" if "darwin" in triple else "//"
-    own = replace(model, takes_lanes=True)
-    return Machine(id, title, triple, cpu, "+neon", comment, _NEON, own)
+    arm = replace(model, takes_lanes=True)
+    return Machine(id, title, triple, cpu, "+neon", comment, _NEON, arm)
 
 
 def _with_origin(machine: Machine) -> Machine:

@@ -56,11 +56,11 @@ def named(name: str, host: Mapping[str, bool], is_x86: bool) -> Processor:
 
     Raises `DeviceError` for an unknown name, or if the host lacks a feature of it.
     """
-    known = X86 if is_x86 else {BASELINE: ()}
-    if name not in known:
-        near = difflib.get_close_matches(name.lower(), known, 1)
+    features = X86 if is_x86 else {BASELINE: ()}
+    if name not in features:
+        near = difflib.get_close_matches(name.lower(), features, 1)
         hint = f"did you mean {near[0]}?" if near else ""
-        expected = ", ".join(known)
+        expected = ", ".join(features)
         what = "no such processor"
         raise DeviceError(VARIABLE, what, got=repr(name), expected=expected, hint=hint)
     if not is_x86:
@@ -101,8 +101,8 @@ def dots(processor: Processor) -> tuple[str, ...]:
     left out: their rounding may differ from that of its other instructions.
     """
     if not is_x86():
-        found = {"i8": "dotprod", "u8": "dotprod", "u8i8": "i8mm"} if is_arm() else {}
-        return tuple(kind for kind, feature in found.items() if processor.has(feature))
+        names = {"i8": "dotprod", "u8": "dotprod", "u8i8": "i8mm"} if is_arm() else {}
+        return tuple(kind for kind, feature in names.items() if processor.has(feature))
     is_whole = processor.has("avx512vnni", "avx512vl") or processor.has("avxvnni")
     is_half = processor.has("avx512bf16", "avx512vl")
     return ("u8i8", "i16") * is_whole + ("bf16",) * is_half

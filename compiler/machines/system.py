@@ -92,8 +92,8 @@ def all_cores() -> int:
 
 def memory_bytes() -> int:
     """The main memory of this machine."""
-    if IS_MAC and (told := control("hw.memsize")):
-        return told
+    if IS_MAC and (size := control("hw.memsize")):
+        return size
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -157,8 +157,8 @@ def _by_control(level: int) -> Cache | None:
     """A cache as reported by sysctl, which has no ways."""
     kind = "dcache" if level == 1 else "cache"
     for place in (f"hw.perflevel0.l{level}{kind}size", f"hw.l{level}{kind}size"):
-        if told := control(place):
-            return Cache(told, 0)
+        if size := control(place):
+            return Cache(size, 0)
     return None
 
 
@@ -173,9 +173,9 @@ def _by_files(level: int, folder: Path) -> Cache | None:
             ways = _text(index / "ways_of_associativity")
             return Cache(int(size) * 1024, int(ways) if ways.isdecimal() else 0)
     name = "SC_LEVEL1_DCACHE_SIZE" if level == 1 else f"SC_LEVEL{level}_CACHE_SIZE"
-    known = getattr(os, "sysconf_names", {})
-    told = os.sysconf(name) if name in known else 0
-    return Cache(told, 0) if told > 0 else None
+    names = getattr(os, "sysconf_names", {})
+    value = os.sysconf(name) if name in names else 0
+    return Cache(value, 0) if value > 0 else None
 
 
 def _text(path: Path) -> str:

@@ -144,29 +144,29 @@ class _Recorder:
         )  # fmt: skip
 
     def _take(self, chunk: Array) -> None:
-        own, address = site_and_address(chunk)
-        which, line = lines_of(address, self.sizes[own])
-        missed = np.zeros(len(own), np.bool_)
+        site, address = site_and_address(chunk)
+        which, line = lines_of(address, self.sizes[site])
+        missed = np.zeros(len(site), np.bool_)
         missed[which[~self.lru.touch(line)]] = True
-        taken = np.flatnonzero(~self.fetches[own])[: LIMIT - self.done]
-        own, address, missed = own[taken], address[taken], missed[taken]
-        starts = np.array([p.region.start for p in self.pictures])[self.places[own]]
-        items = np.array([p.region.itemsize for p in self.pictures])[self.places[own]]
+        taken = np.flatnonzero(~self.fetches[site])[: LIMIT - self.done]
+        site, address, missed = site[taken], address[taken], missed[taken]
+        starts = np.array([p.region.start for p in self.pictures])[self.places[site]]
+        items = np.array([p.region.itemsize for p in self.pictures])[self.places[site]]
         element = (address - starts) // items
         left = STEPS - len(self.steps)
-        rows = zip(own[:left].tolist(), element[:left].tolist(), missed[:left].tolist(),
+        rows = zip(site[:left].tolist(), element[:left].tolist(), missed[:left].tolist(),
                    strict=True)  # fmt: skip
         self.steps += rows
-        interval = (self.done + np.arange(len(own))) // self.group
+        interval = (self.done + np.arange(len(site))) // self.group
         self.misses += np.bincount(interval[missed], minlength=INTERVALS)
-        self._mark(self.touched, interval, own, element)
-        self._mark(self.missed, interval[missed], own[missed], element[missed])
-        self.done += len(own)
+        self._mark(self.touched, interval, site, element)
+        self._mark(self.missed, interval[missed], site[missed], element[missed])
+        self.done += len(site)
 
-    def _mark(self, marks: Array, interval: Array, own: Array, element: Array) -> None:
+    def _mark(self, marks: Array, interval: Array, current_site: Array, element: Array) -> None:
         """Mark the cells of elements, and of those that were accessed with them."""
-        for site in np.unique(own):
-            here, width = own == site, int(self.widths[site])
+        for site in np.unique(current_site):
+            here, width = current_site == site, int(self.widths[site])
             place = int(self.places[site])
             each, first, when = self.pictures[place], element[here], interval[here]
             for lane in {*range(0, width, each.wide), width - 1}:

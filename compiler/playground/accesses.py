@@ -83,9 +83,9 @@ def site_and_address(chunk: Array) -> tuple[Array, Array]:
 class _Run:
     """State of one evaluation. Axis d of a register belongs to loop d, the last one to lanes."""
 
-    def __init__(self, plan: Plan, known: Sites, given: Mapping[str, int]) -> None:
-        self.plan, self.sites, self.given = plan, known, given
-        self.ones = (1,) * (known.deepest + 1)
+    def __init__(self, plan: Plan, sites_of_plan: Sites, values: Mapping[str, int]) -> None:
+        self.plan, self.sites, self.given = plan, sites_of_plan, values
+        self.ones = (1,) * (sites_of_plan.deepest + 1)
         self.shape: list[int] = []
         """The number of iterations of each open loop that are evaluated at once."""
         self.values: dict[int, Array] = {}
@@ -175,10 +175,10 @@ class _Run:
         """Evaluate an instruction; what it accesses, in order."""
         match instruction:
             case Load(index=index, valid=valid) | Store(index=index, valid=valid):
-                own = self.sites.of[number]
-                ahead = [site for site in own if self.sites.rows[site].is_fetch]
+                current = self.sites.of[number]
+                ahead = [site for site in current if self.sites.rows[site].is_fetch]
                 places = [self._fetch(site, instruction) for site in ahead]
-                read = own[len(ahead) :]
+                read = current[len(ahead) :]
                 return places + [self._place(s, n, index, valid) for n, s in enumerate(read)]
             case Wmma():
                 return [self._code(site, np.zeros(self.ones, np.int64), self.mask)
@@ -194,8 +194,8 @@ class _Run:
             where = where + lane
         predicate = self.mask
         if valid is not None:
-            own = _lane(self._known(valid, "a predicate"), lane)
-            predicate = own if predicate is None else predicate & own
+            mask = _lane(self._known(valid, "a predicate"), lane)
+            predicate = mask if predicate is None else predicate & mask
         return self._code(site, where, predicate)
 
     def _fetch(self, site: int, instruction: Instruction) -> Array:

@@ -128,25 +128,25 @@ class Playground:
 
     def compiled(self, choices: Choices) -> CompiledKernel:
         """The kernel with these choices, verified. Raises `CompileError`."""
-        made = compile_kernel(
+        kernel = compile_kernel(
             self.name, self._body, replace(self.options, loops={self.name: choices}), 0
         )
-        verify_loops.verify(made.loops)
-        verify_lowered.verify(made.linear.instructions)
-        return made
+        verify_loops.verify(kernel.loops)
+        verify_lowered.verify(kernel.linear.instructions)
+        return kernel
 
     def attempt(
-        self, choices: str | Choices, label: str = "", again: bool = False, told: Told = _silent
+        self, choices: str | Choices, label: str = "", again: bool = False, report: Told = _silent
     ) -> Point:
         """Try some choices: one that was tried before is answered from `points`, unless `again`."""
         try:
             wanted = self.parsed(choices)
         except CompileError as error:
             return self._kept(Point(len(self.points), self.name, PLAIN, label, in_words(error)))
-        known = next((p for p in self.points if not p.refused and p.choices == wanted), None)
-        if known is not None and not again:
-            return known
-        return self._kept(self._tried(wanted, label or self._usual_label(wanted), told))
+        tried = next((p for p in self.points if not p.refused and p.choices == wanted), None)
+        if tried is not None and not again:
+            return tried
+        return self._kept(self._tried(wanted, label or self._usual_label(wanted), report))
 
     def parsed(self, choices: str | Choices) -> Choices:
         """Choices from text; "own" are the compiler's. Raises `CompileError`."""
@@ -160,21 +160,21 @@ class Playground:
         return "" if choices else "plain"
 
     def _kept(self, point: Point) -> Point:
-        made = replace(point, number=len(self.points))
-        self.points.append(made)
-        return made
+        numbered = replace(point, number=len(self.points))
+        self.points.append(numbered)
+        return numbered
 
-    def _tried(self, choices: Choices, label: str, told: Told) -> Point:
+    def _tried(self, choices: Choices, label: str, report_to: Told) -> Point:
         base = Point(0, self.name, choices, label, flops=self.flops)
-        told("compiling")
+        report_to("compiling")
         try:
             kernel = self.compiled(choices)
         except CompileError as error:
             return replace(base, refused=in_words(error))
         base = replace(base, kernel=kernel)
-        told("simulating its accesses")
+        report_to("simulating its accesses")
         report, unseen = self._simulated(kernel.linear.instructions)
-        told("running and measuring it")
+        report_to("running and measuring it")
         taken, unmeasured = self._measured(choices, kernel)
         return replace(
             base, cache=report, unseen=unseen, timing=taken, unmeasured=unmeasured
@@ -211,18 +211,20 @@ def kernel_of(compilation: Compilation, name: str) -> Kernel:
     """The first item that runs the kernel. Raises `DataError` where there is no such kernel."""
     operations = (item.operation for item in compilation.schedule.items)
     kernels = [each for each in operations if isinstance(each, Kernel)]
-    found = next((each for each in kernels if each.name == name), None)
-    if found is None:
+    kernel = next((each for each in kernels if each.name == name), None)
+    if kernel is None:
         names = ", ".join(dict.fromkeys(each.name for each in kernels)) or "none"
         raise DataError("playground", "no such kernel", got=name or "no name", expected=names)
-    return found
+    return kernel
 
 
 def longest(compilation: Compilation) -> str:
     """The name of the kernel that is estimated to take longest; "" where there is none."""
     rows = zip(compilation.schedule.items, compilation.schedule.analysis, strict=True)
-    found = [(a.estimated_ns, i.operation.name) for i, a in rows if isinstance(i.operation, Kernel)]
-    return max(found, key=lambda pair: pair[0], default=(0, ""))[1]
+    estimates = [
+        (a.estimated_ns, i.operation.name) for i, a in rows if isinstance(i.operation, Kernel)
+    ]
+    return max(estimates, key=lambda pair: pair[0], default=(0, ""))[1]
 
 
 def in_words(error: CompileError) -> str:

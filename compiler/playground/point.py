@@ -84,10 +84,10 @@ class Point:
     @property
     def loops(self) -> Loops:
         """The loops as they are after these choices."""
-        made = self._kernel
+        kernel = self._kernel
         return Loops(
-            title=f"loops {made.name}", name=made.name, body=made.loops, kernel=0,
-            numbers=made.provenance.numbers, parents=defaultdict(tuple),
+            title=f"loops {kernel.name}", name=kernel.name, body=kernel.loops, kernel=0,
+            numbers=kernel.provenance.numbers, parents=defaultdict(tuple),
         )  # fmt: skip
 
     @property
@@ -102,9 +102,9 @@ class Point:
     @property
     def assembly(self) -> Listing:
         """The machine code, as assembly; LLVM works on it now."""
-        made = self._kernel
-        source = Source(title=made.name, name=made.name, rows=made.source, kernel=0)
-        return listing.assembly(source, made.level)
+        kernel = self._kernel
+        source = Source(title=kernel.name, name=kernel.name, rows=kernel.source, kernel=0)
+        return listing.assembly(source, kernel.level)
 
     @property
     def _kernel(self) -> CompiledKernel:

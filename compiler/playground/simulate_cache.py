@@ -37,11 +37,11 @@ def simulate_cache(
 
     Raises `DataError` where data decide what is accessed.
     """
-    made = Simulation(instructions, caches)
-    count, given = tasks_of(instructions), dict(variables or {})
+    simulation = Simulation(instructions, caches)
+    count, values = tasks_of(instructions), dict(variables or {})
     for core in range(count):
-        made.run({CORE: core} | given, limit // count)
-    return made.report(name, count)
+        simulation.run({CORE: core} | values, limit // count)
+    return simulation.report(name, count)
 
 
 def tasks_of(instructions: Sequence[Instruction]) -> int:
@@ -63,9 +63,9 @@ class Simulation:
         self._seen = np.zeros(-(-max(ends, default=0) // LINE), np.bool_)
         self._streamed = self._total = self._done = 0
 
-    def run(self, given: Mapping[str, int], limit: int) -> None:
+    def run(self, values: Mapping[str, int], limit: int) -> None:
         """One run of the kernel, with empty caches at first, or as much of it as `limit` says."""
-        accesses = Accesses(self._instructions, given)
+        accesses = Accesses(self._instructions, values)
         levels = [Lru(cache.sets, cache.ways) for cache in self._caches]
         self._total += accesses.total
         left = limit
@@ -82,25 +82,25 @@ class Simulation:
         self._total += limit - left - accesses.total
 
     def _step(self, chunk: Array, levels: list[Lru]) -> None:
-        own, address = site_and_address(chunk)
-        self._done += int(np.count_nonzero(~self._is_fetch[own]))
-        self._made += np.bincount(own, minlength=len(self._made))
-        which, line = lines_of(address, self._sizes[own])
-        own = own[which]
+        site, address = site_and_address(chunk)
+        self._done += int(np.count_nonzero(~self._is_fetch[site]))
+        self._made += np.bincount(site, minlength=len(self._made))
+        which, line = lines_of(address, self._sizes[site])
+        site = site[which]
         self._seen[line] = True
-        past = self._is_streamed[own]
+        past = self._is_streamed[site]
         self._streamed += int(np.count_nonzero(past))
-        found = np.full(len(line), len(levels), np.int64)
+        level_of = np.full(len(line), len(levels), np.int64)
         left = np.flatnonzero(~past)
         for depth, level in enumerate(levels):
             hits = level.touch(line[left])
-            found[left[hits]] = depth
+            level_of[left[hits]] = depth
             left = left[~hits]
-        ahead = self._is_fetch[own]
-        self._fetched += np.bincount(found[ahead], minlength=len(self._fetched))
+        ahead = self._is_fetch[site]
+        self._fetched += np.bincount(level_of[ahead], minlength=len(self._fetched))
         kept = ~past & ~ahead
         width = self._counts.shape[1]
-        pairs = np.bincount(own[kept] * width + found[kept], minlength=self._counts.size)
+        pairs = np.bincount(site[kept] * width + level_of[kept], minlength=self._counts.size)
         self._counts += pairs.reshape(self._counts.shape)
 
     @property
@@ -131,12 +131,13 @@ class Simulation:
         """The counts by memory."""
         rows = []
         for region in self.accesses.regions:
-            own = [n for n, site in enumerate(self.accesses.sites) if site.region is region]
+            sites = [n for n, site in enumerate(self.accesses.sites) if site.region is region]
             first, last = region.start // LINE, (region.start + region.nbytes - 1) // LINE
             lines = int(np.count_nonzero(self._seen[first : last + 1]))
-            found = tuple(int(n) for n in self._counts[own].sum(0))
-            made = int(self._made[[n for n in own if not self.accesses.sites[n].is_fetch]].sum())
-            rows.append(Found(region.name, made, lines, found))
+            hits = tuple(int(n) for n in self._counts[sites].sum(0))
+            counted = [n for n in sites if not self.accesses.sites[n].is_fetch]
+            accesses = int(self._made[counted].sum())
+            rows.append(Found(region.name, accesses, lines, hits))
         return rows
 
 

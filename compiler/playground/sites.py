@@ -95,10 +95,10 @@ class Sites:
 
     def add(self, number: int, instruction: Instruction) -> int:
         """The sites of one instruction, noted; how many there are."""
-        made = self._made(number, instruction)
-        self.of[number] = range(len(self.rows), len(self.rows) + len(made))
-        self.rows += made
-        return len(made)
+        site = self._made(number, instruction)
+        self.of[number] = range(len(self.rows), len(self.rows) + len(site))
+        self.rows += site
+        return len(site)
 
     def _made(self, number: int, instruction: Instruction) -> list[Site]:
         match instruction:
@@ -135,31 +135,31 @@ class Sites:
 
 def sites(instructions: Sequence[Instruction], plan: Plan) -> Sites:
     """The sites of a kernel, by one walk over its instructions."""
-    made, counts, asked, opened = Sites(), [0], [0], list[int]()
+    sites_of, counts, asked, opened = Sites(), [0], [0], list[int]()
     for number, instruction in enumerate(instructions):
         out = writes(instruction)
         if out is not None:
-            made.lanes[out] = register_lanes(instruction)
+            sites_of.lanes[out] = register_lanes(instruction)
         match instruction:
             case DefineGlobal(slot=slot, size=size, dtype=dtype):
-                made.place(instruction.out, instruction.name, slot, size, dtype.itemsize)
+                sites_of.place(instruction.out, instruction.name, slot, size, dtype.itemsize)
             case Local(size=size, dtype=dtype) | Buffer(size=size, dtype=dtype):
-                made.place(instruction.out, instruction.name, None, size, dtype.itemsize)
+                sites_of.place(instruction.out, instruction.name, None, size, dtype.itemsize)
             case PtrCat(pointers=pointers):
-                made.pointers[instruction.out] = tuple(made.regions[p] for p in pointers)
+                sites_of.pointers[instruction.out] = tuple(sites_of.regions[p] for p in pointers)
             case Range():
                 opened.append(number)
                 counts.append(0)
                 asked.append(0)
-                made.deepest = max(made.deepest, len(opened))
+                sites_of.deepest = max(sites_of.deepest, len(opened))
             case EndRange():
                 begin = opened.pop()
-                made.lengths[begin] = counts.pop()
-                counts[-1] += made.lengths[begin] * plan.extents[begin]
-                own = asked.pop()
-                asked[-1] += own * plan.extents[begin]
+                sites_of.lengths[begin] = counts.pop()
+                counts[-1] += sites_of.lengths[begin] * plan.extents[begin]
+                identity = asked.pop()
+                asked[-1] += identity * plan.extents[begin]
             case _:
-                counts[-1] += made.add(number, instruction)
-                asked[-1] += sum(not made.rows[each].is_fetch for each in made.of[number])
-    made.total = asked[0]
-    return made
+                counts[-1] += sites_of.add(number, instruction)
+                asked[-1] += sum(not sites_of.rows[each].is_fetch for each in sites_of.of[number])
+    sites_of.total = asked[0]
+    return sites_of

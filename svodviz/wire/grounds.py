@@ -120,7 +120,7 @@ def attempt(explorer: Asked, arguments: Arguments, progress: Progress) -> "answe
     grounds = grounds_of(explorer.compilation)
     play = grounds.of(str(arguments["kernel"]))
     again = bool(arguments.get("again"))
-    point = play.attempt(str(arguments["choices"]), again=again, told=progress)
+    point = play.attempt(str(arguments["choices"]), again=again, report=progress)
     return point_row(play, point, grounds.traces.get((play.name, point.number)))
 
 

@@ -135,12 +135,12 @@ class Cluster(ShownAsText):
         if not client.scheduler_info(n_workers=-1)["workers"]:
             raise DataError("Cluster.measured", "the cluster has no workers", got="0 workers",
                             hint="client.wait_for_workers(1)")  # fmt: skip
-        found = measured.figures(client)
+        figures = measured.figures(client)
         fields: dict[str, Any] = {
-            "workers": found.workers, "cores": found.cores, "link": found.link,
-            "latency": found.latency, "task": found.task, "scheduler": found.scheduler,
-            "start": found.start,
-            "memory": found.memory or None, "shared": found.shared,
+            "workers": figures.workers, "cores": figures.cores, "link": figures.link,
+            "latency": figures.latency, "task": figures.task, "scheduler": figures.scheduler,
+            "start": figures.start,
+            "memory": figures.memory or None, "shared": figures.shared,
         }  # fmt: skip
         return cls(**fields | changed)
 

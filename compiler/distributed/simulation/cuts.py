@@ -69,13 +69,13 @@ def pipeline(
     """
     places = [devices[layer * min(len(devices), layers) // layers] for layer in range(layers)]
     weights = [given(f"w{layer}", width, width, _to(place)) for layer, place in enumerate(places)]
-    made = []
+    results = []
     for part in range(parts):
         x = given(f"x{part}", rows // parts, width, _to(places[0]))
         for weight, place in zip(weights, places, strict=True):
             x = (x.to(place) @ weight).relu()
-        made.append(x)
-    return made
+        results.append(x)
+    return results
 
 
 def _to(place: str) -> Put:

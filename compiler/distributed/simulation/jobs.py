@@ -102,11 +102,11 @@ def jobs_of(planned: Planned, cluster: Cluster, is_placed: bool, joined_ns: int)
     numbers = {name: place for place, name in enumerate(lanes)}
     times = [cluster.shared * ns for ns in _times(planned, numbers, cluster.model)]
     begin = Job("begin", "begin", numbers[CLIENT], ns=cluster.start_ns)
-    made = _Building(plan, numbers, times, cluster.model, is_placed, places(plan), [begin])
+    building = _Building(plan, numbers, times, cluster.model, is_placed, places(plan), [begin])
     for action in plan.actions:
-        made.act(action)
-    placed = sum(job.nbytes for job in made.jobs if job.kind == "there")
-    return Jobs(tuple(made.jobs), lanes, cluster.workers, len(planned.items), len(plan.tasks),
+        building.act(action)
+    placed = sum(job.nbytes for job in building.jobs if job.kind == "there")
+    return Jobs(tuple(building.jobs), lanes, cluster.workers, len(planned.items), len(plan.tasks),
                 placed, _peaks(planned, lanes))  # fmt: skip
 
 
@@ -120,8 +120,8 @@ def places(plan: tasks.TaskPlan) -> Mapping[int, int]:
     for task in plan.tasks:
         needed = sorted({it.task for it in task.inputs.values() if isinstance(it, FromTask)})
         graph[str(task.number)] = (places, *map(str, needed))
-    found: Mapping[str, int] = order(graph)
-    return {int(number): place for number, place in found.items()}
+    order_of_tasks: Mapping[str, int] = order(graph)
+    return {int(number): place for number, place in order_of_tasks.items()}
 
 
 def _check(items: Sequence[ScheduleItem], cluster: Cluster) -> None:
@@ -190,13 +190,13 @@ class _Building:
         """Add the jobs of a task: announcement, transfers of operands, computation."""
         lane = self.numbers[task.device]
         sources = list(dict.fromkeys(task.inputs.values()))
-        made = [source for source in sources if isinstance(source, FromTask)]
+        results = [source for source in sources if isinstance(source, FromTask)]
         here = [self.sent[source.number] for source in sources if isinstance(source, FromHere)]
-        waits = (BEGIN, *(self.given[source] for source in made), *here)
+        waits = (BEGIN, *(self.given[source] for source in results), *here)
         place = self.places.get(task.number, task.number)
         after = tuple(dict.fromkeys(waits))
         announced = self._add(Job("announced", task.name, lane, after, place=place))
-        fetched = [self._fetch(source, lane, announced, place) for source in made]
+        fetched = [self._fetch(source, lane, announced, place) for source in results]
         steps = tuple(dict.fromkeys(step.item for step in task.steps))
         ns = sum(self._step(step) for step in task.steps)
         after = (announced, *(job for job in fetched if job is not None))
@@ -247,8 +247,8 @@ class _Building:
     def _local(self, item: ScheduleItem) -> None:
         """Add an item of the client."""
         operation = item.operation
-        found = (self.written.get(b) for b in (*operation.reads, *operation.writes))
-        after = tuple(dict.fromkeys((BEGIN, *(job for job in found if job is not None))))
+        writers = (self.written.get(b) for b in (*operation.reads, *operation.writes))
+        after = tuple(dict.fromkeys((BEGIN, *(job for job in writers if job is not None))))
         run = self._add(Job("compute", operation.name, self.numbers[CLIENT], after,
                             self.times[item.item_id], items=(item.item_id,)))  # fmt: skip
         self.written |= dict.fromkeys(operation.writes, run)
@@ -264,19 +264,19 @@ def _times(planned: Planned, numbers: Mapping[str, int], model: MachineModel) ->
     by_lane: dict[int, list[ScheduleItem]] = {}
     for item in planned.items:
         by_lane.setdefault(_lane(item.operation, numbers), []).append(item)
-    known: dict[object, float] = {}
-    found = [0.0] * len(planned.items)
+    by_kernel: dict[object, float] = {}
+    times = [0.0] * len(planned.items)
     for items in by_lane.values():
         alone = [replace(item, item_id=place) for place, item in enumerate(items)]
         for item, since in zip(items, last_touched(alone), strict=True):
             operation = item.operation
             body = operation.body if isinstance(operation, Kernel) else None
             key = (body or costs.bytes_of(operation), *since.items())
-            if key not in known:
+            if key not in by_kernel:
                 work = planned.works.get(body) if body is not None else None
-                known[key] = estimate(work, model, since) if work else _roofline(item)
-            found[item.item_id] = known[key]
-    return found
+                by_kernel[key] = estimate(work, model, since) if work else _roofline(item)
+            times[item.item_id] = by_kernel[key]
+    return times
 
 
 def _roofline(item: ScheduleItem) -> float:

@@ -49,16 +49,16 @@ class Figures:
 
 def figures(client: Any) -> Figures:
     """The figures of the cluster of a Dask client; takes a few seconds."""
-    known = client.scheduler_info(n_workers=-1)["workers"]
-    names = list(known)
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    names = list(workers)
     first, last = names[0], names[-1]
     _chain(client, first, TASKS)  # what is loaded the first time is no overhead
     each = _median(lambda: _apart(client, names, TASKS)) / TASKS
     behind = _median(lambda: _chain(client, first, TASKS)) / TASKS
     latency, rate = (0.0, math.inf) if first == last else _links(client, first, last)
     shared = _at_once(client, names) / _at_once(client, [first]) if first != last else 1.0
-    cores = min(int(worker["nthreads"]) for worker in known.values())
-    memory = min(float(worker["memory_limit"] or 0) for worker in known.values())
+    cores = min(int(worker["nthreads"]) for worker in workers.values())
+    memory = min(float(worker["memory_limit"] or 0) for worker in workers.values())
     start = _median(lambda: _chain(client, first, 0))
     return Figures(
         len(names), cores, memory, max(start - behind, 0.0), each, max(behind - each, 0.0),
@@ -80,8 +80,8 @@ def _apart(client: Any, workers: list[str], count: int) -> float:
 
 def _at_once(client: Any, workers: list[str]) -> float:
     """The median seconds of equal work on each of these workers at the same time."""
-    found = [_busy_all(client, workers) for _ in range(ROUNDS)]
-    return statistics.median(found)
+    seconds = [_busy_all(client, workers) for _ in range(ROUNDS)]
+    return statistics.median(seconds)
 
 
 def _busy_all(client: Any, workers: list[str]) -> float:

@@ -145,13 +145,13 @@ def _panel(
 
 def _curve(
     row: Curve, place: int, left: float, most: int, values: Sequence[float],
-    span: tuple[float, float], told: Sequence[float],
+    span: tuple[float, float], numbers: Sequence[float],
 ) -> Iterator[str]:  # fmt: skip
     colour = CURVES[place % len(CURVES)]
     points = [(_x(left, n, most), _y(v, span)) for n, v in zip(row.workers, values, strict=True)]
     text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     yield f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="2"/>'
-    for (x, y), workers, value in zip(points, row.workers, told, strict=True):
+    for (x, y), workers, value in zip(points, row.workers, numbers, strict=True):
         title = f"{row.name}, {workers:,}: {number(value)}"
         yield _sign(place, x, y, colour, title)
         if workers == row.mark:

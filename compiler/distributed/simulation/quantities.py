@@ -41,11 +41,11 @@ def _quantity(
     value: str | float, units: dict[str, float], name: str, expected: str, least: float
 ) -> float:
     """The value in the unit whose factor is 1."""
-    found = _number(value, units)
-    if found is None or math.isnan(found) or found < least:
+    number = _number(value, units)
+    if number is None or math.isnan(number) or number < least:
         raise DataError("Cluster", f"{name} is no such quantity", got=f"{name}={value!r}",
                         expected=expected)  # fmt: skip
-    return found
+    return number
 
 
 def _number(value: object, units: dict[str, float]) -> float | None:

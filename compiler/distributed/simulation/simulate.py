@@ -110,11 +110,13 @@ def _of(
 ) -> Simulation:  # fmt: skip
     """The simulation of the program that `write` returns for the cluster's workers."""
     start = time.perf_counter()
-    made = write(cluster.devices)
-    planned = _planned(made, options)
-    found = _simulated(planned, cluster, is_placed, name)
+    program = write(cluster.devices)
+    planned = _planned(program, options)
+    simulation = _simulated(planned, cluster, is_placed, name)
     took = time.perf_counter() - start
-    return Simulation(cluster, found.jobs, found.ran, name, alone or found.makespan, took)
+    return Simulation(
+        cluster, simulation.jobs, simulation.ran, name, alone or simulation.makespan, took
+    )
 
 
 def _simulated(planned: Planned, cluster: Cluster, is_placed: bool, name: str) -> Simulation:
@@ -142,10 +144,10 @@ def _planned(program: object, options: Options) -> Planned:
             # Results stay on the workers that have them, as those of programs that are run do.
             root = Sink(tuple(sharding.flat(sharding.laid_out(nodes).sources)))
         build = Build(root, options)
-        made = build.scheduled
-        works = {body: count(build.kernel(body).loops) for body in made.outlined.bodies}
+        scheduled = build.scheduled
+        works = {body: count(build.kernel(body).loops) for body in scheduled.outlined.bodies}
         programs = build.load()
-    return Planned(made.items, made.results, works, programs, time.perf_counter() - start)
+    return Planned(scheduled.items, scheduled.results, works, programs, time.perf_counter() - start)
 
 
 def _sweep(
@@ -166,10 +168,10 @@ def _sweep(
                 continue
             _tell(f"{name}: planning for {counted(workers, 'worker')}, {duration(1e9 * spent)}")
             one = alone[name]
-            made = one if workers == 1 else _of(
+            simulation = one if workers == 1 else _of(
                 write, cluster.of(workers), is_placed, options, name, one.makespan
             )  # fmt: skip
-            runs[name].append(made)
+            runs[name].append(simulation)
     _tell("")
     took = time.perf_counter() - start
     return Sweep(cluster, {name: tuple(rows) for name, rows in runs.items()},
@@ -189,11 +191,13 @@ def _doubled(most: int) -> list[int]:
     return sorted({*(n for n in powers if n <= most), most})
 
 
-def _numbers(given: Iterable[int]) -> list[int]:
+def _numbers(workers: Iterable[int]) -> list[int]:
     """Distinct numbers of workers in ascending order. Raises `DataError` for an invalid one."""
-    found = list(given)
-    wrong = next((n for n in found if isinstance(n, bool) or not isinstance(n, int) or n < 1), None)
-    if wrong is not None or not found:
+    numbers = list(workers)
+    wrong = next(
+        (n for n in numbers if isinstance(n, bool) or not isinstance(n, int) or n < 1), None
+    )
+    if wrong is not None or not numbers:
         raise DataError("simulate", "these are no numbers of workers",
-                        got=f"workers={found!r}", expected="(1, 2, 4, 8)")  # fmt: skip
-    return sorted(set(found))
+                        got=f"workers={numbers!r}", expected="(1, 2, 4, 8)")  # fmt: skip
+    return sorted(set(numbers))

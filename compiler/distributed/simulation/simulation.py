@@ -139,13 +139,13 @@ class Simulation(ShownAsText):
         return tuple(self._worker(place, by_lane[place]) for place in used)
 
     def _worker(self, lane: int, rows: list[tuple[Job, Ran]]) -> WorkerTime:
-        own = [(ran.start, ran.end) for job, ran in rows if job.kind == "compute"]
+        computing = [(ran.start, ran.end) for job, ran in rows if job.kind == "compute"]
         links = [(ran.start, ran.end) for job, ran in rows if job.kind == "transfer"]
-        busy, either = covered(own), covered([*own, *links])
+        busy, either = covered(computing), covered([*computing, *links])
         sent = sum(job.nbytes for job, _ in rows if job.sender == lane)
         received = sum(job.nbytes for job, _ in rows if job.lane == lane)
         return WorkerTime(
-            self.jobs.lanes[lane], busy, either - busy, self.makespan - either, len(own),
+            self.jobs.lanes[lane], busy, either - busy, self.makespan - either, len(computing),
             sent, received, self.jobs.peaks[lane],
         )  # fmt: skip
 
@@ -153,14 +153,14 @@ class Simulation(ShownAsText):
     def bars(self) -> tuple[Bar, ...]:
         """The bars of the picture: each job on its lane, a transfer on both lanes."""
         critical = {step.job for step in self.path if step.reason in ("compute", "transfer")}
-        found = []
+        bars = []
         for place, (job, ran) in enumerate(zip(self.jobs.jobs, self.ran, strict=True)):
             name = f"{job.nbytes:,} bytes of {job.name}" if job.nbytes else job.name
-            found += [
+            bars += [
                 Bar(lane, kind, ran.start, ran.end, name, job.items, place in critical)
                 for lane, kind in lanes_of(job).items()
             ]
-        return tuple(found)
+        return tuple(bars)
 
     def plot(self) -> str:
         """The lanes of the workers over time, as SVG; of many workers, the busiest."""

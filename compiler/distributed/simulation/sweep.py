@@ -68,8 +68,8 @@ class Sweep(ShownAsText):
         """The number of workers from which computation is no longer most of the critical path, and
         the kind that is; 0 and "" if there is none."""
         crossed = ((self.crossing(cut), "communication"), (self.overhead_crossing(cut), "overhead"))
-        found = [(at, what) for at, what in crossed if at is not None]
-        return min(found, key=lambda it: it[0], default=(0, ""))
+        crossings = [(at, what) for at, what in crossed if at is not None]
+        return min(crossings, key=lambda it: it[0], default=(0, ""))
 
     def plot(self) -> str:
         """Speed-up and efficiency over numbers of workers, as SVG."""
