@@ -1,8 +1,6 @@
 """Index arithmetic keeps its value for every value of the ranges, and becomes what it should."""
 
-import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ from compiler.core import dtypes
 from compiler.core.node import toposort
 from compiler.core.trace import Match, Provenance
 from compiler.loops import nodes
-from compiler.loops.coalesce import coalesce
 from compiler.loops.interpret import interpret
 from compiler.loops.nodes import Body, ScalarNode, alu, axis, const, index, linear
 from compiler.loops.simplify import simplify
@@ -202,38 +199,6 @@ def test_no_new_divisions(name: str) -> None:
         counts = [sum(getattr(n, "op", "") in ("idiv", "mod") for n in toposort([form]))
                   for form in forms(body)]  # fmt: skip
         assert counts == sorted(counts, reverse=True)
-
-
-def collapsed(value: Callable[[ScalarNode, ScalarNode], ScalarNode]) -> list[nodes.Range]:
-    """The loops left of out[i0*6 + i1] = value(i0, i1)."""
-    out, inside = nodes.Argument((), 0, i64, 24, True), linear((I0, I1), (4, 6))
-    body = coalesce(
-        simplify(Body((nodes.Store((out, inside, value(I0, I1), I0, I1)),)), Provenance()),
-        Provenance(),
-    )
-    return list(body.sources[0].ranges)
-
-
-def test_loops_no_index_tells_apart_are_joined() -> None:
-    (joined,) = collapsed(lambda a, b: nodes.Load((IN, add(times(a, 6), b))))
-    assert joined.extent == 24
-
-
-def test_loops_an_index_tells_apart_are_kept() -> None:
-    assert collapsed(lambda a, b: nodes.Load((IN, add(times(b, 4), a)))) == [I0, I1]
-
-
-@pytest.mark.parametrize("extents", list(itertools.product((0, 1, 3), repeat=2)))
-def test_an_index_that_is_one_of_the_loops_is_kept(extents: tuple[int, int]) -> None:
-    """With an empty or single outer loop the index is the inner range itself."""
-    loops = tuple(axis(n, number, "normal") for number, n in enumerate(extents))
-    out = nodes.Argument((), 0, i64, math.prod(extents), True)
-    body = Body((nodes.Store((out, linear(loops, extents), index(7), *loops)),))
-    provenance: Provenance[Any] = Provenance()
-    result = coalesce(simplify(body, provenance), provenance)
-    found = np.zeros(math.prod(extents), np.int64)
-    interpret(result, [found])
-    assert found.tolist() == [7] * math.prod(extents)
 
 
 def test_axes_of_one_element_cost_nothing_under_a_predicate() -> None:
