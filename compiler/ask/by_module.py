@@ -139,7 +139,7 @@ class ByModule(ShownAsText):
     passes: tuple[str, ...]
     rows: tuple[Account, ...]
     parts: "list[Parts]" = field(repr=False)
-    """Of each item."""
+    """The shares of each item, by module."""
     is_measured: bool
     has_code: bool
 
@@ -278,7 +278,7 @@ class Share:
     moved: float = 0.0
 
     def add(self, other: "Share", part: float = 1.0) -> None:
-        """So much more of an item."""
+        """Add a part of another share."""
         self.time += part * other.time
         self.operations += part * other.operations
         self.moved += part * other.moved

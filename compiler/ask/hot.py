@@ -170,7 +170,7 @@ def _watched(kernel: Watched, program: CpuProgram, calls: Sequence[list[int]]) -
 
 
 def _measured(kernel: Watched, program: CpuProgram, calls: Sequence[list[int]]) -> Hot:
-    """By samples of where the kernel is."""
+    """The shares by samples of the kernel's position."""
     refuse_without_samples()
     code = marked.marked(kernel.source, kernel.level, kernel.listing)
     again = program.of_code(code.code)
@@ -189,7 +189,7 @@ def _measured(kernel: Watched, program: CpuProgram, calls: Sequence[list[int]]) 
 def _estimated(
     kernel: Watched, program: CpuProgram, calls: Sequence[list[int]], why: str
 ) -> Hot:
-    """By how often each block is run, and what its instructions cost."""
+    """The shares by the number of runs of each block and the cost of its instructions."""
     costs, listing = kernel.costs(), kernel.listing
     counts = np.zeros(len(listing.flow.blocks), np.int64)
     code = marked.counted(kernel.source, kernel.level, listing, counts.ctypes.data)

@@ -202,7 +202,7 @@ class Measurement(Stage):
 
 
 def _rate(amount: int, ns: float) -> str:
-    """So much in a nanosecond, three digits; "" where there is nothing."""
+    """A rate per nanosecond, three digits; "" if it is 0."""
     return f"{amount / ns:.3g}" if amount and ns else ""
 
 

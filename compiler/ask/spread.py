@@ -90,7 +90,7 @@ class Tally:
         self.shared = [0.0] * len(spread.modules.rows)
 
     def add(self, held: Held, amount: float = 1) -> None:
-        """So much more is in these modules."""
+        """Add an amount to these modules and those around them."""
         for row, is_shared in self._spread.around(held):
             self.counts[row] += amount
             self.shared[row] += amount * is_shared

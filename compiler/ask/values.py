@@ -35,7 +35,7 @@ from compiler.stages.stages import ProgramStages
 
 Array = np.ndarray[Any, Any]
 MOST_ELEMENTS = 1 << 22
-"""Of one value that is kept: 32 MB of float64, a bound on memory."""
+"""The most elements of a value that is kept: 32 MB of float64, a bound on memory."""
 
 
 def values(program: ProgramStages, outlined: Outlined) -> dict[str, Array]:

@@ -108,7 +108,7 @@ def _name_of(rule: str | Rule) -> str:
 
 
 def _elsewhere(passes: tuple[PassRecord, ...], record: PassRecord, node: str | Node) -> str:
-    """In which other pass a node can be found."""
+    """Another pass in which a node can be found, in words."""
     same = [r for r in passes if (r.stage, r.kernel) == (record.stage, record.kernel)]
     other = next((r for r in same if _in_record(r, node) is not None), None)
     if other is None:

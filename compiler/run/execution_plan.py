@@ -144,7 +144,7 @@ class ExecutionPlan:
 
     @located
     def _run(self, inputs: Given, variables: Values | None) -> list[Array]:
-        """As `run`, whatever is to be done."""
+        """The results as of `run`, by the general path."""
         by_place = self.feed.by_place(inputs)
         is_variable = variables or self.feed.bindings.variables
         values = self.feed.values(by_place, variables or {}) if is_variable else {}

@@ -394,5 +394,5 @@ class ProgramStages:
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
-        """Of each stage how many lines lead back to the program, and which do not, with why."""
+        """For each stage, the number of lines that lead back to the program; others with why."""
         return coverage((*self.stages, *self.optimized, *self.assembly))

@@ -31,7 +31,7 @@ assert MUTEX + MOST_BYTES == CONDITION and CONDITION + MOST_BYTES <= POOL_BYTES
 STEP_BYTES = 40
 """thunk, offset of the arguments, tasks, number of the first one, most threads."""
 MOST_TASKS = 2**16 - 1
-"""Of one step: the greatest number that `low` and `high` hold."""
+"""The most tasks of one step: the greatest number that `low` and `high` hold."""
 MOST_WORKERS = 255
 
 

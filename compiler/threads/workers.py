@@ -37,7 +37,7 @@ against 19 µs while the worker spins, 94 against 32 if it fell asleep 100 µs b
 spinning 56 against 31 even in direct succession (the same machine, busy with other work,
 2026-11-23)."""
 STACK_BYTES = 16 * 2**20
-"""Of the thread of a worker. A choice, no measurement."""
+"""The stack of a worker's thread. A choice, no measurement."""
 Words: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
