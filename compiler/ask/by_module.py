@@ -140,6 +140,8 @@ class ByModule(ShownAsText):
     rows: tuple[Account, ...]
     parts: "list[Parts]" = field(repr=False)
     """The shares of each item, by module."""
+    held: Spread = field(repr=False)
+    """The modules of every entity."""
     is_measured: bool
     has_code: bool
 
@@ -246,7 +248,7 @@ def by_module(
         for at, row in enumerate(program.modules.rows)
     )  # fmt: skip
     names = tuple(record.name for record in records)
-    return ByModule(program.modules, names, rows, parts, is_measured, with_code)
+    return ByModule(program.modules, names, rows, parts, held, is_measured, with_code)
 
 
 def codes(program: ProgramStages) -> list[Code]:

@@ -15,7 +15,7 @@ stand together, `…` is in the place of others.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from compiler.ask.by_module import Account, by_module, item_parts, spread
+from compiler.ask.by_module import Account, ByModule, by_module
 from compiler.ask.spread import NOWHERE, Held, Spread
 from compiler.core.errors import DataError
 from compiler.core.printable import ShownAsText, printout
@@ -118,10 +118,10 @@ def module_trace(program: ProgramStages, module: str, to: str) -> ModuleTrace:
     modules = program.modules
     at = modules.find(module, "trace")
     reaches_code = bool(PER_KERNEL.intersection(stages))
-    held = spread(program, is_whole=reaches_code)
     accounts = by_module(program, with_code=reaches_code)
+    held = accounts.held
     of_lines, kernels = _of_lines(program, held), {it.name for it in accounts.rows[at].kernels}
-    _settle(program, held)
+    _settle(program, accounts)
     traced = tuple(
         _traced(name, part, at, of_lines if name == "source" else held)
         for name in stages for part in _parts(program, name)
@@ -130,12 +130,12 @@ def module_trace(program: ProgramStages, module: str, to: str) -> ModuleTrace:
     return ModuleTrace(accounts.rows[at], accounts.passes, stages, traced)
 
 
-def _settle(program: ProgramStages, held: Spread) -> None:
+def _settle(program: ProgramStages, accounts: ByModule) -> None:
     """Items, and the calls that they run, are of those modules whose work they do."""
     schedule = program.schedule
-    for item, parts in enumerate(item_parts(program, held)):
+    for item, parts in enumerate(accounts.parts):
         for entity in (schedule.entity(item), *schedule.parents[item]):
-            held.settle(entity, frozenset(parts))
+            accounts.held.settle(entity, frozenset(parts))
 
 
 def _of_lines(program: ProgramStages, held: Spread) -> Spread:
