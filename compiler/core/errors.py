@@ -1,5 +1,5 @@
-"""Errors, each a small page: operation, what is wrong, got / expected, the calls that led to the
-user's line, that line, a hint.
+"""Errors. A message has the operation, the problem, got / expected, the calls that led to the
+user's line, that line, and a hint.
 
     CompileError              every error this package raises on purpose
       ShapeError  DTypeError  AxisError  SizeError  DataError     the user's input
@@ -12,8 +12,8 @@ user's line, that line, a hint.
       NameMistake                                                 a name that does not exist
       InternalError                                               ours: a broken invariant
 
-A notebook shows an error of the user's as this page and the user's own lines; one of ours comes
-with its traceback.
+For an error of the user's, a notebook shows this message and the user's own lines; an internal
+error has its traceback.
 """
 
 import functools
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class CompileError(Exception):
-    """Base of all errors; `str` gives the whole page, the fields give its parts."""
+    """Base of all errors; `str` is the whole message, the fields are its parts."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class CompileError(Exception):
         self.expected = expected
         self.hint = hint
         self.origin = origin or current()
-        super().__init__(self._page())
+        super().__init__(self._message())
 
     def locate(self, origin: Origin) -> None:
         """Say where it happened, unless that is known."""
         if self.origin is None:
             self.origin = origin
-            self.args = (self._page(),)
+            self.args = (self._message(),)
 
-    def _page(self) -> str:
+    def _message(self) -> str:
         """The message: one line, then the parts that are known, indented."""
         parts = [f"{self.operation}: {self.problem}"]
         where = self.origin.address if self.origin else ""
@@ -90,7 +90,7 @@ class Mistake(CompileError):
         """The lines that IPython shows instead of a traceback; `%debug` still has all of it."""
         calls = {it.address: it.text for it in reversed(users_lines(self.__traceback__))}
         for it in (self.origin, *self.origin.callers) if self.origin else ():
-            calls.pop(it.address, None)  # the page has it
+            calls.pop(it.address, None)  # the message has it
         rows = printout(f"  called at {place}  {text}" for place, text in calls.items())
         return [f"{type(self).__name__}: {self}", rows][: 1 + bool(calls)]
 

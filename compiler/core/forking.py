@@ -41,11 +41,11 @@ def lock() -> "Lock":
 
 
 PAUSE = 0.001
-"""Seconds between two looks at a barrier that is closed, or that threads are behind. A choice."""
+"""Seconds between checks of a closed barrier. A choice."""
 
 
-class Gate:
-    """Threads are inside together; `close` waits until no other one is, and keeps others out."""
+class Barrier:
+    """Several threads may be inside; `close` waits until all others left, and keeps them out."""
 
     def __init__(self) -> None:
         self._visits = Visits()
@@ -54,7 +54,7 @@ class Gate:
 
     @contextlib.contextmanager
     def passed(self) -> Iterator[None]:
-        """Inside, as soon as the barrier is open."""
+        """A context inside the barrier; entering waits until it is open."""
         number = next(self._visits.numbers)
         try:
             while not self._is_let_in(number):

@@ -1,4 +1,4 @@
-"""Arguments of public calls: one mechanism for all their names, and a page for those that misfit.
+"""Arguments of public calls: one mechanism for their names, and the error for wrong arguments.
 
     x.sum(axis=1, keepdims=True)    NumPy's names
     x.sum(dim=1, keepdim=True)      PyTorch's
@@ -130,7 +130,8 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def program_call(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a public function that makes no nodes: as `located`, with pages for misfits."""
+    """Decorate a public function that makes no nodes: as `located`, with errors for wrong
+    arguments."""
     call = Call(function.__name__, inspect.signature(function))
 
     @functools.wraps(function)
@@ -147,7 +148,7 @@ def program_call(function: Callable[P, R]) -> Callable[P, R]:
 
 def constructor(function: Callable[P, None]) -> Callable[P, None]:
     """Decorate the `__init__` of a class: its arguments may have the names that PyTorch gives
-    them, and what misfits has a page that names the class."""
+    them, and the error for wrong arguments names the class."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -215,7 +216,7 @@ class Call:
         return args, arguments
 
     def misfit(self, args: Args, passed: Mapping[str, Any], words: str) -> DataError:
-        """The page for arguments that do not fit; `words` is what Python says of them."""
+        """The error for wrong arguments; `words` is the text of Python's own."""
         named = {own_name(name, self.names): name for name in passed}
         unknown = [name for ours, name in named.items() if ours not in self.names]
         if unknown:

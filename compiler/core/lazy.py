@@ -13,7 +13,7 @@ from typing import Any
 
 from compiler.core import forking, garbage
 
-_imports = forking.Gate()
+_imports = forking.Barrier()
 _own = threading.local()
 forking.around(_imports.close, _imports.open, is_first=True)
 

@@ -18,7 +18,7 @@ from llvmlite.binding import ffi
 from compiler.core import forking
 
 Functions = tuple[Any, Any]
-_GATE = forking.Gate()
+_BARRIER = forking.Barrier()
 ASSEMBLY, OBJECT = 0, 1
 """LLVM's numbers for the two forms of machine code."""
 
@@ -48,7 +48,7 @@ def run_passes(passes: Any, module: Any, builder: Any) -> None:
     if functions is None:
         passes.run(module, builder)
     else:
-        with _GATE.passed():
+        with _BARRIER.passed():
             functions[0](passes, module, builder)
 
 
@@ -71,7 +71,7 @@ def _emit(machine: Any, module: Any, kind: int) -> bytes:
     functions = _functions()
     assert functions is not None
     with ffi.OutputString() as problem:
-        with _GATE.passed():
+        with _BARRIER.passed():
             buffer = functions[1](machine, module, kind, problem)
         if not buffer:
             raise RuntimeError(str(problem))
@@ -89,4 +89,4 @@ def _let_in() -> None:
 _LOCK: Any = getattr(ffi.lib, "_lock", contextlib.nullcontext())
 # before a fork, what runs without llvmlite's lock ends first, then what runs with it
 forking.around(_LOCK.__enter__, _let_in)
-forking.around(_GATE.close, _GATE.open)
+forking.around(_BARRIER.close, _BARRIER.open)

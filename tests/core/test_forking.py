@@ -165,30 +165,30 @@ def test_what_another_thread_held_is_free_in_a_child() -> None:
 
 
 def test_a_gate_closes_when_nobody_is_inside() -> None:
-    gate, order = forking.Gate(), []
+    barrier, order = forking.Barrier(), []
     inside, leave = threading.Event(), threading.Event()
 
     def stay() -> None:
-        with gate.passed():
+        with barrier.passed():
             inside.set()
             leave.wait()
             order.append("left")
 
     def enter() -> None:
-        with gate.passed():
+        with barrier.passed():
             order.append("entered")
 
     first = threading.Thread(target=stay)
     first.start()
     inside.wait()
     threading.Timer(0.05, leave.set).start()
-    gate.close()
+    barrier.close()
     assert order == ["left"]
     second = threading.Thread(target=enter)
     second.start()
     second.join(0.05)
     assert order == ["left"]
-    gate.open()
+    barrier.open()
     second.join()
     assert order == ["left", "entered"]
     first.join()

@@ -33,7 +33,7 @@ def swept(region: Region, check: Callable[[], None]) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_gate_can_be_closed_after_an_exception_at_any_call() -> None:
-    gate = forking.Gate()
+    gate = forking.Barrier()
 
     def close_and_open() -> None:
         gate.close()
@@ -91,7 +91,7 @@ def test_a_visit_is_over_with_its_thread() -> None:
 
 
 def test_a_fork_that_is_interrupted_while_it_waits_closes_the_gate_first() -> None:
-    gate, tries = forking.Gate(), []
+    gate, tries = forking.Barrier(), []
 
     class Interrupted(BaseException):
         pass
