@@ -25,48 +25,33 @@ Args: TypeAlias = tuple[Any, ...]
 
 SYNONYMS = (
     ("axis", "dim", "axes", "dims"),
-    ("affine", "elementwise_affine"),
     ("axes", "axis", "dims", "order"),
     ("axis1", "dim1"),
     ("axis2", "dim2"),
-    ("channels", "num_features", "num_channels"),
     ("classes", "num_classes"),
     ("correction", "ddof"),
-    ("count", "num", "steps", "chunks"),
     ("counts", "repeats", "reps"),
-    ("decay", "weight_decay"),
     ("diagonal", "offset", "k"),
     ("end", "end_dim"),
     ("first", "axis1", "dim0"),
-    ("groups", "num_groups"),
-    ("heads", "num_heads"),
-    ("hidden", "hidden_size"),
     ("index", "indices"),
-    ("inputs", "in_features", "in_channels", "input_size"),
     ("keepdim", "keepdims"),
-    ("layers", "num_layers"),
+    ("lr", "learning_rate"),
     ("max", "a_max"),
-    ("most", "max_norm", "clip_value"),
     ("min", "a_min"),
+    ("num", "steps"),
     ("ord", "p"),
     ("order", "axes", "dims"),
     ("other", "b"),
-    ("outputs", "out_features", "out_channels"),
-    ("padding", "padding_idx"),
     ("parameters", "params"),
-    ("rate", "lr", "learning_rate"),
-    ("rows", "num_embeddings"),
     ("second", "axis2", "dim1"),
-    ("shape", "size", "newshape", "sizes", "normalized_shape"),
+    ("shape", "size", "newshape", "sizes"),
     ("shifts", "shift"),
-    ("size", "kernel_size"),
     ("sizes", "split_size_or_sections", "split_size"),
-    ("slope", "negative_slope"),
     ("start", "start_dim"),
     ("times", "k"),
     ("value", "fill_value"),
     ("values", "v"),
-    ("width", "embedding_dim", "embed_dim", "normalized_shape"),
 )
 """Names under which NumPy and PyTorch have one and the same argument."""
 
@@ -83,9 +68,33 @@ MEANT = {
 """Our spelling of other libraries' arguments."""
 
 RENAMED = {
+    "affine": "elementwise_affine",
+    "channels": "num_features num_channels",
+    "count": "num chunks n total_steps warmup_steps",
+    "decay": "weight_decay",
+    "every": "step_size",
+    "factor": "gamma",
+    "first": "div_factor",
+    "groups": "num_groups",
+    "heads": "num_heads",
+    "hidden": "hidden_size",
+    "inputs": "in_features in_channels input_size",
+    "last": "final_factor final_div_factor",
+    "layers": "num_layers",
+    "most": "max_norm clip_value",
+    "outputs": "out_features out_channels",
+    "padding": "padding_idx",
+    "rate": "lr",
+    "rest": "after",
+    "rising": "pct_start",
+    "rows": "num_embeddings",
+    "shape": "normalized_shape",
+    "size": "kernel_size output_size",
+    "slope": "negative_slope",
     "to": "destination",
+    "width": "embedding_dim embed_dim normalized_shape",
 }
-"""Earlier names of arguments, and today's."""
+"""Earlier names of arguments, and today's: those of NumPy and PyTorch."""
 
 _FLAGS = ("keepdim", "descending", "largest")
 """Arguments that are true or false; a number in their place was meant for another argument."""
@@ -97,6 +106,12 @@ def own_name(name: str, names: Sequence[str]) -> str:
         return name
     rows = [row for row in SYNONYMS if name in row]
     return next((each for row in rows for each in row if each in names), name)
+
+
+def renamed(name: str, names: Sequence[str]) -> str:
+    """The hint for an argument's earlier `name`; "" if none of `names` was called so."""
+    today = next((each for each in RENAMED.get(name, "").split() if each in names), "")
+    return f"{name} was renamed: write {today}=" if today else ""
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
@@ -225,7 +240,7 @@ class Call:
             return DataError(
                 self.operation, f"there is no argument {name}",
                 got=f"{name}={_short(passed[name])}", expected=self.written,
-                hint=self._meant(name) or nearest(name, names),
+                hint=renamed(name, names) or MEANT.get(name) or nearest(name, names),
             )  # fmt: skip
         try:
             self.signature.bind(*args, **dict.fromkeys(named))
@@ -234,11 +249,6 @@ class Call:
         shown = [*map(_short, args[self.bound :]), *(f"{n}={_short(passed[n])}" for n in passed)]
         return DataError(self.operation, words, got=f"{self.operation}({', '.join(shown)})",
                          expected=self.written)  # fmt: skip
-
-    def _meant(self, name: str) -> str:
-        """The way to write an argument that the operation has under another name, or not at all."""
-        today = RENAMED.get(name)
-        return f"{name} was renamed: write {today}=" if today in self.names else MEANT.get(name, "")
 
     @property
     def written(self) -> str:

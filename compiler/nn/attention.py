@@ -23,16 +23,17 @@ class MultiheadAttention(Module):
 
     @constructor
     def __init__(
-        self, width: int, heads: int, dropout: float = 0.0, bias: bool = True,
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
         batch_first: bool = True, dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
-        if heads < 1 or width % heads:
+        if num_heads < 1 or embed_dim % num_heads:
             raise ShapeError("MultiheadAttention", "the width does not divide into heads",
-                             got=f"{width} and {heads} heads", expected="a multiple")  # fmt: skip
-        self.heads, self.dropout, self.batch_first = heads, dropout, batch_first
-        self.in_proj_weight = initial.xavier((3 * width, width), dtype)
-        self.in_proj_bias = initial.full((3 * width,), 0.0, dtype) if bias else None
-        self.out_proj = Linear(width, width, bias, dtype)
+                             got=f"{embed_dim} and {num_heads} heads",
+                             expected="a multiple")  # fmt: skip
+        self.heads, self.dropout, self.batch_first = num_heads, dropout, batch_first
+        self.in_proj_weight = initial.xavier((3 * embed_dim, embed_dim), dtype)
+        self.in_proj_bias = initial.full((3 * embed_dim,), 0.0, dtype) if bias else None
+        self.out_proj = Linear(embed_dim, embed_dim, bias, dtype)
 
     def forward(
         self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None,

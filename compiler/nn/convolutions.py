@@ -18,26 +18,27 @@ class _Convolution(Module):
     is_transposed: ClassVar[bool] = False
 
     def __init__(
-        self, inputs: int, outputs: int, size: Numbers, bias: bool, groups: int, dtype: object,
-        **given: Any,
+        self, in_channels: int, out_channels: int, kernel_size: Numbers, bias: bool, groups: int,
+        dtype: object, **given: Any,
     ) -> None:  # fmt: skip
-        if groups < 1 or inputs % groups or outputs % groups:
+        if groups < 1 or in_channels % groups or out_channels % groups:
             raise DataError(type(self).__name__, "the channels do not fit into groups",
-                            got=f"{inputs} to {outputs}, {groups} groups",
+                            got=f"{in_channels} to {out_channels}, {groups} groups",
                             expected="multiples of the groups")  # fmt: skip
-        sizes = (size,) * self.axes if isinstance(size, int) else tuple(size)
+        sizes = (kernel_size,) * self.axes if isinstance(kernel_size, int) else tuple(kernel_size)
         if len(sizes) != self.axes or min(sizes) < 1:
-            raise DataError(type(self).__name__, "no such window", got=str(size),
+            raise DataError(type(self).__name__, "no such window", got=str(kernel_size),
                             expected=f"one size, or {self.axes}, of 1 or more")  # fmt: skip
-        first, second = (inputs, outputs) if self.is_transposed else (outputs, inputs)
+        channels = (in_channels, out_channels)
+        first, second = channels if self.is_transposed else reversed(channels)
         shape = (first, second // groups, *sizes)
         count = math.prod(shape[1:])
         self.weight = initial.uniform(shape, count, dtype)
-        self.bias = initial.uniform((outputs,), count, dtype) if bias else None
+        self.bias = initial.uniform((out_channels,), count, dtype) if bias else None
         self._given = {**given, "groups": groups}
 
     def forward(self, x: Tensor) -> Tensor:
-        """The convolved input, [n, outputs, …]."""
+        """The convolved input, [n, out_channels, …]."""
         name = f"conv_transpose{self.axes}d" if self.is_transposed else f"conv{self.axes}d"
         made: Tensor = getattr(x, name)(self.weight, self.bias, **self._given)
         return made
@@ -46,11 +47,11 @@ class _Convolution(Module):
 class _Straight(_Convolution):
     @constructor
     def __init__(
-        self, inputs: int, outputs: int, size: Numbers, stride: Numbers = 1,
+        self, in_channels: int, out_channels: int, kernel_size: Numbers, stride: Numbers = 1,
         padding: Any = 0, dilation: Numbers = 1, groups: int = 1, bias: bool = True,
         dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
-        super().__init__(inputs, outputs, size, bias, groups, dtype, stride=stride,
+        super().__init__(in_channels, out_channels, kernel_size, bias, groups, dtype, stride=stride,
                          padding=padding, dilation=dilation)  # fmt: skip
 
 
@@ -59,32 +60,32 @@ class _Transposed(_Convolution):
 
     @constructor
     def __init__(
-        self, inputs: int, outputs: int, size: Numbers, stride: Numbers = 1, padding: Any = 0,
-        output_padding: Numbers = 0, groups: int = 1, bias: bool = True, dilation: Numbers = 1,
-        dtype: object = initial.FLOAT,
+        self, in_channels: int, out_channels: int, kernel_size: Numbers, stride: Numbers = 1,
+        padding: Any = 0, output_padding: Numbers = 0, groups: int = 1, bias: bool = True,
+        dilation: Numbers = 1, dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
-        super().__init__(inputs, outputs, size, bias, groups, dtype, stride=stride,
+        super().__init__(in_channels, out_channels, kernel_size, bias, groups, dtype, stride=stride,
                          padding=padding, output_padding=output_padding,
                          dilation=dilation)  # fmt: skip
 
 
 class Conv1d(_Straight):
-    """Convolution of [n, inputs, l] to [n, outputs, l']: `Tensor.conv1d` with parameters `weight`,
-    `bias`."""
+    """Convolution of [n, in_channels, l] to [n, out_channels, l']: `Tensor.conv1d` with parameters
+    `weight`, `bias`."""
 
     axes = 1
 
 
 class Conv2d(_Straight):
-    """Convolution of [n, inputs, h, w] to [n, outputs, h', w']: `Tensor.conv2d` with parameters
-    `weight`, `bias`."""
+    """Convolution of [n, in_channels, h, w] to [n, out_channels, h', w']: `Tensor.conv2d` with
+    parameters `weight`, `bias`."""
 
     axes = 2
 
 
 class Conv3d(_Straight):
-    """Convolution of [n, inputs, d, h, w] to [n, outputs, d', h', w']: `Tensor.conv3d` with
-    parameters `weight`, `bias`."""
+    """Convolution of [n, in_channels, d, h, w] to [n, out_channels, d', h', w']: `Tensor.conv3d`
+    with parameters `weight`, `bias`."""
 
     axes = 3
 

@@ -14,18 +14,19 @@ from compiler.tensors.writing import assign_together
 
 
 class LayerNorm(Module):
-    """Layer normalisation over the last axes, of `shape`: (x - mean) / sqrt(variance + eps) *
-    `weight` + `bias`, both of that shape."""
+    """Layer normalisation over the last axes, of `normalized_shape`: (x - mean) / sqrt(variance +
+    eps) * `weight` + `bias`, both of that shape."""
 
     @constructor
     def __init__(
-        self, shape: int | Sequence[int], eps: float = 1e-5, affine: bool = True,
-        bias: bool = True, dtype: object = initial.FLOAT,
+        self, normalized_shape: int | Sequence[int], eps: float = 1e-5,
+        elementwise_affine: bool = True, bias: bool = True, dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
-        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        extents = [normalized_shape] if isinstance(normalized_shape, int) else normalized_shape
+        self.shape = tuple(extents)
         self.eps = eps
-        self.weight = initial.full(self.shape, 1.0, dtype) if affine else None
-        self.bias = initial.full(self.shape, 0.0, dtype) if affine and bias else None
+        self.weight = initial.full(self.shape, 1.0, dtype) if elementwise_affine else None
+        self.bias = initial.full(self.shape, 0.0, dtype) if elementwise_affine and bias else None
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input, with its shape."""
@@ -36,12 +37,14 @@ class LayerNorm(Module):
 
 class RMSNorm(Module):
     """Root-mean-square normalisation: x / sqrt(mean of x² + eps) over the last axis, times `weight`
-    [width]."""
+    [normalized_shape]."""
 
     @constructor
-    def __init__(self, width: int, eps: float = 1e-6, dtype: object = initial.FLOAT) -> None:
+    def __init__(
+        self, normalized_shape: int, eps: float = 1e-6, dtype: object = initial.FLOAT
+    ) -> None:
         self.eps = eps
-        self.weight = initial.full((width,), 1.0, dtype)
+        self.weight = initial.full((normalized_shape,), 1.0, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input, with its shape."""
@@ -49,17 +52,17 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Group normalisation: [n, channels, …] with the channels of each of `groups` groups normalised
-    together."""
+    """Group normalisation: [n, num_channels, …] with the channels of each of `num_groups` groups
+    normalised together."""
 
     @constructor
     def __init__(
-        self, groups: int, channels: int, eps: float = 1e-5, affine: bool = True,
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
         dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
-        self.groups, self.eps = groups, eps
-        self.weight = initial.full((channels,), 1.0, dtype) if affine else None
-        self.bias = initial.full((channels,), 0.0, dtype) if affine else None
+        self.groups, self.eps = num_groups, eps
+        self.weight = initial.full((num_channels,), 1.0, dtype) if affine else None
+        self.bias = initial.full((num_channels,), 0.0, dtype) if affine else None
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input, with its shape."""
@@ -71,14 +74,14 @@ class _BatchNorm(Module):
 
     @constructor
     def __init__(
-        self, channels: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
         dtype: object = initial.FLOAT,
     ) -> None:  # fmt: skip
         self.eps, self.momentum = eps, momentum
-        self.weight = initial.full((channels,), 1.0, dtype) if affine else None
-        self.bias = initial.full((channels,), 0.0, dtype) if affine else None
-        self.running_mean = initial.state((channels,), 0.0, dtype)
-        self.running_var = initial.state((channels,), 1.0, dtype)
+        self.weight = initial.full((num_features,), 1.0, dtype) if affine else None
+        self.bias = initial.full((num_features,), 0.0, dtype) if affine else None
+        self.running_mean = initial.state((num_features,), 0.0, dtype)
+        self.running_var = initial.state((num_features,), 1.0, dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """The normalised input. In training mode it uses the statistics of the batch, and the

@@ -16,18 +16,19 @@ class _Recurrent(Module):
 
     @constructor
     def __init__(
-        self, inputs: int, hidden: int, layers: int = 1, bias: bool = True,
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
         dtype: object = initial.FLOAT, batch_first: bool = True,
     ) -> None:  # fmt: skip
-        self.hidden, self.layers, self.batch_first = hidden, layers, batch_first
-        rows = self.gates * hidden
-        for layer in range(layers):
-            width = hidden if layer else inputs
+        self.hidden, self.layers, self.batch_first = hidden_size, num_layers, batch_first
+        rows = self.gates * hidden_size
+        for layer in range(num_layers):
+            width = hidden_size if layer else input_size
             own = vars(self)
-            for name, columns in ((f"weight_ih_l{layer}", width), (f"weight_hh_l{layer}", hidden)):
-                own[name] = initial.uniform((rows, columns), hidden, dtype)
+            for part, columns in (("ih", width), ("hh", hidden_size)):
+                name = f"weight_{part}_l{layer}"
+                own[name] = initial.uniform((rows, columns), hidden_size, dtype)
             for name in (f"bias_ih_l{layer}", f"bias_hh_l{layer}"):
-                own[name] = initial.uniform((rows,), hidden, dtype) if bias else None
+                own[name] = initial.uniform((rows,), hidden_size, dtype) if bias else None
 
     def forward(self, x: Tensor, state: Any = None) -> tuple[Tensor, Any]:
         """The hidden states of the last layer [n, l, hidden], and the final state of all layers.

@@ -1,6 +1,6 @@
 """Optimisers: they update parameters in place by the collected gradients.
 
-    optimizer = optim.AdamW(model.parameters(), rate=1e-3)
+    optimizer = optim.AdamW(model.parameters(), lr=1e-3)
     loss.backward()
     optimizer.step()
     optimizer.zero_grad()

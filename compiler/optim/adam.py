@@ -10,8 +10,8 @@ from compiler.tensor import Tensor
 
 
 class Adam(Optimizer):
-    """Adam: p - rate * m / (sqrt(v) + eps), with running means m of gradients and v of their
-    squares, each divided by 1 - beta^count (bias correction). Weight decay adds `decay` times p to
+    """Adam: p - lr * m / (sqrt(v) + eps), with running means m of gradients and v of their squares,
+    each divided by 1 - beta^count (bias correction). Weight decay adds `weight_decay` times p to
     the gradient."""
 
     names = ("mean", "square")
@@ -20,20 +20,20 @@ class Adam(Optimizer):
 
     @constructor
     def __init__(
-        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 0.0,
+        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
     ) -> None:  # fmt: skip
         if not all(0 <= beta < 1 for beta in betas):
             raise DataError(type(self).__name__, "the betas are out of range", got=f"betas {betas}",
                             expected="two numbers from 0 to below 1")  # fmt: skip
-        super().__init__(parameters, rate=rate, betas=betas, eps=eps, decay=decay)
+        super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
 
     def update(
         self, p: Tensor, grad: Tensor, kept: dict[str, Tensor], rate: Tensor, count: Tensor,
         **options: Any,
     ) -> tuple[Tensor, dict[str, Tensor]]:  # fmt: skip
         """The next value of p and of its state, by the rule of the class."""
-        (first, second), decay = options["betas"], options["decay"]
+        (first, second), decay = options["betas"], options["weight_decay"]
         if decay and self.decays_apart:
             p = p * (1 - rate * decay).cast(p.dtype)
         elif decay:
@@ -48,13 +48,14 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay: p is first multiplied by 1 - rate * decay."""
+    """Adam with decoupled weight decay: p is first multiplied by
+    1 - lr * weight_decay."""
 
     decays_apart = True
 
     @constructor
     def __init__(
-        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], rate: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, decay: float = 1e-2,
+        self, parameters: Iterable[Tensor] | Sequence[Mapping[str, Any]], lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 1e-2,
     ) -> None:  # fmt: skip
-        super().__init__(parameters, rate, betas, eps, decay)
+        super().__init__(parameters, lr, betas, eps, weight_decay)

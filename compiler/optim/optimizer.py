@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.core.errors import DataError, located
-from compiler.core.keywords import own_name
+from compiler.core.errors import DataError, Renamed, located
+from compiler.core.keywords import own_name, renamed
 from compiler.core.modules import in_module
 from compiler.nn import initial
 from compiler.nn.module import forget_gradients, load_state
@@ -19,18 +19,20 @@ from compiler.tensors.writing import assign_together
 class Group:
     """Parameters that share options. The rate is a tensor, so that it may change."""
 
+    rate = Renamed("lr")
+
     def __init__(self, parameters: list[Tensor], options: Mapping[str, Any]) -> None:
         self.parameters = parameters
         self.options = dict(options)
-        self.tensor = initial.state((), float(self.options.pop("rate")), "float64")
+        self.tensor = initial.state((), float(self.options.pop("lr")), "float64")
 
     @property
-    def rate(self) -> float:
+    def lr(self) -> float:
         """The learning rate."""
         return float(self.tensor.item())
 
-    @rate.setter
-    def rate(self, value: float) -> None:
+    @lr.setter
+    def lr(self, value: float) -> None:
         self.tensor.assign(np.array(value, np.float64)).realize()  # an input: compiled once
 
 
@@ -39,6 +41,7 @@ class Optimizer:
 
     names: ClassVar[tuple[str, ...]] = ()
     """Names of the state tensors of each parameter; they have its shape and start as 0."""
+    rate = Renamed("lr")
 
     @located
     def __init__(
@@ -57,8 +60,9 @@ class Optimizer:
             self._check(own, met)
             rest = {own_name(n, [*options]): value for n, value in row.items() if n != "params"}
             if unknown := rest.keys() - options.keys():
+                hint = next(filter(None, (renamed(name, [*options]) for name in unknown)), "")
                 raise self._refusal("there is no such option", ", ".join(sorted(unknown)),
-                                    ", ".join(options))  # fmt: skip
+                                    ", ".join(options), hint)  # fmt: skip
             self.groups.append(Group(own, {**options, **rest}))
         if not met:
             raise self._refusal("there are no parameters", "0 tensors", "1 or more")
@@ -90,16 +94,16 @@ class Optimizer:
                 raise self._refusal(f"parameter {place} occurs twice", repr(each), "each once")
             met.add(id(each))
 
-    def _refusal(self, what: str, got: str, expected: str) -> DataError:
-        return DataError(type(self).__name__, what, got=got, expected=expected)
+    def _refusal(self, what: str, got: str, expected: str, hint: str = "") -> DataError:
+        return DataError(type(self).__name__, what, got=got, expected=expected, hint=hint)
 
     @property
-    def rate(self) -> float:
+    def lr(self) -> float:
         """The learning rate of the first group. Setting it sets the rate of all groups."""
-        return self.groups[0].rate
+        return self.groups[0].lr
 
-    @rate.setter
-    def rate(self, value: float) -> None:
+    @lr.setter
+    def lr(self, value: float) -> None:
         new = Tensor(np.array(value, np.float64))
         assign_together([(group.tensor, new) for group in self.groups], is_computed=True)
 
@@ -183,7 +187,7 @@ class Optimizer:
 
     def __repr__(self) -> str:
         rows = [
-            f"{len(g.parameters)} parameters, rate {g.rate:g}"
+            f"{len(g.parameters)} parameters, lr {g.lr:g}"
             + "".join(f", {name} {value}" for name, value in g.options.items())
             for g in self.groups
         ]

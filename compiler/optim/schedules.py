@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 
 from compiler.core.errors import DataError
+from compiler.core.keywords import program_call
 from compiler.optim.optimizer import Optimizer
 
 Shape = Callable[[int], float]
@@ -21,7 +22,7 @@ class Schedule:
     def __init__(self, optimizer: Optimizer, shape: Shape) -> None:
         self.optimizer = optimizer
         self.shape = shape
-        self.first = [group.rate for group in optimizer.groups]
+        self.first = [group.lr for group in optimizer.groups]
         self.count = 0
         self._set()
 
@@ -33,52 +34,64 @@ class Schedule:
     def _set(self) -> None:
         part = self.shape(self.count)
         for group, first in zip(self.optimizer.groups, self.first, strict=True):
-            if group.rate != first * part:
-                group.rate = first * part
+            if group.lr != first * part:
+                group.lr = first * part
 
 
-def steps(every: int, factor: float = 0.1) -> Shape:
-    """Multiplied by `factor` after each `every` steps."""
-    return lambda step: factor ** (step // every)
+@program_call
+def steps(step_size: int, gamma: float = 0.1) -> Shape:
+    """Multiplied by `gamma` after each `step_size` steps."""
+    return lambda step: gamma ** (step // step_size)
 
 
-def exponential(factor: float) -> Shape:
-    """Multiplied by `factor` after each step."""
-    return lambda step: factor**step
+@program_call
+def exponential(gamma: float) -> Shape:
+    """Multiplied by `gamma` after each step."""
+    return lambda step: gamma**step
 
 
-def cosine(count: int, last: float = 0.0) -> Shape:
-    """From 1 to `last` in `count` steps, along half a cosine period; then constant."""
+@program_call
+def cosine(total_steps: int, final_factor: float = 0.0) -> Shape:
+    """From 1 to `final_factor` in `total_steps`, along half a cosine period; then constant."""
     def shape(step: int) -> float:
-        return last + (1 - last) * (1 + math.cos(math.pi * min(step / count, 1))) / 2
+        part = min(step / total_steps, 1)
+        return final_factor + (1 - final_factor) * (1 + math.cos(math.pi * part)) / 2
 
     return shape
 
 
-def warmup(count: int, rest: Shape | None = None) -> Shape:
-    """Linearly up to 1 in `count` steps, then `rest`, with step numbers from there."""
-    if count < 1:
-        raise DataError("warmup", "no such number of steps", got=str(count), expected="1 or more")
+@program_call
+def warmup(warmup_steps: int, after: Shape | None = None) -> Shape:
+    """Linearly up to 1 in `warmup_steps`, then `after`, with step numbers from there."""
+    if warmup_steps < 1:
+        what, got = "no such number of steps", str(warmup_steps)
+        raise DataError("warmup", what, got=got, expected="1 or more")
 
     def shape(step: int) -> float:
-        if step < count:
-            return (step + 1) / count
-        return 1.0 if rest is None else rest(step - count)
+        if step < warmup_steps:
+            return (step + 1) / warmup_steps
+        return 1.0 if after is None else after(step - warmup_steps)
 
     return shape
 
 
-def one_cycle(count: int, rising: float = 0.3, first: float = 25.0, last: float = 1e4) -> Shape:
-    """The one-cycle schedule: from 1 / `first` up to 1 in the share `rising` of `count` steps, then
-    down to 1 / (`first` `last`), both along half a cosine period (Smith and Topin, 2019)."""
-    top = max(count * rising - 1, 1e-9)
+@program_call
+def one_cycle(
+    total_steps: int, pct_start: float = 0.3, div_factor: float = 25.0,
+    final_div_factor: float = 1e4,
+) -> Shape:  # fmt: skip
+    """The one-cycle schedule: from 1 / `div_factor` up to 1 in the share `pct_start` of
+    `total_steps`, then down to 1 / (`div_factor` `final_div_factor`), both along half a cosine
+    period (Smith and Topin, 2019)."""
+    top = max(total_steps * pct_start - 1, 1e-9)
 
     def between(a: float, b: float, part: float) -> float:
         return b + (a - b) * (1 + math.cos(math.pi * part)) / 2
 
     def shape(step: int) -> float:
         if step <= top:
-            return between(1 / first, 1.0, step / top)
-        return between(1.0, 1 / (first * last), min((step - top) / (count - 1 - top), 1))
+            return between(1 / div_factor, 1.0, step / top)
+        part = min((step - top) / (total_steps - 1 - top), 1)
+        return between(1.0, 1 / (div_factor * final_div_factor), part)
 
     return shape

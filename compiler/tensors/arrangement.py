@@ -83,13 +83,15 @@ class Arrangement(Writing, Scans, Joining, Reductions):
         pairs = zip(ends, lengths, strict=True)
         return tuple(self._part(place, end - length, end) for end, length in pairs)
 
-    def chunk(self, count: Whole, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
-        """Split into at most `count` parts of equal size along `axis`; the last may be smaller. As
+    def chunk(
+        self, chunks: Whole, axis: Whole = 0, *, dim: Whole | None = None
+    ) -> tuple[Self, ...]:
+        """Split into at most `chunks` parts of equal size along `axis`; the last may be smaller. As
         in PyTorch."""
         place = axis_of("chunk", axis if dim is None else dim, self.ndim)
-        if count < 1:
-            raise ShapeError("chunk", "no parts", got=str(count), expected="1 or more")
-        return self.split(max(-(-self.shape[place] // count), 1), place)
+        if chunks < 1:
+            raise ShapeError("chunk", "no parts", got=str(chunks), expected="1 or more")
+        return self.split(max(-(-self.shape[place] // chunks), 1), place)
 
     def unbind(self, axis: Whole = 0, *, dim: Whole | None = None) -> tuple[Self, ...]:
         """A tuple of the slices along `axis`, each without that axis."""

@@ -28,13 +28,13 @@ class Construction(Sorting, Arrangement):
 
     @classmethod
     def linspace(
-        cls, start: float, stop: float, count: int = 50, endpoint: bool = True,
+        cls, start: float, stop: float, num: int = 50, endpoint: bool = True,
         dtype: object = None,
     ) -> Self:  # fmt: skip
-        """`count` evenly spaced numbers from `start` to `stop`. The last is exactly `stop`, unless
+        """`num` evenly spaced numbers from `start` to `stop`. The last is exactly `stop`, unless
         `endpoint` is false. For an integer `dtype` they are rounded down, as in NumPy."""
         target = dtypes.asked(dtype, "linspace")
-        (number,) = extents("linspace", (count,))
+        (number,) = extents("linspace", (num,))
         if not all(isinstance(v, int | float) and math.isfinite(v) for v in (start, stop)):
             raise DataError(
                 "linspace", "the range has no steps", got=f"{start} to {stop}",
@@ -49,11 +49,11 @@ class Construction(Sorting, Arrangement):
 
     @classmethod
     def logspace(
-        cls, start: float, stop: float, count: int = 50, base: float = 10.0,
+        cls, start: float, stop: float, num: int = 50, base: float = 10.0,
         endpoint: bool = True, dtype: object = None,
     ) -> Self:  # fmt: skip
         """`base` raised to the powers `linspace(start, stop)`."""
-        power = cls.linspace(start, stop, count, endpoint, dtypes.float64)
+        power = cls.linspace(start, stop, num, endpoint, dtypes.float64)
         target = dtypes.asked(dtype, "logspace")
         return cls._of(const(float(base), dtypes.float64)).pow(power).cast(target)
 
@@ -141,10 +141,10 @@ class Construction(Sorting, Arrangement):
         return cls.randn(*shape, dtype=_float("normal", dtype)).mul(std).add(mean)
 
     @classmethod
-    def randperm(cls, count: int, dtype: object = dtypes.int64) -> Self:
-        """A random permutation of 0 … `count` - 1: the sorting order of `count` random 64-bit
+    def randperm(cls, n: int, dtype: object = dtypes.int64) -> Self:
+        """A random permutation of 0 … `n` - 1: the sorting order of `n` random 64-bit
         words."""
-        shape = extents("randperm", (count,))
+        shape = extents("randperm", (n,))
         return cls._of(random.bits(shape)).argsort().cast(dtypes.parse(dtype, "randperm"))
 
     def rand_like(self, dtype: object = None) -> Self:

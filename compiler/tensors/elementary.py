@@ -229,10 +229,10 @@ class Elementary(Normalizations):
 
     # Activations.
 
-    def leaky_relu(self, slope: float = 0.01) -> Self:
-        """Activation function: x where it is positive, else slope * x."""
+    def leaky_relu(self, negative_slope: float = 0.01) -> Self:
+        """Activation function: x where it is positive, else negative_slope * x."""
         x = self._floating()
-        return x.gt(0).where(x, x.mul(slope))
+        return x.gt(0).where(x, x.mul(negative_slope))
 
     def elu(self, alpha: float = 1.0) -> Self:
         """Activation function: x where it is positive, else alpha * (exp(x) - 1)."""

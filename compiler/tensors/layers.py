@@ -106,17 +106,17 @@ class Layers(Normalizations, Arrangement, Products):
         return made if weight is None else made.mul(weight)
 
     def group_norm(
-        self, groups: int, weight: Operand | None = None, bias: Operand | None = None,
+        self, num_groups: int, weight: Operand | None = None, bias: Operand | None = None,
         eps: float = 1e-5,
     ) -> Self:  # fmt: skip
-        """Group normalisation of [n, c, …]: the channels of each of `groups` groups are normalised
-        together. `weight` and `bias` are [c]."""
+        """Group normalisation of [n, c, …]: the channels of each of `num_groups` groups are
+        normalised together. `weight` and `bias` are [c]."""
         shape = self.shape
-        if self.ndim < 2 or groups < 1 or shape[1] % groups:
+        if self.ndim < 2 or num_groups < 1 or shape[1] % num_groups:
             raise ShapeError("group_norm", "the channels do not fit into groups",
-                             got=f"{written(shape)}, {groups} groups",
+                             got=f"{written(shape)}, {num_groups} groups",
                              expected="(n, c, …), c divisible by groups")  # fmt: skip
-        cut = self.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
+        cut = self.reshape(shape[0], num_groups, shape[1] // num_groups, *shape[2:])
         made = cut.layernorm(tuple(range(2, cut.ndim)), eps).reshape(*shape)
         return made._of_channels(weight, bias)
 

@@ -68,7 +68,7 @@ _MODULES = {
     "compiler.nn": {
         "functional": "nn.relu(x), nn.cross_entropy(x, y), …, or x.relu()",
         "init": "nn.Parameter(Tensor.uniform(…)), or Tensor.randn(…)",
-        "utils": "compiler.optim.clip_grad_norm(parameters, most)",
+        "utils": "compiler.optim.clip_grad_norm(parameters, max_norm)",
     },
     "compiler.optim": {
         "lr_scheduler": "optim.Schedule(optimizer, optim.cosine(1000))",
@@ -76,7 +76,7 @@ _MODULES = {
         "ExponentialLR": "optim.Schedule(optimizer, optim.exponential(0.9))",
         "CosineAnnealingLR": "optim.Schedule(optimizer, optim.cosine(1000))",
         "OneCycleLR": "optim.Schedule(optimizer, optim.one_cycle(1000))",
-        "clip_grad_norm_": "optim.clip_grad_norm(parameters, most)",
+        "clip_grad_norm_": "optim.clip_grad_norm(parameters, max_norm)",
     },
     "svodviz": {
         **dict.fromkeys(("Tensor", "compile", "prepare", "Options"), "from compiler import {}"),

@@ -1,6 +1,6 @@
 """Pooling over the last 1, 2 or 3 axes: the maximum or the mean of each window.
 
-Arguments and their order are PyTorch's. `size` (the kernel size), `stride`, `dilation` and
+Arguments and their order are PyTorch's. `kernel_size`, `stride`, `dilation` and
 `padding` are one number for all axes or one per axis; `padding` may also be a (before, after) pair
 per axis. With `ceil_mode` a last window that extends past the end is included, if it begins inside.
 The result has the type of the input, or a float type for means. Raises `ShapeError` where no window
@@ -52,117 +52,117 @@ class Pooling(Windows, Reductions):
 
     @overload
     def max_pool1d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
     ) -> Self: ...  # fmt: skip
     @overload
     def max_pool1d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
     ) -> tuple[Self, Self]: ...  # fmt: skip
     def max_pool1d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
     ) -> "Self | tuple[Self, Self]":  # fmt: skip
         """The maximum of each window of the last axis; see `max_pool2d`."""
-        return self._greatest("max_pool1d", 1, size, stride, padding, dilation, ceil_mode,
+        return self._greatest("max_pool1d", 1, kernel_size, stride, padding, dilation, ceil_mode,
                               return_indices)  # fmt: skip
 
     @overload
     def max_pool2d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
     ) -> Self: ...  # fmt: skip
     @overload
     def max_pool2d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
     ) -> tuple[Self, Self]: ...  # fmt: skip
     def max_pool2d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
     ) -> "Self | tuple[Self, Self]":  # fmt: skip
-        """The maximum of each window of the last two axes. The stride is `size` by default, so
-        windows do not overlap. Padding is never the maximum. With `return_indices` a second tensor
-        has the index of each maximum in the flattened image without its padding."""
-        return self._greatest("max_pool2d", 2, size, stride, padding, dilation, ceil_mode,
+        """The maximum of each window of the last two axes. The stride is `kernel_size` by default,
+        so windows do not overlap. Padding is never the maximum. With `return_indices` a second
+        tensor has the index of each maximum in the flattened image without its padding."""
+        return self._greatest("max_pool2d", 2, kernel_size, stride, padding, dilation, ceil_mode,
                               return_indices)  # fmt: skip
 
     @overload
     def max_pool3d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: Literal[False] = False,
     ) -> Self: ...  # fmt: skip
     @overload
     def max_pool3d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, *, return_indices: Literal[True],
     ) -> tuple[Self, Self]: ...  # fmt: skip
     def max_pool3d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         dilation: Numbers = 1, ceil_mode: bool = False, return_indices: bool = False,
     ) -> "Self | tuple[Self, Self]":  # fmt: skip
         """The maximum of each window of the last three axes; see `max_pool2d`."""
-        return self._greatest("max_pool3d", 3, size, stride, padding, dilation, ceil_mode,
+        return self._greatest("max_pool3d", 3, kernel_size, stride, padding, dilation, ceil_mode,
                               return_indices)  # fmt: skip
 
     def avg_pool1d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         ceil_mode: bool = False, count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Self:  # fmt: skip
         """The mean of each window of the last axis; see `avg_pool2d`."""
-        return self._mean_of("avg_pool1d", 1, size, stride, padding, ceil_mode,
+        return self._mean_of("avg_pool1d", 1, kernel_size, stride, padding, ceil_mode,
                              count_include_pad, divisor_override)  # fmt: skip
 
     def avg_pool2d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         ceil_mode: bool = False, count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Self:  # fmt: skip
         """The mean of each window of the last two axes. Padding counts as zeros, unless
         `count_include_pad` is false. `divisor_override` replaces the number of elements as the
         divisor."""
-        return self._mean_of("avg_pool2d", 2, size, stride, padding, ceil_mode,
+        return self._mean_of("avg_pool2d", 2, kernel_size, stride, padding, ceil_mode,
                              count_include_pad, divisor_override)  # fmt: skip
 
     def avg_pool3d(
-        self, size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
+        self, kernel_size: Numbers, stride: Numbers | None = None, padding: Borders = 0,
         ceil_mode: bool = False, count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> Self:  # fmt: skip
         """The mean of each window of the last three axes; see `avg_pool2d`."""
-        return self._mean_of("avg_pool3d", 3, size, stride, padding, ceil_mode,
+        return self._mean_of("avg_pool3d", 3, kernel_size, stride, padding, ceil_mode,
                              count_include_pad, divisor_override)  # fmt: skip
 
-    def adaptive_avg_pool1d(self, size: Numbers) -> Self:
-        """The means of `size` windows of nearly equal length along the last axis; see
+    def adaptive_avg_pool1d(self, output_size: Numbers) -> Self:
+        """The means of `output_size` windows of nearly equal length along the last axis; see
         `adaptive_avg_pool2d`."""
-        return self._adapted("adaptive_avg_pool1d", 1, size, is_mean=True)
+        return self._adapted("adaptive_avg_pool1d", 1, output_size, is_mean=True)
 
-    def adaptive_avg_pool2d(self, size: Numbers) -> Self:
-        """The means of `size` windows of nearly equal length along the last two axes. As in
+    def adaptive_avg_pool2d(self, output_size: Numbers) -> Self:
+        """The means of `output_size` windows of nearly equal length along the last two axes. As in
         PyTorch, window i of n begins at floor(i * extent / n) and ends at ceil((i + 1) * extent /
         n)."""
-        return self._adapted("adaptive_avg_pool2d", 2, size, is_mean=True)
+        return self._adapted("adaptive_avg_pool2d", 2, output_size, is_mean=True)
 
-    def adaptive_avg_pool3d(self, size: Numbers) -> Self:
-        """The means of `size` windows of nearly equal length along the last three axes; see
+    def adaptive_avg_pool3d(self, output_size: Numbers) -> Self:
+        """The means of `output_size` windows of nearly equal length along the last three axes; see
         `adaptive_avg_pool2d`."""
-        return self._adapted("adaptive_avg_pool3d", 3, size, is_mean=True)
+        return self._adapted("adaptive_avg_pool3d", 3, output_size, is_mean=True)
 
-    def adaptive_max_pool1d(self, size: Numbers) -> Self:
-        """The maxima of `size` windows of nearly equal length along the last axis."""
-        return self._adapted("adaptive_max_pool1d", 1, size, is_mean=False)
+    def adaptive_max_pool1d(self, output_size: Numbers) -> Self:
+        """The maxima of `output_size` windows of nearly equal length along the last axis."""
+        return self._adapted("adaptive_max_pool1d", 1, output_size, is_mean=False)
 
-    def adaptive_max_pool2d(self, size: Numbers) -> Self:
-        """The maxima of `size` windows of nearly equal length along the last two axes; see
+    def adaptive_max_pool2d(self, output_size: Numbers) -> Self:
+        """The maxima of `output_size` windows of nearly equal length along the last two axes; see
         `adaptive_avg_pool2d`."""
-        return self._adapted("adaptive_max_pool2d", 2, size, is_mean=False)
+        return self._adapted("adaptive_max_pool2d", 2, output_size, is_mean=False)
 
-    def adaptive_max_pool3d(self, size: Numbers) -> Self:
-        """The maxima of `size` windows of nearly equal length along the last three axes."""
-        return self._adapted("adaptive_max_pool3d", 3, size, is_mean=False)
+    def adaptive_max_pool3d(self, output_size: Numbers) -> Self:
+        """The maxima of `output_size` windows of nearly equal length along the last three axes."""
+        return self._adapted("adaptive_max_pool3d", 3, output_size, is_mean=False)
 
     def _greatest(
         self, name: str, axes: int, size: Numbers, stride: Numbers | None, padding: Borders,

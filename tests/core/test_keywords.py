@@ -10,8 +10,8 @@ import pytest
 
 import compiler
 from compiler import Tensor, compile, nn, optim
-from compiler.core.errors import AxisError
-from compiler.core.keywords import SYNONYMS
+from compiler.core.errors import AxisError, NameMistake
+from compiler.core.keywords import RENAMED, SYNONYMS
 from tests.pages import page
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
@@ -46,6 +46,61 @@ def test_names_of_both_libraries(name: str) -> None:
     expected = ours(Tensor(X)).numpy()
     assert np.array_equal(other(Tensor(X)).numpy(), expected)
     assert other(Tensor(X)).shape == expected.shape
+
+
+W = Tensor(X.copy(), requires_grad=True)
+EARLIER: dict[str, tuple[str, Callable[..., Any]]] = {
+    "affine": ("elementwise_affine", lambda **it: nn.LayerNorm(4, **it)),
+    "channels": ("num_features", lambda **it: nn.BatchNorm2d(**it)),
+    "count": ("num", lambda **it: T.linspace(0, 1, **it)),
+    "count of parts": ("chunks", lambda **it: T(X).chunk(**it)),
+    "count of numbers": ("n", lambda **it: T.randperm(**it)),
+    "count of steps": ("total_steps", lambda **it: optim.cosine(**it)),
+    "decay": ("weight_decay", lambda **it: optim.AdamW([W], **it)),
+    "every": ("step_size", lambda **it: optim.steps(**it)),
+    "factor": ("gamma", lambda **it: optim.exponential(**it)),
+    "first": ("div_factor", lambda **it: optim.one_cycle(9, **it)),
+    "groups": ("num_groups", lambda **it: T(X).group_norm(**it)),
+    "heads": ("num_heads", lambda **it: nn.MultiheadAttention(4, **it)),
+    "hidden": ("hidden_size", lambda **it: nn.LSTM(3, **it)),
+    "inputs": ("in_features", lambda **it: nn.Linear(out_features=3, **it)),
+    "last": ("final_factor", lambda **it: optim.cosine(9, **it)),
+    "layers": ("num_layers", lambda **it: nn.GRU(3, 4, **it)),
+    "most": ("max_norm", lambda **it: optim.clip_grad_norm([W], **it)),
+    "most of elements": ("clip_value", lambda **it: optim.clip_grad_value([W], **it)),
+    "outputs": ("out_channels", lambda **it: nn.Conv2d(3, kernel_size=3, **it)),
+    "padding": ("padding_idx", lambda **it: nn.Embedding(3, 2, **it)),
+    "rate": ("lr", lambda **it: optim.SGD([W], **it)),
+    "rate of a group": ("lr", lambda **it: optim.SGD([{"params": [W], **it}])),
+    "rest": ("after", lambda **it: optim.warmup(2, **it)),
+    "rising": ("pct_start", lambda **it: optim.one_cycle(9, **it)),
+    "rows": ("num_embeddings", lambda **it: nn.Embedding(embedding_dim=2, **it)),
+    "shape": ("normalized_shape", lambda **it: nn.LayerNorm(**it)),
+    "size": ("kernel_size", lambda **it: nn.MaxPool2d(**it)),
+    "size of the result": ("output_size", lambda **it: T(X).adaptive_avg_pool2d(**it)),
+    "slope": ("negative_slope", lambda **it: T(X).leaky_relu(**it)),
+    "to": ("destination", lambda **it: T(X).moveaxis(0, **it)),
+    "width": ("embed_dim", lambda **it: nn.MultiheadAttention(num_heads=2, **it)),
+}
+
+
+@pytest.mark.parametrize("row", EARLIER)
+def test_an_earlier_name_is_refused_with_todays(row: str) -> None:
+    name, (today, call) = row.split()[0], EARLIER[row]
+    assert today in RENAMED[name].split()
+    hint = f"  hint:     {name} was renamed: write {today}="
+    assert page(lambda: call(**{name: 2}))[-1] == hint
+
+
+def test_every_renamed_argument_is_here() -> None:
+    assert {row.split()[0] for row in EARLIER} == set(RENAMED)
+
+
+def test_an_earlier_attribute_is_refused_with_todays() -> None:
+    made = optim.SGD([W])
+    assert page(lambda: made.rate, NameMistake)[-1] == "  hint:     use SGD.lr"
+    assert page(lambda: setattr(made.groups[0], "rate", 1), NameMistake)[0] == (
+        "Group: rate was renamed")
 
 
 def test_class_methods_too() -> None:

@@ -23,7 +23,7 @@ def test_another_rate_is_no_other_program() -> None:
 
     for size in (4, 2):
         step(np.ones((size, 3), "f"))
-    rule.rate = 0.005
+    rule.lr = 0.005
     step(np.ones((4, 3), "f"))
     assert step.cache_info().captures == 2
     assert "`captures` stays 2" in answer_to(NOTEBOOK, 1)

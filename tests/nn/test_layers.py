@@ -90,7 +90,7 @@ def test_values() -> None:
     assert linear.bias is not None
     expected = x @ linear.weight.numpy().T + linear.bias.numpy()
     np.testing.assert_allclose(linear(Tensor(x)).numpy(), expected, rtol=1e-6)
-    table = nn.Embedding(5, 3, padding=2)
+    table = nn.Embedding(5, 3, padding_idx=2)
     rows = table(Tensor(np.array([[2, 1]])))
     assert rows.numpy()[0, 0].tolist() == [0, 0, 0]
     rows.sum().backward()
@@ -134,7 +134,7 @@ def test_what_does_not_fit() -> None:
         (lambda: nn.Conv2d(3, 4, (3,)), "no such window"),
         (lambda: nn.MultiheadAttention(5, 2), "divide into heads"),
         (lambda: nn.Dropout(2), "no such probability"),
-        (lambda: nn.Embedding(3, 2, padding=3), "no such row"),
+        (lambda: nn.Embedding(3, 2, padding_idx=3), "no such row"),
         (lambda: nn.Sequential(3), "is not callable"),
         (lambda: nn.Module()(1), "has no forward"),
     ):

@@ -164,7 +164,7 @@ def test_a_network_in_pytorchs_words_learns() -> None:
     losses = [step(x, y).item() for _ in range(25)]
     assert losses[-1] < 0.6 * losses[0]
     assert step.cache_info().captures == 1
-    assert "MaxPool2d(size=2)" in repr(model) and "ReLU()" in repr(model)
+    assert "MaxPool2d(kernel_size=2)" in repr(model) and "ReLU()" in repr(model)
 
 
 def test_options_of_groups_by_pytorchs_names() -> None:
@@ -175,8 +175,8 @@ def test_options_of_groups_by_pytorchs_names() -> None:
         {"params": second.parameters(), "lr": 0.5, "weight_decay": 0.25},
     ]
     optimizer = optim.SGD(rows, lr=0.125)
-    assert [group.rate for group in optimizer.groups] == [0.125, 0.5]
-    assert [group.options["decay"] for group in optimizer.groups] == [0, 0.25]
+    assert [group.lr for group in optimizer.groups] == [0.125, 0.5]
+    assert [group.options["weight_decay"] for group in optimizer.groups] == [0, 0.25]
     with pytest.raises(DataError, match="no such option"):
         optim.SGD([{"params": model.parameters(), "speed": 1}])
 

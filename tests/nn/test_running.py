@@ -127,7 +127,7 @@ def test_a_module_that_holds_the_one_around_it_can_be_called() -> None:
 
 def test_the_table_of_modules_has_a_step_of_learning() -> None:
     net = Net()
-    rule = optim.SGD(net.parameters(), rate=0.1)
+    rule = optim.SGD(net.parameters(), lr=0.1)
 
     @jit
     def step(x: Tensor) -> Tensor:

@@ -106,7 +106,7 @@ def test_layers(name: str) -> None:
 @pytest.mark.parametrize("name", ["LSTM", "GRU"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_recurrent(name: str, bias: bool) -> None:
-    own = getattr(nn, name)(3, 5, layers=2, bias=bias)
+    own = getattr(nn, name)(3, 5, num_layers=2, bias=bias)
     other = getattr(tn, name)(3, 5, num_layers=2, bias=bias, batch_first=True)
     loaded(own, other)
     x, tx = Tensor(array(2, 4, 3), requires_grad=True), torch.from_numpy(array(2, 4, 3))
@@ -224,7 +224,7 @@ RULES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "Adam, decay": (lambda p: optim.Adam(p, 0.01, (0.8, 0.99), 1e-6, 0.1),
                     lambda p: torch.optim.Adam(p, 0.01, (0.8, 0.99), 1e-6, 0.1)),
     "AdamW": (lambda p: optim.AdamW(p, 0.01), lambda p: torch.optim.AdamW(p, 0.01)),
-    "AdamW, decay": (lambda p: optim.AdamW(p, 0.01, decay=0.3),
+    "AdamW, decay": (lambda p: optim.AdamW(p, 0.01, weight_decay=0.3),
                      lambda p: torch.optim.AdamW(p, 0.01, weight_decay=0.3)),
 }  # fmt: skip
 LIMITS: dict[str, Callable[[Any, Any], Any]] = {

@@ -50,8 +50,9 @@ RULES: dict[str, tuple[Callable[[list[Tensor]], optim.Optimizer], list[Array]]] 
     "dampened": (lambda ps: optim.SGD(ps, 0.1, 0.9, 0.5, 0.1), sgd(0.9, 0.5, 0.1, False)),
     "nesterov": (lambda ps: optim.SGD(ps, 0.1, 0.9, nesterov=True), sgd(0.9, 0, 0, True)),
     "adam": (lambda ps: optim.Adam(ps, 0.1, (0.9, 0.99)), adam(0, False)),
-    "adam decayed": (lambda ps: optim.Adam(ps, 0.1, (0.9, 0.99), decay=0.2), adam(0.2, False)),
-    "adamw": (lambda ps: optim.AdamW(ps, 0.1, (0.9, 0.99), decay=0.2), adam(0.2, True)),
+    "adam decayed": (lambda ps: optim.Adam(ps, 0.1, (0.9, 0.99), weight_decay=0.2),
+                     adam(0.2, False)),
+    "adamw": (lambda ps: optim.AdamW(ps, 0.1, (0.9, 0.99), weight_decay=0.2), adam(0.2, True)),
 }
 
 
@@ -82,7 +83,7 @@ def test_a_rate_that_changes_compiles_nothing() -> None:
     for _ in range(8):
         p.grad = Tensor(np.full(3, 1.0, "float32"))
         optimizer.step()
-        rates.append(optimizer.rate)
+        rates.append(optimizer.lr)
         schedule.step()
         before = before or compiler.cache_info().schedules.misses
     assert compiler.cache_info().schedules.misses == before
@@ -97,9 +98,9 @@ def test_a_rate_that_changes_compiles_nothing() -> None:
 
 def test_groups_and_what_is_saved() -> None:
     a, b = (Tensor(np.ones(2), requires_grad=True) for _ in range(2))
-    groups = [{"params": [a], "rate": 0.5}, {"params": [b]}]
+    groups = [{"params": [a], "lr": 0.5}, {"params": [b]}]
     optimizer = optim.Adam(groups, 0.1)
-    assert "1 parameters, rate 0.5" in repr(optimizer)
+    assert "1 parameters, lr 0.5" in repr(optimizer)
     for p in (a, b):
         p.grad = Tensor(np.full(2, 3.0))
     optimizer.step()
@@ -107,7 +108,7 @@ def test_groups_and_what_is_saved() -> None:
     state = {name: tensor.numpy().copy() for name, tensor in optimizer.state_dict().items()}
     other = optim.Adam(groups, 0.7)
     other.load_state_dict(state)
-    assert other.groups[1].rate == 0.1 and other.count.item() == 1
+    assert other.groups[1].lr == 0.1 and other.count.item() == 1
     assert other.kept[1]["mean"].numpy().tolist() == state["state.1.mean"].tolist()
     with pytest.raises(DataError, match="count is missing"):
         other.load_state_dict({name: v for name, v in state.items() if name != "count"})
@@ -155,7 +156,7 @@ def test_refused(name: str) -> None:
 def test_a_parameter_counts_its_own_steps(is_captured: bool) -> None:
     """The first step of Adam is rate * sign(gradient), whenever it comes (Kingma and Ba, 2015)."""
     a, b = (Tensor(np.array([1.0]), requires_grad=True) for _ in range(2))
-    adam = optim.Adam([a, b], rate=0.1)
+    adam = optim.Adam([a, b], lr=0.1)
 
     def step(has_b: bool) -> None:
         ((a * a) + (b * b if has_b else 0)).sum().backward()
@@ -176,7 +177,7 @@ def test_a_parameter_counts_its_own_steps(is_captured: bool) -> None:
     assert state["count"] == 6 and state["state.1.steps"] == 3
     values = [each.numpy().copy() for each in (a, b)]
     others = [Tensor(each, requires_grad=True) for each in values]
-    other = optim.Adam(others, rate=0.1)
+    other = optim.Adam(others, lr=0.1)
     other.load_state_dict(state)
     (a * a + b * b).sum().backward()
     adam.step()

@@ -292,10 +292,10 @@ def test_the_rate_of_an_optimiser_is_data_and_its_options_are_not() -> None:
         made.step()
 
     step(np.ones(1))
-    made.rate = 0.25
+    made.lr = 0.25
     step(np.ones(1))
     assert w.item() == 7.25 and step.cache_info().captures == 1
-    made.groups[0].options["decay"] = 1.0
+    made.groups[0].options["weight_decay"] = 1.0
     step(np.ones(1))
     assert w.item() == 7.25 - 0.25 * 8.25
     assert step.cache_info().captures == 2

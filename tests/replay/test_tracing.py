@@ -142,7 +142,7 @@ def test_a_distance_to_the_first_weights() -> None:
     found = []
     for captured in (False, True):
         w = Tensor(np.arange(6.0)).realize().requires_grad_(True)
-        first, optimizer = w.detach(), optim.SGD([w], rate=0.1)
+        first, optimizer = w.detach(), optim.SGD([w], lr=0.1)
 
         def step(
             w: Tensor = w, first: Tensor = first, optimizer: optim.SGD = optimizer

@@ -186,7 +186,7 @@ def retain(v: Values) -> None:
 
 
 def rate(v: Values) -> None:
-    v.world.optimizer.rate = 0.02
+    v.world.optimizer.lr = 0.02
 
 
 def look_at_loss(v: Values) -> None:

@@ -50,7 +50,7 @@ def captured_anew() -> tuple[Step, Counts]:
 def optimised() -> tuple[Step, Counts]:
     """Two parameters and the count of an optimizer."""
     p, q = (Tensor(np.zeros(shape), requires_grad=True) for shape in (3, (2, 2)))
-    descent = optim.SGD([p, q], rate=1.0)
+    descent = optim.SGD([p, q], lr=1.0)
     for each in (p, q):
         each.grad = -each.ones_like().realize()
     return descent.step, lambda: [p.numpy()[0], q.numpy()[0, 0], descent.count.item()]
