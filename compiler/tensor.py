@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 
 from compiler.core import dtypes, lazy
-from compiler.core.dtypes import Scalar
+from compiler.core.dtypes import Array, Scalar
 from compiler.core.effects import Effects
 from compiler.core.errors import DataError, ShapeError
 from compiler.core.origin import user_call
@@ -44,8 +44,6 @@ from compiler.tensors.shapes import extents, integers, within_memory, written
 from compiler.tensors.special import Special
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped, traced
 from compiler.tensors.variables import Variable, array_of, buffer_under, is_bound, is_realized
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @traced

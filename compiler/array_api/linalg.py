@@ -8,7 +8,7 @@ results are packed into one row, so that one call serves all of them:
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from compiler import custom
 from compiler.array_api.arguments import tensor
 from compiler.array_api.linear import matmul, matrix_transpose, tensordot, vecdot
 from compiler.core import dtypes
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import DataError, DTypeError, ShapeError
 from compiler.core.keywords import public
 from compiler.tensor import Tensor
@@ -29,7 +29,6 @@ __all__ = [
 ]  # fmt: skip
 
 Shape: TypeAlias = tuple[int, ...]
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Type: TypeAlias = DType | None
 Order: TypeAlias = float | Literal["fro", "nuc"] | None
 

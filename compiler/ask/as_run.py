@@ -19,8 +19,8 @@ from itertools import combinations
 
 import numpy as np
 
-from compiler.ask.checking import Array, Expected, Row, row_of, run_graph
-from compiler.core.dtypes import is_floating
+from compiler.ask.checking import Expected, Row, row_of, run_graph
+from compiler.core.dtypes import Array, is_floating
 from compiler.core.errors import CompileError
 from compiler.device import buffers
 from compiler.device.cpu import MEMORY

@@ -17,8 +17,9 @@ from functools import partial
 from compiler.ask.as_run import as_run
 from compiler.ask.check_passes import Bench
 from compiler.ask.check_transfers import check_transfers, has_transfers
-from compiler.ask.checking import Array, Row, copies, row_of, run_machine
+from compiler.ask.checking import Row, copies, row_of, run_machine
 from compiler.ask.interpreted import run_bodies
+from compiler.core.dtypes import Array
 from compiler.core.printable import ShownAsText, printout
 from compiler.core.trace import Match, PassRecord
 from compiler.loops.interpret import interpret

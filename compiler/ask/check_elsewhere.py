@@ -17,6 +17,7 @@ import numpy as np
 
 from compiler.ask.checking import Stage
 from compiler.ask.interpreted import ENGINES, Stages, interpreted, stages_of
+from compiler.core.dtypes import Array
 from compiler.core.errors import CompileError, InternalError
 from compiler.core.kept import Kept
 from compiler.core.node import Node, toposort
@@ -34,7 +35,6 @@ from compiler.schedule.items import Kernel
 from compiler.schedule.kinds import Region
 from compiler.stages.stages import ProgramStages
 
-Array = np.ndarray[Any, Any]
 Place: TypeAlias = tuple[int, tuple[int, ...]]
 """An array among those that were sent, and its shape."""
 KEPT = 4

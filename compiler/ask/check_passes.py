@@ -11,8 +11,9 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from compiler.ask.checking import Array, Expected, Row, copies, reference, row_of, run_graph
+from compiler.ask.checking import Expected, Row, copies, reference, row_of, run_graph
 from compiler.ask.rounding import rounding
+from compiler.core.dtypes import Array
 from compiler.core.node import Node, toposort
 from compiler.core.trace import PassRecord
 from compiler.graph.nodes import Param, Sink, Store, TensorNode

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from compiler.ask.checking import Array, Row, copies
+from compiler.ask.checking import Row, copies
+from compiler.core.dtypes import Array
 from compiler.graph.interpret import evaluate_all
 from compiler.graph.kinds.placement import Copy
 from compiler.graph.kinds.repeat import Repeat

@@ -7,10 +7,11 @@ element (`ask/rounding.py`); what is further off is an error.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import CompileError, InternalError
 from compiler.core.lazy import loading
 from compiler.core.printable import ShownAsText, printout
@@ -21,7 +22,6 @@ from compiler.run.allocation import with_copies
 from compiler.run.bindings import Values, graph_inputs, sliced
 from compiler.stages.stages import ProgramStages
 
-Array = np.ndarray[Any, Any]
 Stage: TypeAlias = tuple[str, Callable[[], list[Array]]]
 """The name of a stage, and who runs it."""
 

@@ -8,10 +8,11 @@ a value that has NaN while nothing that it is computed from has.
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import located
 from compiler.core.origin import Origin
 from compiler.core.printable import ShownAsText, printout
@@ -19,7 +20,6 @@ from compiler.graph.nodes import TensorNode
 from compiler.graph.printer import Graph
 from compiler.graph.words import operation, short
 
-Array = np.ndarray[Any, Any]
 Values = Callable[[TensorNode], "Array | None"]
 
 

@@ -18,11 +18,11 @@ import bisect
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from compiler.ask.sampling import CannotSample, refuse_without_samples, sampled
+from compiler.core.dtypes import Array
 from compiler.core.errors import DeviceError
 from compiler.core.origin import Origin
 from compiler.core.printable import ShownAsText, printout
@@ -41,7 +41,6 @@ from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.stages.stages import ProgramStages
 
-Array = np.ndarray[Any, Any]
 SECONDS = 0.3
 """Seconds for which a kernel is sampled: some thousand samples. A choice."""
 LEAST = 200

@@ -9,10 +9,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.graph.nodes import Buffer, Sink, TensorNode
 from compiler.loops import interpret as loops_interpreter
 from compiler.loops.nodes import Body
@@ -25,7 +24,6 @@ from compiler.schedule.items import Kernel, ScheduleItem
 from compiler.schedule.kinds import KernelSink
 from compiler.stages.stages import ProgramStages
 
-Array = np.ndarray[Any, Any]
 Engine: TypeAlias = Literal["kernels", "schedule", "loops", "lowered"]
 ENGINES: tuple[Engine, ...] = ("kernels", "schedule", "loops", "lowered")
 """The stages, in order."""

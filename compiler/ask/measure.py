@@ -16,12 +16,13 @@ workers of a cluster is run whole (`worker_rounds.py`).
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from compiler.ask.measurement import ItemTime, Measurement
 from compiler.core import garbage
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError, SizeError, located
 from compiler.core.lazy import loading
 from compiler.device import device
@@ -41,7 +42,6 @@ from compiler.threads.launch import Launch
 if TYPE_CHECKING:
     from compiler.ask.worker_rounds import WorkerRounds
 
-Array = np.ndarray[Any, Any]
 Runs = Sequence[Callable[[], None]]
 SECONDS = 1.0
 """The time for all of it: rounds, and whole runs. As the next three, what a person waits for:

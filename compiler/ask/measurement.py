@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.core.stage import Stage
 from compiler.core.text import aligned, counted, microseconds
 from compiler.core.trace import Line
@@ -27,7 +26,6 @@ from compiler.schedule.printer import Schedule, path_of
 if TYPE_CHECKING:
     import networkx as nx
 
-Array = np.ndarray[Any, Any]
 HEAD = ("item", "name", "time", "quartiles", "share", "estimated", "ratio", "GB/s", "GFLOP/s",
         "bound by")  # fmt: skip
 RIGHT = (0, *range(2, 9))

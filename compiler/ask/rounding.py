@@ -23,13 +23,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from compiler.ask.sums import of_products, of_terms
 from compiler.ask.ties import Numbers
-from compiler.core.dtypes import float_limits, is_floating
+from compiler.core.dtypes import Array, float_limits, is_floating
 from compiler.core.node import toposort
 from compiler.core.origin import no_origin
 from compiler.core.trace import Provenance
@@ -56,8 +56,6 @@ from compiler.graph.nodes import (
 )
 from compiler.ops import references
 from compiler.ops.table import OPS, REDUCTIONS
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 OTHERS = 64
 """Units for what runs code of its own: loops, kernels and functions of a user's, scatters. Each

@@ -5,11 +5,11 @@ counts and extremes of all, and the first elements, in the order in which they w
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from compiler.core.dtypes import Array
+
 KEPT = 576
 """The first elements that are kept: enough for a small picture."""
 

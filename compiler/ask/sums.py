@@ -20,13 +20,11 @@ their magnitudes are products of matrices themselves.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod, sqrt
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import float_limits
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from compiler.core.dtypes import Array, float_limits
 
 CHANCE = 1.0
 """With the reference, which rounds as well, more than ten standard deviations: derived from the

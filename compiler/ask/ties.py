@@ -13,18 +13,17 @@ and a comparison may turn.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.graph.extents import shape_of
 from compiler.graph.interpret import moved
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.scan import Scan
 from compiler.graph.nodes import MOVEMENT, Contiguous, Elementwise, Index, Reduce, TensorNode
 from compiler.ops.table import COMPARISONS, OPS, SELECTING
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 COMPARED = COMPARISONS | {"sub"}
 """Operations on elements that have one result for two copies of a number."""

@@ -11,13 +11,10 @@ inputs. They are slow: `Effort` says how much they may do, and kernels that take
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from compiler.ask.checking import copies
 from compiler.ask.seen import Seen
-from compiler.core.dtypes import is_floating
+from compiler.core.dtypes import Array, is_floating
 from compiler.core.errors import CompileError
 from compiler.core.node import Node
 from compiler.core.reason import Number, Reason
@@ -33,7 +30,6 @@ from compiler.schedule.kinds import After, End
 from compiler.schedule.outlined import Outlined
 from compiler.stages.stages import ProgramStages
 
-Array = np.ndarray[Any, Any]
 MOST_ELEMENTS = 1 << 22
 """The most elements of a value that is kept: 32 MB of float64, a bound on memory."""
 

@@ -10,11 +10,11 @@ The timeline that is kept is that of the run that took the median of all.
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from compiler.ask.measurement import ItemTime
+from compiler.core.dtypes import Array
 from compiler.core.text import counted
 from compiler.device import dask
 from compiler.device.remote import Data
@@ -24,7 +24,6 @@ from compiler.run.allocation import with_copies
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.items import ScheduleItem, Synchronization
 
-Array = np.ndarray[Any, Any]
 MOST_RUNS = 12
 """Runs at most: workers, and the client, remember somewhat more. A choice."""
 clock = time.perf_counter_ns

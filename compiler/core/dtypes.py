@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from compiler.core.lazy import loading
 from compiler.core.origin import caller, current
 
 Kind = Literal["bool", "int", "uint", "float"]
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+"""A NumPy array of any shape and element type."""
 Scalar = bool | int | float
 
 

@@ -21,10 +21,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core import forking
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import SizeError
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Freed: TypeAlias = "deque[MemoryBlock]"
 Maker: TypeAlias = "Callable[[], tuple[Array, int]]"
 """Makes an array; returns it with its address."""

@@ -7,15 +7,13 @@ from weakref import WeakKeyDictionary, WeakSet, WeakValueDictionary
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import Reference, unlike_others
 from compiler.device.allocator import address_of
 from compiler.device.remote import Data
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import LARGEST, Buffer, Shape, TensorNode
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 _numbers = itertools.count(1)
 _by_number: "WeakValueDictionary[int, Data]" = WeakValueDictionary()

@@ -20,12 +20,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.trace import Provenance
 from compiler.core.user_cache import user_cache
 from compiler.device import cpu, cycles
@@ -84,7 +83,6 @@ WORDS = "measured by compiler.calibrate()"
 CYCLES_SECONDS = 0.02
 """Of the loops whose cycles are known, twice: 0.232 ns a cycle, to three places, each time (EPYC,
 Zen 5, 2026-11-24)."""
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def measure() -> MachineModel:

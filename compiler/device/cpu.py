@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import DType, uint8
+from compiler.core.dtypes import Array, DType, uint8
 from compiler.core.lazy import loading
-from compiler.device.allocator import Allocator, Array
+from compiler.device.allocator import Allocator
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import (
     CompiledSpec,

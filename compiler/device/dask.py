@@ -10,10 +10,9 @@ The cluster in use is an `Engine`: it runs items on workers, and fetches their r
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.effects import Effects
 from compiler.core.errors import DataError
-from compiler.device.allocator import Array
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import CompiledSpec, OfSpec, Program, ProgramSpec
 from compiler.device.remote import Data

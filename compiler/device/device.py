@@ -11,10 +11,10 @@ import functools
 from dataclasses import dataclass
 from typing import Protocol
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import DataError
 from compiler.device import cpu, dask, disk, interpreter
-from compiler.device.allocator import Allocator, Array
+from compiler.device.allocator import Allocator
 from compiler.device.program import Compiler, Renderer, RuntimeFactory
 from compiler.graph import devices
 

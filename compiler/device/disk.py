@@ -16,9 +16,9 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import DataError, DTypeError
-from compiler.device.allocator import Array, address_of
+from compiler.device.allocator import address_of
 from compiler.device.buffers import new_buffer
 from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.device.program import CompiledSpec, Program, ProgramSpec

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from compiler.core.dtypes import bool_
+from compiler.core.dtypes import Array, bool_
 from compiler.core.errors import InternalError
 from compiler.core.lazy import loading
-from compiler.device.allocator import Array, array_at
+from compiler.device.allocator import array_at
 from compiler.device.launch_sizes import LaunchDims
 from compiler.device.program import CompiledSpec, OfSpec, Program, ProgramSpec, runs
 from compiler.lowered.instructions import DefineGlobal

@@ -3,13 +3,10 @@
 The first element is the lowest part of the first byte; the unused part of the last byte is 0.
 """
 
-from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import DType
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from compiler.core.dtypes import Array, DType
 
 
 def elements_in_a_byte(dtype: DType) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from compiler.device.allocator import Array
+from compiler.core.dtypes import Array
 from compiler.graph.nodes import Buffer, Shape
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.core.replacing import replacing
-from compiler.device.allocator import Array
 from compiler.device.disk import ELEMENTS, LENGTH_BYTES
 from compiler.device.packing import elements_in_a_byte, packed
 

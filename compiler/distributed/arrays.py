@@ -24,6 +24,7 @@ from dask.base import flatten, optimize, tokenize
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from compiler.core import dtypes
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.device import dask as cluster
 from compiler.device.buffers import held, new_buffer
@@ -41,7 +42,6 @@ from compiler.tensors import data as tensor_data
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.variables import array_of
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Key: TypeAlias = Hashable
 NOTHING = TaskPlan((), (), {}, (), {}, ())
 """The plan of adopted data: another Dask computation made them, so there are no actions."""

@@ -28,6 +28,7 @@ from dask.base import tokenize
 from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 from distributed import Future
 
+from compiler.core.dtypes import Array
 from compiler.core.node import toposort
 from compiler.core.trace import Provenance
 from compiler.core.written import Unwritable
@@ -58,7 +59,6 @@ from compiler.settings.options import Options
 from compiler.tensor import Tensor
 from compiler.tensors.variables import is_realized
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Key: TypeAlias = Hashable
 USUAL = Options()
 

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 from distributed import Future, KilledWorker, wait
 from distributed.client import FutureCancelledError, FuturesCancelledError
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.core.origin import Origin
 from compiler.distributed.graphs import graph_of
@@ -26,7 +26,6 @@ from compiler.graph.devices import DASK
 from compiler.graph.nodes import Buffer
 from compiler.run.budget import AtBuffer
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 ATTEMPTS = 8
 """Submissions of one run, at most, when sent data are lost. A choice."""
 PATIENCE = 1.0

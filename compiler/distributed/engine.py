@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.effects import Effects
 from compiler.core.kept import Kept
 from compiler.device.dask import DescribedThere
@@ -44,7 +45,6 @@ from compiler.schedule.host import Host
 from compiler.schedule.items import ScheduleItem
 from compiler.schedule.kinds import Region
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Held: TypeAlias = dict[Buffer, Array]
 INLINE = 64 * 1024
 """Bytes up to which data are part of the graph. A choice: Dask warns at a graph of 10 MB."""

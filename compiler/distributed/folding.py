@@ -16,11 +16,12 @@ Ensures: the order of combination follows from the chunks alone: each run gives 
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from dask import array as da
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.core.node import toposort
 from compiler.distributed.axes import axes
@@ -29,7 +30,6 @@ from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, Reduce, TensorNode
 from compiler.ops.table import REDUCTIONS
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 AT_ONCE = 8
 """Partial results that one task combines: a choice."""
 

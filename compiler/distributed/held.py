@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakSet
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.device.disk import FilePart
 from compiler.device.remote import RemoteData
 from compiler.distributed.tasks import TaskPlan
 from compiler.graph.nodes import Buffer
 from compiler.schedule.items import ScheduleItem
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Layers: TypeAlias = dict[str, dict[str, Any]]
 """Nodes of Dask's graph, by device."""
 LOST = ("cancelled", "lost")

@@ -12,10 +12,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.kept import Kept
 from compiler.core.written import Reader, Unwritable, Writer
 from compiler.device import buffers
@@ -24,7 +25,6 @@ from compiler.graph.nodes import Sink, TensorNode
 from compiler.run import plans, remembered
 from compiler.settings.options import Options
 
-Array = np.ndarray[Any, Any]
 KEPT = 256
 """Deserialised graphs that a process caches: a bound on memory, not measured."""
 

@@ -25,6 +25,7 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.core.dtypes import Array
 from compiler.core.errors import InternalError
 from compiler.core.kept import Kept
 from compiler.device import cpu
@@ -35,7 +36,6 @@ from compiler.llvm import jit
 from compiler.schedule.kinds import Region
 from compiler.schedule.regions import copy
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 KEPT = 4096
 """Deserialised tasks that a worker caches: a bound on memory. A choice."""
 LOGGED = 100_000

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
 from compiler.graph import nodes
@@ -35,7 +36,6 @@ from compiler.graph.words import operation, short
 from compiler.ops import functions, random_bits, references, updates
 from compiler.ops.table import OPS, REDUCTIONS
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Inputs: TypeAlias = Mapping[Any, Array]
 """Data by Buffer, Param or Variable node."""
 

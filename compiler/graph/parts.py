@@ -1,13 +1,10 @@
 """The slice of a tensor that an Assign or a Store writes: begin, count and step for each axis."""
 
-from typing import Any, TypeAlias
 
-import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.graph.nodes import Parts, TensorNode
 from compiler.graph.words import short
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def slices(parts: Parts) -> tuple[slice, ...]:

@@ -1,18 +1,14 @@
 """Constants: values that are computed while the program is built."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.core.node import toposort
 from compiler.device import buffers
 from compiler.graph.interpret import interpret
 from compiler.graph.kinds.markers import PLACEHOLDER, Placeholder
 from compiler.graph.nodes import Buffer
 from compiler.tensor import Tensor
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 MOST_COMPUTED = 1 << 16
 """The size up to which a value that depends only on constants is computed: shapes, indices, masks,

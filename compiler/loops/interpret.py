@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError, InternalError
 from compiler.core.node import toposort
 from compiler.graph.bits import as_array
@@ -45,8 +46,6 @@ from compiler.loops.nodes import (
 from compiler.loops.placement import dependencies
 from compiler.ops import functions, references, updates
 from compiler.ops.table import OPS, REDUCTIONS
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 Watch: TypeAlias = Callable[[ScalarNode, Array], None]
 """Called with a node and its value in the open blocks, each time it is computed."""

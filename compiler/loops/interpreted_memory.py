@@ -4,14 +4,13 @@ Scratch memory has one part per iteration of the loops around its effects, all i
 is not initialised: reading an element that was not written is an error.
 """
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import InternalError
 from compiler.ops import updates
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class Scratch:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError, InternalError, SizeError
 from compiler.graph.bits import as_array
 from compiler.lowered import custom, machine
@@ -48,7 +49,6 @@ class Counts:
     bytes_read: int = 0
     bytes_written: int = 0
 
-Array: TypeAlias = np.ndarray[Any, Any]
 Address: TypeAlias = tuple[int, int, bool]
 Watch: TypeAlias = Callable[[int, Array], None]
 """Called with the number of an instruction and its result, or stored value, each time it runs."""

@@ -6,16 +6,14 @@ NaN for floats, bytes 0xA5 for integers, true for bools.
 
 import math
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import InternalError
 from compiler.loops.interpreted_memory import gather, scatter
 from compiler.lowered.machine import Memory
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from compiler.core.dtypes import Array
 from compiler.lowered.instructions import Instruction
-from compiler.lowered.interpret import LIMIT, Array, Watch, interpret
+from compiler.lowered.interpret import LIMIT, Watch, interpret
 from compiler.lowered.linearize import CORE
 from compiler.lowered.machine import DefineVar
 

@@ -15,11 +15,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import CompileError
 from compiler.core.origin import Origin
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 FunctionKind = Literal["host", "kernel", "inline"]
 Attributes: TypeAlias = tuple[tuple[str, Any], ...]
 """Keyword arguments that are not tensors, by name."""

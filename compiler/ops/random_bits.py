@@ -6,16 +6,15 @@ of threads or the machine. The rounds are written once, over a `Build`, for both
 reference) and the tensor graph (the expansion of a Threefry node by `decompose`).
 """
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from compiler.core.dtypes import Scalar
+from compiler.core.dtypes import Array, Scalar
 from compiler.ops.row import Build
 from compiler.ops.table import OPS
 
 T = TypeVar("T")
-Array = np.ndarray[Any, Any]
 
 ROUNDS = 20
 ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)

@@ -5,13 +5,10 @@ give 0 (or the sign); float → int saturates and NaN becomes 0.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import DType, is_floating
-
-Array = np.ndarray[Any, Any]
+from compiler.core.dtypes import Array, DType, is_floating
 
 
 def truncated_divide(a: Array, b: Array) -> Array:

@@ -5,14 +5,13 @@ one element, and for floats, whose sums depend on the order.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.ops.row import Reduction
 from compiler.ops.table import OPS, REDUCTIONS
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(frozen=True, slots=True)

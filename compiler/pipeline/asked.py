@@ -2,16 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.core.origin import caller
 from compiler.graph.nodes import TensorNode
 from compiler.settings.options import Options, options_of
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 makers: "list[Callable[[Array], object]]" = []
 """Functions that make a tensor of an array: `Tensor`, which is made of what is here, says so."""

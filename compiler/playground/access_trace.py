@@ -13,10 +13,11 @@ row by row.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.lowered.instructions import Instruction
 from compiler.playground.accesses import Accesses, site_and_address
 from compiler.playground.caches import Cache
@@ -24,7 +25,6 @@ from compiler.playground.lru import Lru
 from compiler.playground.simulate_cache import lines_of
 from compiler.playground.sites import Region, Site
 
-Array: TypeAlias = np.ndarray[Any, Any]
 Shape: TypeAlias = tuple[int, ...]
 INTERVALS, STEPS = 100, 600
 SIDE = 32

@@ -13,10 +13,10 @@ data, `DataError` says so.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.graph.bits import as_array
 from compiler.lowered.by_hand import Special, Wmma
 from compiler.lowered.instructions import Alu, Cast, Const, Instruction, Load, Range, Store
@@ -27,7 +27,6 @@ from compiler.ops import references
 from compiler.ops.table import OPS
 from compiler.playground.sites import Region, Site, Sites, refused, sites
 
-Array: TypeAlias = np.ndarray[Any, Any]
 CHUNK = 2**18
 """Accesses that are evaluated at once. Measured 2026-11-23 on one core of an AMD EPYC, millions of
 accesses in a second by chunks of 2**12, 2**14, … 2**22: of a plain product of 128 × 128 matrices

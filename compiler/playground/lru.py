@@ -8,13 +8,13 @@ of its set; where it was not there, what was last falls out.
 """
 
 import functools
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.llvm import jit
 
-Array: TypeAlias = np.ndarray[Any, Any]
 EMPTY = -1
 
 _TEXT = """

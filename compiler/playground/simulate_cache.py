@@ -9,10 +9,10 @@ before the system maps pages. So shares of hits are to be compared, not to be ta
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.lowered.instructions import LINE, Instruction
 from compiler.lowered.linearize import CORE
 from compiler.lowered.machine import DefineVar
@@ -20,7 +20,6 @@ from compiler.playground.accesses import Accesses, site_and_address
 from compiler.playground.caches import Cache, CacheReport, Found, Level
 from compiler.playground.lru import Lru
 
-Array: TypeAlias = np.ndarray[Any, Any]
 LIMIT = 100_000_000
 """Accesses that are simulated unless the caller says otherwise: some 8 s, at 12 to 13 million a
 second (plain products, measured 2026-11-23 on one core of an AMD EPYC). How long is a choice."""

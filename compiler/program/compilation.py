@@ -1,13 +1,12 @@
 """`compile`, and the `Compilation` that it returns: the stages of a program, and all questions."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from compiler.ask.checking import Report
 from compiler.ask.values import values
 from compiler.core import garbage
+from compiler.core.dtypes import Array
 from compiler.core.errors import Renamed, located
 from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from compiler.llvm.looking.latencies import Latencies
     from compiler.llvm.looking.pass_changes import PassRun
 
-Array = np.ndarray[Any, Any]
 
 
 @program_call

@@ -1,11 +1,10 @@
 """Memory for the buffers of a schedule: one arena if it is planned, else one block each."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import uint8
+from compiler.core.dtypes import Array, uint8
 from compiler.device import device
 from compiler.device.allocator import Maker, address_of
 from compiler.graph.nodes import Buffer
@@ -13,8 +12,6 @@ from compiler.schedule.analysis import footprint
 from compiler.schedule.analysis.levels import levels
 from compiler.schedule.analysis.share import MemoryPlan, share
 from compiler.schedule.items import ScheduleItem
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def plan_memory(items: Sequence[ScheduleItem], results: Sequence[Buffer]) -> MemoryPlan | None:

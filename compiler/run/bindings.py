@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.core.node import toposort
 from compiler.device import buffers
@@ -18,7 +19,6 @@ from compiler.graph.extents import binding, part_of, shape_of, two_values
 from compiler.graph.kinds.effects import Assign
 from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode, Variable, first_of
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Values: TypeAlias = Mapping[Any, int]
 """Values by the names of variables, or by the variables that users made."""
 

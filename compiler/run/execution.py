@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.effects import Effects
 from compiler.core.lazy import loading
 from compiler.device import device
@@ -19,7 +20,6 @@ from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.host import Host
 from compiler.schedule.items import Kernel, ScheduleItem
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Programs: TypeAlias = Mapping[tuple[Sink, str], Program]
 """Loaded programs by kernel body and kind of device."""
 

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import ndarray
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import CompileError, located
 from compiler.core.keywords import program_call
 from compiler.core.lazy import loading
@@ -52,7 +53,6 @@ from compiler.run.overlap import Level
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.settings.options import Cache, Options
 
-Array = np.ndarray[Any, Any]
 Usual: TypeAlias = tuple[int, Shape, "np.dtype[Any]"]
 """An input that needs no conversion: its number in the structure, its shape and its type."""
 Quick: TypeAlias = tuple[Direct, Sequence[Usual], frozenset[int]]

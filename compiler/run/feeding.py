@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import parse
+from compiler.core.dtypes import Array, parse
 from compiler.core.errors import DataError, DTypeError, ShapeError
 from compiler.core.node import toposort
 from compiler.core.origin import Origin
@@ -25,7 +25,6 @@ from compiler.graph.nodes import Bind, Buffer, Prefix, Sink, TensorNode
 from compiler.graph.words import short
 from compiler.run.bindings import Bindings, Values
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Given: TypeAlias = Mapping[Any, Any] | Sequence[Any] | None
 Key: TypeAlias = tuple[int, str]
 SHOWN = 12

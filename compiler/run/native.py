@@ -20,11 +20,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import uint8
+from compiler.core.dtypes import Array, uint8
 from compiler.core.effects import Effects
 from compiler.device import cpu
 from compiler.device.allocator import Maker, address_of
@@ -35,7 +35,6 @@ from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.items import ScheduleItem
 from compiler.threads.workers import WORKERS, native
 
-Array = np.ndarray[Any, Any]
 Held: TypeAlias = dict[Buffer, Array]
 ZERO, WORDS, ARENA, INPUTS = 0, 1, 2, 3
 """Bases: 0, the address of the words, that of the arena; inputs, blocks and variables follow."""

@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, cast
 
 from compiler.core import garbage
+from compiler.core.dtypes import Array
 from compiler.core.effects import Effects
 from compiler.core.kept import Kept
 from compiler.core.lazy import loading
@@ -48,7 +47,6 @@ from compiler.settings.options import Options
 if TYPE_CHECKING:
     from compiler.run.building import Build
 
-Array = np.ndarray[Any, Any]
 KEPT = 256
 """Schedules kept, least recently used first out."""
 FIRST = 2**62

@@ -8,16 +8,15 @@ program, so compiling it does not pay.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.device import buffers, device
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer, TensorNode
 from compiler.graph.strides import MOVES, moved
 
-Array = np.ndarray[Any, Any]
 SMALL = 4096
 """Elements of any strides that are copied in less time than a program takes to start: 64 × 64 of a
 transposed matrix took 14 µs, a program 11 to 13; 16,384 took 53 (EPYC, AVX2, 2026-11-23)."""

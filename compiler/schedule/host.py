@@ -6,16 +6,14 @@ event that was not signalled would never end, and is an error.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.core.errors import CompileError, ScheduleError
 from compiler.ops.functions import registered
 from compiler.schedule.items import HostCallback, MemoryTransfer, Synchronization
 from compiler.schedule.regions import copy
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Functions: TypeAlias = Mapping[str, Callable[..., object]]
 """The functions of custom calls, by name. They take flat arrays, which they may write."""
 

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import ScheduleError
 from compiler.core.node import toposort
 from compiler.graph.extents import part_of
@@ -12,7 +13,7 @@ from compiler.graph.interpret import interpret as interpret_graph
 from compiler.graph.nodes import Buffer, Param, Sink, Store, TensorNode, Variable
 from compiler.graph.parts import slices
 from compiler.schedule import kinds
-from compiler.schedule.host import Array, Functions, Host
+from compiler.schedule.host import Functions, Host
 from compiler.schedule.items import Kernel, Operation, ScheduleItem
 from compiler.schedule.kinds import CALLABLE, EFFECTS, buffer_of
 from compiler.schedule.operations import operations, synchronization

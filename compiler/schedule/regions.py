@@ -7,15 +7,13 @@ it do not change.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.graph.nodes import Shape
 from compiler.schedule.kinds import Region, Storage, Transfer
 from compiler.schedule.sources import Names
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 def contiguous_strides(dims: Shape) -> Shape:

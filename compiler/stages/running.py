@@ -5,10 +5,9 @@ What a run returns is the caller's: no tensor, no input and no other result shar
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.core.node import toposort
 from compiler.device.buffers import data
 from compiler.device.program import Program
@@ -21,7 +20,6 @@ from compiler.run.feeding import Given, Inputs, inputs_of, key_of
 from compiler.schedule.analysis.share import MemoryPlan
 from compiler.schedule.operations import device_of
 
-Array = np.ndarray[Any, Any]
 Runner: TypeAlias = Callable[..., list[Array]]
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
+from compiler.core.dtypes import Array
 from compiler.core.errors import located
 from compiler.core.lazy import loading
 from compiler.core.lineage import Coverage, coverage, lineage
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from compiler.graph.modules import Modules
     from compiler.tune.tuning import Tuning
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType, Scalar
+from compiler.core.dtypes import Array, DType, Scalar
 from compiler.core.errors import DataError
 from compiler.core.origin import current, user_call
 from compiler.device.buffers import new_buffer
@@ -23,7 +23,6 @@ from compiler.ops import references
 from compiler.tensors.traced_numbers import input_of, is_traced
 from compiler.tensors.variables import Variable, symbolic_tensor
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Axes: TypeAlias = Mapping[int, Variable]
 
 _SUPPORTED = "numbers or truth values: " + ", ".join(t.name for t in dtypes.ALL)

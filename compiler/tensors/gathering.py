@@ -5,11 +5,11 @@ checked: negative ones count from the end, and one that is out of range reads 0.
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import int64
+from compiler.core.dtypes import Array, int64
 from compiler.core.errors import AxisError, DTypeError, ShapeError
 from compiler.device.buffers import data, new_buffer
 from compiler.graph.extent import Extent, Number
@@ -23,7 +23,6 @@ from compiler.tensors import watching
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue, broadcast_node, cast_to, reshaped
 
-Array = np.ndarray[Any, Any]
 Positions: TypeAlias = Sequence[TensorNode | None]
 """For each axis, the indices of the elements to take; None takes the whole axis."""
 

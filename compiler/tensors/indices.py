@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import AxisError, DataError, DTypeError
 from compiler.graph.nodes import Shape
 from compiler.graph.words import short
@@ -22,8 +23,6 @@ from compiler.tensors.gathering import known, out_of_range
 from compiler.tensors.shapes import written
 from compiler.tensors.value import TensorValue
 from compiler.tensors.variables import Variable, refuse_symbolic
-
-Array = np.ndarray[Any, Any]
 
 WORKS = (
     "integers, slices, None, ..., and truth values, lists, arrays and tensors of integers or "

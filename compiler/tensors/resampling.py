@@ -6,10 +6,11 @@ each axis. The rules are PyTorch's, element for element.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError, ShapeError
 from compiler.graph.nodes import Shape
 from compiler.tensors.indexing import Indexing
@@ -18,7 +19,6 @@ from compiler.tensors.reductions import Reductions
 from compiler.tensors.shapes import written
 from compiler.tensors.value import traced
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 Kernel: TypeAlias = Callable[[Array], Array]
 Taps: TypeAlias = tuple[Array, Array]
 """Indices [count, taps] and weights [count, taps] of the neighbours of each element."""

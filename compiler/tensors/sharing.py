@@ -10,14 +10,12 @@ as int16, and the type in the capsule is corrected.
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import bfloat16
+from compiler.core.dtypes import Array, bfloat16
 from compiler.core.errors import DataError
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 CPU = (1, 0)
 """DLPack's number of CPU memory, which all our devices share."""

@@ -13,11 +13,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn
 
 import numpy as np
 
-from compiler.core.dtypes import float64, int64
+from compiler.core.dtypes import Array, float64, int64
 from compiler.core.errors import AxisError, DataError, ShapeError, located
 from compiler.core.node import toposort
 from compiler.core.origin import user_call
@@ -41,8 +41,6 @@ from compiler.graph.nodes import (
 )
 from compiler.graph.nodes import Variable as VariableNode
 from compiler.graph.words import short
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 LIMIT = 2**62
 """The bound on the absolute value of a variable."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.machines.system import core_count
 from compiler.threads.driver import MOST_TASKS
 from compiler.threads.workers import WORKERS, native
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 Step: TypeAlias = tuple[int, int, int, int, int]
 """Thunk, offset of the arguments in bytes, tasks, number of the first task, most threads."""
 

@@ -9,11 +9,11 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from compiler.core.dtypes import DType, float_limits, is_floating
+from compiler.core.dtypes import Array, DType, float_limits, is_floating
 from compiler.core.errors import CompileError
 from compiler.core.node import toposort
 from compiler.device import cpu, dask, device
@@ -37,7 +37,6 @@ from compiler.threads.workers import WORKERS, native
 from compiler.tune.duel import LEAST_ROUNDS
 from compiler.tune.trials import Refused
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 SAMPLE = 300e-6
 """Seconds that the repetitions of one sample take, or one run if that takes more. The least of
 `SAMPLES` was 46.2 µs in samples of 30 µs, 44.1 of 300 and 51.7 of 3 ms for a softmax, 10.6, 8.6 and

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.modules import run_by
 from svodviz.cli.program import Found, ProgramError
 from svodviz.cli.progress import reported
@@ -35,7 +36,6 @@ enough to be explored, large enough for most strides and windows."""
 BATCHES = ("batch", "n", "b")
 LENGTHS = ("seq", "len", "time", "token", "step", "word")
 
-Array = np.ndarray[Any, Any]
 Shape = tuple[int | str, ...]
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from compiler.core.dtypes import parse
+from compiler.core.dtypes import Array, parse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ BARS = 24
 """Parts of a histogram: as wide as the picture."""
 SMALLEST = float(np.finfo(np.float64).tiny)
 """Half the distance of ends below which parts of it are no numbers any more."""
-Array = np.ndarray[Any, Any]
 
 
 def preview(data: "ArrayLike") -> "Value":

@@ -18,10 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType, Scalar, bool_, int64
+from compiler.core.dtypes import Array, DType, Scalar, bool_, int64
 from compiler.graph import nodes
 from compiler.graph.bits import from_bits, to_bits
-from compiler.graph.kinds.composite import Array, Composite, Problem, same_types, written
+from compiler.graph.kinds.composite import Composite, Problem, same_types, written
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.kinds.joins import Cat, Contract
 from compiler.graph.kinds.markers import Marker

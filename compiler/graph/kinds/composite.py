@@ -15,16 +15,13 @@ Kinds without an expansion, `Fuse` and `Kernel`, are handled by the schedule.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
-from compiler.core.dtypes import DType, bool_
+from compiler.core.dtypes import Array, DType, bool_
 from compiler.core.errors import CompileError, GraphError
 from compiler.graph.extents import Extents, refused
 from compiler.graph.nodes import Shape, TensorNode
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
 N = TypeVar("N", bound=TensorNode)
 
 

@@ -23,9 +23,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.graph import nodes
-from compiler.graph.kinds.composite import Array, Composite, Problem, same_types, written
+from compiler.graph.kinds.composite import Composite, Problem, same_types, written
 from compiler.graph.kinds.phases import Phase, apart, interleaved, phases, taking_part
 from compiler.graph.kinds.shaping import (
     broadcast_node,

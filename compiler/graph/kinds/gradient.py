@@ -20,13 +20,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compiler.core.dtypes import DType, bool_
+from compiler.core.dtypes import Array, DType, bool_
 from compiler.core.node import substitute
 from compiler.core.written import place_of
 from compiler.graph import extents as rules
 from compiler.graph.devices import Devices
 from compiler.graph.extents import Extents
-from compiler.graph.kinds.composite import Array, Composite, Problem
+from compiler.graph.kinds.composite import Composite, Problem
 from compiler.graph.kinds.markers import Detach, Later
 from compiler.graph.kinds.placement import Unique
 from compiler.graph.nodes import Reduce, Shape, TensorNode

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from compiler.core.dtypes import DType, bool_, int64
+from compiler.core.dtypes import Array, DType, bool_, int64
 from compiler.graph import nodes
 from compiler.graph.extent import Extent, Number, total
 from compiler.graph.extents import symbolic
-from compiler.graph.kinds.composite import Array, Composite, Problem, first_axis_outside, same_types
+from compiler.graph.kinds.composite import Composite, Problem, first_axis_outside, same_types
 from compiler.graph.kinds.shaping import (
     broadcast_node,
     cast_to,

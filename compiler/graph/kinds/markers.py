@@ -10,9 +10,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.graph.extents import kept
-from compiler.graph.kinds.composite import Array, Composite, Problem
+from compiler.graph.kinds.composite import Composite, Problem
 from compiler.graph.nodes import MOVEMENT, Bitcast, Buffer, Cast, Reduce, Shape, TensorNode
 
 PLACEHOLDER = 0

@@ -4,17 +4,14 @@
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import DType, Scalar
+from compiler.core.dtypes import Array, DType, Scalar
 from compiler.graph import extents as rules
 from compiler.graph.kinds.shaping import shifted
 from compiler.graph.nodes import TensorNode, elementwise
 from compiler.ops.table import OPS, REDUCTIONS
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import DType
-from compiler.graph.kinds.composite import Array, Composite, Problem, written
+from compiler.core.dtypes import Array, DType
+from compiler.graph.kinds.composite import Composite, Problem, written
 from compiler.graph.kinds.shaping import (
     affine,
     broadcast_node,

@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.lazy import loading
 from compiler.core.node import toposort
 from compiler.graph.nodes import Buffer, Const, Iota, TensorNode
 from compiler.imported.call import AttributeCall, adding_to
-from compiler.imported.constants import MOST_COMPUTED, Array, computed, has_data
+from compiler.imported.constants import MOST_COMPUTED, computed, has_data
 from compiler.imported.jax.element_types import dtype_of, jax_itself
 from compiler.tensor import Tensor
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compiler.core.dtypes import Array
 from compiler.core.lazy import loading
-from compiler.imported.constants import Array
 from compiler.imported.jax.call import Call, opened
 from compiler.imported.jax.element_types import is_key, jax_itself
 from compiler.tensor import Tensor

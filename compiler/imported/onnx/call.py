@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.graph.extents import symbolic
 from compiler.imported.arguments import Reads, is_same
 from compiler.imported.call import AttributeCall, Function, adding_to
-from compiler.imported.constants import MOST_COMPUTED, Array, computed, constant, has_data, leaves
+from compiler.imported.constants import MOST_COMPUTED, computed, constant, has_data, leaves
 from compiler.tensor import Tensor
 from compiler.tensors.shapes import axis_of
 from compiler.tensors.variables import Variable, made_of

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import DataError, DTypeError
 from compiler.core.lazy import loading
 from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.graph.nodes import LARGEST
-from compiler.imported.constants import Array
 from compiler.tensor import Tensor
 
 NUMBERS = {

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.device import buffers
 from compiler.graph.kinds.markers import PLACEHOLDER
 from compiler.graph.nodes import Buffer
-from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, operator
 from compiler.tensor import Tensor
 

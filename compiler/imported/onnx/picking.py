@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.core.dtypes import Array
 from compiler.imported.axes import along
-from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable

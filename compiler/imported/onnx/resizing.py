@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.imported.axes import along
-from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import wide
 from compiler.tensor import Tensor

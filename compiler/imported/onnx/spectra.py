@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.imported.constants import Array
+from compiler.core.dtypes import Array
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import dtype_of
 from compiler.tensor import Tensor

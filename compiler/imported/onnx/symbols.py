@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from compiler.core.dtypes import Array
 from compiler.imported.call import adding_to
-from compiler.imported.constants import Array
 from compiler.imported.onnx.call import Call
 from compiler.imported.onnx.element_types import NUMBERS
 from compiler.tensor import Tensor

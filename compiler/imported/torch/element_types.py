@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import DTypeError
 from compiler.core.lazy import loading
-from compiler.imported.constants import Array
 
 
 def dtype_of(torch_dtype: Any, where: str) -> DType:

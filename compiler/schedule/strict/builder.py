@@ -19,7 +19,7 @@ invalid graphs can be built, too. Nodes are immutable: a node can only wait for 
 
 from collections.abc import Sequence
 
-from compiler.core.dtypes import DType, parse
+from compiler.core.dtypes import Array, DType, parse
 from compiler.core.node import Node
 from compiler.core.trace import Numbering
 from compiler.graph.nodes import Buffer, Param, Shape, Sink, Store, TensorNode, Variable
@@ -27,7 +27,7 @@ from compiler.schedule import kinds
 from compiler.schedule.access import Scope
 from compiler.schedule.calls import KernelGraph
 from compiler.schedule.sources import Names
-from compiler.schedule.strict.instantiate import Array, DeviceBuffer
+from compiler.schedule.strict.instantiate import DeviceBuffer
 
 
 class KernelGraphBuilder:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from compiler.core.dtypes import DType
+from compiler.core.dtypes import Array, DType
 from compiler.core.errors import ScheduleError
 from compiler.core.node import Node, toposort
 from compiler.graph.devices import DEFAULT, is_disk
@@ -42,8 +42,6 @@ from compiler.schedule.prepare import (
 )
 from compiler.schedule.regions import whole_or_region
 from compiler.schedule.sources import Names, storage_of, wrappers_of
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(slots=True, eq=False)
