@@ -19,12 +19,15 @@ from compiler.loops.split import NARROWEST, divisions, split
 from compiler.loops.verify import verify
 from tests.loops.programs import PROGRAMS, arguments, assert_close, kernels, reference
 
+SOURCE = 2**14
+"""Elements of the input: more than the greatest index below."""
+
 
 def body_of(extent: int, place: Callable[[Range], ScalarNode]) -> Body:
     """out[i0] = in1[place(i0)], for i0 in `extent`."""
     each = axis(extent, 0, "normal")
     out = nodes.Argument((), 0, dtypes.int64, extent, True)
-    source = nodes.Argument((), 1, dtypes.int64, 4096, False)
+    source = nodes.Argument((), 1, dtypes.int64, SOURCE, False)
     stored = nodes.Store((out, each, nodes.Load((source, place(each))), each))
     return simplify(Body((stored,)), Provenance())
 
@@ -34,7 +37,7 @@ def extents_of(body: Body) -> list[int]:
     return [each.extent for each in body.sources[0].ranges]
 
 
-def by(divisor: int, step: int = 1) -> Callable[[Range], ScalarNode]:
+def by(divisor: int, step: int = 1) -> Callable[[ScalarNode], ScalarNode]:
     """i0 // divisor * step + i0 % divisor: a matrix of which rows are `step` apart."""
     return lambda i: alu("add", alu("mul", alu("idiv", i, index(divisor)), index(step)),
                          alu("mod", i, index(divisor)))  # fmt: skip
@@ -62,7 +65,9 @@ def test_an_axis_is_split_at_the_divisor() -> None:
 
 
 def test_an_axis_is_split_at_each_divisor_of_a_chain() -> None:
-    place = lambda i: alu("add", by(24, 64)(i), alu("idiv", alu("mod", i, index(24)), index(6)))  # noqa: E731
+    def place(i: Range) -> ScalarNode:
+        return alu("add", by(24, 64)(i), alu("idiv", alu("mod", i, index(24)), index(6)))
+
     after = split(body_of(480, place), Provenance())
     assert extents_of(after) == [20, 4, 6] and not divisions(after)
 
@@ -80,7 +85,9 @@ def test_an_inner_loop_too_short_for_vectors_is_not_made() -> None:
 
 def test_a_reversed_axis_is_left_alone() -> None:
     """The index falls as the axis rises: the divisor says nothing about the axis."""
-    place = lambda i: alu("idiv", alu("sub", index(479), i), index(24))  # noqa: E731
+    def place(i: Range) -> ScalarNode:
+        return alu("idiv", alu("sub", index(479), i), index(24))
+
     before = body_of(480, place)
     assert split(before, Provenance()) is before
 
@@ -90,10 +97,10 @@ def test_a_reversed_axis_is_left_alone() -> None:
        st.integers(1, 3), st.integers(0, 7))  # fmt: skip
 def test_values_stay(extent: int, divisor: int, step: int, scale: int, offset: int) -> None:
     def place(i: Range) -> ScalarNode:
-        return by(divisor, step)(alu("add", alu("mul", i, index(scale)), index(offset)))  # type: ignore[arg-type]
+        return by(divisor, step)(alu("add", alu("mul", i, index(scale)), index(offset)))
 
     before = body_of(extent, place)
-    source = np.arange(4096, dtype=np.int64)
+    source = np.arange(SOURCE, dtype=np.int64)
     wanted, got = np.zeros(extent, np.int64), np.zeros(extent, np.int64)
     interpret(before, [wanted, source])
     interpret(split(before, Provenance()), [got, source])
