@@ -71,9 +71,10 @@ def _module(name: str, method: str, tensors: int = 1, **usual: Any) -> type[OfMe
         parameters=[row.replace(default=usual.get(row.name, row.default)) for row in rows],
         return_annotation=whole.empty,
     )
+    defaults = "".join(f", by default with {key}={value!r}" for key, value in usual.items())
     return type(name, (OfMethod,), {
-        "__doc__": f"`Tensor.{method}`. {function.__doc__}", "__module__": __name__,
-        "__signature__": signature, "method": method, "usual": usual,
+        "__doc__": f"`Tensor.{method}`{defaults}. {inspect.getdoc(function)}",
+        "__module__": __name__, "__signature__": signature, "method": method, "usual": usual,
     })  # fmt: skip
 
 
