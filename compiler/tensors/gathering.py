@@ -143,22 +143,18 @@ def selected(
     is_together = is_together and axes[-1] - axes[0] + 1 == len(axes)
     place = axes[0] if is_together else 0
     kept = [axis for axis in range(len(extents)) if axis not in axes]
-    before = [axis for axis in kept if axis < axes[0]] if is_together else []
-    after = [axis for axis in kept if axis not in before]
-    shape = (
-        *(extents[a] for a in before), *common, *(extents[a] for a in after)
-    )  # fmt: skip
-    target = {axis: i for i, axis in enumerate(before)}
-    target |= {axis: place + len(common) + i for i, axis in enumerate(after)}
-    found: list[TensorNode] = []
-    for axis, item in enumerate(positions):
+    before, after = kept[:place], kept[place:]
+    shape = (*(extents[a] for a in before), *common, *(extents[a] for a in after))
+    wide = (*(1,) * len(before), *common, *(1,) * len(after))
+    targets = (*range(place), *range(place + len(common), len(shape)))
+    target = dict(zip(kept, targets, strict=True))
+
+    def index(axis: int, item: TensorNode | None) -> TensorNode:
         if item is None:
-            found.append(counting_to(shape, target[axis], variable[axis] if variable else None))
-            continue
-        array = broadcast_node(item, common)
-        wide = (*(1 for _ in before), *common, *(1 for _ in after))
-        found.append(broadcast_node(reshaped(array, wide), shape))
-    return found
+            return counting_to(shape, target[axis], variable[axis] if variable else None)
+        return broadcast_node(reshaped(broadcast_node(item, common), wide), shape)
+
+    return [index(axis, item) for axis, item in enumerate(positions)]
 
 
 def _common(operation: str, arrays: Sequence[TensorNode]) -> Shape:

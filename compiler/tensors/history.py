@@ -230,28 +230,44 @@ def recipes(
     held = {node for node in _held() if not _is_later(node, written)}
     wanted = _with_history(order, held)
     values = {node: value for node, value in zip(before, stored, strict=True) if value}
-    anew: dict[TensorNode, TensorNode] = {
-        node: value for node, value in values.items()
-        if isinstance(node, Assign) and (
-            (value in held and leaf_memory(value)) or node not in wanted
-        )
-    }  # fmt: skip
+    anew = {node: value for node, value in values.items() if _is_anew(node, value, held, wanted)}
+    parts = _parts_of(order, values, anew, written) if written else {}
+    ends = frozenset(anew)
+
+    def history(node: TensorNode, value: TensorNode | None) -> History | None:
+        if node in parts:
+            return parts[node]
+        if node not in wanted or node in ends or not node.dtype.is_float or node is value:
+            return None
+        recipe = _recipe(node, value, anew, held)
+        if recipe is None:
+            return None
+        return recipe, not written or _is_true(node, ends, written, parts)
+
+    return [history(node, value) for node, value in zip(before, stored, strict=True)]
+
+
+def _is_anew(
+    node: TensorNode, value: TensorNode, held: set[TensorNode], wanted: set[TensorNode]
+) -> bool:
+    """True for an assignment after which the tensor starts a new history in `value`."""
+    if not isinstance(node, Assign):
+        return False
+    return node not in wanted or (value in held and bool(leaf_memory(value)))
+
+
+def _parts_of(
+    order: Sequence[TensorNode], values: dict[TensorNode, TensorNode],
+    anew: dict[TensorNode, TensorNode], written: set[int],
+) -> dict[TensorNode, History]:  # fmt: skip
+    """The histories of memory that was written in part; each is then recalled from its memory, in
+    `anew`."""
     parts: dict[TensorNode, History] = {}
-    for node in order if written else ():
+    for node in order:
         if isinstance(node, Assign) and node.parts and node in values and node not in anew:
             parts[node] = _in_parts(node, anew, written, parts)
             anew[node] = Recalled((values[node], parts[node][0]))
-    ends = frozenset(anew)
-    found: list[History | None] = []
-    for node, value in zip(before, stored, strict=True):
-        if node in parts:
-            found.append(parts[node])
-            continue
-        is_one = node in wanted and node not in ends and node.dtype.is_float and node is not value
-        recipe = _recipe(node, value, anew, held) if is_one else None
-        is_true = recipe is None or not written or _is_true(node, ends, written, parts)
-        found.append(None if recipe is None else (recipe, is_true))
-    return found
+    return parts
 
 
 def _is_later(node: TensorNode, written: set[int]) -> bool:

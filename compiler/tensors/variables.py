@@ -230,27 +230,37 @@ def prefix(method: str, node: TensorNode, axis: int, variable: Variable) -> Tens
     wanted = variable.extent
     if held == wanted:
         return node if variable.value is None else _bound(method, node, axis, variable)
-    if held is not None and lowest(less(held, wanted)) >= 0 and 2 <= wanted.high <= extent:
-        return Prefix((node, *(each.node for each in variable.variables)), axis, variable.length)
-    if held is not None and held.name == variable.name:
-        raise DataError(
+    if held is not None:
+        if lowest(less(held, wanted)) < 0 or not 2 <= wanted.high <= extent:
+            raise _not_inside(method, axis, variable, held)
+    elif variable.high > extent or variable.low < 0 or variable.high < 2:
+        raise _no_extent(method, axis, variable, str(extent),
+                         f"bounds inside 0 … {extent}, the upper one 2 or more")  # fmt: skip
+    elif variable.high < extent:
+        bounds = tuple((0, variable.high if i == axis else n) for i, n in enumerate(node.shape))
+        node = Shrink((node,), bounds)
+    return Prefix((node, *(each.node for each in variable.variables)), axis, variable.length)
+
+
+def _not_inside(method: str, axis: int, variable: Variable, held: Extent) -> Exception:
+    """The error for an axis of extent `held` that may have fewer elements than `variable`."""
+    if held.name == variable.name:
+        return DataError(
             method, f"variable {held.name} has two pairs of bounds",
             got=f"{held.described} of the tensor, and {variable.low} … {variable.high}",
             expected="one pair", hint="give one of the two another name",
         )  # fmt: skip
-    if held is not None or variable.high > extent or variable.low < 0 or variable.high < 2:
-        has = held.described if held is not None else str(extent)
-        low, high = variable.low, variable.high
-        raise ShapeError(
-            method, f"axis {axis} cannot have {variable.name} elements",
-            got=f"{variable.name} ({low} … {high}) of {has}",
-            expected=f"bounds inside 0 … {extent}, the upper one 2 or more"
-            if held is None else f"{held.name}, or a slice that always exists",
-        )  # fmt: skip
-    if variable.high < extent:
-        bounds = tuple((0, variable.high if i == axis else n) for i, n in enumerate(node.shape))
-        node = Shrink((node,), bounds)
-    return Prefix((node, *(each.node for each in variable.variables)), axis, variable.length)
+    return _no_extent(method, axis, variable, held.described,
+                      f"{held.name}, or a slice that always exists")  # fmt: skip
+
+
+def _no_extent(
+    method: str, axis: int, variable: Variable, has: str, expected: str
+) -> ShapeError:  # fmt: skip
+    return ShapeError(
+        method, f"axis {axis} cannot have {variable.name} elements",
+        got=f"{variable.name} ({variable.low} … {variable.high}) of {has}", expected=expected,
+    )  # fmt: skip
 
 
 def _bound(method: str, node: TensorNode, axis: int, variable: Variable) -> TensorNode:
