@@ -1,8 +1,8 @@
 """by_module: nodes, kernels, code and time of each module of a program, at every stage.
 
-    module       made  left  kernels  lowered      code     estimated  share  roof    moved
-    encoder        74    61        9    1,204   8.9 KiB    41.2 µs  100 %  38 %  1.2 MiB
-      layer.0      37    31     4+1*      700   4.9 KiB    20.1 µs   49 %  38 %  613 KiB
+    module      nodes  left  kernels  lowered      code     estimated  share  of peak    moved
+    encoder        74    61        9    1,204   8.9 KiB    41.2 µs  100 %     38 %  1.2 MiB
+      layer.0      37    31     4+1*      700   4.9 KiB    20.1 µs   49 %     38 %  613 KiB
 
 That is what `print` shows, in the width of a notebook's cell, `1*` a kernel shared with others;
 `table(None)` has a column for each pass and all figures whole. A module counts all that the modules
@@ -15,8 +15,8 @@ in it do. What several modules share is split:
                 another kernel made for all that the kernel computes. A kernel's bytes of machine
                 code divide as its instructions of assembly do, evenly where one has several
 
-`roof` is the share of the roofline: what the module's part of every kernel would take at the
-machine's best (`schedule/analysis/roof.py`), by what it takes. Kernels *of others* also serve
+`of peak` is the roofline time of the module's part of every kernel
+(`schedule/analysis/roof.py`) divided by its time. Kernels *of others* also serve
 modules outside; a kernel whose code several items run is one kernel.
 """
 
@@ -168,7 +168,7 @@ class ByModule(ShownAsText):
     def _short(self, whole: float) -> Iterator[tuple[str, ...]]:
         """The heads, then the figures of each row, as a person reads them."""
         code = ("lowered", "code") if self.has_code else ()
-        yield "made", "left", "kernels", *code, self._how, "share", "roof", "moved"
+        yield "nodes", "left", "kernels", *code, self._how, "share", "of peak", "moved"
         for it in self.rows:
             total, work = it.code, it.work
             code = (f"{total.instructions:,}", binary(round(total.nbytes))) if self.has_code else ()
@@ -182,8 +182,8 @@ class ByModule(ShownAsText):
         """The same with all that is known, in units of one."""
         code = ("instructions", "of others", "assembly", "of others", "bytes")
         yield (
-            "made", *self.passes, "of others", "kernels", "of others",
-            *(code if self.has_code else ()), self._how, "share", "roof", "moved", "operations",
+            "nodes", *self.passes, "of others", "kernels", "of others",
+            *(code if self.has_code else ()), self._how, "share", "of peak", "moved", "operations",
         )  # fmt: skip
         for it in self.rows:
             total, work = it.code, it.work

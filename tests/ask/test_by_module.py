@@ -90,7 +90,7 @@ def test_measured_times_take_the_place_of_estimates(compiled: Compilation) -> No
 def test_it_is_a_table(made: ByModule) -> None:
     lines = str(made).splitlines()
     assert len(lines) == 1 + len(made.rows)
-    assert lines[0].split()[:2] == ["module", "made"] and "estimated" in lines[0]
+    assert lines[0].split()[:2] == ["module", "nodes"] and "estimated" in lines[0]
     assert lines[1].startswith("(whole program)") and "100 %" in lines[1]
     assert next(it for it in lines if "query" in it).startswith("        query ")
     assert max(map(len, lines)) <= 100
@@ -98,7 +98,7 @@ def test_it_is_a_table(made: ByModule) -> None:
 
 def test_nothing_is_lost_where_it_is_as_wide_as_it_is(made: ByModule) -> None:
     heads, whole, *_ = made.table(None).splitlines()
-    for word in (*made.passes, "made", "assembly", "bytes", "operations"):
+    for word in (*made.passes, "nodes", "assembly", "bytes", "operations"):
         assert word in heads
     code = made.rows[0].code
     assert f" {round(code.nbytes):,} " in whole and f" {code.assembly:,} " in whole

@@ -96,7 +96,7 @@ def test_a_line_that_compiles_at_every_call_is_told() -> None:
 # -- kernels ---------------------------------------------------------------------------------------
 
 
-def test_a_reduction_inside_another_is_far_from_its_roof() -> None:
+def test_a_reduction_inside_another_is_below_its_roofline() -> None:
     x = data("x", 256, 256)
     read = x.fuse()
     _, row = found((read @ read).fuse().exp().fuse().sum(1), "roofline")
@@ -240,7 +240,7 @@ RULE_TESTS: dict[str, Callable[[], None]] = {
     "float64": test_a_number_of_numpys_makes_a_program_float64,
     "copy": test_a_copy_that_is_no_result_is_told,
     "recompiled": test_a_line_that_compiles_at_every_call_is_told,
-    "roofline": test_a_reduction_inside_another_is_far_from_its_roof,
+    "roofline": test_a_reduction_inside_another_is_below_its_roofline,
     "strided": test_a_column_alone_is_read_with_a_stride,
     "one core": test_a_kernel_that_cannot_be_shared_out_is_told,
     "fusion": test_a_value_that_is_asked_for_in_memory_could_be_fused,

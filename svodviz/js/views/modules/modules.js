@@ -12,7 +12,7 @@ const HEADS = [
   ["time", "its part of each kernel: an item's time is divided among its nodes by work, a shared "
     + "node's among its modules evenly"],
   ["share", "of the time of the whole program"],
-  ["of roof", "share of peak: its roofline time divided by its time"],
+  ["of peak", "share of peak: its roofline time divided by its time"],
   ["kernels", "that do part of its work; shared, or *: those that also serve other modules"],
   ["nodes", "of the graph as written → after its passes"],
   ["of others", "nodes that other modules have too: equal ones are computed once (CSE)"],

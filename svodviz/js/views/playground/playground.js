@@ -203,7 +203,7 @@ export class PlaygroundView {
     const roofs = this.recorded.roofs[threads];
     if (!point.flops) {
       return section("Roofline", h("p", { class: "hint" },
-        "The kernel computes nothing with floats: it has no place under a roof of operations."));
+        "The kernel computes nothing with floats: it has no place in the roofline model."));
     }
     if (!roofs) {
       const words = this.isLive ? "The limits of this machine were not measured yet."
