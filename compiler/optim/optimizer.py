@@ -56,6 +56,9 @@ class Optimizer:
         self.groups: list[Group] = []
         met: set[int] = set()
         for row in rows:
+            if "params" not in row:
+                raise self._refusal("a group has no parameters", ", ".join(map(repr, row)),
+                                    'the parameters of the group under "params"')  # fmt: skip
             own = list(row["params"])
             self._check(own, met)
             rest = {own_name(n, [*options]): value for n, value in row.items() if n != "params"}

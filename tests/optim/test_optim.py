@@ -138,6 +138,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no tensor": (lambda: optim.SGD([3]), "is not a tensor"),  # type: ignore[list-item]
     "no gradients": (lambda: optim.SGD([Tensor(np.ones(1))]), "collects no gradients"),
     "twice": (lambda: optim.SGD([Tensor(np.ones(1), requires_grad=True)] * 2), "occurs twice"),
+    "group": (lambda: optim.SGD([{"parameters": [], "lr": 1}]), "a group has no parameters"),
     "option": (lambda: optim.SGD([{"params": [], "speed": 1}]), "no such option"),
     "nesterov": (lambda: optim.SGD([], nesterov=True), "needs momentum"),
     "betas": (lambda: optim.Adam([], betas=(1.0, 0.9)), "out of range"),
