@@ -54,6 +54,7 @@ class Optimizer:
         is_rows = bool(given) and isinstance(given[0], Mapping)
         rows: list[Mapping[str, Any]] = given if is_rows else [{"params": given}]
         self.groups: list[Group] = []
+        self._options = [name for name in options if name != "lr"]
         met: set[int] = set()
         for row in rows:
             if "params" not in row:
@@ -62,10 +63,7 @@ class Optimizer:
             own = list(row["params"])
             self._check(own, met)
             rest = {own_name(n, [*options]): value for n, value in row.items() if n != "params"}
-            if unknown := rest.keys() - options.keys():
-                hint = next(filter(None, (renamed(name, [*options]) for name in unknown)), "")
-                raise self._refusal("there is no such option", ", ".join(sorted(unknown)),
-                                    ", ".join(options), hint)  # fmt: skip
+            self._check_options(rest, [*options])
             self.groups.append(Group(own, {**options, **rest}))
         if not met:
             raise self._refusal("there are no parameters", "0 tensors", "1 or more")
@@ -96,6 +94,14 @@ class Optimizer:
             if id(each) in met:
                 raise self._refusal(f"parameter {place} occurs twice", repr(each), "each once")
             met.add(id(each))
+
+    def _check_options(self, names: Iterable[str], known: Sequence[str]) -> None:
+        """Raise `DataError` for an option that the class does not have."""
+        if unknown := sorted(set(names) - set(known)):
+            hints = [renamed(name, [*known, "lr"]) for name in unknown]
+            hints += ["group.lr = … sets the learning rate"] if "lr" in unknown else []
+            raise self._refusal("there is no such option", ", ".join(unknown), ", ".join(known),
+                                next(filter(None, hints), ""))  # fmt: skip
 
     def _refusal(self, what: str, got: str, expected: str, hint: str = "") -> DataError:
         return DataError(type(self).__name__, what, got=got, expected=expected, hint=hint)
@@ -131,6 +137,8 @@ class Optimizer:
         rows = [(group, p) for group in self.groups for p in group.parameters]
         if all(p.grad is None for _, p in rows):
             return
+        for group in self.groups:
+            self._check_options(group.options, self._options)
         count = self.count + 1
         turned = [n for n, (_, p) in enumerate(rows) if (p.grad is None) is not self.absent[n]]
         written = [self._turned(number) for number in turned]

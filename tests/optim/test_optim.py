@@ -133,12 +133,23 @@ def test_clipping() -> None:
     assert b.grad.numpy().tolist() == [0.25, 0.25]
 
 
+def stepped(option: str) -> None:
+    """A step after one option of the group was set."""
+    p = Tensor(np.ones(2), requires_grad=True)
+    optimizer = optim.SGD([p])
+    optimizer.groups[0].options[option] = 0.5
+    p.sum().backward()
+    optimizer.step()
+
+
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "none": (lambda: optim.SGD([]), "no parameters"),
     "no tensor": (lambda: optim.SGD([3]), "is not a tensor"),  # type: ignore[list-item]
     "no gradients": (lambda: optim.SGD([Tensor(np.ones(1))]), "collects no gradients"),
     "twice": (lambda: optim.SGD([Tensor(np.ones(1), requires_grad=True)] * 2), "occurs twice"),
     "group": (lambda: optim.SGD([{"parameters": [], "lr": 1}]), "a group has no parameters"),
+    "option of a group": (lambda: stepped("lr"), "no such option(.|\n)*group.lr = … sets"),
+    "earlier option": (lambda: stepped("decay"), "decay was renamed: write weight_decay="),
     "option": (lambda: optim.SGD([{"params": [], "speed": 1}]), "no such option"),
     "nesterov": (lambda: optim.SGD([], nesterov=True), "needs momentum"),
     "betas": (lambda: optim.Adam([], betas=(1.0, 0.9)), "out of range"),
