@@ -38,15 +38,15 @@ def in_steps(
     if count <= MOST_WRITTEN_OUT or any(state.node.extents for state in states):
         return _written_out(count, step, states, is_backwards)
 
-    def iteration(trip: Tensor, *given: Tensor) -> State:
+    def iteration(trip: Tensor, *before: Tensor) -> State:
         place = trip.neg().add(count - 1) if is_backwards else trip
-        new, row = step(place, given[:-1])
-        return *new, with_row(given[-1], place, row)
+        new, row = step(place, before[:-1])
+        return *new, with_row(before[-1], place, row)
 
     first = states[0]
-    made = repeat(count, iteration, *states, Tensor.zeros(count, *first.shape, dtype=first.dtype))
-    assert isinstance(made, tuple)
-    return made[-1], made[:-1]
+    last = repeat(count, iteration, *states, Tensor.zeros(count, *first.shape, dtype=first.dtype))
+    assert isinstance(last, tuple)
+    return last[-1], last[:-1]
 
 
 def laid_out(weights: Tensor, count: int, rows: object) -> Tensor:

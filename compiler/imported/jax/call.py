@@ -46,7 +46,7 @@ class Walker(Protocol):
         ...
 
     @property
-    def given(self) -> frozenset[TensorNode]:
+    def inputs(self) -> frozenset[TensorNode]:
         """The nodes of data that may change in the next run."""
         ...
 
@@ -92,21 +92,21 @@ class Call(AttributeCall):
         flat = [t.reshape(t.size) for t in operands]
         function = jax.vmap(jaxpr_as_fun(ClosedJaxpr(body, constants)))
         described = [jax.ShapeDtypeStruct(t.shape, t.dtype.numpy) for t in flat]
-        made = self.inline(jax.make_jaxpr(function)(*described), flat)
-        return [t.reshape(*shape) for t in made]
+        results = self.inline(jax.make_jaxpr(function)(*described), flat)
+        return [t.reshape(*shape) for t in results]
 
     def known(self, tensor: Tensor) -> "Array | None":
         """The value of a tensor if it follows from constants alone, else None."""
         if tensor.size > MOST_COMPUTED:
             return None
-        return computed([tensor])[0] if _follows(tensor, self.walker.given) else None
+        return computed([tensor])[0] if _follows(tensor, self.walker.inputs) else None
 
 
-def _follows(tensor: Tensor, given: Collection[TensorNode]) -> bool:
+def _follows(tensor: Tensor, inputs: Collection[TensorNode]) -> bool:
     """True if a tensor follows from constants alone: from no `given` data, and no state of a
     loop."""
     ends = (node for node in toposort([tensor.node]) if not node.sources)
     return all(
-        isinstance(n, Const | Iota) or (isinstance(n, Buffer) and has_data(n) and n not in given)
+        isinstance(n, Const | Iota) or (isinstance(n, Buffer) and has_data(n) and n not in inputs)
         for n in ends
     )

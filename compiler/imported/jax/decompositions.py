@@ -23,8 +23,8 @@ def _steps(count: int, step: Callable[..., Sequence[Tensor]], *first: Tensor) ->
     """The states after `count` steps."""
     states: Sequence[Tensor] = first
     if count * _IN_A_STEP > MOST_WRITTEN_OUT:
-        made = repeat(count, lambda k, *given: tuple(step(k, *given)), *first)
-        return made if isinstance(made, tuple) else (made,)
+        last = repeat(count, lambda k, *before: tuple(step(k, *before)), *first)
+        return last if isinstance(last, tuple) else (last,)
     for number in range(count):
         states = step(Tensor(number), *states)
     return states
@@ -61,8 +61,8 @@ def cholesky(call: Call, x: Tensor) -> Tensor:
 
     (lower,) = _steps(a.shape[1], step, a.zeros_like())
     is_real = lower.isfinite().all((1, 2), keepdim=True)
-    made = is_real.where(lower, rows.ge(columns).where(math.nan, 0.0)).cast(x.dtype)
-    return made.reshape(*call.shape)
+    factor = is_real.where(lower, rows.ge(columns).where(math.nan, 0.0)).cast(x.dtype)
+    return factor.reshape(*call.shape)
 
 
 @primitive("triangular_solve")
@@ -76,19 +76,19 @@ def triangular_solve(call: Call, a: Tensor, b: Tensor) -> Tensor:
         a, lower = a.mT, not lower
     if not lower:  # from below: the last unknown first
         a, x = a.flip(1, 2), x.flip(1)
-    given, rows = x, indices_along(x.shape, 1)
+    right, rows = x, indices_along(x.shape, 1)
     is_unit = bool(call["unit_diagonal"])
 
-    def step(k: Tensor, known: Tensor) -> Sequence[Tensor]:
+    def step(k: Tensor, solved: Tensor) -> Sequence[Tensor]:
         row = _row(a, k)
         earlier = indices_along(row.shape, 2).lt(k).where(row, 0)
-        rest = _row(given, k).sub(earlier.matmul(known))
+        rest = _row(right, k).sub(earlier.matmul(solved))
         new = rest if is_unit else rest.div(_column(row, k))
-        return (rows.eq(k).where(new, known),)
+        return (rows.eq(k).where(new, solved),)
 
-    (made,) = _steps(x.shape[1], step, x.zeros_like())
-    made = made if lower else made.flip(1)
-    return (made if call["left_side"] else made.mT).reshape(*call.shape)
+    (solution,) = _steps(x.shape[1], step, x.zeros_like())
+    solution = solution if lower else solution.flip(1)
+    return (solution if call["left_side"] else solution.mT).reshape(*call.shape)
 
 
 @primitive("lu")
@@ -115,9 +115,9 @@ def lu(call: Call, x: Tensor) -> Any:
 
     begin = Tensor.full((count, size, 1), 0, "int32")
     first = Tensor.arange(m).cast("int32").reshape(1, m, 1).expand(count, m, 1)
-    made, pivots, order = _steps(size, step, a, begin, first)
+    both, pivots, order = _steps(size, step, a, begin, first)
     shapes = [tuple(each.shape) for each in call.results]
-    return [t.reshape(*s) for t, s in zip((made, pivots, order), shapes, strict=True)]
+    return [t.reshape(*s) for t, s in zip((both, pivots, order), shapes, strict=True)]
 
 
 @primitive("lu_pivots_to_permutation")
@@ -134,8 +134,8 @@ def order_of_pivots(call: Call, pivots: Tensor) -> Tensor:
         source = rows.eq(k).where(other, rows.eq(other).where(k, rows))
         return (read_at(order, [indices_along(order.shape, 0), source, Tensor(0)], order.shape),)
 
-    (made,) = _steps(flat.shape[1], step, first)
-    return made.reshape(*call.shape).cast(call.dtype)
+    (last,) = _steps(flat.shape[1], step, first)
+    return last.reshape(*call.shape).cast(call.dtype)
 
 
 @primitive("qr")
@@ -152,10 +152,10 @@ def qr(call: Call, x: Tensor) -> Any:
     def step(k: Tensor, q: Tensor, r: Tensor) -> Sequence[Tensor]:
         whole = _column(r, k)
         below = rows.gt(k).where(whole, 0)
-        rest, own = below.square().sum(1, keepdim=True), _row(whole, k)
-        new = own.square().add(rest).sqrt().copysign(own).neg()
-        v = rows.eq(k).where(own.sub(new), below)
-        length = own.sub(new).square().add(rest)
+        rest, diagonal = below.square().sum(1, keepdim=True), _row(whole, k)
+        new = diagonal.square().add(rest).sqrt().copysign(diagonal).neg()
+        v = rows.eq(k).where(diagonal.sub(new), below)
+        length = diagonal.sub(new).square().add(rest)
         is_done = rest.eq(0)
         twice = is_done.where(0, length.reciprocal().mul(2))
         q = q.sub(q.matmul(v).mul(twice).mul(v.mT))

@@ -30,8 +30,8 @@ SIGNED = {8: dtypes.int8, 16: dtypes.int16, 32: dtypes.int32, 64: dtypes.int64}
 
 def _method(name: str) -> Any:
     def call_method(_call: Call, x: Tensor, *others: Tensor) -> Tensor:
-        made: Tensor = getattr(x, name)(*others)
-        return made
+        result: Tensor = getattr(x, name)(*others)
+        return result
 
     return call_method
 
@@ -80,14 +80,14 @@ def integer_power(call: Call, x: Tensor) -> Tensor:
     exponent = int(call["y"])
     if exponent == 0:
         return x.ones_like()
-    made, square, left = None, x, abs(exponent)
+    product, square, left = None, x, abs(exponent)
     while left:
         if left & 1:
-            made = square if made is None else made.mul(square)
+            product = square if product is None else product.mul(square)
         left >>= 1
         square = square.mul(square) if left else square
-    assert made is not None
-    return made.reciprocal() if exponent < 0 else made
+    assert product is not None
+    return product.reciprocal() if exponent < 0 else product
 
 
 @primitive("round")
@@ -147,10 +147,10 @@ def select(_call: Call, which: Tensor, *cases: Tensor) -> Tensor:
     """The case with the number `which`; a truth value counts as 0 or 1."""
     if which.dtype == dtypes.bool_:
         return which.where(cases[1], cases[0]) if len(cases) > 1 else cases[0]
-    made = cases[-1]
+    chosen = cases[-1]
     for number in reversed(range(len(cases) - 1)):
-        made = which.le(number).where(cases[number], made)
-    return made
+        chosen = which.le(number).where(cases[number], chosen)
+    return chosen
 
 
 @primitive("convert_element_type")
@@ -182,26 +182,26 @@ def _wider(x: Tensor, target: DType) -> Tensor:
     """The last axis combined into one element, low bits first."""
     wide = UNSIGNED[target.bits]
     word = x.bitcast(UNSIGNED[x.dtype.bits]).cast(wide)
-    made = word[..., 0]
+    joined = word[..., 0]
     for place in range(1, word.shape[-1]):
-        made = made.bitwise_or(word[..., place].lshift(place * x.dtype.bits))
-    return made.bitcast(target)
+        joined = joined.bitwise_or(word[..., place].lshift(place * x.dtype.bits))
+    return joined.bitcast(target)
 
 
 @primitive("reduce_precision")
 def less_precise(call: Call, x: Tensor) -> Tensor:
     """Rounded to fewer bits of exponent and mantissa."""
     exponent, mantissa = int(call["exponent_bits"]), int(call["mantissa_bits"])
-    own = {16: (5, 10), 32: (8, 23), 64: (11, 52)}[x.dtype.bits]
-    own = (8, 7) if x.dtype == dtypes.bfloat16 else own
-    made = x if mantissa >= own[1] else _rounded_bits(x, own[1] - mantissa)
-    if exponent >= own[0]:
-        return made
+    bits = {16: (5, 10), 32: (8, 23), 64: (11, 52)}[x.dtype.bits]
+    bits = (8, 7) if x.dtype == dtypes.bfloat16 else bits
+    rounded = x if mantissa >= bits[1] else _rounded_bits(x, bits[1] - mantissa)
+    if exponent >= bits[0]:
+        return rounded
     bias = 2 ** (exponent - 1) - 1
     greatest = 2.0**bias * (2 - 2.0**-mantissa)
-    made = made.abs().gt(greatest).where(made.isnan().where(made, math.inf), made.abs())
-    made = made.lt(2.0 ** (1 - bias)).where(0, made)
-    return made.copysign(x)
+    size = rounded.abs()
+    size = size.gt(greatest).where(size.isnan().where(rounded, math.inf), size)
+    return size.lt(2.0 ** (1 - bias)).where(0, size).copysign(x)
 
 
 def _rounded_bits(x: Tensor, gone: int) -> Tensor:
@@ -216,8 +216,8 @@ def _rounded_bits(x: Tensor, gone: int) -> Tensor:
 @primitive("eq_to", "lt_to", "le_to")
 def in_total_order(call: Call, x: Tensor, y: Tensor) -> Tensor:
     """Comparison in the total order of bits: -NaN < -inf < … < -0 < 0 < … < inf < NaN."""
-    made: Tensor = getattr(_ranked(x), call.op.removesuffix("_to"))(_ranked(y))
-    return made
+    truth: Tensor = getattr(_ranked(x), call.op.removesuffix("_to"))(_ranked(y))
+    return truth
 
 
 def _ranked(x: Tensor) -> Tensor:

@@ -63,12 +63,12 @@ def ignored(_call: Call, *_operands: Tensor) -> Any:
 def branches(call: Call, which: Tensor, *operands: Tensor) -> Any:
     """One of several programs."""
     bodies = call["branches"]
-    known = call.known(which)
-    if known is not None:
-        number = min(max(int(known.item()), 0), len(bodies) - 1)
+    value = call.known(which)
+    if value is not None:
+        number = min(max(int(value.item()), 0), len(bodies) - 1)
         return call.inline(bodies[number], operands)
-    made = [call.inline(body, operands) for body in bodies]
-    return [select(call, which, *cases) for cases in zip(*made, strict=True)]
+    results = [call.inline(body, operands) for body in bodies]
+    return [select(call, which, *cases) for cases in zip(*results, strict=True)]
 
 
 @primitive("platform_index")

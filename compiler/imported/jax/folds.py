@@ -22,8 +22,8 @@ def reduced(call: Call, x: Tensor) -> Tensor:
     if call.op in ("reduce_max", "reduce_min") and 0 in (x.shape[a] for a in axes):
         least = x.dtype.minimum if call.op == "reduce_max" else x.dtype.maximum
         return Tensor.full(call.shape, least, x.dtype)
-    made: Tensor = getattr(x, METHODS[call.op])(axes)
-    return made.cast(x.dtype)
+    total: Tensor = getattr(x, METHODS[call.op])(axes)
+    return total.cast(x.dtype)
 
 
 @primitive("psum", "pmax", "pmin")
@@ -79,8 +79,8 @@ def _halved(
     begins = [v.expand(*shape) for v in first]
     if not flat[0].shape[place]:
         return begins
-    made: list[Tensor] = join([v.reshape(*shape) for v in flat], begins)
-    return made
+    totals: list[Tensor] = join([v.reshape(*shape) for v in flat], begins)
+    return totals
 
 
 @primitive(*RUNNING)
@@ -90,17 +90,17 @@ def running(call: Call, x: Tensor) -> Tensor:
     if not x.size:
         return x
     turned = x.flip(axis) if is_reverse else x
-    made: Tensor = getattr(turned, RUNNING[call.op])(axis)
-    made = made.cast(x.dtype)
-    return made.flip(axis) if is_reverse else made
+    totals: Tensor = getattr(turned, RUNNING[call.op])(axis)
+    totals = totals.cast(x.dtype)
+    return totals.flip(axis) if is_reverse else totals
 
 
 @primitive("argmax", "argmin")
 def place_of(call: Call, x: Tensor) -> Tensor:
     """The index of the maximum or minimum; the first of equal elements."""
     (axis,) = call["axes"]
-    made = x.argmax(axis) if call.op == "argmax" else x.argmin(axis)
-    return made.cast(dtype_of(call["index_dtype"], call.op))
+    place = x.argmax(axis) if call.op == "argmax" else x.argmin(axis)
+    return place.cast(dtype_of(call["index_dtype"], call.op))
 
 
 def joining(jaxpr: Any) -> str:

@@ -20,8 +20,8 @@ from compiler.tensor import Tensor
 def packed(words: Tensor) -> Tensor:
     """[…, 2] words of 32 bits as keys, the first word the upper half."""
     wide = words.cast(dtypes.uint64)
-    made: Tensor = wide[..., 0].lshift(32).bitwise_or(wide[..., 1])
-    return made
+    keys: Tensor = wide[..., 0].lshift(32).bitwise_or(wide[..., 1])
+    return keys
 
 
 def unpacked(keys: Tensor) -> Tensor:
@@ -44,8 +44,8 @@ def unwrap(_call: Call, keys: Tensor) -> Tensor:
 @primitive("random_seed")
 def seed(call: Call, numbers: Tensor) -> Tensor:
     """A key for each seed."""
-    made = _traced(call, call["impl"].seed, numbers.ndim, numbers)
-    return packed(made)
+    words = _traced(call, call["impl"].seed, numbers.ndim, numbers)
+    return packed(words)
 
 
 @primitive("random_split")
@@ -83,8 +83,8 @@ def _traced(call: Call, function: Callable[..., Any], axes: int, *operands: Tens
         function = jax.vmap(function)
     flat = [t.reshape(*([math.prod(lead)] if axes else []), *t.shape[axes:]) for t in operands]
     described = [jax.ShapeDtypeStruct(t.shape, t.dtype.numpy) for t in flat]
-    (made,) = call.inline(jax.make_jaxpr(function)(*described), flat)
-    return made.reshape(*lead, *made.shape[1:]) if axes else made
+    (result,) = call.inline(jax.make_jaxpr(function)(*described), flat)
+    return result.reshape(*lead, *result.shape[1:]) if axes else result
 
 
 @primitive("threefry2x32")

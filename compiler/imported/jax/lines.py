@@ -25,18 +25,18 @@ def lines_of(equation: Any) -> tuple[Line, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _lines(codes: tuple[CodeType, ...], places: tuple[int, ...]) -> tuple[Line, ...]:
-    found: list[Line] = []
+    lines: list[Line] = []
     for code, place in zip(codes, places, strict=True):  # from the innermost
         match whose(code):
             case Whose.USERS:
-                found.append(Line(code.co_filename, _line_at(code, place), function_name(code)))
-                if code.co_name == "<module>" or len(found) == MOST_LINES:
+                lines.append(Line(code.co_filename, _line_at(code, place), function_name(code)))
+                if code.co_name == "<module>" or len(lines) == MOST_LINES:
                     break
             case Whose.OURS:  # the call of `from_jax`: what stands around it made nothing
                 break
-            case Whose.HOST if found:
+            case Whose.HOST if lines:
                 break
-    return tuple(reversed(found))
+    return tuple(reversed(lines))
 
 
 def _line_at(code: CodeType, place: int) -> int:

@@ -56,9 +56,9 @@ def looped(
     at_once = max(n for n in range(1, most + 1) if trips % n == 0)
     plain = _Uncounted(step, states, counted or {})
     block = _written_out(plain.step, at_once)
-    iterations, given = trips // at_once, plain.given(states)
-    made, collected = _repeated(block, iterations, at_once, rows)(Tensor(0), given)
-    return plain.all(Tensor(trips), made), collected
+    iterations, uncounted = trips // at_once, plain.uncounted(states)
+    last, collected = _repeated(block, iterations, at_once, rows)(Tensor(0), uncounted)
+    return plain.all(Tensor(trips), last), collected
 
 
 @dataclass(frozen=True)
@@ -69,33 +69,33 @@ class _Uncounted:
     first: Tensors
     counted: dict[int, int]
 
-    def given(self, states: Tensors) -> Tensors:
+    def uncounted(self, states: Tensors) -> Tensors:
         """The states that do not only count."""
         return [state for s, state in enumerate(states) if s not in self.counted]
 
-    def all(self, number: Tensor, given: Tensors) -> Tensors:
+    def all(self, number: Tensor, uncounted: Tensors) -> Tensors:
         """All states before a step."""
-        others = iter(given)
+        others = iter(uncounted)
         return [
             first.add(number.cast(first.dtype).mul(self.counted[s])) if s in self.counted
             else next(others) for s, first in enumerate(self.first)
         ]  # fmt: skip
 
-    def step(self, number: Tensor, given: Tensors) -> tuple[Tensors, Tensors]:
+    def step(self, number: Tensor, uncounted: Tensors) -> tuple[Tensors, Tensors]:
         """The step."""
-        states, rows = self.whole(number, self.all(number, given))
-        return self.given(states), rows
+        states, rows = self.whole(number, self.all(number, uncounted))
+        return self.uncounted(states), rows
 
 
 def _written_out(step: Step, count: int) -> Block:
     """Unrolled steps."""
 
     def block(begin: Tensor, states: Tensors) -> tuple[Tensors, Tensors]:
-        made = []
+        collected = []
         for number in range(count):
             states, rows = step(begin.add(number), states)
-            made.append(rows)
-        return states, [stacked(each) for each in zip(*made, strict=True)]
+            collected.append(rows)
+        return states, [stacked(each) for each in zip(*collected, strict=True)]
 
     return block
 
@@ -106,17 +106,17 @@ def _repeated(block: Block, count: int, size: int, rows: Tensors) -> Block:
     def run(begin: Tensor, states: Tensors) -> tuple[Tensors, Tensors]:
         empty = [Tensor.full((count, size, *row.shape), 0, row.dtype) for row in rows]
 
-        def iteration(trip: Tensor, *given: Tensor) -> tuple[Tensor, ...]:
-            new, made = block(begin.add(trip.mul(size)), given[: len(states)])
-            pairs = zip(given[len(states) :], made, strict=True)
+        def iteration(trip: Tensor, *before: Tensor) -> tuple[Tensor, ...]:
+            new, results = block(begin.add(trip.mul(size)), before[: len(states)])
+            pairs = zip(before[len(states) :], results, strict=True)
             return (*new, *(with_row(old, trip, row) for old, row in pairs))
 
         if not states and not empty:
             return states, empty
         repeated = repeat(count, iteration, *states, *empty)
-        made = repeated if isinstance(repeated, tuple) else (repeated,)
-        whole = [r.reshape(count * size, *r.shape[2:]) for r in made[len(states) :]]
-        return made[: len(states)], whole
+        results = repeated if isinstance(repeated, tuple) else (repeated,)
+        whole = [r.reshape(count * size, *r.shape[2:]) for r in results[len(states) :]]
+        return results[: len(states)], whole
 
     return run
 
@@ -131,7 +131,7 @@ def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
     """The states, integers of rank 0, that increase by a constant, with the constant."""
     jaxpr, _ = opened(body)
     makers = {v: e for e in jaxpr.eqns for v in e.outvars}
-    found = {}
+    constants_of = {}
     for state in range(carried):
         before, after = jaxpr.invars[constants + state], jaxpr.outvars[state]
         equation = None if hasattr(after, "val") else makers.get(after)
@@ -140,8 +140,8 @@ def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
         others = [v for v in equation.invars if v is not before]
         is_whole = dtype_of(before.aval.dtype, "scan").is_integer
         if len(others) == 1 and hasattr(others[0], "val") and is_whole:
-            found[state] = int(others[0].val)
-    return found
+            constants_of[state] = int(others[0].val)
+    return constants_of
 
 
 @primitive("scan")
@@ -156,14 +156,14 @@ def scan(call: Call, *operands: Tensor) -> Any:
     if not length:
         return [*states, *(Tensor.full((0, *row.shape), 0, row.dtype) for row in rows)]
 
-    def step(number: Tensor, given: Tensors) -> tuple[Tensors, Tensors]:
+    def step(number: Tensor, before: Tensors) -> tuple[Tensors, Tensors]:
         place = number.neg().add(length - 1) if is_reverse else number
-        made = call.inline(body, [*constants, *given, *(_row(x, place) for x in scanned)])
-        return made[:of_states], made[of_states:]
+        results = call.inline(body, [*constants, *before, *(_row(x, place) for x in scanned)])
+        return results[:of_states], results[of_states:]
 
     counted = counters(body, of_constants, of_states)
-    made, collected = looped(body, length, step, states, rows, counted)
-    return [*made, *(each.flip(0) if is_reverse else each for each in collected)]
+    results, collected = looped(body, length, step, states, rows, counted)
+    return [*results, *(each.flip(0) if is_reverse else each for each in collected)]
 
 
 @primitive("while")
@@ -182,12 +182,12 @@ def while_loop(call: Call, *operands: Tensor) -> Any:
             "and keeps its state once the condition is false",
         )  # fmt: skip
 
-    def step(_number: Tensor, given: Tensors) -> tuple[Tensors, Tensors]:
-        made = call.inline(body, [*constants, *given])
+    def step(_number: Tensor, before: Tensors) -> tuple[Tensors, Tensors]:
+        after = call.inline(body, [*constants, *before])
         if trips.is_exact:
-            return made, ()
-        (goes_on,) = call.inline(condition, [*outer, *given])
-        return [_kept(goes_on, new, old) for new, old in zip(made, given, strict=True)], ()
+            return after, ()
+        (goes_on,) = call.inline(condition, [*outer, *before])
+        return [_kept(goes_on, new, old) for new, old in zip(after, before, strict=True)], ()
 
     counted = counters(body, of_body, len(states)) if trips.is_exact else {}
     return looped(body, trips.count, step, states, (), counted)[0]

@@ -65,8 +65,8 @@ def _starts(
 
 def _spread(part: Tensor, places: Sequence[int], rank: int) -> Tensor:
     """A tensor with its axes at `places` among `rank` axes."""
-    own = dict(zip(places, part.shape, strict=True))
-    return part.reshape(*(own.get(axis, 1) for axis in range(rank)))
+    extents = dict(zip(places, part.shape, strict=True))
+    return part.reshape(*(extents.get(axis, 1) for axis in range(rank)))
 
 
 @primitive("gather")
@@ -81,13 +81,13 @@ def gather(call: Call, x: Tensor, indices: Tensor) -> Tensor:
         {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims},
         dict(zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True)),
     )  # fmt: skip
-    made = read_at(x, positions, shape)
+    elements = read_at(x, positions, shape)
     if inside is None:
-        return made
+        return elements
     fill = call["fill_value"]
     if fill is None:
         fill = _usual_fill(x.dtype)
-    return _spread(inside, batch, len(shape)).where(made, Tensor(fill, dtype=x.dtype))
+    return _spread(inside, batch, len(shape)).where(elements, Tensor(fill, dtype=x.dtype))
 
 
 def _usual_fill(dtype: dtypes.DType) -> Any:
@@ -164,9 +164,9 @@ def dynamic_slice(call: Call, x: Tensor, *starts: Tensor) -> Tensor:
 
 def _begin(call: Call, start: Tensor, extent: int, size: int) -> Tensor:
     """A clamped start; a number if it is one."""
-    known = call.known(start)
-    if known is not None:
-        return Tensor(min(max(int(known.item()), 0), extent - size))
+    value = call.known(start)
+    if value is not None:
+        return Tensor(min(max(int(value.item()), 0), extent - size))
     return start.cast(dtypes.int64).clip(0, extent - size)
 
 
@@ -183,11 +183,11 @@ def dynamic_update_slice(call: Call, x: Tensor, update: Tensor, *starts: Tensor)
     positions, inside = [], None
     for axis, start in enumerate(starts):
         size = update.shape[axis]
-        own = indices_along(x.shape, axis)
+        index = indices_along(x.shape, axis)
         if size == x.shape[axis]:
-            positions.append(own)
+            positions.append(index)
             continue
-        place = own.sub(_begin(call, start, x.shape[axis], size))
+        place = index.sub(_begin(call, start, x.shape[axis], size))
         is_in = place.ge(0).bitwise_and(place.lt(size))
         inside = is_in if inside is None else inside.bitwise_and(is_in)
         positions.append(place)

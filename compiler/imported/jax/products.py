@@ -51,9 +51,9 @@ def ragged(call: Call, x: Tensor, y: Tensor, sizes: Tensor) -> Tensor:
     last group give 0. Every row is multiplied by every matrix."""
     numbers = call["ragged_dot_dimension_numbers"]
     (of_x, of_y), batch = numbers.dot_dimension_numbers
-    found = (tuple(of_x), tuple(of_y), tuple(map(tuple, batch)),
+    axes = (tuple(of_x), tuple(of_y), tuple(map(tuple, batch)),
              tuple(numbers.lhs_ragged_dimensions), tuple(numbers.rhs_group_dimensions))  # fmt: skip
-    if found != ((1,), (1,), ((), ()), (0,), (0,)) or call.get("group_offset") is not None:
+    if axes != ((1,), (1,), ((), ()), (0,), (0,)) or call.get("group_offset") is not None:
         raise call.refused("this place of the axes is not supported", numbers,
                            "rows [m, k] and matrices [groups, k, n]")  # fmt: skip
     dtype = summed_in(call, x, y)

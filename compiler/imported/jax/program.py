@@ -46,13 +46,15 @@ class JaxProgram:
     """A JAX function: `program(*args, **kwargs)` returns the results of the function, with lazy
     tensors in place of arrays."""
 
-    def __init__(self, name: str, jaxpr: Any, given: Any, outputs: Any, names: list[str]) -> None:
+    def __init__(
+        self, name: str, jaxpr: Any, structure: Any, outputs: Any, names: list[str]
+    ) -> None:
         self.name = name
         self.jaxpr = jaxpr
         """The traced function, a `ClosedJaxpr`."""
         self.outputs = outputs
         """The shapes and types of the results, in the structure that the function returns."""
-        self._given = given
+        self._structure = structure
         self._results = jax_itself().tree_util.tree_structure(outputs)
         _check(jaxpr)
         self.inputs = {
@@ -74,14 +76,14 @@ class JaxProgram:
     @user_call
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results of the function for these arguments. Nothing is computed yet."""
-        values, given = jax_itself().tree_util.tree_flatten((args, kwargs))
-        if given != self._given:
+        values, structure = jax_itself().tree_util.tree_flatten((args, kwargs))
+        if structure != self._structure:
             raise DataError("JaxProgram", "the arguments are not like the examples",
-                            got=str(given), expected=str(self._given))  # fmt: skip
+                            got=str(structure), expected=str(self._structure))  # fmt: skip
         described = zip(self.inputs, opened(self.jaxpr)[0].invars, values, strict=True)
         tensors = [_input(path, v.aval, value) for path, v, value in described]
-        made = self._called(tensors)
-        return jax_itself().tree_util.tree_unflatten(self._results, made)
+        results = self._called(tensors)
+        return jax_itself().tree_util.tree_unflatten(self._results, results)
 
     def _called(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """The results as a list. It is called once in advance, so that unsupported cases raise
@@ -100,25 +102,25 @@ class JaxProgram:
 class _Walk:
     """One call of a program."""
 
-    def __init__(self, program: JaxProgram, given: frozenset[TensorNode]) -> None:
+    def __init__(self, program: JaxProgram, inputs: frozenset[TensorNode]) -> None:
         self.program = program
-        self.given = given
+        self.inputs = inputs
         self._lines: tuple[Line, ...] = ()
         self._runs: Counter[tuple[str, ...]] = Counter()
 
     def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
         """The results of a jaxpr; its equations are called in order."""
         body, constants = opened(jaxpr)
-        known: dict[Any, Tensor] = dict(zip(body.invars, operands, strict=True))
+        tensors: dict[Any, Tensor] = dict(zip(body.invars, operands, strict=True))
         for v, c in zip(body.constvars, constants, strict=True):
-            known[v] = self.program.constant(c).cast(dtype_of(v.aval.dtype, "a constant"))
+            tensors[v] = self.program.constant(c).cast(dtype_of(v.aval.dtype, "a constant"))
 
         def value(of: Any) -> Tensor:
-            return _literal(of) if hasattr(of, "val") else known[of]
+            return _literal(of) if hasattr(of, "val") else tensors[of]
 
         for equation in body.eqns:
-            made = self._called(equation, [value(v) for v in equation.invars])
-            known.update(zip(equation.outvars, made, strict=True))
+            results = self._called(equation, [value(v) for v in equation.invars])
+            tensors.update(zip(equation.outvars, results, strict=True))
         return [value(v) for v in body.outvars]
 
     def _called(self, equation: Any, operands: Sequence[Tensor]) -> list[Tensor]:
@@ -130,9 +132,9 @@ class _Walk:
                     [v.aval for v in equation.outvars], self)  # fmt: skip
         try:
             with in_module(*scopes, run=run), called_at(name, self._lines):
-                made = PRIMITIVES[name](call, *operands)
+                result = PRIMITIVES[name](call, *operands)
                 check_unread(call)
-                results = [made] if isinstance(made, Tensor) else list(made)
+                results = [result] if isinstance(result, Tensor) else list(result)
                 return _checked(call, results)
         finally:
             self._lines = outer
@@ -150,16 +152,16 @@ class _Walk:
         return scopes, self._runs[scopes]
 
 
-def _checked(call: Call, made: list[Tensor]) -> list[Tensor]:
+def _checked(call: Call, results: list[Tensor]) -> list[Tensor]:
     """The results, checked against JAX's types and shapes."""
-    for tensor, described in itertools.zip_longest(made, call.results):
+    for tensor, described in itertools.zip_longest(results, call.results):
         got = "nothing" if tensor is None else short(tensor.dtype, tensor.shape)
         expected = "nothing" if described is None else short(
             dtype_of(described.dtype, call.op), described.shape)  # fmt: skip
         if got != expected:
             raise InternalError("from_jax", f"{call.op} has another type or shape than in JAX",
                                 got=got, expected=expected)  # fmt: skip
-    return made
+    return results
 
 
 def _literal(literal: Any) -> Tensor:
@@ -224,9 +226,9 @@ def _problem(aval: Any) -> str:
 
 
 def _told(problem: str, count: int, places: dict[str, None]) -> str:
-    known = [place for place in places if place]
-    more = ", …" if len(known) > MOST_PLACES else ""
-    where = f" ({', '.join(known[:MOST_PLACES])}{more})" if known else ""
+    shown = [place for place in places if place]
+    more = ", …" if len(shown) > MOST_PLACES else ""
+    where = f" ({', '.join(shown[:MOST_PLACES])}{more})" if shown else ""
     return f"{count} × {problem}{where}"
 
 
@@ -258,9 +260,9 @@ def from_jax(function: Callable[..., Any], *examples: Any, **named: Any) -> JaxP
                         expected="a function of arrays that JAX can trace")  # fmt: skip
     described = jax.tree_util.tree_map(_described, (examples, named))
     jaxpr, outputs = jax.make_jaxpr(function, return_shape=True)(*described[0], **described[1])
-    paths, given = jax.tree_util.tree_flatten_with_path((examples, named))
+    paths, structure = jax.tree_util.tree_flatten_with_path((examples, named))
     names = _names(function, [path for path, _ in paths])
-    return JaxProgram(_name_of(function), jaxpr, given, outputs, names)
+    return JaxProgram(_name_of(function), jaxpr, structure, outputs, names)
 
 
 def _described(value: Any) -> Any:

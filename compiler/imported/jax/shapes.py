@@ -29,8 +29,8 @@ def empty(call: Call) -> Tensor:
 def broadcast(call: Call, x: Tensor) -> Tensor:
     """Broadcast to a shape; axis i of the operand is axis `broadcast_dimensions[i]`."""
     shape, places = call.shape, call["broadcast_dimensions"]
-    own = dict(zip(places, x.shape, strict=True))
-    return x.reshape(*(own.get(i, 1) for i in range(len(shape)))).expand(*shape)
+    extents = dict(zip(places, x.shape, strict=True))
+    return x.reshape(*(extents.get(i, 1) for i in range(len(shape)))).expand(*shape)
 
 
 @primitive("broadcast_to")

@@ -39,15 +39,15 @@ def needed(jaxpr: Any, wanted: Sequence[Any]) -> set[int]:
 def conjuncts(jaxpr: Any) -> list[Any]:
     """The values whose conjunction is the only result of a jaxpr."""
     makers = {v: e for e in jaxpr.eqns for v in e.outvars}
-    found, stack = [], list(jaxpr.outvars)
+    parts, stack = [], list(jaxpr.outvars)
     while stack:
         value = stack.pop()
         equation = None if hasattr(value, "val") else makers.get(value)
         if equation is not None and equation.primitive.name == "and":
             stack += reversed(equation.invars)
         else:
-            found.append(value)
-    return found
+            parts.append(value)
+    return parts
 
 
 def trips_of(call: Call, condition: Any, body: Any, operands: Sequence[Tensor]) -> Trips | None:
@@ -84,7 +84,7 @@ class _Part:
         states = self._states()
         if any(is_key(opened(self.body)[0].outvars[s].aval.dtype) for s in states):
             return None
-        known: list[dict[int, Array]] = []
+        constants_of: list[dict[int, Array]] = []
         for jaxpr, wanted, constants in (
             (opened(self.condition)[0], [self.part], self.constants[0]),
             (opened(self.body)[0], [opened(self.body)[0].outvars[s] for s in states],
@@ -94,23 +94,23 @@ class _Part:
             values = {place: self.call.known(constants[place]) for place in places}
             if any(value is None for value in values.values()):
                 return None
-            known.append({place: v for place, v in values.items() if v is not None})
+            constants_of.append({place: v for place, v in values.items() if v is not None})
         begins = {s: self.call.known(self.first[s]) for s in states}
         if any(value is None for value in begins.values()):
             return None
-        return self._run({s: v for s, v in begins.items() if v is not None}, *known)
+        return self._run({s: v for s, v in begins.items() if v is not None}, *constants_of)
 
     def _states(self) -> list[int]:
         """The states that the part depends on, over all iterations."""
         condition, body = opened(self.condition)[0], opened(self.body)[0]
         of_condition, of_body = map(len, self.constants)
-        found = {p - of_condition for p in needed(condition, [self.part]) if p >= of_condition}
+        states = {p - of_condition for p in needed(condition, [self.part]) if p >= of_condition}
         while True:
-            wanted = [body.outvars[s] for s in found]
-            more = {p - of_body for p in needed(body, wanted) if p >= of_body} - found
+            wanted = [body.outvars[s] for s in states]
+            more = {p - of_body for p in needed(body, wanted) if p >= of_body} - states
             if not more:
-                return sorted(found)
-            found |= more
+                return sorted(states)
+            states |= more
 
     def _run(
         self, begins: dict[int, Array], of_condition: dict[int, Array], of_body: dict[int, Array]
@@ -123,21 +123,21 @@ class _Part:
         alone = ClosedJaxpr(condition.replace(outvars=[self.part]), constants)
         test, step = jaxpr_as_fun(alone), jaxpr_as_fun(self.body)
 
-        def filled(jaxpr: Any, known: dict[int, Any]) -> list[Any]:
+        def filled(jaxpr: Any, values: dict[int, Any]) -> list[Any]:
             described = (v.aval for v in opened(jaxpr)[0].invars)
-            return [known[n] if n in known else _zeros(a) for n, a in enumerate(described)]
+            return [values[n] if n in values else _zeros(a) for n, a in enumerate(described)]
 
         def goes_on(state: Any) -> Any:
             count, values = state
             moved = {s + len(self.constants[0]): v for s, v in values.items()}
-            (made,) = test(*filled(self.condition, {**of_condition, **moved}))
-            return made.any() & (count < LIMIT)
+            (results,) = test(*filled(self.condition, {**of_condition, **moved}))
+            return results.any() & (count < LIMIT)
 
         def following(state: Any) -> Any:
             count, values = state
             moved = {s + len(self.constants[1]): v for s, v in values.items()}
-            made = step(*filled(self.body, {**of_body, **moved}))
-            return count + 1, {s: made[s] for s in values}
+            results = step(*filled(self.body, {**of_body, **moved}))
+            return count + 1, {s: results[s] for s in values}
 
         begin = 0, {s: jax.numpy.asarray(v) for s, v in begins.items()}
         count = int(jax.lax.while_loop(goes_on, following, begin)[0])

@@ -41,15 +41,15 @@ def convolution(call: Call, x: Tensor, weight: Tensor) -> Tensor:
     image = padded(image, widths)
     steps, gaps = (tuple(map(int, call[n])) for n in ("window_strides", "rhs_dilation"))
     if not axes:
-        made = _of_channels(image, w, groups)
+        result = _of_channels(image, w, groups)
     elif 0 in call.shape or not w.size:
         return Tensor.full(call.shape, 0, call.dtype)
     else:
-        made = getattr(image, f"conv{axes}d")(w, None, steps, 0, gaps, groups)
+        result = getattr(image, f"conv{axes}d")(w, None, steps, 0, gaps, groups)
     back = [0] * len(of_result)
     for place, axis in enumerate(of_result):
         back[axis] = place
-    return made.permute(*back).cast(call.dtype)
+    return result.permute(*back).cast(call.dtype)
 
 
 def _of_channels(image: Tensor, weight: Tensor, groups: int) -> Tensor:
@@ -73,8 +73,8 @@ def folded_by(call: Call, *operands: Tensor) -> Any:
     body, values, first = call["jaxpr"], operands[:count], operands[count:]
     name = joining(body)
     if count == 1 and name:
-        made = _fold(call, values[0], name)
-        return call.spread(body, [made, first[0].expand(*made.shape)])
+        total = _fold(call, values[0], name)
+        return call.spread(body, [total, first[0].expand(*total.shape)])
     slid = [_windows(call, v, init) for v, init in zip(values, first, strict=True)]
     rank = values[0].ndim
     flat = [v.reshape(*v.shape[:rank], -1) for v in slid]

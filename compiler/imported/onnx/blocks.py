@@ -27,8 +27,8 @@ def product(
     if isinstance(middle, Tensor):
         middle = middle[:, :blocks].unsqueeze(2).cast(a.dtype)
     real = steps.cast(a.dtype).sub(middle).mul(scales.reshape(rows, blocks, 1))
-    made = a.matmul(real.reshape(rows, -1)[:, :depth].T)
-    return made if bias is None else made.add(bias)
+    sums = a.matmul(real.reshape(rows, -1)[:, :depth].T)
+    return sums if bias is None else sums.add(bias)
 
 
 @operator("GatherBlockQuantized", domain=RUNTIME)
@@ -56,9 +56,9 @@ def _middle(call: Call, zeros: Tensor | None, bits: int) -> Tensor | float:
     return _numbers(zeros, bits).float() if zeros.dtype == dtypes.uint8 else zeros.float()
 
 
-def _each(given: Tensor, block: int, axis: int, like: Tensor) -> Tensor:
+def _each(values: Tensor, block: int, axis: int, like: Tensor) -> Tensor:
     """Values per block of an axis, repeated for every element of it."""
-    return given.repeat_interleave(block, axis)._part(axis, 0, like.shape[axis])
+    return values.repeat_interleave(block, axis)._part(axis, 0, like.shape[axis])
 
 
 def _numbers(x: Tensor, bits: int) -> Tensor:

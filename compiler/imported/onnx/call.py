@@ -40,7 +40,7 @@ class Value:
     """A value of a model: a tensor, and an array if it is already known."""
 
     array: Array | None = None
-    given: Tensor | None = None
+    lazy: Tensor | None = None
     name: str = ""
     """The name of a constant in the model."""
     numbers: Array | None = None
@@ -49,8 +49,8 @@ class Value:
     @cached_property
     def tensor(self) -> Tensor:
         """The value as a tensor; a single number is a constant of the program."""
-        if self.given is not None:
-            return self.given
+        if self.lazy is not None:
+            return self.lazy
         assert self.array is not None
         return constant(self.array, self.name)
 
@@ -73,11 +73,11 @@ class Call(AttributeCall):
         """The operator, and the name of the node if it has one."""
         return f"{self.op} {self.name}".strip()
 
-    def check_fits(self, name: str, own: Any) -> None:
+    def check_fits(self, name: str, fitting: Any) -> None:
         """Raise `DataError` if an attribute contradicts the inputs."""
         said = self.get(name)
-        if said is not None and not is_same(said, own):
-            raise self.refused(f"{name} is not that of the inputs", said, str(own))
+        if said is not None and not is_same(said, fitting):
+            raise self.refused(f"{name} is not that of the inputs", said, str(fitting))
 
     def as_other(self, op: str, attributes: Mapping[str, Any], **changes: Any) -> "Call":
         """The call of another operator, with its own attributes."""

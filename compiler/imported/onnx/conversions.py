@@ -58,14 +58,14 @@ def quantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None) -
     scale_of, zero = _along(call, x, scale), _along(call, x, zero)
     assert scale_of is not None
     inner = dtype_of(call["precision"], where) if call.get("precision") else dtypes.float32
-    made = x.cast(inner).div(scale_of.cast(inner))
+    scaled = x.cast(inner).div(scale_of.cast(inner))
     if target.is_integer:
-        made = made.round()
+        scaled = scaled.round()
     if zero is not None:
-        made = made.add(zero.cast(inner))
+        scaled = scaled.add(zero.cast(inner))
     if target.is_float:
-        return _held(made, target, bool(call.get("saturate", 1)))
-    return made.clip(float(target.minimum), float(target.maximum)).cast(target)
+        return _held(scaled, target, bool(call.get("saturate", 1)))
+    return scaled.clip(float(target.minimum), float(target.maximum)).cast(target)
 
 
 @operator("DequantizeLinear")
@@ -76,8 +76,8 @@ def dequantize(call: Call, x: Tensor, scale: Tensor, zero: Tensor | None = None)
         target = dtype_of(call["output_dtype"], f"{call.op} {call.name}")
     scale_of, zero = _along(call, x, scale), _along(call, x, zero)
     assert scale_of is not None
-    made = x.float() if zero is None else x.float().sub(zero.float())
-    return made.mul(scale_of.float()).cast(target)
+    centred = x.float() if zero is None else x.float().sub(zero.float())
+    return centred.mul(scale_of.float()).cast(target)
 
 
 def _along(call: Call, x: Tensor, each: Tensor | None) -> Tensor | None:

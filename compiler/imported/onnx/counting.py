@@ -20,12 +20,12 @@ def count_grams(call: Call, x: Tensor) -> Tensor:
     for grams, columns in _by_length(call):
         skips = 1 if len(grams[0]) == 1 else int(call["max_skip_count"]) + 1
         for distance in range(1, skips + 1):
-            if (found := _counts(rows, grams, distance)) is not None:
+            if (some := _counts(rows, grams, distance)) is not None:
                 to = np.zeros((len(grams), whole.shape[1]), np.float32)
                 to[np.arange(len(grams)), columns] = 1
-                whole = whole.add(found.matmul(Tensor(to)))
-    made = _weighted(call, whole)
-    return made.reshape(-1) if x.ndim < 2 else made
+                whole = whole.add(some.matmul(Tensor(to)))
+    counts = _weighted(call, whole)
+    return counts.reshape(-1) if x.ndim < 2 else counts
 
 
 def _by_length(call: Call) -> list[tuple[Grams, Any]]:
@@ -34,13 +34,13 @@ def _by_length(call: Call) -> list[tuple[Grams, Any]]:
         raise call.refused("only sequences of whole numbers are supported", "pool_strings",
                            "pool_int64s")  # fmt: skip
     pool, starts, columns = call["pool_int64s"], call["ngram_counts"], call["ngram_indexes"]
-    made, first = [], 0
+    groups, first = [], 0
     for length, (begin, end) in enumerate(zip(starts, [*starts[1:], len(pool)], strict=True), 1):
         grams = [list(pool[at : at + length]) for at in range(begin, end, length)]
         if grams and call["min_gram_length"] <= length <= call["max_gram_length"]:
-            made.append((grams, np.array(columns[first : first + len(grams)])))
+            groups.append((grams, np.array(columns[first : first + len(grams)])))
         first += len(grams)
-    return made
+    return groups
 
 
 def _counts(rows: Tensor, grams: Grams, distance: int) -> Tensor | None:
@@ -61,7 +61,7 @@ def _counts(rows: Tensor, grams: Grams, distance: int) -> Tensor | None:
 
 def _weighted(call: Call, counts: Tensor) -> Tensor:
     mode, weights = call["mode"], call.get("weights")
-    made = counts.gt(0).float() if mode == "IDF" else counts
+    marks = counts.gt(0).float() if mode == "IDF" else counts
     if mode == "TF" or weights is None:
-        return made
-    return made.mul(Tensor(np.array(weights, np.float32)))
+        return marks
+    return marks.mul(Tensor(np.array(weights, np.float32)))

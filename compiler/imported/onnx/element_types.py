@@ -59,11 +59,11 @@ def array_of(tensor: Any, where: str, folder: str = "") -> Array:
     if tensor.data_location == tensor.EXTERNAL:
         return _external(tensor, dtype, shape, where, folder)
     try:
-        made = numpy_helper.to_array(tensor)
+        array = numpy_helper.to_array(tensor)
     except (ValueError, TypeError) as error:
         raise DataError("from_onnx", f"the data of {where} do not fit its shape", got=str(error),
                         expected=f"{dtype} {shape}") from error  # fmt: skip
-    return np.asarray(made, dtype.numpy)
+    return np.asarray(array, dtype.numpy)
 
 
 def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, folder: str) -> Array:

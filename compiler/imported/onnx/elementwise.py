@@ -29,8 +29,8 @@ METHODS = {
 def _method(name: str) -> Any:
     def call_method(call: Call, x: Tensor, *others: Tensor) -> Tensor:
         others = tuple(_aligned(call, x, other) for other in others)
-        made: Tensor = getattr(x, name)(*others)
-        return made
+        result: Tensor = getattr(x, name)(*others)
+        return result
 
     return call_method
 
@@ -90,8 +90,8 @@ def of_several(call: Call, *values: Tensor) -> Tensor:
     dtype = values[0].dtype
     if call.op in ("Sum", "Mean"):  # floats of 16 bits are summed in 32 and rounded once
         values = tuple(map(wide, values))
-    made = reduce(lambda a, b: getattr(a, name)(b), values)
-    return (made.div(float(len(values))) if call.op == "Mean" else made).cast(dtype)
+    total = reduce(lambda a, b: getattr(a, name)(b), values)
+    return (total.div(float(len(values))) if call.op == "Mean" else total).cast(dtype)
 
 
 @operator("BitShift")
@@ -111,10 +111,10 @@ def is_inf(call: Call, x: Tensor) -> Tensor:
     """True for infinities of both signs, or of one."""
     wanted = [sign for sign, name in ((1, "detect_positive"), (-1, "detect_negative"))
               if call.get(name, 1)]  # fmt: skip
-    made = x.isnan().logical_and(False)
+    truth = x.isnan().logical_and(False)
     for sign in wanted:
-        made = made.logical_or(x.eq(sign * math.inf))
-    return made
+        truth = truth.logical_or(x.eq(sign * math.inf))
+    return truth
 
 
 @operator("EyeLike")

@@ -59,10 +59,10 @@ def _log_sum_exp(x: Tensor, axes: Axes, keep: bool) -> Tensor:
 
 def _of_each(op: str, x: Tensor) -> Tensor:
     """The result of a reduction over no axes, for each element."""
-    made = {
+    result = {
         "ReduceL1": x.abs, "ReduceL2": x.abs, "ReduceLogSum": x.log, "ReduceSumSquare": x.square,
     }.get(op, x.clone)()  # fmt: skip
-    return made.cast(x.dtype)
+    return result.cast(x.dtype)
 
 
 @operator("ArgMax", "ArgMin")
@@ -71,8 +71,8 @@ def place_of(call: Call, x: Tensor) -> Tensor:
     axis, keep = call.axis(call.get("axis", 0), x.ndim), bool(call.get("keepdims", 1))
     name = "argmax" if call.op == "ArgMax" else "argmin"
     if not call.get("select_last_index", 0):
-        made: Tensor = getattr(x, name)(axis, keep)
-        return made
+        place: Tensor = getattr(x, name)(axis, keep)
+        return place
     turned: Tensor = getattr(x.flip(axis), name)(axis, keep)
     last: Any = x.symbolic_shape[axis]
     return turned.neg().add(last - 1)
@@ -82,15 +82,15 @@ def place_of(call: Call, x: Tensor) -> Tensor:
 def scan(call: Call, x: Tensor, _axis: Tensor) -> Tensor:
     """Cumulative sums or products; optionally backwards, or exclusive."""
     axis = call.axis(int(call.known(1, "the axis").item()), x.ndim)
-    made = x.flip(axis) if call.get("reverse", 0) else x
-    made = made.cumsum(axis) if call.op == "CumSum" else made.cumprod(axis)
-    made = made.cast(x.dtype)
+    totals = x.flip(axis) if call.get("reverse", 0) else x
+    totals = totals.cumsum(axis) if call.op == "CumSum" else totals.cumprod(axis)
+    totals = totals.cast(x.dtype)
     if call.get("exclusive", 0):
         pairs = [(0, 0)] * x.ndim
         pairs[axis] = 1, 0
-        first = made[(*(slice(None),) * axis, slice(None, -1))]
-        made = first.pad(pairs, x.dtype.numpy.type(call.op == "CumProd").item())
-    return made.flip(axis) if call.get("reverse", 0) else made
+        first = totals[(*(slice(None),) * axis, slice(None, -1))]
+        totals = first.pad(pairs, x.dtype.numpy.type(call.op == "CumProd").item())
+    return totals.flip(axis) if call.get("reverse", 0) else totals
 
 
 @operator("Softmax", "LogSoftmax", "Hardmax")
@@ -128,9 +128,9 @@ def layer_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor | Non
     mean = wide.mean(axes, keepdim=True)
     centred = wide.sub(mean)
     inverse = centred.square().mean(axes, keepdim=True).add(eps).rsqrt()
-    made = centred.mul(inverse).cast(x.dtype).mul(scale)
-    made = made if bias is None else made.add(bias)
-    return (made, mean, inverse)[: call.outputs] if call.outputs > 1 else made
+    result = centred.mul(inverse).cast(x.dtype).mul(scale)
+    result = result if bias is None else result.add(bias)
+    return (result, mean, inverse)[: call.outputs] if call.outputs > 1 else result
 
 
 @operator("BatchNormalization")
@@ -140,8 +140,8 @@ def batch_normalization(
     """Batch normalisation with the statistics of the model."""
     if call.get("training_mode", 0) or call.outputs > 1:
         raise call.refused("it is in training mode", "training_mode", "inference")
-    made = x.batch_norm(mean, variance, scale, bias, call.get("epsilon", 1e-5))
-    return made.cast(x.dtype)
+    result = x.batch_norm(mean, variance, scale, bias, call.get("epsilon", 1e-5))
+    return result.cast(x.dtype)
 
 
 @operator("InstanceNormalization")
@@ -200,10 +200,10 @@ def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = No
     ignored, how = call.get("ignore_index"), call.get("reduction", "mean")
     is_left = target.eq(ignored) if ignored is not None else target.ne(target)
     safe = is_left.where(0, target.cast(dtypes.int64))
-    own = logs.gather(1, safe.unsqueeze(1)).squeeze(1).neg()
-    share = wide(weight.take(safe)) if weight is not None else own.full_like(1.0)
+    losses = logs.gather(1, safe.unsqueeze(1)).squeeze(1).neg()
+    share = wide(weight.take(safe)) if weight is not None else losses.full_like(1.0)
     share = is_left.where(0, share)
-    loss = own.mul(share)
+    loss = losses.mul(share)
     if how == "mean":
         loss = loss.sum().div(share.sum())
     elif how == "sum":

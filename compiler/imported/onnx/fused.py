@@ -75,10 +75,10 @@ def norm_of_sum(
     total = x.add(skip) if bias is None else x.add(skip).add(bias)
     eps = call.get("epsilon", 1e-12)
     if not is_simple:
-        own = call.as_other("LayerNormalization", {"epsilon": eps}, outputs=3)
-        made = layer_normalization(own, total, scale, beta)
-        return (*made, total)[: call.outputs]
-    made = layer_normalization(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
+        inner = call.as_other("LayerNormalization", {"epsilon": eps}, outputs=3)
+        results = layer_normalization(inner, total, scale, beta)
+        return (*results, total)[: call.outputs]
+    results = layer_normalization(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
     exact = wide(total)
     inverse = exact.square().mean(-1, keepdim=True).add(eps).rsqrt()
-    return (made, exact.mean(-1, keepdim=True), inverse, total)[: call.outputs]
+    return (results, exact.mean(-1, keepdim=True), inverse, total)[: call.outputs]

@@ -50,8 +50,8 @@ def _decoded(call: Call, data: bytes, mode: str) -> Array:
                         got="no Pillow", expected="pip install pillow") from error  # fmt: skip
     try:
         with Image.open(io.BytesIO(data)) as image:
-            made: Any = np.array(image.convert(mode))
+            pixels: Any = np.array(image.convert(mode))
     except Exception as error:  # a broken or hostile file fails in many ways
         raise call.refused("the image cannot be decoded", f"{type(error).__name__}: {error}",
                            "the bytes of an image file") from error  # fmt: skip
-    return np.asarray(made, np.uint8)
+    return np.asarray(pixels, np.uint8)

@@ -46,14 +46,14 @@ class Listing:
 
         The nodes of its expansion, which have no line, are attributed to it.
         """
-        made = ExitStack()
+        contexts = ExitStack()
         if line := self.lines.get(id(node)):
             names, kinds = modules_of(node)
-            made.enter_context(_model(kinds[0] or self.name))
+            contexts.enter_context(_model(kinds[0] or self.name))
             if names:
-                made.enter_context(in_module(*names, kinds=kinds[1:]))
-            made.enter_context(called_at(node.op_type, [Line(self.file, line)]))
-        return made
+                contexts.enter_context(in_module(*names, kinds=kinds[1:]))
+            contexts.enter_context(called_at(node.op_type, [Line(self.file, line)]))
+        return contexts
 
 
 @contextmanager
@@ -79,13 +79,13 @@ def listed(model: Any, file: str = "") -> Listing:
     graph = model.graph
     name = graph.name or "model"
     rows: list[str] = []
-    found: list[tuple[Any, int]] = []
+    places: list[tuple[Any, int]] = []
     initialized = {each.name for each in graph.initializer}
     rows += [f"input   {_typed(it)}" for it in graph.input if it.name not in initialized]
-    _list(graph, "", rows, found)
+    _list(graph, "", rows, places)
     rows += [f"output  {_typed(it)}" for it in graph.output]
-    lines = {id(node): line for node, line in found}
-    nodes = tuple(node for node, _ in found)
+    lines = {id(node): line for node, line in places}
+    nodes = tuple(node for node, _ in places)
     return Listing(_kept(file or f"{name}.onnx", rows), name, tuple(rows), lines, nodes)
 
 
@@ -100,18 +100,18 @@ def _kept(file: str, rows: Sequence[str]) -> str:
     return free
 
 
-def _list(graph: Any, indent: str, rows: list[str], found: list[tuple[Any, int]]) -> None:
+def _list(graph: Any, indent: str, rows: list[str], places: list[tuple[Any, int]]) -> None:
     """A line per node; the lines of inner graphs follow theirs, indented."""
     for node in graph.node:
         inner = [each for each in node.attribute if each.HasField("g")]
         attributes = [_shown(each) for each in node.attribute if not each.HasField("g")]
-        made = ", ".join(node.output) or "nothing"
-        text = f"{indent}{made} = {node.op_type}({', '.join(node.input)})  {', '.join(attributes)}"
-        rows.append(text.rstrip())
-        found.append((node, len(rows)))
+        outputs = ", ".join(node.output) or "nothing"
+        text = f"{outputs} = {node.op_type}({', '.join(node.input)})  {', '.join(attributes)}"
+        rows.append(f"{indent}{text}".rstrip())
+        places.append((node, len(rows)))
         for each in inner:
             rows.append(f"{indent}  {each.name}:")
-            _list(each.g, f"{indent}    ", rows, found)
+            _list(each.g, f"{indent}    ", rows, places)
 
 
 def _shown(attribute: Any) -> str:
@@ -123,8 +123,8 @@ def _shown(attribute: Any) -> str:
         value = f"a tensor of {list(attribute.t.dims)}"
     elif attribute.type in (attribute.FLOAT, attribute.INT, attribute.STRING, attribute.INTS,
                             attribute.FLOATS, attribute.STRINGS):  # fmt: skip
-        found = helper.get_attribute_value(attribute)
-        value = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
+        content = helper.get_attribute_value(attribute)
+        value = content.decode(errors="replace") if isinstance(content, bytes) else str(content)
     shown = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
     return f"{attribute.name} = {shown}"
 
@@ -138,8 +138,8 @@ def _typed(value: Any) -> str:
     with loading():
         from onnx import TensorProto
 
-    known = tensor.elem_type in TensorProto.DataType.values()
-    kind = TensorProto.DataType.Name(tensor.elem_type).lower() if known else "?"
+    is_named = tensor.elem_type in TensorProto.DataType.values()
+    kind = TensorProto.DataType.Name(tensor.elem_type).lower() if is_named else "?"
     return f"{value.name}: {kind}[{extents}]"
 
 
@@ -165,11 +165,11 @@ def modules_of(node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _strings(text: str) -> list[str]:
     """A list of strings in PyTorch's notation; empty for other text."""
     try:
-        found = ast.literal_eval(text) if text else []
+        parsed = ast.literal_eval(text) if text else []
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return []
-    is_right = isinstance(found, list) and all(isinstance(it, str) for it in found)
-    return found if is_right else []
+    is_right = isinstance(parsed, list) and all(isinstance(it, str) for it in parsed)
+    return parsed if is_right else []
 
 
 def _named(name: str) -> Iterator[str]:
@@ -191,12 +191,12 @@ def _named(name: str) -> Iterator[str]:
 
 def _relative(names: Sequence[str]) -> tuple[str, ...]:
     """Names without the prefix they repeat: features, features.0 → features, 0."""
-    made: list[str] = []
+    short: list[str] = []
     for name in filter(None, names):
-        around = ".".join(made)
-        for prefix in (around, made[-1] if made else ""):
+        around = ".".join(short)
+        for prefix in (around, short[-1] if short else ""):
             if prefix and name.startswith(f"{prefix}."):
                 name = name[len(prefix) + 1 :]
                 break
-        made.append(name)
-    return tuple(made)
+        short.append(name)
+    return tuple(short)

@@ -49,8 +49,8 @@ def gather_nd(call: Call, x: Tensor, index: Tensor) -> Tensor:
         places.append(Tensor(np.arange(lead[axis]).reshape(shape)).broadcast_to(*lead))
     for axis in range(depth):
         places.append(_positions(index[..., axis], x.symbolic_shape[batch + axis]))
-    made: Tensor = x[tuple(places)]
-    return made
+    slices: Tensor = x[tuple(places)]
+    return slices
 
 
 @operator("ScatterElements", "Scatter")
@@ -81,10 +81,10 @@ def scatter_nd(call: Call, x: Tensor, index: Tensor, updates: Tensor) -> Tensor:
     rows, parts = x.reshape(count, size), updates.reshape(many, size)
     how = call.get("reduction", "none")
     if how == "none":
-        made = rows.scatter(0, where, parts)
+        written = rows.scatter(0, where, parts)
     else:
-        made = rows.scatter_reduce(0, where, parts, _UPDATES[how])
-    return made.reshape(*extents)
+        written = rows.scatter_reduce(0, where, parts, _UPDATES[how])
+    return written.reshape(*extents)
 
 
 @operator("OneHot")
@@ -117,14 +117,14 @@ def non_zero(call: Call, _x: Tensor) -> Tensor:
 def unique(call: Call, _x: Tensor) -> tuple[Tensor, ...]:
     """The distinct elements or slices, first indices, inverse indices and counts."""
     values, axis = call.known(0, "what the elements are"), call.get("axis")
-    found, first, which, count = np.unique(values, True, True, True, axis=axis)
+    distinct, first, which, count = np.unique(values, True, True, True, axis=axis)
     if not call.get("sorted", 1):
         order = np.argsort(first, kind="stable")
-        found = found[order] if axis is None else np.take(found, order, axis)
+        distinct = distinct[order] if axis is None else np.take(distinct, order, axis)
         first, count = first[order], count[order]
         which = np.argsort(order)[which]
     rest = (np.asarray(each, np.int64).reshape(-1) for each in (first, which, count))
-    return tuple(map(Tensor, (np.ascontiguousarray(found), *rest)))
+    return tuple(map(Tensor, (np.ascontiguousarray(distinct), *rest)))
 
 
 @operator("NonMaxSuppression")

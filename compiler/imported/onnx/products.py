@@ -16,11 +16,11 @@ def gemm(call: Call, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
     a = a.T if call.get("transA", 0) else a
     b = b.T if call.get("transB", 0) else b
     alpha, beta = call.get("alpha", 1.0), call.get("beta", 1.0)
-    made = a.matmul(b)
-    made = made if alpha == 1 else made.mul(alpha).cast(a.dtype)
+    sums = a.matmul(b)
+    sums = sums if alpha == 1 else sums.mul(alpha).cast(a.dtype)
     if c is None:
-        return made
-    return made.add(c if beta == 1 else c.mul(beta).cast(c.dtype))
+        return sums
+    return sums.add(c if beta == 1 else c.mul(beta).cast(c.dtype))
 
 
 @operator("Einsum")
@@ -41,7 +41,7 @@ def determinant(call: Call, x: Tensor) -> Tensor:
     if columns != rows or rows > MOST_ROWS:
         raise call.refused("this matrix has no determinant here", x.shape,
                            f"square ones of up to {MOST_ROWS} rows")  # fmt: skip
-    made = x.sum((-1, -2)).mul(0).add(1) if not rows else None
+    product = x.sum((-1, -2)).mul(0).add(1) if not rows else None
     for _ in range(rows):
         column = x[..., 0]
         place = column.abs().argmax(-1, True)
@@ -49,9 +49,9 @@ def determinant(call: Call, x: Tensor) -> Tensor:
         chosen = is_chosen.unsqueeze(-1).where(x, 0).sum(-2, keepdim=True).cast(x.dtype)
         pivot = chosen[..., 0, 0]
         signed = place.squeeze(-1).eq(0).where(pivot, pivot.neg())
-        made = signed if made is None else made.mul(signed)
+        product = signed if product is None else product.mul(signed)
         others = is_chosen.unsqueeze(-1).where(x[..., :1, :], x)[..., 1:, :]
         factor = others[..., :1].div(pivot.eq(0).where(1, pivot).unsqueeze(-1).unsqueeze(-1))
         x = others[..., 1:].sub(factor.mul(chosen[..., 1:])).contiguous()
-    assert made is not None
-    return made
+    assert product is not None
+    return product

@@ -78,7 +78,7 @@ class OnnxProgram:
             each.name: Value(array_of(each, f"initializer {each.name}", folder), name=each.name)
             for each in model.graph.initializer
         }
-        self._made: dict[str, Tensor] = {}
+        self._parameters: dict[str, Tensor] = {}
         """The parameters that were requested."""
         self.inputs = {
             each.name: _described(each) for each in model.graph.input
@@ -95,14 +95,15 @@ class OnnxProgram:
     @user_call
     def __call__(self, *values: Any, **named: Any) -> dict[str, Tensor]:
         """The outputs by name, for inputs by place or by name. Nothing is computed yet."""
-        given = by_name("OnnxProgram", self.inputs, values, named)
-        known: dict[str, Value] = dict(self._constants)
-        known.update((name, Value(given=each, name=name)) for name, each in self._made.items())
+        inputs = by_name("OnnxProgram", self.inputs, values, named)
+        data = {**self._constants}
+        for name, tensor in self._parameters.items():
+            data[name] = Value(lazy=tensor, name=name)
         for name, described in self.inputs.items():
-            known[name] = Value(given=_input(name, given[name], described, self.variables))
-        self._bound = _given_values(known[name].tensor for name in self.inputs)
-        made = self._walk(self._graph, known)
-        return dict(zip(self.outputs, [value.tensor for value in made], strict=True))
+            data[name] = Value(lazy=_input(name, inputs[name], described, self.variables))
+        self._bound = _bound_values(data[name].tensor for name in self.inputs)
+        results = self._walk(self._graph, data)
+        return dict(zip(self.outputs, [value.tensor for value in results], strict=True))
 
     @property
     def parameters(self) -> dict[str, Tensor]:
@@ -113,9 +114,9 @@ class OnnxProgram:
         """
         for name, value in self._constants.items():
             array = value.array
-            if name not in self._made and array is not None and is_floating(array.dtype):
-                self._made[name] = Tensor(array.copy(), name=name)
-        return dict(self._made)
+            if name not in self._parameters and array is not None and is_floating(array.dtype):
+                self._parameters[name] = Tensor(array.copy(), name=name)
+        return dict(self._parameters)
 
     def _version(self, domain: str) -> int:
         return self._versions.get("" if domain in OWN else domain, 1)
@@ -139,28 +140,28 @@ class OnnxProgram:
 
     def _walk(self, graph: Any, outer: Mapping[str, Value]) -> list[Value]:
         """The outputs of a graph; its nodes can read the values of the outer graphs."""
-        known = dict(outer)
+        values = dict(outer)
         for each in graph.initializer:
-            known.setdefault(each.name, Value(array_of(each, each.name, self._folder)))
-        self._run(graph.node, known)
-        return [known[each.name] for each in graph.output]
+            values.setdefault(each.name, Value(array_of(each, each.name, self._folder)))
+        self._run(graph.node, values)
+        return [values[each.name] for each in graph.output]
 
-    def _run(self, nodes: Iterable[Any], known: dict[str, Value]) -> None:
+    def _run(self, nodes: Iterable[Any], values: dict[str, Value]) -> None:
         for node in nodes:
-            inputs = [known[name] if name else None for name in node.input]
+            inputs = [values[name] if name else None for name in node.input]
             with self.listing.at(node):
-                made = self._called(node, inputs, known)
-            for name, value in zip(node.output, made, strict=False):
+                results = self._called(node, inputs, values)
+            for name, value in zip(node.output, results, strict=False):
                 if name and value is not None:
-                    known[name] = value
+                    values[name] = value
 
     def _called(
-        self, node: Any, inputs: Sequence[Value | None], known: dict[str, Value]
+        self, node: Any, inputs: Sequence[Value | None], values: dict[str, Value]
     ) -> Sequence[Value | None]:
         if node.op_type in CONTROL and node.domain in OWN:
             control = {"If": self._if, "Loop": self._loop, "Scan": self._scan}[node.op_type]
             call = _call(node, self._version(""), inputs)
-            ends = control(call, known)
+            ends = control(call, values)
             check_unread(call, None, "")
             return ends
         function = OPERATORS.get((_domain(node), node.op_type))
@@ -170,15 +171,15 @@ class OnnxProgram:
         of_shapes = replace(call, reads=Reads())
         if (numbers := _numbers(of_shapes, inputs)) is not None:
             check_unread(of_shapes, rule_of(call.op), _domain(node))
-            return [Value(given=tensor_of(numbers), numbers=numbers)
+            return [Value(lazy=tensor_of(numbers), numbers=numbers)
                     if numbers.dtype == object else Value(numbers)]  # fmt: skip
-        made = _made(function, call, [None if v is None else v.tensor for v in inputs])
+        result = _tensors_of(function, call, [None if v is None else v.tensor for v in inputs])
         check_unread(call, function, _domain(node))
-        results = made if isinstance(made, tuple) else (made,)
+        results = result if isinstance(result, tuple) else (result,)
         is_known = all(v is None or v.array is not None for v in inputs)
         if is_known and all(t.size <= MOST_COMPUTED for t in results):
             return [Value(array) for array in computed(results)]
-        return [Value(given=tensor) for tensor in results]
+        return [Value(lazy=tensor) for tensor in results]
 
     def _expanded(self, node: Any, inputs: Sequence[Value | None]) -> list[Value | None]:
         """An operator that ONNX defines as a function of others."""
@@ -188,30 +189,30 @@ class OnnxProgram:
             types = ", ".join("none" if t is None else f"{t.dtype} {t.shape}" for t in tensors)
             raise DataError("from_onnx", f"{node.op_type} {node.name}: it is not supported",
                             got=types, expected="other types or shapes")  # fmt: skip
-        own = {name: v for name, v in zip(function.input, inputs, strict=False) if v is not None}
-        given = {each.name: each for each in node.attribute}
+        values = {name: v for name, v in zip(function.input, inputs, strict=False) if v is not None}
+        stated = {each.name: each for each in node.attribute}
         usual = {each.name: each for each in function.attribute_proto}
-        bound = {**_defaults(node, self._version(node.domain)), **usual, **given}
+        bound = {**_defaults(node, self._version(node.domain)), **usual, **stated}
         body = [_bound(each, bound) for each in function.node]
         for each in body:
             for place, name in enumerate(each.input):
-                if name and name in function.input and name not in own:
+                if name and name in function.input and name not in values:
                     each.input[place] = ""
         versions = self._versions
         inside = {_domain(each): each.version for each in function.opset_import}
         self._versions = {**versions, **inside}
         try:
-            self._run(body, own)
+            self._run(body, values)
         finally:
             self._versions = versions
-        return [own.get(name) for name in function.output[: len(node.output)]]
+        return [values.get(name) for name in function.output[: len(node.output)]]
 
-    def _if(self, call: Call, known: dict[str, Value]) -> list[Value]:
+    def _if(self, call: Call, values: dict[str, Value]) -> list[Value]:
         """The branch that a known condition selects."""
         is_true = bool(call.known(0, "the condition").item())
-        return self._walk(call["then_branch" if is_true else "else_branch"], known)
+        return self._walk(call["then_branch" if is_true else "else_branch"], values)
 
-    def _loop(self, call: Call, known: dict[str, Value]) -> list[Value]:
+    def _loop(self, call: Call, outer: dict[str, Value]) -> list[Value]:
         """The unrolled iterations, whose number must be known."""
         body, states = call["body"], list(call.inputs[2:])
         trips = int(call.known(0, "the trip count").item()) if call.has(0) else MOST_ITERATIONS
@@ -224,21 +225,21 @@ class OnnxProgram:
                 raise call.refused("it has too many iterations", trips, f"{MOST_ITERATIONS:,}")
             values = [Value(np.array(trip, np.int64)), Value(np.array(True)), *states]
             inside = {n: v for n, v in zip(names, values, strict=True) if v is not None}
-            again, *made = self._walk(body, {**known, **inside})
+            again, *results = self._walk(body, {**outer, **inside})
             asked = Call("Loop", {}, call.name, call.version, (again,), 1)
             goes_on = bool(asked.known(0, "whether it goes on").item())
-            states = list(made[: len(states)])
-            for rows, value in zip(kept, made[len(states) :], strict=True):
+            states = list(results[: len(states)])
+            for rows, value in zip(kept, results[len(states) :], strict=True):
                 rows.append(value)
             trip += 1
         scanned = [_stacked(rows, 0, body.output[1 + len(states) + n])
                    for n, rows in enumerate(kept)]  # fmt: skip
         return [*(s for s in states if s is not None), *scanned]
 
-    def _scan(self, call: Call, known: dict[str, Value]) -> list[Value]:
+    def _scan(self, call: Call, outer: dict[str, Value]) -> list[Value]:
         """The body for each slice of the scanned inputs."""
         if call.version < 9:
-            return self._scan_of_batches(call, known)
+            return self._scan_of_batches(call, outer)
         body, count = call["body"], call["num_scan_inputs"]
         split = len(call.inputs) - count
         states = [v for v in call.inputs[:split] if v is not None]
@@ -251,12 +252,12 @@ class OnnxProgram:
             slices = []
             for tensor, axis, back in zip(scanned, axes, turned, strict=True):
                 place = trips - 1 - trip if back else trip
-                slices.append(Value(given=tensor._part(axis % tensor.ndim, place, place + 1)
+                slices.append(Value(lazy=tensor._part(axis % tensor.ndim, place, place + 1)
                                     .squeeze(axis)))  # fmt: skip
             inside = dict(zip(names, [*states, *slices], strict=True))
-            made = self._walk(body, {**known, **inside})
-            states = list(made[:split])
-            for rows, value in zip(kept, made[split:], strict=True):
+            ends = self._walk(body, {**outer, **inside})
+            states = list(ends[:split])
+            for rows, value in zip(kept, ends[split:], strict=True):
                 rows.append(value)
         axes = call.get("scan_output_axes", [0] * len(kept))
         turned = call.get("scan_output_directions", [0] * len(kept))
@@ -266,7 +267,7 @@ class OnnxProgram:
         ]
         return [*states, *results]
 
-    def _scan_of_batches(self, call: Call, known: dict[str, Value]) -> list[Value]:
+    def _scan_of_batches(self, call: Call, outer: dict[str, Value]) -> list[Value]:
         """Scan before version 9: axis 0 is a batch of sequences, each scanned along the next
         axis."""
         if call.has(0):
@@ -278,18 +279,18 @@ class OnnxProgram:
                 "scan_input_directions": call.get("directions", [0] * count)}  # fmt: skip
         rows = []
         for place in range(tensors[0].shape[0]):
-            inside = [Value(given=tensor[place]) for tensor in tensors]
-            rows.append(self._scan(call.as_other("Scan", told, version=9, inputs=inside), known))
+            inside = [Value(lazy=tensor[place]) for tensor in tensors]
+            rows.append(self._scan(call.as_other("Scan", told, version=9, inputs=inside), outer))
         outputs = call["body"].output
         return [_stacked(list(each), 0, outputs[n])
                 for n, each in enumerate(zip(*rows, strict=True))]  # fmt: skip
 
 
-def _given_values(tensors: Iterable[Tensor]) -> dict[str, Variable]:
+def _bound_values(tensors: Iterable[Tensor]) -> dict[str, Variable]:
     """The variables that inputs bind, by name."""
-    found = {name: bind for tensor in tensors for name, bind in binds_in(tensor.node).items()}
+    binds = {name: bind for tensor in tensors for name, bind in binds_in(tensor.node).items()}
     return {
-        name: Variable(name, *bounds_of(bind), value=bind.value) for name, bind in found.items()
+        name: Variable(name, *bounds_of(bind), value=bind.value) for name, bind in binds.items()
     }
 
 
@@ -298,16 +299,16 @@ def _numbers(call: Call, inputs: Sequence[Value | None]) -> Any:
     first = inputs[0] if inputs else None
     if call.op in ("Shape", "Size") and first is not None:
         return shape_numbers(call, first.tensor) if first.tensor.node.extents else None
-    given = [v for v in inputs if v is not None]
-    if all(v.numbers is None for v in given):
+    present = [v for v in inputs if v is not None]
+    if all(v.numbers is None for v in present):
         return None
-    if any(v.numbers is None and v.array is None for v in given):
+    if any(v.numbers is None and v.array is None for v in present):
         return None
     arrays = (None if v is None else v.array if v.numbers is None else v.numbers for v in inputs)
     return of_numbers(call, list(arrays))
 
 
-def _made(function: Any, call: Call, tensors: Sequence[Tensor | None]) -> Any:
+def _tensors_of(function: Any, call: Call, tensors: Sequence[Tensor | None]) -> Any:
     """The tensors of a node. Code that processes elements one by one needs fixed extents."""
     try:
         return function(call, *tensors)
@@ -338,7 +339,7 @@ def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
     whole = first.stack(*others, dim=axis) if others else first.unsqueeze(axis)
     if all(row.array is not None for row in rows) and whole.size <= MOST_COMPUTED:
         return Value(computed([whole])[0])
-    return Value(given=whole)
+    return Value(lazy=whole)
 
 
 def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
@@ -346,25 +347,25 @@ def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
     return Call(node.op_type, attributes, node.name, version, inputs, len(node.output))
 
 
-def _bound(node: Any, given: Mapping[str, Any]) -> Any:
+def _bound(node: Any, attributes: Mapping[str, Any]) -> Any:
     """A node of a function, with references to the function's attributes resolved."""
-    made = type(node)()
-    made.CopyFrom(node)
-    del made.attribute[:]
+    bound = type(node)()
+    bound.CopyFrom(node)
+    del bound.attribute[:]
     for each in node.attribute:
         if not each.ref_attr_name:
-            made.attribute.add().CopyFrom(each)
-            _bind_graphs(made.attribute[-1], given)
-        elif each.ref_attr_name in given:
-            new = made.attribute.add()
-            new.CopyFrom(given[each.ref_attr_name])
+            bound.attribute.add().CopyFrom(each)
+            _bind_graphs(bound.attribute[-1], attributes)
+        elif each.ref_attr_name in attributes:
+            new = bound.attribute.add()
+            new.CopyFrom(attributes[each.ref_attr_name])
             new.name = each.name
-    return made
+    return bound
 
 
-def _bind_graphs(attribute: Any, given: Mapping[str, Any]) -> None:
+def _bind_graphs(attribute: Any, attributes: Mapping[str, Any]) -> None:
     for graph in _graphs(attribute):
-        nodes = [_bound(node, given) for node in graph.node]
+        nodes = [_bound(node, attributes) for node in graph.node]
         del graph.node[:]
         graph.node.extend(nodes)
 
@@ -379,12 +380,12 @@ def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> An
         schema = onnx.defs.get_schema(node.op_type, version, _domain(node))
     except onnx.defs.SchemaError:
         return None
-    made = None
+    function = None
     if schema.has_function:
-        made = schema.function_body
+        function = schema.function_body
         chosen = max((v for v in schema.function_opset_versions if v <= version), default=None)
         if chosen is not None:
-            made = onnx.FunctionProto.FromString(
+            function = onnx.FunctionProto.FromString(
                 schema.get_function_with_opset_version(chosen))  # fmt: skip
     elif schema.has_context_dependent_function:
         if not inputs:
@@ -396,10 +397,10 @@ def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> An
         ]  # fmt: skip
         chosen = max((v for v in schema.context_dependent_function_opset_versions if v <= version),
                      default=version)  # fmt: skip
-        made = onnx.FunctionProto.FromString(
+        function = onnx.FunctionProto.FromString(
             schema.get_context_dependent_function_with_opset_version(
                 chosen, node.SerializeToString(), described))  # fmt: skip
-    return made if made is not None and made.node else None
+    return function if function is not None and function.node else None
 
 
 def _defaults(node: Any, version: int) -> dict[str, Any]:
@@ -490,17 +491,17 @@ def from_onnx(
 
 def _check_order(graph: Any, outer: set[str]) -> None:
     """Raise `DataError` unless every value is defined before it is used."""
-    known = outer | {each.name for each in (*graph.input, *graph.initializer)}
+    defined = outer | {each.name for each in (*graph.input, *graph.initializer)}
     for node in graph.node:
-        if missing := [name for name in node.input if name and name not in known]:
+        if missing := [name for name in node.input if name and name not in defined]:
             raise DataError(
                 "from_onnx", f"{node.op_type} {node.name} reads a value not defined before it",
                 got=missing[0], expected="nodes in order, without a cycle",
             )  # fmt: skip
         for each in node.attribute:
             for inner in _graphs(each):
-                _check_order(inner, known)
-        known |= set(node.output)
-    if missing := [each.name for each in graph.output if each.name not in known]:
+                _check_order(inner, defined)
+        defined |= set(node.output)
+    if missing := [each.name for each in graph.output if each.name not in defined]:
         raise DataError("from_onnx", "an output is not defined", got=missing[0],
                         expected="a node, an input or a constant of that name")  # fmt: skip

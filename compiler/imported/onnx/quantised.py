@@ -40,8 +40,8 @@ def whole_product(a: Tensor, a_zero: Tensor | None, b: Tensor, b_zero: Tensor | 
 
 def rescaled(sums: Tensor, scale: Tensor, target: Tensor, zero: Tensor) -> Tensor:
     """sums * scale / target + zero, rounded and saturated in the type of zero."""
-    made = sums.float().mul(scale.float()).div(target.float()).round().add(zero.float())
-    return made.clip(float(zero.dtype.minimum), float(zero.dtype.maximum)).cast(zero.dtype)
+    scaled = sums.float().mul(scale.float()).div(target.float()).round().add(zero.float())
+    return scaled.clip(float(zero.dtype.minimum), float(zero.dtype.maximum)).cast(zero.dtype)
 
 
 @operator("QLinearMatMul")

@@ -45,18 +45,18 @@ def layers(
     states_of = 2 if call.op == "LSTM" else 1
     rows, last = [], []
     for d in range(directions):
-        own = laid_out(r[d], trips, batch)
+        weights = laid_out(r[d], trips, batch)
         backwards = d == 1 or call.get("direction", "forward") == "reverse"
         peephole = states[2] if len(states) > 2 else None
-        step = _step(call, d, x, w[d], own, None if b is None else b[d],
+        step = _step(call, d, x, w[d], weights, None if b is None else b[d],
                      None if peephole is None else peephole[d], held)  # fmt: skip
         state: State = tuple(
-            given[d] if place < len(states) and (given := states[place]) is not None
+            first[d] if place < len(states) and (first := states[place]) is not None
             else Tensor.zeros(1, hidden, dtype=x.dtype).expand(batch, hidden)
             for place in range(states_of)
         )  # fmt: skip
-        made, state = in_steps(trips, _kept(step, lengths), state, backwards)
-        rows.append(made)
+        hidden_states, state = in_steps(trips, _kept(step, lengths), state, backwards)
+        rows.append(hidden_states)
         last.append(state)
     every = rows[0].unsqueeze(1) if directions == 1 else rows[0].stack(rows[1], dim=1)
     ends = [stacked([state[place] for state in last]) for place in range(states_of)]
@@ -99,11 +99,11 @@ def _bent(call: Call, place: int, x: Tensor) -> Tensor:
 
 
 def _parameter(
-    given: Sequence[float] | None, before: Sequence[str], own: Sequence[str]
+    parameters: Sequence[float] | None, before: Sequence[str], taking: Sequence[str]
 ) -> float | None:
     """The parameter of an activation function: only those that have one take one, in order."""
-    place = sum(name in own for name in before)
-    return given[place] if given and place < len(given) else None
+    place = sum(name in taking for name in before)
+    return parameters[place] if parameters and place < len(parameters) else None
 
 
 def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None,
@@ -112,7 +112,7 @@ def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor
     hidden, first = r.shape[-1], direction * len(USUAL[call.op])
     width = GATES[call.op] * hidden
     b_x, b_h = (b[:width], b[width:]) if b is not None else (0.0, 0.0)
-    clip, given = call.get("clip"), held(x).matmul(w.T).add(b_x)
+    clip, from_inputs = call.get("clip"), held(x).matmul(w.T).add(b_x)
 
     def bend(place: int, value: Tensor) -> Tensor:
         return _bent(call, first + place, value if clip is None else value.clip(-clip, clip))
@@ -122,25 +122,25 @@ def _step(call: Call, direction: int, x: Tensor, w: Tensor, r: Tensor, b: Tensor
         return cut
 
     def rnn(place: Tensor | int, state: State) -> State:
-        return (bend(0, given[place].add(held(state[0]).matmul(r.T).add(b_h))),)
+        return (bend(0, from_inputs[place].add(held(state[0]).matmul(r.T).add(b_h))),)
 
     def gru(place: Tensor | int, state: State) -> State:
         (h,) = state
-        from_x = given[place]
+        from_x = from_inputs[place]
         from_h = held(h).matmul(r.T).add(b_h)
         z = bend(0, part(from_x, 0).add(part(from_h, 0)))
         reset = bend(0, part(from_x, 1).add(part(from_h, 1)))
         if call.get("linear_before_reset", 0):
             inner = reset.mul(part(from_h, 2))
         else:
-            own = held(reset.mul(h)).matmul(r[2 * hidden :].T)
-            inner = own.add(b_h[2 * hidden :]) if isinstance(b_h, Tensor) else own
+            product = held(reset.mul(h)).matmul(r[2 * hidden :].T)
+            inner = product.add(b_h[2 * hidden :]) if isinstance(b_h, Tensor) else product
         new = bend(1, part(from_x, 2).add(inner))
         return (z.neg().add(1).mul(new).add(z.mul(h)),)
 
     def lstm(place: Tensor | int, state: State) -> State:
         h, c = state
-        gates = given[place].add(held(h).matmul(r.T).add(b_h))
+        gates = from_inputs[place].add(held(h).matmul(r.T).add(b_h))
         i, o, f, g = (part(gates, n) for n in range(4))
         if peephole is not None:
             i = i.add(peephole[:hidden].mul(c))

@@ -40,8 +40,8 @@ def roi_align(call: Call, x: Tensor, rois: Tensor, batches: Tensor) -> Tensor:
         return total.div(count.reshape(-1, 1, 1, 1)).cast(dtype)
     greatest = a.maximum(b).maximum(c).maximum(d)
     is_taken = _across(rows.is_taken).logical_and(_down(columns.is_taken))
-    found = is_taken.unsqueeze(1).where(greatest, -math.inf).max((3, 5))
-    return found.eq(-math.inf).where(0, found).cast(dtype)
+    most = is_taken.unsqueeze(1).where(greatest, -math.inf).max((3, 5))
+    return most.eq(-math.inf).where(0, most).cast(dtype)
 
 
 def _across(rows: Tensor) -> Tensor:
@@ -91,14 +91,14 @@ def _weighted(x: Tensor, batches: Tensor, rows: Places, columns: Places) -> list
     image = batches.cast("int64").mul(height * width).reshape(-1, 1, 1, 1, 1)
     on_rows, on_columns = (p.is_on_image.logical_and(p.is_taken) for p in (rows, columns))
     is_seen = _across(on_rows).logical_and(_down(on_columns))
-    made = []
+    weighted = []
     for below, behind in itertools.product((0, 1), repeat=2):
         row, down = _end(rows.at, below, height)
         column, along = _end(columns.at, behind, width)
         index = _across(row.mul(width)).add(_down(column)).add(image)
-        found = flat.take(index, 1).mul(_across(down).mul(_down(along)))
-        made.append(is_seen.where(found, 0).permute(1, 0, 2, 3, 4, 5))
-    return made
+        elements = flat.take(index, 1).mul(_across(down).mul(_down(along)))
+        weighted.append(is_seen.where(elements, 0).permute(1, 0, 2, 3, 4, 5))
+    return weighted
 
 
 def _end(at: Tensor, is_next: int, extent: int) -> tuple[Tensor, Tensor]:

@@ -20,17 +20,17 @@ def resize(call: Call, x: Tensor, *_known: Any) -> Tensor:
     axes = [call.axis(a, x.ndim) for a in call.get("axes", range(x.ndim))]
     sizes, scales = _sizes(call, x, axes)
     region = _region(call, x, axes)
-    made = x
+    image = x
     for axis, count, scale, ends in zip(axes, sizes, scales, region, strict=True):
         if scale == 1 and isinstance(x.symbolic_shape[axis], Variable):
             continue
         rows = _weights(call, fixed(x, axis)[0], count, scale, ends)
         if rows.shape[0] == rows.shape[1] and bool((rows == np.eye(len(rows))).all()):
             continue
-        made = _applied(made, axis, rows)
+        image = _applied(image, axis, rows)
     if call.get("coordinate_transformation_mode") == "tf_crop_and_resize":
-        made = _outside(call, made, x, axes, sizes, scales, region)
-    return made.cast(x.dtype)
+        image = _outside(call, image, x, axes, sizes, scales, region)
+    return image.cast(x.dtype)
 
 
 def _sizes(call: Call, x: Tensor, axes: list[int]) -> tuple[list[int], list[float]]:
@@ -115,14 +115,14 @@ def _nearest(call: Call, where: Array) -> Array:
     usual = "floor" if call.version < 11 else "round_prefer_floor"
     match call.get("nearest_mode", usual):
         case "floor":
-            made = np.floor(where)
+            rounded = np.floor(where)
         case "ceil":
-            made = np.ceil(where)
+            rounded = np.ceil(where)
         case "round_prefer_ceil":
-            made = np.floor(where + 0.5)
+            rounded = np.floor(where + 0.5)
         case _:
-            made = np.ceil(where - 0.5)
-    return np.asarray(made.astype(np.int64))
+            rounded = np.ceil(where - 0.5)
+    return np.asarray(rounded.astype(np.int64))
 
 
 def _applied(x: Tensor, axis: int, rows: Array) -> Tensor:
@@ -136,7 +136,7 @@ def _applied(x: Tensor, axis: int, rows: Array) -> Tensor:
 
 
 def _outside(
-    call: Call, made: Tensor, x: Tensor, axes: list[int], sizes: list[int], scales: list[float],
+    call: Call, image: Tensor, x: Tensor, axes: list[int], sizes: list[int], scales: list[float],
     region: list[tuple[float, float]],
 ) -> Tensor:  # fmt: skip
     """Elements outside the image replaced by a constant."""
@@ -145,5 +145,5 @@ def _outside(
         where = _where(call, fixed(x, axis)[0], count, scale, ends)
         inside = (where >= 0) & (where <= x.shape[axis] - 1)
         if not inside.all():
-            made = along(Tensor(inside), axis, x.ndim).where(made, value)
-    return made
+            image = along(Tensor(inside), axis, x.ndim).where(image, value)
+    return image

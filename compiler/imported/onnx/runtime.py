@@ -40,8 +40,8 @@ def pair(call: Call, *values: Tensor) -> Tensor:
     """A sum or a product."""
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, *zero = values
     one, other = _real(a, a_scale, a_zero), _real(b, b_scale, b_zero)
-    made = one.add(other) if call.op == "QLinearAdd" else one.mul(other)
-    return _quantised(made, y_scale, zero[0] if zero else None, a)
+    result = one.add(other) if call.op == "QLinearAdd" else one.mul(other)
+    return _quantised(result, y_scale, zero[0] if zero else None, a)
 
 
 @operator("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearAveragePool",
@@ -56,21 +56,21 @@ def of_one(
 
 def _of_real(call: Call, x: Tensor) -> Tensor:
     """The result of ONNX's operator of that name."""
-    own = replace(call, op=call.op.removeprefix("QLinear"))
-    if own.op == "Sigmoid":
+    inner = replace(call, op=call.op.removeprefix("QLinear"))
+    if inner.op == "Sigmoid":
         return x.sigmoid()
-    if own.op == "LeakyRelu":
-        return activation(own, x)
-    if own.op == "Softmax":
+    if inner.op == "LeakyRelu":
+        return activation(inner, x)
+    if inner.op == "Softmax":
         axis = call.get("axis", -1)
-        own = call.as_other("Softmax", {"axis": axis}, version=call["opset"])
-        return softmax(own, x)
+        inner = call.as_other("Softmax", {"axis": axis}, version=call["opset"])
+        return softmax(inner, x)
     image = x.moveaxis(-1, 1) if call.get("channels_last", 0) else x
-    if own.op == "AveragePool":
-        made: Tensor = pool(own, image)
+    if inner.op == "AveragePool":
+        pooled: Tensor = pool(inner, image)
     else:
-        made = image.mean(tuple(range(2, x.ndim)), True)
-    return made.moveaxis(1, -1) if call.get("channels_last", 0) else made
+        pooled = image.mean(tuple(range(2, x.ndim)), True)
+    return pooled.moveaxis(1, -1) if call.get("channels_last", 0) else pooled
 
 
 @operator("QLinearConcat", domain=RUNTIME)
@@ -165,5 +165,5 @@ def product_to_real(
 
 
 def _with_bias(sums: Tensor, scale: Tensor, bias: Tensor | None) -> Tensor:
-    made = sums.cast(scale.dtype).mul(scale)
-    return made if bias is None else made.add(bias)
+    real = sums.cast(scale.dtype).mul(scale)
+    return real if bias is None else real.add(bias)

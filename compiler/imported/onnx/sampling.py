@@ -34,7 +34,7 @@ def _interpolated(
 ) -> Tensor:
     """Interpolated elements: weighted sums of neighbours."""
     image = fixed(x, *range(2, x.ndim))
-    made: Tensor | None = None
+    total: Tensor | None = None
     begins = [p.floor() for p in places]
     rests = [p.sub(b) for p, b in zip(places, begins, strict=True)]
     offsets = (0, 1) if mode == "linear" else (-1, 0, 1, 2)
@@ -47,9 +47,9 @@ def _interpolated(
             distance = rest.sub(float(tap)).abs()
             weight = distance.neg().add(1) if mode == "linear" else _cubic(distance)
             term = term.mul(weight.unsqueeze(1))
-        made = term if made is None else made.add(term)
-    assert made is not None
-    return made
+        total = term if total is None else total.add(term)
+    assert total is not None
+    return total
 
 
 def _unscaled(place: Tensor, n: int, aligned: bool) -> Tensor:
@@ -89,8 +89,8 @@ def _looked_up(x: Tensor, places: list[Tensor], border: str, aligned: bool) -> T
     rows = x.reshape(x.symbolic_shape[0], x.symbolic_shape[1], math.prod(image))
     where = flat.reshape(shape[0], 1, -1)
     where = where.broadcast_to(shape[0], x.symbolic_shape[1], where.shape[2])
-    found = rows.gather(2, where).reshape(shape[0], x.symbolic_shape[1], *shape[1:])
-    return is_in.unsqueeze(1).where(found, 0)
+    elements = rows.gather(2, where).reshape(shape[0], x.symbolic_shape[1], *shape[1:])
+    return is_in.unsqueeze(1).where(elements, 0)
 
 
 def _cubic(distance: Tensor, a: float = -0.75) -> Tensor:
@@ -110,32 +110,32 @@ def deform_conv(
     The image is sampled for each element of the kernel and each output, for all channels that share
     offsets; the samples times the weights are summed as a matrix product.
     """
-    (n, channels), made = fixed(x)[:2], offset.shape[2:]
+    (n, channels), counts = fixed(x)[:2], offset.shape[2:]
     sizes, groups, shared = weight.shape[2:], call.get("group", 1), call.get("offset_group", 1)
     axes, taps = len(sizes), math.prod(sizes)
     call.check_fits("kernel_shape", sizes)
     offset = wide(offset)
-    moved = offset.reshape(n * shared, taps, axes, *made)
-    starts = _tap_places(call, sizes, made)
+    moved = offset.reshape(n * shared, taps, axes, *counts)
+    starts = _tap_places(call, sizes, counts)
     places = [moved[:, :, axis].add(Tensor(starts[axis], dtype=offset.dtype))
               for axis in range(axes)]  # fmt: skip
     rows = x.reshape(n * shared, channels // shared, *x.shape[2:])
-    found = _interpolated(rows, places, "linear", "zeros", False)
+    samples = _interpolated(rows, places, "linear", "zeros", False)
     if mask is not None:
-        found = found.mul(mask.reshape(n * shared, 1, taps, *made))
-    columns = found.cast(x.dtype).reshape(n, groups, channels // groups * taps, math.prod(made))
+        samples = samples.mul(mask.reshape(n * shared, 1, taps, *counts))
+    columns = samples.cast(x.dtype).reshape(n, groups, channels // groups * taps, math.prod(counts))
     kernels = weight.reshape(groups, weight.shape[0] // groups, -1)
-    result = kernels.matmul(columns).reshape(n, weight.shape[0], *made)
+    result = kernels.matmul(columns).reshape(n, weight.shape[0], *counts)
     return result if bias is None else result.add(along(bias, 1, result.ndim))
 
 
-def _tap_places(call: Call, sizes: Any, made: Any) -> list[Any]:
+def _tap_places(call: Call, sizes: Any, counts: Any) -> list[Any]:
     """For each axis the coordinate of each kernel element for each output: [taps, …made]."""
     axes = len(sizes)
     steps, gaps = call.get("strides", [1] * axes), call.get("dilations", [1] * axes)
     before = call.get("pads", [0] * 2 * axes)[:axes]
     taps = np.indices(sizes).reshape(axes, -1, *(1,) * axes)
-    outputs = np.indices(made)
+    outputs = np.indices(counts)
     return [
         outputs[axis] * steps[axis] - before[axis] + taps[axis] * gaps[axis] for axis in range(axes)
     ]

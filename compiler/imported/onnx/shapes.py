@@ -99,12 +99,12 @@ def _broadcast(call: Call, one: list[Any], other: list[Any]) -> list[Any]:
     """The broadcast shape of two shapes, whose extents may be variables."""
     rank = max(len(one), len(other))
     pairs = zip([1] * (rank - len(one)) + one, [1] * (rank - len(other)) + other, strict=True)
-    made = []
+    extents = []
     for a, b in pairs:
         if str(a) != str(b) and a != 1 and b != 1:
             raise call.refused("the shapes do not fit together", f"{a} and {b}", "equal, or 1")
-        made.append(b if isinstance(a, int) and a == 1 else a)
-    return made
+        extents.append(b if isinstance(a, int) and a == 1 else a)
+    return extents
 
 
 @operator("Tile")
@@ -159,8 +159,8 @@ def slice_of(call: Call, x: Tensor, *_known: Any) -> Tensor:
         begin = min(max(start + n if start < 0 else start, 0), n - 1)
         last = min(max(end + n if end < 0 else end, -1), n - 1)
         places[axis] = slice(begin, None if last < 0 else last, step)
-    made: Tensor = x[tuple(places)]
-    return made
+    part: Tensor = x[tuple(places)]
+    return part
 
 
 def _variable_part(n: Any, start: Any, end: Any, step: int) -> slice:

@@ -35,9 +35,9 @@ def _transformed(
     return first.div(share).cast(real.dtype), second.div(share).cast(real.dtype)
 
 
-def _half(made: tuple[Tensor, Tensor], length: int) -> tuple[Tensor, Tensor]:
+def _half(spectrum: tuple[Tensor, Tensor], length: int) -> tuple[Tensor, Tensor]:
     """The first half of a spectrum, which determines the other for real input."""
-    first, second = (part._part(part.ndim - 1, 0, length // 2 + 1) for part in made)
+    first, second = (part._part(part.ndim - 1, 0, length // 2 + 1) for part in spectrum)
     return first, second
 
 
@@ -48,17 +48,17 @@ def discrete_fourier(call: Call, x: Tensor, *_known: Any) -> Tensor:
     usual = 1 if call.version < 20 else -2
     named = int(call.known(2, "the axis").item()) if call.has(2) else call.get("axis", usual)
     axis = call.axis(named, x.ndim)
-    own = fixed(x, axis)[0]
-    usual_length = 2 * (own - 1) if is_half and is_inverse else own
+    extent = fixed(x, axis)[0]
+    usual_length = 2 * (extent - 1) if is_half and is_inverse else extent
     length = int(call.known(1, "the length").item()) if call.has(1) else usual_length
     parts = [x[..., place].moveaxis(axis, -1) for place in range(x.shape[-1])]
     if is_half and is_inverse:
         parts = [_mirrored(part, length, place == 1) for place, part in enumerate(parts)]
-    made = _transformed(parts[0], parts[1] if parts[1:] else None, length, is_inverse)
+    spectrum = _transformed(parts[0], parts[1] if parts[1:] else None, length, is_inverse)
     if is_half and is_inverse:
-        return made[0].moveaxis(-1, axis).unsqueeze(-1)
-    made = _half(made, length) if is_half else made
-    real, imaginary = (part.moveaxis(-1, axis) for part in made)
+        return spectrum[0].moveaxis(-1, axis).unsqueeze(-1)
+    spectrum = _half(spectrum, length) if is_half else spectrum
+    real, imaginary = (part.moveaxis(-1, axis) for part in spectrum)
     return real.stack(imaginary, dim=-1)
 
 
@@ -82,9 +82,9 @@ def short_time_fourier(call: Call, signal: Tensor, *_known: Any) -> Tensor:
         row = signal[..., place] if signal.ndim == 3 else signal
         frames = row.unfold(1, length, step)
         parts.append(frames if window is None else frames.mul(window))
-    made = _transformed(parts[0], parts[1] if parts[1:] else None, length, False)
-    made = _half(made, length) if call.get("onesided", 1) else made
-    return made[0].stack(made[1], dim=-1)
+    spectrum = _transformed(parts[0], parts[1] if parts[1:] else None, length, False)
+    spectrum = _half(spectrum, length) if call.get("onesided", 1) else spectrum
+    return spectrum[0].stack(spectrum[1], dim=-1)
 
 
 @operator("MelWeightMatrix")
@@ -101,6 +101,6 @@ def mel_weights(call: Call, *_known: Tensor) -> Tensor:
     left, centre, right = corners[:-2], corners[1:-1], corners[2:]
     rising = (place - left) / np.maximum(centre - left, 1)
     falling = (right - place) / np.maximum(right - centre, 1)
-    made = np.where(place < centre, rising, np.where(place == centre, 1.0, falling))
+    weights = np.where(place < centre, rising, np.where(place == centre, 1.0, falling))
     target = dtype_of(call.get("output_datatype", 1), call.op)
-    return Tensor(made.clip(0, None)).cast(target)
+    return Tensor(weights.clip(0, None)).cast(target)

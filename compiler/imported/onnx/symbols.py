@@ -38,10 +38,10 @@ def of_numbers(call: Call, arrays: Sequence[Array | None]) -> Array | None:
     if function is None:
         return None
     try:
-        made = function(call, *arrays)
+        numbers = function(call, *arrays)
     except TypeError:  # no whole number, as n / 2 may be
         return None
-    return None if made is None else tidied(np.asarray(made, object))
+    return None if numbers is None else tidied(np.asarray(numbers, object))
 
 
 def tidied(numbers: Array) -> Array:
@@ -67,15 +67,15 @@ def tensor_of(numbers: Array) -> Tensor:
 def shape_numbers(call: Call, x: Tensor) -> Array | None:
     """The result of `Shape` or `Size` for a tensor with a variable axis."""
     extents = call.extents(x)
-    made: Any
+    numbers: Any
     if call.op == "Size":
-        made = 1
+        numbers = 1
         for extent in extents:
-            made = made * extent
-        return np.array(made, object)
-    made = np.empty(len(extents), object)
-    made[:] = extents
-    return tidied(made[call.get("start", 0) : call.get("end", x.ndim)])
+            numbers = numbers * extent
+        return np.array(numbers, object)
+    numbers = np.empty(len(extents), object)
+    numbers[:] = extents
+    return tidied(numbers[call.get("start", 0) : call.get("end", x.ndim)])
 
 
 @rule("Add", "Sub", "Mul")
@@ -89,10 +89,10 @@ def arithmetic(call: Call, a: Array, b: Array) -> Any:
 def division(_call: Call, a: Array, b: Array) -> Any:
     """Integer quotients; of a variable only if every value is divisible."""
     x, y = np.broadcast_arrays(a.astype(object), b.astype(object))
-    made = np.empty(x.shape, object)
+    quotients = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
-        made[place] = _quotient(x[place], y[place])
-    return made
+        quotients[place] = _quotient(x[place], y[place])
+    return quotients
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -160,20 +160,20 @@ def folded(call: Call, a: Array, *_known: Array) -> Any:
     axes, is_each = call.numbers(1, "axes"), call.get("noop_with_empty_axes", 0)
     if a.ndim != 1 or (is_each and not axes):
         return None
-    made: Any = 1 if call.op == "ReduceProd" else 0
+    total: Any = 1 if call.op == "ReduceProd" else 0
     for each in a.tolist():
-        made = made * each if call.op == "ReduceProd" else made + each
-    return np.array([made], object) if call.get("keepdims", 1) else np.array(made, object)
+        total = total * each if call.op == "ReduceProd" else total + each
+    return np.array([total], object) if call.get("keepdims", 1) else np.array(total, object)
 
 
 @rule("Equal", "Less", "Greater")
 def compared(call: Call, a: Array, b: Array) -> Any:
     """A comparison that the bounds decide."""
     x, y = np.broadcast_arrays(a.astype(object), b.astype(object))
-    made = np.empty(x.shape, object)
+    truths = np.empty(x.shape, object)
     for place in np.ndindex(x.shape):
-        made[place] = _compared(call.op, x[place], y[place])
-    return None if any(each is None for each in made.reshape(-1)) else made
+        truths[place] = _compared(call.op, x[place], y[place])
+    return None if any(each is None for each in truths.reshape(-1)) else truths
 
 
 def _compared(op: str, a: Any, b: Any) -> bool | None:

@@ -60,8 +60,8 @@ def _convolved(
     axes = weight.ndim - 2
     steps, gaps = _steps(call, axes)
     convolve = getattr(x, f"conv{axes}d")
-    made: Tensor = convolve(weight, bias, steps, borders, gaps, call.get("group", 1))
-    return made
+    sums: Tensor = convolve(weight, bias, steps, borders, gaps, call.get("group", 1))
+    return sums
 
 
 @operator("ConvInteger")
@@ -118,8 +118,8 @@ def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = 
     else:
         borders = _borders(call, image, sizes, steps, gaps)
     spread = getattr(x, f"conv_transpose{axes}d")
-    made: Tensor = spread(weight, bias, steps, borders, behind, call.get("group", 1), gaps)
-    return made
+    sums: Tensor = spread(weight, bias, steps, borders, behind, call.get("group", 1), gaps)
+    return sums
 
 
 @operator("MaxPool", "AveragePool", "LpPool")
@@ -213,13 +213,13 @@ def max_unpool(call: Call, x: Tensor, places: Tensor, _shape: Tensor | None = No
     ]
     whole = (*fixed(x)[:2], *image)
     flat = Tensor.zeros(math.prod(whole), dtype=x.dtype)
-    made = flat.scatter(0, places.cast("int64").reshape(-1), x.reshape(-1)).reshape(*whole)
+    unpooled = flat.scatter(0, places.cast("int64").reshape(-1), x.reshape(-1)).reshape(*whole)
     if not call.has(2):
-        return made
+        return unpooled
     wanted = [int(n) for n in call.known(2, "the shape of the output")]
     if len(wanted) != x.ndim or any(w < n for w, n in zip(wanted, whole, strict=True)):
         raise call.refused("the output is too small", wanted, f"at least {whole}")
-    return made.pad([(0, w - n) for w, n in zip(wanted, whole, strict=True)])
+    return unpooled.pad([(0, w - n) for w, n in zip(wanted, whole, strict=True)])
 
 
 @operator("Col2Im")

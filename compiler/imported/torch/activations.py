@@ -47,8 +47,8 @@ def elu(
     if call.name.startswith("celu"):
         input_scale = 1 / alpha
     below = x.mul(input_scale).minimum(0.0).expm1().mul(alpha)
-    made = x.gt(0).where(x, below)
-    return made if scale == 1 else made.mul(scale)
+    result = x.gt(0).where(x, below)
+    return result if scale == 1 else result.mul(scale)
 
 
 @operator("leaky_relu")
@@ -91,8 +91,8 @@ def threshold(call: Call, x: Tensor, /, threshold: Any, value: Any) -> Any:
 @operator("softplus")
 def softplus(_call: Call, x: Tensor, /, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta x)) / beta, x itself where beta x is large."""
-    made = x.softplus() if beta == 1 else x.mul(beta).softplus().div(beta)
-    return x.mul(beta).gt(threshold).where(x, made)
+    result = x.softplus() if beta == 1 else x.mul(beta).softplus().div(beta)
+    return x.mul(beta).gt(threshold).where(x, result)
 
 
 @operator("hardshrink", "softshrink")
@@ -119,5 +119,5 @@ def dropout(call: Call, x: Tensor, /, p: float = 0.5, train: bool | None = True)
     if call.name.startswith(("alpha", "feature")):
         raise call.refused("it is in training mode", "train", "inference")
     keep = x.rand_like().ge(p)
-    made = keep.where(x.div(1 - p), 0.0) if p < 1 else x.mul(0.0)
-    return (made, keep) if is_native else made
+    scaled = keep.where(x.div(1 - p), 0.0) if p < 1 else x.mul(0.0)
+    return (scaled, keep) if is_native else scaled

@@ -122,5 +122,5 @@ def _paired(
 ) -> Iterator[tuple[Parameter, Any]]:
     """Each argument of the schema with its value or default."""
     for place, parameter in enumerate(schema_of(target)):
-        given = args[place] if place < len(args) else named.get(parameter.name, parameter.default)
-        yield parameter, given
+        value = args[place] if place < len(args) else named.get(parameter.name, parameter.default)
+        yield parameter, value

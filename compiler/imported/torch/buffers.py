@@ -12,7 +12,7 @@ def held(program: Any) -> dict[str, Tensor]:
     A tensor that the module has under two names is one tensor.
     """
     with_memory: dict[tuple[Any, ...], Tensor] = {}
-    made: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for spec in program.graph_signature.input_specs:
         if spec.kind.name not in ("PARAMETER", "BUFFER", "CONSTANT_TENSOR"):
             continue
@@ -22,8 +22,8 @@ def held(program: Any) -> dict[str, Tensor]:
         place = (value.data_ptr(), tuple(value.shape), tuple(value.stride()), str(value.dtype))
         if place not in with_memory or not value.numel():
             with_memory[place] = Tensor(array_of(value, spec.target), name=spec.target)
-        made[spec.arg.name] = with_memory[place]
-    return made
+        tensors[spec.arg.name] = with_memory[place]
+    return tensors
 
 
 def targets(program: Any, kind: str) -> dict[str, str]:

@@ -56,8 +56,8 @@ def is_number_function(target: Any) -> bool:
     """True if it computes with Python numbers, such as extents."""
     module = getattr(target, "__module__", "") or ""
     is_symbolic = module in ("torch", "torch.fx.experimental.symbolic_shapes")
-    own = getattr(target, "__name__", "").startswith("sym_")
-    return module in ("_operator", "math", "builtins") or (is_symbolic and own)
+    is_of_sizes = getattr(target, "__name__", "").startswith("sym_")
+    return module in ("_operator", "math", "builtins") or (is_symbolic and is_of_sizes)
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Call(imported.Call):
     def values(self) -> tuple[Any, ...]:
         """PyTorch's description of each result: type and shape; None for one that is not
         produced."""
-        made = self.node.meta.get("val")
-        return tuple(made) if isinstance(made, tuple | list) else (made,)
+        described = self.node.meta.get("val")
+        return tuple(described) if isinstance(described, tuple | list) else (described,)
 
     @property
     def dtype(self) -> DType:
@@ -91,8 +91,8 @@ class Call(imported.Call):
         """The type that PyTorch computes two arguments in."""
         with loading():
             import torch
-        given = [self.argument(first), self.argument(second)]
-        values = [each.meta["val"] if hasattr(each, "meta") else each for each in given]
+        operands = [self.argument(first), self.argument(second)]
+        values = [each.meta["val"] if hasattr(each, "meta") else each for each in operands]
         return dtype_of(torch.result_type(*values), self.name)
 
     @property
@@ -118,8 +118,8 @@ def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
     """Axes counted from 0 on; by default all."""
     if axes is None or (isinstance(axes, Sequence) and not axes):
         return tuple(range(rank))
-    given = [axes] if isinstance(axes, int) else axes
-    return tuple(axis_of(python.index(a), rank) for a in given) if rank else ()
+    several = [axes] if isinstance(axes, int) else axes
+    return tuple(axis_of(python.index(a), rank) for a in several) if rank else ()
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

@@ -13,12 +13,12 @@ from compiler.core.lazy import loading
 def dtype_of(torch_dtype: Any, where: str) -> DType:
     """Our type of that name. Raises `DTypeError` if it is not supported."""
     name = str(torch_dtype).removeprefix("torch.")
-    found = {t.name: t for t in dtypes.ALL}
-    if name in found:
-        return found[name]
+    types = {t.name: t for t in dtypes.ALL}
+    if name in types:
+        return types[name]
     raise DTypeError(
         "from_torch", f"{where} has elements of a type that tensors do not have", got=name,
-        expected=", ".join(found),
+        expected=", ".join(types),
     )  # fmt: skip
 
 

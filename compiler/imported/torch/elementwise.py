@@ -75,9 +75,9 @@ def _logical(name: str) -> Any:
     return call_method
 
 
-for _names, _made in ((METHODS, _unary), (FLOATING, _floating), (BINARY, _binary)):
+for _names, _kind in ((METHODS, _unary), (FLOATING, _floating), (BINARY, _binary)):
     for _op, _name in _names.items():
-        operator(_op)(_made(_name))
+        operator(_op)(_kind(_name))
 for _op in COMPARED:
     operator(_op)(_compared(_op))
 for _op in LOGICAL:
@@ -140,9 +140,9 @@ def where(call: Call, condition: Tensor, yes: Any, no: Any, /) -> Any:
 @operator("clamp", "clip", "clamp_min", "clamp_max")
 def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     """Clamped between two numbers or tensors."""
-    made = as_tensor(x, call.dtype)
-    made = made if min is None else made.maximum(as_tensor(min, call.dtype))
-    return made if max is None else made.minimum(as_tensor(max, call.dtype))
+    limited = as_tensor(x, call.dtype)
+    limited = limited if min is None else limited.maximum(as_tensor(min, call.dtype))
+    return limited if max is None else limited.minimum(as_tensor(max, call.dtype))
 
 
 @operator("lerp")

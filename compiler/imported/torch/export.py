@@ -159,9 +159,9 @@ def _arguments(inputs: Any, named: Any) -> tuple[tuple[Any, ...], dict[str, Any]
         from torch.utils import _pytree as pytree
     if inputs is None:
         inputs = ()
-    given = inputs if isinstance(inputs, tuple | list) else (inputs,)
+    values = inputs if isinstance(inputs, tuple | list) else (inputs,)
     seen: set[int] = set()
-    first = tuple(pytree.tree_map(lambda value: _as_torch(value, seen), each) for each in given)
+    first = tuple(pytree.tree_map(lambda value: _as_torch(value, seen), each) for each in values)
     return first, {
         name: pytree.tree_map(lambda value: _as_torch(value, seen), each)
         for name, each in (named or {}).items()
@@ -227,19 +227,19 @@ def dimension_names(program: Any, dynamic_shapes: Any) -> dict[str, str]:
     return names
 
 
-def _leaves(given: Any) -> Iterator[dict[int, Any]]:
+def _leaves(shapes: Any) -> Iterator[dict[int, Any]]:
     """The dynamic dimensions of each input, by axis."""
-    if isinstance(given, Mapping) and not all(isinstance(key, int) for key in given):
-        for each in given.values():
+    if isinstance(shapes, Mapping) and not all(isinstance(key, int) for key in shapes):
+        for each in shapes.values():
             yield from _leaves(each)
-    elif isinstance(given, Mapping):
-        yield dict(given)
-    elif isinstance(given, tuple | list) and any(
-        isinstance(each, Mapping | tuple | list) for each in given
+    elif isinstance(shapes, Mapping):
+        yield dict(shapes)
+    elif isinstance(shapes, tuple | list) and any(
+        isinstance(each, Mapping | tuple | list) for each in shapes
     ):
-        for each in given:
+        for each in shapes:
             yield from _leaves(each)
-    elif isinstance(given, tuple | list):
-        yield dict(enumerate(given))
+    elif isinstance(shapes, tuple | list):
+        yield dict(enumerate(shapes))
     else:
         yield {}

@@ -11,11 +11,11 @@ def total(
     call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False
 ) -> Tensor:
     """The sum or the mean over axes."""
-    made = half_or_wide(as_tensor(x, call.dtype))
+    wide = half_or_wide(as_tensor(x, call.dtype))
     if call.name.startswith("nansum"):
-        made = made.isnan().where(0.0, made)
+        wide = wide.isnan().where(0.0, wide)
     axes = axes_of(dim, x.ndim)
-    return made.mean(axes, keepdim) if call.name.startswith("mean") else made.sum(axes, keepdim)
+    return wide.mean(axes, keepdim) if call.name.startswith("mean") else wide.sum(axes, keepdim)
 
 
 @operator("prod")
@@ -67,8 +67,8 @@ def place_of_extreme(
 @operator("any", "all")
 def truth(call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False) -> Tensor:
     """True where any, or all, elements are not 0."""
-    axes, made = axes_of(dim, x.ndim), x.ne(0)
-    return made.any(axes, keepdim) if call.name.startswith("any") else made.all(axes, keepdim)
+    axes, truths = axes_of(dim, x.ndim), x.ne(0)
+    return truths.any(axes, keepdim) if call.name.startswith("any") else truths.all(axes, keepdim)
 
 
 @operator("var", "std", "var_mean", "std_mean")
@@ -81,17 +81,17 @@ def spread(
     less = int(unbiased) if correction is None else correction
     axes, wide = axes_of(dim, x.ndim), half_or_wide(x)
     method = wide.std if call.name.startswith("std") else wide.var
-    made = method(axes, keepdim=keepdim, correction=less)
-    return (made, wide.mean(axes, keepdim)) if "_mean" in call.name else made
+    deviation = method(axes, keepdim=keepdim, correction=less)
+    return (deviation, wide.mean(axes, keepdim)) if "_mean" in call.name else deviation
 
 
 @operator("cumsum", "cumprod", "logcumsumexp")
 def scan(call: Call, x: Tensor, /, dim: int) -> Any:
     """Cumulative sums or products."""
-    made = half_or_wide(as_tensor(x, call.dtype))
+    wide = half_or_wide(as_tensor(x, call.dtype))
     if not x.ndim:
-        return made
-    return getattr(made, call.name.partition(".")[0])(axis_of(dim, x.ndim))
+        return wide
+    return getattr(wide, call.name.partition(".")[0])(axis_of(dim, x.ndim))
 
 
 @operator("cummax", "cummin")
@@ -106,14 +106,14 @@ def running_extreme(call: Call, x: Tensor, /, dim: int) -> Any:
 @operator("softmax.int", "_softmax", "_safe_softmax", "log_softmax.int", "_log_softmax")
 def softmax(call: Call, x: Tensor, /, dim: int) -> Tensor:
     """Softmax along an axis, or its logarithm."""
-    made = half_or_wide(as_tensor(x, call.dtype))
+    wide = half_or_wide(as_tensor(x, call.dtype))
     axis = axis_of(dim, x.ndim)
     if "log" in call.name:
-        return made.log_softmax(axis)
+        return wide.log_softmax(axis)
     if not call.name.startswith("_safe"):
-        return made.softmax(axis)
-    is_empty = made.eq(float("-inf")).all(axis, keepdim=True)
-    return is_empty.where(0.0, is_empty.where(0.0, made).softmax(axis))
+        return wide.softmax(axis)
+    is_empty = wide.eq(float("-inf")).all(axis, keepdim=True)
+    return is_empty.where(0.0, is_empty.where(0.0, wide).softmax(axis))
 
 
 @operator("logsumexp")

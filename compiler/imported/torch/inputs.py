@@ -66,33 +66,34 @@ class Inputs:
         tensors = by_name("TorchProgram", self._values, values, named)
         return {name: tensors.get(name) for name in self._order}
 
-    def tensors(self, given: Mapping[str, Any], *, with_variables: bool) -> dict[str, Any]:
+    def tensors(self, values: Mapping[str, Any], *, with_variables: bool) -> dict[str, Any]:
         """Inputs as tensors; with `with_variables`, dynamic axes become variables."""
-        found: dict[str, int] = {}
+        extents: dict[str, int] = {}
         return {
-            name: self._tensor(name, value, found, with_variables)
+            name: self._tensor(name, value, extents, with_variables)
             if name in self._values else value
-            for name, value in given.items()
+            for name, value in values.items()
         }  # fmt: skip
 
-    def _tensor(self, name: str, given: Any, found: dict[str, int], is_varied: bool) -> Tensor:
-        value = given if isinstance(given, Tensor) else _array(given, name)
+    def _tensor(self, name: str, value: Any, extents: dict[str, int], is_varied: bool) -> Tensor:
+        if not isinstance(value, Tensor):
+            value = _array(value, name)
         check_fits("TorchProgram", name, value, self.described[name])
         if isinstance(value, Tensor):
             return value
         variables = {}
         for axis, (n, m) in enumerate(zip(self._values[name].shape, value.shape, strict=True)):
             symbol = str(n)
-            if found.setdefault(symbol, m) != m:
+            if extents.setdefault(symbol, m) != m:
                 raise DataError("TorchProgram", f"input {name} does not fit the others",
-                                got=f"{self.extent(n)} = {m}", expected=str(found[symbol]),
+                                got=f"{self.extent(n)} = {m}", expected=str(extents[symbol]),
                                 )  # fmt: skip
             if is_varied and symbol in self._variables:
                 variables[axis] = self._variables[symbol]
         return Tensor(value, name=name, symbolic=variables or None)
 
 
-def _array(given: Any, name: str) -> Any:
-    if type(given).__module__.partition(".")[0] == "torch" or hasattr(given, "data_ptr"):
-        return array_of(given, name)
-    return np.asarray(given)
+def _array(value: Any, name: str) -> Any:
+    if type(value).__module__.partition(".")[0] == "torch" or hasattr(value, "data_ptr"):
+        return array_of(value, name)
+    return np.asarray(value)

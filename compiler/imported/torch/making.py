@@ -29,8 +29,8 @@ def _shape(first: Any, size: Any) -> Any:
 
 
 def _filled(call: Call, shape: Any, value: Any) -> Any:
-    made = as_tensor(value, call.dtype)
-    return made.broadcast_to(*shape) if shape else made
+    number = as_tensor(value, call.dtype)
+    return number.broadcast_to(*shape) if shape else number
 
 
 @operator("scalar_tensor")
@@ -52,8 +52,8 @@ def arange(call: Call, /, end: Any, start: Any = 0, step: Any = 1) -> Tensor:
         return Tensor.arange(start, end, step).cast(call.dtype)
     if start != 0 or step != 1:
         raise call.refused("it ends at a variable", f"{start}, {step}", "0, in steps of 1")
-    made: Tensor = Tensor.arange(end.high).cast(call.dtype)[:end]
-    return made
+    numbers: Tensor = Tensor.arange(end.high).cast(call.dtype)[:end]
+    return numbers
 
 
 @operator("linspace.default")
@@ -72,8 +72,8 @@ def eye(call: Call, /, n: int, m: int | None = None) -> Tensor:
 def rand(call: Call, first: Any, /) -> Tensor:
     """Random numbers, from our own generator."""
     shape = first.shape if isinstance(first, Tensor) else first
-    made = Tensor.randn(*shape) if call.name.startswith("randn") else Tensor.rand(*shape)
-    return made.cast(call.dtype)
+    numbers = Tensor.randn(*shape) if call.name.startswith("randn") else Tensor.rand(*shape)
+    return numbers.cast(call.dtype)
 
 
 @operator("bernoulli")

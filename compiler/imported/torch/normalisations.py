@@ -19,9 +19,9 @@ def layer_norm(
     bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Layer normalisation over the last axes."""
-    made = x.layernorm(tuple(range(x.ndim - len(shape), x.ndim)), eps)
-    made = made if weight is None else made.mul(weight)
-    return made if bias is None else made.add(bias)
+    result = x.layernorm(tuple(range(x.ndim - len(shape), x.ndim)), eps)
+    result = result if weight is None else result.mul(weight)
+    return result if bias is None else result.add(bias)
 
 
 @operator("native_layer_norm")
@@ -43,9 +43,9 @@ def rms_norm(
     """RMS normalisation over the last axes."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     small = call.epsilon if eps is None else eps
-    made = x.rms_norm(axes, eps=small)
-    made = made if weight is None else made.mul(weight)
-    return (made, None) if call.name.startswith("_fused") else made
+    result = x.rms_norm(axes, eps=small)
+    result = result if weight is None else result.mul(weight)
+    return (result, None) if call.name.startswith("_fused") else result
 
 
 @operator("group_norm")
@@ -73,8 +73,8 @@ def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float)
     wide = half_or_wide(x)
     axes = (0, *range(2, x.ndim))
     mean, variance = wide.mean(axes), wide.var(axes, correction=0)
-    made = x.batch_norm(mean, variance, weight, bias, eps)
-    return made, mean.detach(), variance.detach()
+    result = x.batch_norm(mean, variance, weight, bias, eps)
+    return result, mean.detach(), variance.detach()
 
 
 @operator("_native_batch_norm_legit_no_training")
@@ -97,8 +97,8 @@ def no_statistics(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, /, eps: float
 ) -> Any:
     """Batch normalisation with the statistics of the batch, which are not stored."""
-    made, mean, variance = _of_batch(x, weight, bias, eps)
-    return made, mean, variance.add(eps).rsqrt()
+    result, mean, variance = _of_batch(x, weight, bias, eps)
+    return result, mean, variance.add(eps).rsqrt()
 
 
 @operator("_native_batch_norm_legit_functional")
@@ -109,11 +109,11 @@ def with_statistics(
     """In training mode, batch normalisation with the statistics of the batch, which also update
     those of the model."""
     if not training:
-        made = x.batch_norm(mean, variance, weight, bias, eps)
-        return made, *_no_statistics(x), mean, variance
-    made, own, spread = _of_batch(x, weight, bias, eps)
+        result = x.batch_norm(mean, variance, weight, bias, eps)
+        return result, *_no_statistics(x), mean, variance
+    result, average, spread = _of_batch(x, weight, bias, eps)
     count = math.prod(x.shape) // x.shape[1]
     unbiased = spread.mul(count / (count - 1) if count > 1 else math.nan)
     new = (old.mul(1 - momentum).add(now.mul(momentum))
-           for old, now in ((mean, own), (variance, unbiased)))  # fmt: skip
-    return made, own, spread.add(eps).rsqrt(), *new
+           for old, now in ((mean, average), (variance, unbiased)))  # fmt: skip
+    return result, average, spread.add(eps).rsqrt(), *new

@@ -21,17 +21,17 @@ def embedding(
 ) -> Tensor:  # fmt: skip
     """The row of a table for each index. The row `padding_idx` gets no gradient; with
     `scale_grad_by_freq` the gradient of a row is divided by the number of its uses."""
-    made = weight.take(indices, 0)
+    rows = weight.take(indices, 0)
     if padding_idx < 0 and not scale_grad_by_freq:
-        return made
-    share = indices.ne(padding_idx).cast(made.dtype)
+        return rows
+    share = indices.ne(padding_idx).cast(rows.dtype)
     if scale_grad_by_freq:
         flat = indices.reshape(indices.size)
         counts = Tensor.zeros(weight.shape[0], dtype="int64").index_add(
             0, flat, flat.full_like(1, dtype="int64"))  # fmt: skip
         exact = share.cast(share.dtype.accumulator)
         share = exact.div(counts.take(indices, 0).cast(exact.dtype)).cast(share.dtype)
-    return made._ruled(of_share, made, share.unsqueeze(-1).broadcast_to(*made.symbolic_shape))
+    return rows._ruled(of_share, rows, share.unsqueeze(-1).broadcast_to(*rows.symbolic_shape))
 
 
 @operator("index_select")
@@ -45,8 +45,8 @@ def index(call: Call, x: Tensor, indices: Any, /) -> Tensor:
     """Elements at indices along several axes; None keeps the whole axis."""
     if any(map(is_mask, indices)):
         raise call.refused("the shape of the result depends on data", "a mask", "positions")
-    made: Tensor = x[as_positions(indices)]
-    return made
+    elements: Tensor = x[as_positions(indices)]
+    return elements
 
 
 @operator("index_put", "_unsafe_index_put")
@@ -156,13 +156,13 @@ def searchsorted(
 def _placed(call: Call, edges: Tensor, values: Any, right: bool, out_int32: bool) -> Tensor:
     """Insertion indices in one row, or in the row with the same leading index: int64, or int32."""
     dtype = dtypes.int32 if out_int32 else dtypes.int64
-    given = values if isinstance(values, Tensor) else as_tensor(values, edges.dtype)
+    wanted = values if isinstance(values, Tensor) else as_tensor(values, edges.dtype)
     if edges.ndim == 1:
-        return given.bucketize(edges, right).cast(dtype)
+        return wanted.bucketize(edges, right).cast(dtype)
     if edges.shape[-1] == 0:
-        return given.zeros_like().cast(dtype)
+        return wanted.zeros_like().cast(dtype)
     is_behind = edges.unsqueeze(-2).gt if right else edges.unsqueeze(-2).ge
-    return is_behind(given.unsqueeze(-1)).logical_not().sum(-1).cast(dtype)
+    return is_behind(wanted.unsqueeze(-1)).logical_not().sum(-1).cast(dtype)
 
 
 @operator("one_hot")
@@ -174,13 +174,13 @@ def one_hot(_call: Call, x: Tensor, classes: int = -1, /) -> Tensor:
 @operator("isin.Tensor_Tensor")
 def isin(_call: Call, x: Tensor, among: Tensor, /, invert: bool = False) -> Tensor:
     """True where an element is one of several; with `invert`, where it is none of them."""
-    found = x.unsqueeze(-1).eq(among.reshape(among.size)).any(-1)
-    return found.logical_not() if invert else found
+    truth = x.unsqueeze(-1).eq(among.reshape(among.size)).any(-1)
+    return truth.logical_not() if invert else truth
 
 
 @operator("tril_indices", "triu_indices")
 def triangle_indices(call: Call, /, row: int, col: int, offset: int = 0) -> Tensor:
     """The indices of the elements of a triangle of a matrix."""
-    found = (np.tril_indices if call.name.startswith("tril") else np.triu_indices)(
+    places = (np.tril_indices if call.name.startswith("tril") else np.triu_indices)(
         row, offset, col)  # fmt: skip
-    return Tensor(np.stack(found).astype(call.dtype.numpy))
+    return Tensor(np.stack(places).astype(call.dtype.numpy))

@@ -41,8 +41,8 @@ def place_of(node: Any) -> Place:
             continue
         names.append(path.removeprefix(f"{before}.") if before else path)
         kinds.append(kind.rpartition(".")[2])
-        found = _RUN.search(key)
-        run, before = int(found[1]) if found else 0, path
+        match = _RUN.search(key)
+        run, before = int(match[1]) if match else 0, path
     return Place(tuple(names), tuple(kinds), run, tuple(_lines(node)))
 
 
@@ -65,14 +65,14 @@ def _modules(node: Any) -> Iterator[tuple[str, str, str]]:
 
 def _lines(node: Any) -> list[Line]:
     """The lines of the model; PyTorch's own if there are no others."""
-    found = [
+    lines = [
         Line(file, int(number), function)
         for file, number, function in _FRAME.findall(node.meta.get("stack_trace") or "")
     ]
-    own = [line for line in found if not line.file.startswith(_home())]
+    of_model = [line for line in lines if not line.file.startswith(_home())]
     modules = os.path.join(_home(), "nn", "modules", "")
-    return own or [
-        line for line in found if line.file.startswith(modules) and line.function == "forward"
+    return of_model or [
+        line for line in lines if line.file.startswith(modules) and line.function == "forward"
     ]
 
 

@@ -25,13 +25,13 @@ def addmm(
     """beta c + alpha a b."""
     if beta == 1 and alpha == 1 and call.name.startswith("addmm"):
         return a.linear(b, c)
-    made = a.matmul(b)
+    product = a.matmul(b)
     if call.name.startswith("addbmm"):
-        made = made.sum(0)
-    made = made if alpha == 1 else made.mul(as_tensor(alpha, made.dtype))
+        product = product.sum(0)
+    product = product if alpha == 1 else product.mul(as_tensor(alpha, product.dtype))
     if beta == 0:
-        return made
-    return made.add(c if beta == 1 else c.mul(as_tensor(beta, c.dtype)))
+        return product
+    return product.add(c if beta == 1 else c.mul(as_tensor(beta, c.dtype)))
 
 
 @operator("outer", "ger")
@@ -65,9 +65,9 @@ def flash_attention(
 ) -> Any:  # fmt: skip
     """The same, and empty results for PyTorch's gradient."""
     mask = attn_mask if attn_bias is None else attn_bias
-    made = query.scaled_dot_product_attention(
+    result = query.scaled_dot_product_attention(
         key, value, mask, dropout_p, is_causal, scale)  # fmt: skip
-    return made, *(None,) * (len(call.values) - 1)
+    return result, *(None,) * (len(call.values) - 1)
 
 
 @operator("_trilinear")

@@ -51,7 +51,7 @@ class _Walk:
     """The state of a walk: values by node, and which of them depend only on constants."""
 
     values: dict[Any, Any]
-    known: set[Any]
+    constants: set[Any]
 
 
 class TorchProgram:
@@ -90,19 +90,19 @@ class TorchProgram:
     @user_call
     def __call__(self, *values: Any, **named: Any) -> Any:
         """The module's outputs for these inputs, arrays or tensors of any library."""
-        given = self._inputs.taken(values, named)
+        inputs = self._inputs.taken(values, named)
         if self._inputs.may_vary and self.refused is None:
             try:
-                return self._called(self._inputs.tensors(given, with_variables=True))
+                return self._called(self._inputs.tensors(inputs, with_variables=True))
             except CompileError as error:  # not all that a model does is possible with variables
                 self.refused = error
-        return self._called(self._inputs.tensors(given, with_variables=False))
+        return self._called(self._inputs.tensors(inputs, with_variables=False))
 
-    def _called(self, given: Mapping[str, Any]) -> Any:
+    def _called(self, inputs: Mapping[str, Any]) -> Any:
         walk = _Walk({}, set())
         with in_module(self.name, kinds=[self.name]):
-            made = self._graph(self._program.graph_module, {**self._held, **given}, walk)
-        return self._finished(made, given)
+            results = self._graph(self._program.graph_module, {**self._held, **inputs}, walk)
+        return self._finished(results, inputs)
 
     def _named(self, kind: str) -> dict[str, Tensor]:
         return {target: self._held[name] for name, target in targets(self._program, kind).items()}
@@ -135,12 +135,12 @@ class TorchProgram:
         for node in _called_nodes(self._program.graph_module):
             _check_arguments(node)
 
-    def _graph(self, module: Any, given: Mapping[str, Any], walk: _Walk) -> list[Any]:
+    def _graph(self, module: Any, inputs: Mapping[str, Any], walk: _Walk) -> list[Any]:
         """The outputs of a graph for inputs by name."""
         for node in module.graph.nodes:
             match node.op:
                 case "placeholder":
-                    walk.values[node] = given[node.name]
+                    walk.values[node] = inputs[node.name]
                 case "get_attr":
                     walk.values[node] = _attribute(module, node.target)
                 case "call_function":
@@ -154,10 +154,10 @@ class TorchProgram:
         args = _resolved(node.args, walk.values)
         named = _resolved(node.kwargs, walk.values)
         operands = [n for n in node.all_input_nodes if isinstance(walk.values[n], Tensor)]
-        is_constant = all(n in walk.known for n in operands)
+        is_constant = all(n in walk.constants for n in operands)
         if is_number_function(node.target):
             if is_constant and operands:
-                walk.known.add(node)
+                walk.constants.add(node)
             return node.target(*args, **named)
         place = self._places.setdefault(node, place_of(node))
         call = Call(node, name_of(node.target), place.described)
@@ -169,11 +169,11 @@ class TorchProgram:
                 return self._inner(call, args, walk)
             function = function_of(node.target)
             assert function is not None
-            made = _fitting(call, called(call, function, args, named))
-        if is_constant and (folded := _folded(made)) is not None:
-            walk.known.add(node)
+            result = _fitting(call, called(call, function, args, named))
+        if is_constant and (folded := _folded(result)) is not None:
+            walk.constants.add(node)
             return folded
-        return made
+        return result
 
     def _inner(self, call: Call, args: Sequence[Any], walk: _Walk) -> Any:
         """An operator that calls a graph, or one of two."""
@@ -187,17 +187,17 @@ class TorchProgram:
         both = [self._graph(each, _by_place(each, operands), walk) for each in (yes, no)]
         return [condition.where(a, b) for a, b in zip(*both, strict=True)]
 
-    def _finished(self, made: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    def _finished(self, outputs: Sequence[Any], inputs: Mapping[str, Any]) -> Any:
         """The outputs in the module's structure; updated buffers get their new values."""
         results, moved = [], []
-        for spec, value in zip(self._program.graph_signature.output_specs, made, strict=True):
+        for spec, value in zip(self._program.graph_signature.output_specs, outputs, strict=True):
             kind = spec.kind.name
             if kind == "USER_OUTPUT":
                 results.append(value)
             elif kind in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
                 moved.append(({**self.parameters, **self.buffers}[spec.target], value))
             elif kind == "USER_INPUT_MUTATION":
-                moved.append((given[spec.target], value))
+                moved.append((inputs[spec.target], value))
             else:
                 raise DataError("from_torch", "an output of this kind is not supported", got=kind,
                                 expected="a result or a buffer")  # fmt: skip
@@ -237,8 +237,8 @@ def _called_nodes(module: Any) -> Iterator[Any]:
 
 
 def _is_known(target: Any) -> bool:
-    known = function_of(target) is not None or is_number_function(target)
-    return known or name_of(target) in _INNER
+    has_function = function_of(target) is not None or is_number_function(target)
+    return has_function or name_of(target) in _INNER
 
 
 def _check_arguments(node: Any) -> None:
@@ -255,11 +255,11 @@ def _attribute(module: Any, path: str) -> Any:
     return module
 
 
-def _resolved(given: Any, values: Mapping[Any, Any]) -> Any:
+def _resolved(arguments: Any, values: Mapping[Any, Any]) -> Any:
     """Arguments with values in place of nodes."""
     with loading():
         from torch.fx.node import map_arg
-    return map_arg(given, values.__getitem__)
+    return map_arg(arguments, values.__getitem__)
 
 
 def _by_place(module: Any, operands: Sequence[Any]) -> dict[str, Any]:
@@ -267,33 +267,33 @@ def _by_place(module: Any, operands: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(names, operands, strict=True))
 
 
-def _fitting(call: Call, made: Any) -> Any:
+def _fitting(call: Call, results: Any) -> Any:
     """Results in PyTorch's types. Raises `DataError` if a shape differs."""
-    if isinstance(made, tuple | list):
-        pairs = zip(made, call.values, strict=False)
+    if isinstance(results, tuple | list):
+        pairs = zip(results, call.values, strict=False)
         return [_fitted(call, each, value) for each, value in pairs]
-    return _fitted(call, made, call.values[0])
+    return _fitted(call, results, call.values[0])
 
 
-def _fitted(call: Call, made: Any, value: Any) -> Any:
-    if not isinstance(made, Tensor) or not hasattr(value, "shape"):
-        return made
+def _fitted(call: Call, result: Any, value: Any) -> Any:
+    if not isinstance(result, Tensor) or not hasattr(value, "shape"):
+        return result
     said = tuple(n if isinstance(n, int) else None for n in value.shape)
-    fits = len(said) == made.ndim and all(
-        a is None or a == b for a, b in zip(said, made.shape, strict=True)
+    fits = len(said) == result.ndim and all(
+        a is None or a == b for a, b in zip(said, result.shape, strict=True)
     )
     if not fits:
-        raise call.refused("PyTorch says another shape", made.shape, str(tuple(value.shape)))
+        raise call.refused("PyTorch says another shape", result.shape, str(tuple(value.shape)))
     dtype = dtype_of(value.dtype, call.name)
-    return made if made.dtype == dtype else made.cast(dtype)
+    return result if result.dtype == dtype else result.cast(dtype)
 
 
-def _folded(made: Any) -> Any:
+def _folded(result: Any) -> Any:
     """The value of a result that depends only on constants; None if it is too large, or not a
     tensor."""
-    if not isinstance(made, Tensor) or made.size > MOST_COMPUTED or made.node.extents:
+    if not isinstance(result, Tensor) or result.size > MOST_COMPUTED or result.node.extents:
         return None
-    return constant(computed([made])[0])
+    return constant(computed([result])[0])
 
 
 @located

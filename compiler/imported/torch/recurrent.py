@@ -32,9 +32,9 @@ def recurrent(
         rows = []
         for direction in range(directions):
             place = layer * directions + direction
-            own = weights[place * count : (place + 1) * count]
+            of_direction = weights[place * count : (place + 1) * count]
             state = tuple(each[place] for each in initial)
-            row, last = _layer(kind, x, state, own, direction == 1)
+            row, last = _layer(kind, x, state, of_direction, direction == 1)
             rows.append(row)
             ends.append(last)
         x = rows[0] if directions == 1 else rows[0].cat(rows[1], dim=-1)
@@ -45,31 +45,31 @@ def recurrent(
 
 
 def _layer(
-    kind: str, x: Tensor, state: State, own: Sequence[Tensor], is_backwards: bool
+    kind: str, x: Tensor, state: State, weights: Sequence[Tensor], is_backwards: bool
 ) -> tuple[Tensor, State]:
     """Every hidden state [steps, batch, hidden] of one direction, and the last state."""
-    inner, hidden = own[0], laid_out(own[1], int(x.shape[0]), x.symbolic_shape[1])
-    bias, more = (own[2], own[3]) if len(own) > 2 else (None, None)
+    inner, hidden = weights[0], laid_out(weights[1], int(x.shape[0]), x.symbolic_shape[1])
+    bias, more = (weights[2], weights[3]) if len(weights) > 2 else (None, None)
     apart = kind == "gru"  # its second bias is inside a gate
-    given = x.linear(inner.T, bias if apart or bias is None or more is None else bias.add(more))
+    gates = x.linear(inner.T, bias if apart or bias is None or more is None else bias.add(more))
     second = more if apart else None
 
     def step(place: Tensor | int, state: State) -> tuple[State, Tensor]:
-        new = _stepped(kind, given[place], state, hidden, second)
+        new = _stepped(kind, gates[place], state, hidden, second)
         return new, new[0]
 
     return in_steps(int(x.shape[0]), step, state, is_backwards)
 
 
 def _stepped(
-    kind: str, given: Tensor, state: State, hidden: Tensor, bias: Tensor | None
+    kind: str, gates: Tensor, state: State, hidden: Tensor, bias: Tensor | None
 ) -> State:
     """The next state, from the gate inputs and the previous state."""
     match kind:
         case "lstm":
-            return given.lstm_cell((state[0], state[1]), None, hidden, None, bias)
+            return gates.lstm_cell((state[0], state[1]), None, hidden, None, bias)
         case "gru":
-            return (given.gru_cell(state[0], None, hidden, None, bias),)
+            return (gates.gru_cell(state[0], None, hidden, None, bias),)
         case _:
             nonlinearity = kind.removeprefix("rnn_")
-            return (given.rnn_cell(state[0], None, hidden, None, bias, nonlinearity),)
+            return (gates.rnn_cell(state[0], None, hidden, None, bias, nonlinearity),)

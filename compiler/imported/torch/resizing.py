@@ -33,8 +33,8 @@ def upsample(
     factors = [s for s in wanted if s is not None]
     if len(factors) < len(wanted):
         raise call.refused("some axes have a scale and others have none", wanted, "a scale each")
-    made = x.interpolate(None, factors, _MODES[name], corners, is_smooth)
-    if size is not None and made.shape[2:] != tuple(size):
-        raise call.refused("its scales do not give its sizes", f"{wanted}: {made.shape[2:]}",
+    image = x.interpolate(None, factors, _MODES[name], corners, is_smooth)
+    if size is not None and image.shape[2:] != tuple(size):
+        raise call.refused("its scales do not give its sizes", f"{wanted}: {image.shape[2:]}",
                            str(tuple(size)))  # fmt: skip
-    return made
+    return image

@@ -17,8 +17,8 @@ def view(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
 def expand(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
     """Axes of extent 1 broadcast; -1 keeps an extent."""
     lead = len(shape) - x.ndim
-    own = (None,) * lead + x.symbolic_shape
-    wanted: list[Any] = [o if _is_left(n) else n for n, o in zip(shape, own, strict=True)]
+    extents = (None,) * lead + x.symbolic_shape
+    wanted: list[Any] = [o if _is_left(n) else n for n, o in zip(shape, extents, strict=True)]
     return _with_lead(x, lead).expand(*wanted)
 
 
@@ -86,15 +86,15 @@ def sliced(
     is_to_end = end is None or end == extent or (isinstance(end, int) and end >= x.shape[axis])
     if start in (None, 0) and step == 1 and is_to_end:
         return x
-    made: Tensor = x[(slice(None),) * axis + (slice(start, end, step),)]
-    return made
+    part: Tensor = x[(slice(None),) * axis + (slice(start, end, step),)]
+    return part
 
 
 @operator("select", "select_copy")
 def select(_call: Call, x: Tensor, /, dim: int, index: Any) -> Tensor:
     """The slice at one index of an axis."""
-    made: Tensor = x[(slice(None),) * axis_of(dim, x.ndim) + (index,)]
-    return made
+    part: Tensor = x[(slice(None),) * axis_of(dim, x.ndim) + (index,)]
+    return part
 
 
 @operator("narrow.default", "narrow_copy")
@@ -196,8 +196,8 @@ def detached(_call: Call, x: Tensor, /) -> Tensor:
 @operator("copy")
 def copied(call: Call, x: Tensor, source: Tensor, /) -> Any:
     """Another value in the shape and type of the first."""
-    made = as_tensor(source, call.dtype)
-    return made.broadcast_to(*x.symbolic_shape)
+    value = as_tensor(source, call.dtype)
+    return value.broadcast_to(*x.symbolic_shape)
 
 
 @operator("slice_scatter")
@@ -220,9 +220,9 @@ def as_strided(
     call: Call, x: Tensor, /, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:
     """A strided view of a row-major tensor."""
-    given = call.argument(0).meta["val"]
-    if not given.is_contiguous():
-        raise call.refused("the tensor is not row-major", given.stride(), "a contiguous tensor")
+    described = call.argument(0).meta["val"]
+    if not described.is_contiguous():
+        raise call.refused("the tensor is not row-major", described.stride(), "a contiguous tensor")
     return x.as_strided(size, stride, storage_offset or 0)
 
 

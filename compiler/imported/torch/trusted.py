@@ -110,7 +110,7 @@ def _problem_of_saved(content: bytes) -> str:
 def _problem_of_pickle(content: bytes) -> str:
     """The same for a pickle, which is parsed as a list of opcodes and not run."""
     texts: list[str] = []
-    known: dict[int, str | None] = {}
+    stored: dict[int, str | None] = {}
     last: str | None = None
     try:
         for step, argument, _ in pickletools.genops(content):
@@ -129,12 +129,12 @@ def _problem_of_pickle(content: bytes) -> str:
                 last = str(argument)
                 texts.append(last)
             elif kind in ("BINGET", "LONG_BINGET", "GET"):
-                last = known.get(int(str(argument)))
+                last = stored.get(int(str(argument)))
                 texts.append(last or "?")
             elif kind in ("BINPUT", "LONG_BINPUT", "PUT"):
-                known[int(str(argument))] = last
+                stored[int(str(argument))] = last
             elif kind == "MEMOIZE":
-                known[len(known)] = last
+                stored[len(stored)] = last
             elif kind != "STACK_GLOBAL":
                 last = None
                 texts.append("?")

@@ -6,11 +6,11 @@ from compiler.imported.torch.call import Call, operator
 from compiler.tensor import Tensor
 
 
-def _numbers(given: Any, axes: int) -> Any:
+def _numbers(numbers: Any, axes: int) -> Any:
     """One number for each axis."""
-    if isinstance(given, int):
-        return [given] * axes
-    return list(given) * axes if len(given) == 1 else list(given)
+    if isinstance(numbers, int):
+        return [numbers] * axes
+    return list(numbers) * axes if len(numbers) == 1 else list(numbers)
 
 
 @operator("conv1d", "conv2d", "conv3d")
@@ -22,9 +22,9 @@ def conv(
     axes = weight.ndim - 2
     image = x if x.ndim == weight.ndim else x.unsqueeze(0)
     border = padding if isinstance(padding, str) else _numbers(padding, axes)
-    made = getattr(image, f"conv{axes}d")(
+    sums = getattr(image, f"conv{axes}d")(
         weight, bias, _numbers(stride, axes), border, _numbers(dilation, axes), groups)  # fmt: skip
-    return made if x.ndim == weight.ndim else made.squeeze(0)
+    return sums if x.ndim == weight.ndim else sums.squeeze(0)
 
 
 @operator("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
@@ -35,10 +35,10 @@ def conv_transpose(
     """Transposed convolution."""
     axes = weight.ndim - 2
     image = x if x.ndim == weight.ndim else x.unsqueeze(0)
-    made = getattr(image, f"conv_transpose{axes}d")(
+    sums = getattr(image, f"conv_transpose{axes}d")(
         weight, bias, _numbers(stride, axes), _numbers(padding, axes),
         _numbers(output_padding, axes), groups, _numbers(dilation, axes))  # fmt: skip
-    return made if x.ndim == weight.ndim else made.squeeze(0)
+    return sums if x.ndim == weight.ndim else sums.squeeze(0)
 
 
 @operator("convolution")
@@ -67,10 +67,10 @@ def max_pool(
     axes = int(call.name[len("max_pool")])
     steps = _numbers(stride, axes) if stride else _numbers(size, axes)
     image, is_placed = _batched(x, axes), "indices" in call.name and _is_read(call, 1)
-    made = getattr(image, f"max_pool{axes}d")(
+    greatest = getattr(image, f"max_pool{axes}d")(
         _numbers(size, axes), steps, _numbers(padding, axes), _numbers(dilation, axes),
         ceil_mode, is_placed)  # fmt: skip
-    results = made if is_placed else (made, None)
+    results = greatest if is_placed else (greatest, None)
     if image is not x:
         results = tuple(r if r is None else r.squeeze(0) for r in results)
     return results if "indices" in call.name else results[0]
@@ -90,10 +90,10 @@ def avg_pool(
     axes = int(call.name[len("avg_pool")])
     steps = _numbers(stride, axes) if stride else _numbers(size, axes)
     image = _batched(x, axes)
-    made = getattr(image, f"avg_pool{axes}d")(
+    means = getattr(image, f"avg_pool{axes}d")(
         _numbers(size, axes), steps, _numbers(padding, axes), ceil_mode, count_include_pad,
         divisor_override)  # fmt: skip
-    return made if image is x else made.squeeze(0)
+    return means if image is x else means.squeeze(0)
 
 
 @operator("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
@@ -103,10 +103,10 @@ def adaptive_avg_pool(call: Call, x: Tensor, size: Any, /) -> Any:
     axes = len(size)
     image = _batched(x, axes)
     if all(n == 1 for n in size):
-        made = image.mean(tuple(range(2, image.ndim)), keepdim=True)
+        means = image.mean(tuple(range(2, image.ndim)), keepdim=True)
     else:
-        made = getattr(image, f"adaptive_avg_pool{axes}d")(list(size))
-    return made if image is x else made.squeeze(0)
+        means = getattr(image, f"adaptive_avg_pool{axes}d")(list(size))
+    return means if image is x else means.squeeze(0)
 
 
 @operator("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
@@ -116,5 +116,5 @@ def adaptive_max_pool(call: Call, x: Tensor, size: Any, /) -> Any:
     if _is_read(call, 1):
         raise call.refused("it is asked where the greatest are", "indices", "values alone")
     image = _batched(x, axes)
-    made = getattr(image, f"adaptive_max_pool{axes}d")(list(size))
-    return (made if image is x else made.squeeze(0)), None
+    greatest = getattr(image, f"adaptive_max_pool{axes}d")(list(size))
+    return (greatest if image is x else greatest.squeeze(0)), None

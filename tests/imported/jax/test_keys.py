@@ -14,7 +14,7 @@ REFUSED = {
     "gamma": "random_gamma", "ball": "random_gamma", "dirichlet": "random_gamma",
     "beta": "random_gamma", "poisson": "known only when",
 }  # fmt: skip
-"""Those that draw until one is accepted."""
+"""Distributions that draw until one is accepted."""
 
 
 def cases() -> Iterator[Case]:

@@ -29,7 +29,7 @@ HOME = "compiler.imported.onnx"
 READERS = {"get": 0, "check_fits": 0, "numbers": 1}
 """Methods of a call that read an attribute, and the place of its name."""
 PLACED = ("known", "numbers")
-"""Those that read an input."""
+"""Methods that read an input."""
 
 
 @cache
@@ -148,7 +148,7 @@ def test_every_input_is_read() -> None:
 
 
 def test_no_function_takes_all_other_inputs_without_a_name() -> None:
-    """Those that are asked for as numbers are counted when they are."""
+    """Inputs that are asked for as numbers are counted when they are."""
     for function in OPERATORS.values():
         for each in inspect.signature(function).parameters.values():
             if each.kind is inspect.Parameter.VAR_POSITIONAL and each.name.startswith("_"):
