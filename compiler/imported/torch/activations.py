@@ -2,27 +2,20 @@
 
 from typing import Any
 
-from compiler.imported.torch.call import Call, as_tensor, operator
+from compiler.imported.torch.call import Call, operator
 from compiler.tensor import Tensor
 
 
-@operator("relu", "silu", "mish", "relu6", "hardswish", "hardsigmoid", "log_sigmoid")
-def plain(call: Call, x: Tensor, /) -> Tensor:
-    """Activation functions without a parameter."""
-    match call.name.partition(".")[0]:
-        case "relu":
-            return x.relu()
-        case "silu":
-            return x.silu()
-        case "mish":
-            return x.mish()
-        case "relu6":
-            return x.relu6()
-        case "hardswish":
-            return x.mul(x.add(3.0).clip(0.0, 6.0)).div(6.0)
-        case "hardsigmoid":
-            return x.add(3.0).clip(0.0, 6.0).div(6.0)
-    return x.neg().softplus().neg()
+@operator("hardsigmoid")
+def hardsigmoid(_call: Call, x: Tensor, /) -> Tensor:
+    """(x + 3) / 6, limited to 0 … 1."""
+    return x.add(3.0).hardtanh(0.0, 6.0).div(6.0)
+
+
+@operator("hardswish")
+def hardswish(_call: Call, x: Tensor, /) -> Tensor:
+    """x times its hard sigmoid."""
+    return x.mul(x.add(3.0).hardtanh(0.0, 6.0)).div(6.0)
 
 
 @operator("log_sigmoid_forward")
@@ -37,13 +30,11 @@ def gelu(_call: Call, x: Tensor, /, approximate: str = "none") -> Tensor:
     return x.gelu("tanh" if approximate == "tanh" else "none")
 
 
-@operator("elu", "celu", "selu")
+@operator("elu", "celu")
 def elu(
     call: Call, x: Tensor, /, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
 ) -> Tensor:
     """x above 0, a scaled exponential below."""
-    if call.name.startswith("selu"):
-        alpha, scale = 1.6732632423543772, 1.0507009873554805
     if call.name.startswith("celu"):
         input_scale = 1 / alpha
     below = x.mul(input_scale).minimum(0.0).expm1().mul(alpha)
@@ -68,24 +59,16 @@ def rrelu(
     return x.leaky_relu((lower + upper) / 2), noise
 
 
-@operator("prelu", "_prelu_kernel")
+@operator("_prelu_kernel")
 def prelu(_call: Call, x: Tensor, weight: Tensor, /) -> Tensor:
     """x above 0, x times a parameter of its channel below."""
-    if weight.ndim == 1 and weight.size > 1:
-        weight = weight.reshape(-1, *(1,) * (x.ndim - 2))
     return x.gt(0).where(x, x.mul(weight))
 
 
 @operator("hardtanh")
 def hardtanh(_call: Call, x: Tensor, /, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """x clamped between two numbers."""
-    return x.clip(min_val, max_val)
-
-
-@operator("threshold")
-def threshold(call: Call, x: Tensor, /, threshold: Any, value: Any) -> Any:
-    """x above a number, another number elsewhere."""
-    return x.gt(threshold).where(x, as_tensor(value, call.dtype))
+    return x.hardtanh(min_val, max_val)
 
 
 @operator("softplus")
@@ -95,19 +78,10 @@ def softplus(_call: Call, x: Tensor, /, beta: float = 1.0, threshold: float = 20
     return x.mul(beta).gt(threshold).where(x, result)
 
 
-@operator("hardshrink", "softshrink")
-def shrink(call: Call, x: Tensor, /, lambd: float = 0.5) -> Tensor:
-    """0 near 0; elsewhere x, or x shrunk towards 0."""
-    if call.name.startswith("hardshrink"):
-        return x.abs().gt(lambd).where(x, as_tensor(0, call.dtype))
+@operator("softshrink")
+def shrink(_call: Call, x: Tensor, /, lambd: float = 0.5) -> Tensor:
+    """0 near 0; elsewhere x, shrunk towards 0."""
     return x.sub(x.clip(-lambd, lambd))
-
-
-@operator("glu")
-def glu(_call: Call, x: Tensor, /, dim: int = -1) -> Tensor:
-    """Half of x, times the sigmoid of the other half."""
-    first, second = x.chunk(2, dim)
-    return first.mul(second.sigmoid())
 
 
 @operator("dropout", "native_dropout", "alpha_dropout", "feature_dropout")

@@ -1,6 +1,5 @@
 """Elementwise operators."""
 
-import math
 from typing import Any
 
 from compiler.core import dtypes
@@ -13,7 +12,8 @@ METHODS = {
     "abs": "abs", "neg": "neg", "sign": "sign", "sgn": "sign", "square": "square",
     "floor": "floor", "ceil": "ceil", "trunc": "trunc", "logical_not": "logical_not",
     "bitwise_not": "bitwise_not", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
-    "signbit": "signbit", "positive": "clone",
+    "signbit": "signbit", "positive": "clone", "relu": "relu", "relu6": "relu6", "silu": "silu",
+    "mish": "mish",
 }  # fmt: skip
 """Operators that are a method of tensors, in the tensor's own type."""
 FLOATING = {
@@ -27,7 +27,6 @@ FLOATING = {
 BINARY = {
     "mul": "mul", "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
     "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
-    "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
     "atan2": "atan2", "copysign": "copysign", "hypot": "hypot", "logaddexp": "logaddexp",
     "remainder": "mod", "fmod": "fmod", "floor_divide": "floordiv",
     "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
@@ -84,22 +83,18 @@ for _op in LOGICAL:
     operator(_op)(_logical(_op))
 
 
-@operator("add", "sub", "rsub")
+@operator("add", "sub")
 def add(call: Call, x: Any, y: Any, /, alpha: Any = 1) -> Tensor:
     """The sum or difference, the second operand times `alpha`."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
-    if call.name.startswith("rsub"):
-        a, b = b, a
-        scaled = a if alpha == 1 else b
-        b = b if alpha == 1 else scaled.mul(as_tensor(alpha, call.dtype))
-    elif alpha != 1:
+    if alpha != 1:
         b = b.mul(as_tensor(alpha, call.dtype))
     if call.dtype.kind == "bool":
         return a.logical_or(b)
     return a.add(b) if call.name.startswith("add") else a.sub(b)
 
 
-@operator("div", "true_divide")
+@operator("div")
 def div(call: Call, x: Any, y: Any, /, rounding_mode: str | None = None) -> Any:
     """The quotient, exact or rounded down or towards 0."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
@@ -131,13 +126,13 @@ def rounded(_call: Call, x: Tensor, /, decimals: int = 0) -> Tensor:
     return x.round(decimals)
 
 
-@operator("where.self", "where.ScalarOther", "where.ScalarSelf", "where.Scalar")
+@operator("where.self")
 def where(call: Call, condition: Tensor, yes: Any, no: Any, /) -> Any:
     """One operand where the condition is true, the other elsewhere."""
     return condition.ne(0).where(as_tensor(yes, call.dtype), as_tensor(no, call.dtype))
 
 
-@operator("clamp", "clip", "clamp_min", "clamp_max")
+@operator("clamp")
 def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
     """Clamped between two numbers or tensors."""
     limited = as_tensor(x, call.dtype)
@@ -151,23 +146,7 @@ def lerp(call: Call, x: Tensor, end: Tensor, weight: Any, /) -> Tensor:
     return x.add(end.sub(x).mul(as_tensor(weight, call.dtype)))
 
 
-@operator("addcmul", "addcdiv")
-def add_product(call: Call, x: Tensor, a: Tensor, b: Tensor, /, value: Any = 1) -> Tensor:
-    """x plus a product or quotient times a number."""
-    both = a.mul(b) if call.name.startswith("addcmul") else a.div(b)
-    return x.add(both if value == 1 else both.mul(as_tensor(value, call.dtype)))
-
-
-@operator("nan_to_num")
-def nan_to_num(
-    _call: Call, x: Tensor, /, nan: float | None = None, posinf: float | None = None,
-    neginf: float | None = None,
-) -> Tensor:  # fmt: skip
-    """NaN and infinities replaced by numbers."""
-    return x.nan_to_num(nan or 0.0, posinf, neginf)
-
-
-@operator("_to_copy", "to", "type_as", "_autocast_to_reduced_precision",
+@operator("_to_copy", "to", "_autocast_to_reduced_precision",
           "_autocast_to_full_precision")  # fmt: skip
 def converted(call: Call, x: Tensor, /) -> Any:
     """Converted to another type."""
@@ -182,20 +161,6 @@ def bits(_call: Call, x: Tensor, /, dtype: Any) -> Tensor:
 
 def _parsed(dtype: Any) -> DType:
     return dtype_of(dtype, "view")
-
-
-@operator("logit")
-def logit(_call: Call, x: Tensor, /, eps: float | None = None) -> Tensor:
-    """log(x / (1 - x)), with x clamped to `eps` … 1 - `eps`."""
-    held = x if eps is None else x.clip(eps, 1 - eps)
-    return held.log().sub(held.neg().log1p())
-
-
-@operator("deg2rad", "rad2deg")
-def degrees(call: Call, x: Tensor, /) -> Tensor:
-    """Degrees as radians, or radians as degrees."""
-    factor = math.pi / 180 if call.name.startswith("deg2rad") else 180 / math.pi
-    return as_tensor(x, call.dtype).mul(factor)
 
 
 @operator("erfc")

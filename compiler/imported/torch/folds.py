@@ -6,14 +6,12 @@ from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, half
 from compiler.tensor import Tensor
 
 
-@operator("sum", "mean", "nansum")
+@operator("sum", "mean")
 def total(
     call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False
 ) -> Tensor:
     """The sum or the mean over axes."""
     wide = half_or_wide(as_tensor(x, call.dtype))
-    if call.name.startswith("nansum"):
-        wide = wide.isnan().where(0.0, wide)
     axes = axes_of(dim, x.ndim)
     return wide.mean(axes, keepdim) if call.name.startswith("mean") else wide.sum(axes, keepdim)
 
@@ -46,13 +44,6 @@ def extreme_and_place(call: Call, x: Tensor, /, dim: int, keepdim: bool = False)
     if call.name.startswith("max"):
         return x.max(axis, keepdim), x.argmax(axis, keepdim)
     return x.min(axis, keepdim), x.argmin(axis, keepdim)
-
-
-@operator("max.other", "min.other")
-def extreme_of_two(call: Call, x: Tensor, y: Tensor, /) -> Any:
-    """The elementwise maximum or minimum of two tensors."""
-    a, b = (as_tensor(each, call.dtype) for each in (x, y))
-    return a.maximum(b) if call.name.startswith("max") else a.minimum(b)
 
 
 @operator("argmax", "argmin")

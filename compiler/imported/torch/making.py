@@ -7,18 +7,16 @@ from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
 
-@operator("full", "full_like", "new_full")
+@operator("full", "full_like")
 def full(call: Call, first: Any, /, fill_value: Any, size: Any = None) -> Any:
     """One number everywhere."""
     return _filled(call, _shape(first, size), fill_value)
 
 
-@operator("zeros", "ones", "zeros_like", "ones_like", "new_zeros", "new_ones", "empty",
-          "empty_like", "new_empty", "empty_permuted", "empty_strided",
-          "new_empty_strided")  # fmt: skip
-def constant(call: Call, first: Any, /, size: Any = None) -> Any:
-    """Zeros or ones; uninitialised elements are 0."""
-    return _filled(call, _shape(first, size), 1 if "ones" in call.name else 0)
+@operator("empty", "empty_permuted", "empty_strided", "new_empty_strided")
+def empty(call: Call, first: Any, /, size: Any = None) -> Any:
+    """Uninitialised elements: zeros."""
+    return _filled(call, _shape(first, size), 0)
 
 
 def _shape(first: Any, size: Any) -> Any:

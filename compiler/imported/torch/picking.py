@@ -104,12 +104,6 @@ def index_copy(_call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, 
     return x.set((slice(None),) * axis + (at,), source.reshape(shape))
 
 
-@operator("masked_fill")
-def masked_fill(call: Call, x: Tensor, mask: Tensor, value: Any, /) -> Any:
-    """A number where a mask is true."""
-    return mask.where(as_tensor(value, call.dtype), x)
-
-
 @operator("topk")
 def topk(
     _call: Call, x: Tensor, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True

@@ -34,12 +34,6 @@ def addmm(
     return product.add(c if beta == 1 else c.mul(as_tensor(beta, c.dtype)))
 
 
-@operator("outer", "ger")
-def outer(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
-    """The outer product of two vectors."""
-    return a.outer(b)
-
-
 @operator("einsum.default")
 def einsum(_call: Call, formula: str, operands: Any, /) -> Tensor:
     """Einstein summation."""

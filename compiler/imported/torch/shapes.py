@@ -39,16 +39,10 @@ def permute(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
     return x.permute(*axes_of(dims, x.ndim)) if x.ndim else x
 
 
-@operator("transpose", "transpose_copy", "swapaxes")
+@operator("transpose")
 def transpose(_call: Call, x: Tensor, first: int, second: int, /) -> Tensor:
     """Two axes swapped."""
     return x.swapaxes(first, second) if x.ndim else x
-
-
-@operator("t", "t_copy", "numpy_T", "mT")
-def turned(_call: Call, x: Tensor, /) -> Tensor:
-    """A transposed matrix."""
-    return x.swapaxes(-2, -1) if x.ndim > 1 else x
 
 
 @operator("squeeze", "squeeze_copy")
@@ -68,12 +62,6 @@ def unsqueeze(_call: Call, x: Tensor, /, dim: int) -> Tensor:
 def flatten(_call: Call, x: Tensor, /, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Some axes as one."""
     return x.flatten(start_dim, end_dim)
-
-
-@operator("unflatten")
-def unflatten(_call: Call, x: Tensor, /, dim: int, sizes: Any) -> Tensor:
-    """One axis as several."""
-    return x.unflatten(axis_of(dim, x.ndim), sizes)
 
 
 @operator("slice", "slice_copy")
@@ -103,7 +91,7 @@ def narrow(_call: Call, x: Tensor, /, dim: int, start: int, length: int) -> Tens
     return x.narrow(axis_of(dim, x.ndim), start, length)
 
 
-@operator("cat", "concat", "concatenate")
+@operator("cat")
 def cat(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
     """Tensors concatenated; those of shape (0,) are ignored."""
     parts = [as_tensor(t, call.dtype) for t in tensors if t.shape != (0,)] or tensors[:1]
@@ -111,25 +99,10 @@ def cat(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
     return first.cat(*others, dim=axis_of(dim, first.ndim)) if others else first
 
 
-@operator("stack")
-def stack(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
-    """Tensors along a new axis."""
-    first, *others = (as_tensor(t, call.dtype) for t in tensors)
-    axis = dim + first.ndim + 1 if dim < 0 else dim
-    return first.stack(*others, dim=axis) if others else first.unsqueeze(axis)
-
-
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy")
 def split(_call: Call, x: Tensor, sizes: Any, /, dim: int = 0) -> Any:
     """An axis in parts of these sizes."""
     return x.split(sizes, axis_of(dim, x.ndim))
-
-
-@operator("chunk")
-def chunk(_call: Call, x: Tensor, /, chunks: int, dim: int = 0) -> Any:
-    """An axis in so many parts."""
-    axis = axis_of(dim, x.ndim)
-    return x.split(max(math.ceil(x.shape[axis] / chunks), 1), axis)
 
 
 @operator("unbind", "unbind_copy")
@@ -150,18 +123,10 @@ def roll(_call: Call, x: Tensor, /, shifts: Any, dims: Any = ()) -> Tensor:
     return x.roll(tuple(shifts), axes_of(dims, x.ndim) if dims else None)
 
 
-@operator("repeat", "tile")
+@operator("repeat")
 def repeat(_call: Call, x: Tensor, repeats: Any, /) -> Tensor:
     """The tensor repeated along each axis."""
     return x.tile(*repeats) if repeats else x
-
-
-@operator("repeat_interleave.self_int")
-def repeat_interleave(
-    _call: Call, x: Tensor, /, repeats: int, dim: int | None = None
-) -> Tensor:
-    """Each element repeated."""
-    return x.repeat_interleave(repeats, dim)
 
 
 @operator("constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
@@ -242,21 +207,6 @@ def diagonal(_call: Call, x: Tensor, /, offset: int = 0, dim1: int = 0, dim2: in
 def triangle(call: Call, x: Tensor, /, diagonal: int = 0) -> Tensor:
     """The lower or upper triangle; 0 elsewhere."""
     return x.tril(diagonal) if call.name.startswith("tril") else x.triu(diagonal)
-
-
-@operator("pixel_shuffle", "pixel_unshuffle")
-def pixel_shuffle(call: Call, x: Tensor, factor: int, /) -> Tensor:
-    """Channels as pixels, or pixels as channels."""
-    *lead, c, h, w = x.shape
-    r, n = factor, len(lead)
-    places = range(n)
-    if call.name.startswith("pixel_shuffle"):
-        cut = x.reshape(*lead, c // (r * r), r, r, h, w)
-        moved = cut.permute(*places, n, n + 3, n + 1, n + 4, n + 2)
-        return moved.reshape(*lead, c // (r * r), h * r, w * r)
-    cut = x.reshape(*lead, c, h // r, r, w // r, r)
-    moved = cut.permute(*places, n, n + 2, n + 4, n + 1, n + 3)
-    return moved.reshape(*lead, c * r * r, h // r, w // r)
 
 
 @operator("channel_shuffle", "native_channel_shuffle")

@@ -181,3 +181,22 @@ def test_several_results() -> None:
     (slope,) = pull({"a": np.ones(3, "f4"), "b": (np.zeros(3, "f4"), np.ones((), "f4"))})
     check(slope, x.cos() + x.exp(), "x")
     assert len(trees.flat(result)) == 3
+
+
+@pytest.mark.parametrize(
+    "name", ["hardtanh", "relu6", "hardsigmoid", "hardswish", "hardshrink", "softshrink"]
+)
+def test_derivatives_at_kinks(name: str) -> None:
+    """And the value of NaN, which is NaN."""
+
+    class Kinked(nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, x: Any) -> Any:
+            return getattr(F, name)(x)
+
+    points = torch.tensor([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0], requires_grad=True)
+    Kinked()(points).sum().backward()
+    x = Tensor(points.detach().numpy(), requires_grad=True)
+    program = compiler.from_torch(Kinked(), (points.detach(),))
+    np.testing.assert_allclose(program(x).sum().gradient(x).numpy(), points.grad, rtol=1e-6)
+    nan = np.full(8, np.nan, np.float32)
+    assert np.isnan(program(Tensor(nan)).numpy()).all()
