@@ -7,6 +7,7 @@ In order: each imports only what stands before it.
     constants.py    values that are computed while the program is built
     inputs.py       inputs of a program: assigned by place and by name, and checked
     axes.py         values and indices along one axis
+    methods.py      methods of tensors by their names
     steps.py        a step per row of a sequence
     onnx/           models in the ONNX format
     torch/          modules of PyTorch

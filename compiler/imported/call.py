@@ -6,13 +6,22 @@
 A function takes the call and the operands as tensors, and returns a tensor, or several.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from compiler.core.errors import DataError
 from compiler.imported.arguments import Reads
+from compiler.tensor import Tensor
+from compiler.tensors.variables import Variable
 
+Number: TypeAlias = Tensor | Variable | int | float
+"""An operand: a tensor, or a number for all elements."""
+Extent: TypeAlias = int | Variable
+Extents: TypeAlias = Sequence[Extent]
+"""A shape, in which extents may be variable."""
+Results: TypeAlias = Tensor | Sequence[Tensor | None] | None
+"""The result of a node, or its results: None for one that nobody needs."""
 Key = TypeVar("Key")
 Function = TypeVar("Function", bound=Callable[..., Any])
 

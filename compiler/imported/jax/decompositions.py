@@ -6,9 +6,9 @@ routines. Leading axes are merged into one.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from compiler.imported.axes import indices_along
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.loops import MOST_WRITTEN_OUT
 from compiler.imported.jax.picking import read_at
@@ -92,7 +92,7 @@ def triangular_solve(call: Call, a: Tensor, b: Tensor) -> Tensor:
 
 
 @primitive("lu")
-def lu(call: Call, x: Tensor) -> Any:
+def lu(call: Call, x: Tensor) -> Results:
     """The LU decomposition with pivoting: both triangular matrices in one, the pivots, and the
     permutation."""
     a = _stack(x)
@@ -139,7 +139,7 @@ def order_of_pivots(call: Call, pivots: Tensor) -> Tensor:
 
 
 @primitive("qr")
-def qr(call: Call, x: Tensor) -> Any:
+def qr(call: Call, x: Tensor) -> Results:
     """The QR decomposition by Householder reflections (1958)."""
     if call.get("pivoting"):
         raise call.refused("pivoting is not supported", True, "pivoting=False")

@@ -1,12 +1,14 @@
 """Elementwise primitives."""
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.element_types import dtype_of
+from compiler.imported.methods import call_method
 from compiler.tensor import Tensor
 
 METHODS = {
@@ -28,12 +30,11 @@ UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.ui
 SIGNED = {8: dtypes.int8, 16: dtypes.int16, 32: dtypes.int32, 64: dtypes.int64}
 
 
-def _method(name: str) -> Any:
-    def call_method(_call: Call, x: Tensor, *others: Tensor) -> Tensor:
-        result: Tensor = getattr(x, name)(*others)
-        return result
+def _method(name: str) -> Callable[..., Tensor]:
+    def method(_call: Call, x: Tensor, *others: Tensor) -> Tensor:
+        return call_method(name, x, *others)
 
-    return call_method
+    return method
 
 
 for _op, _name in METHODS.items():
@@ -49,7 +50,7 @@ def digamma(_call: Call, x: Tensor) -> Tensor:
 @primitive("copy", "copy_p", "optimization_barrier", "name", "tie", "device_put",
            "sharding_constraint", "reshard", "pvary", "reduce_scatter_done", "layout_constraint",
            "to_edtype", "from_edtype", "random_clone")  # fmt: skip
-def same(_call: Call, *values: Tensor) -> Any:
+def same(_call: Call, *values: Tensor) -> Results:
     """The operands unchanged: annotations of places, names and gradients."""
     return values
 
@@ -216,8 +217,7 @@ def _rounded_bits(x: Tensor, gone: int) -> Tensor:
 @primitive("eq_to", "lt_to", "le_to")
 def in_total_order(call: Call, x: Tensor, y: Tensor) -> Tensor:
     """Comparison in the total order of bits: -NaN < -inf < … < -0 < 0 < … < inf < NaN."""
-    truth: Tensor = getattr(_ranked(x), call.op.removesuffix("_to"))(_ranked(y))
-    return truth
+    return call_method(call.op.removesuffix("_to"), _ranked(x), _ranked(y))
 
 
 def _ranked(x: Tensor) -> Tensor:

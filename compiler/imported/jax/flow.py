@@ -4,8 +4,8 @@ Of a branch with a known condition only the chosen side is computed; otherwise a
 one is selected.
 """
 
-from typing import Any
 
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, opened, primitive
 from compiler.imported.jax.elementwise import select
 from compiler.ops.composed import of_nothing
@@ -22,7 +22,7 @@ IGNORED = ("debug_callback", "debug_print", "dce_sink")
 @primitive("jit", "pjit", "closed_call", "core_call", "call", "remat", "remat2", "checkpoint",
            "remat_opt", "custom_vmap_call", "composite", "xla_call", "linear_call",
            "custom_lin")  # fmt: skip
-def called(call: Call, *operands: Tensor) -> Any:
+def called(call: Call, *operands: Tensor) -> list[Tensor]:
     """The called program, inlined in place of the call."""
     for name in BODIES:
         if call.get(name) is not None:
@@ -31,7 +31,7 @@ def called(call: Call, *operands: Tensor) -> Any:
 
 
 @primitive("custom_jvp_call", "custom_jvp_call_jaxpr", "custom_vjp_call", "custom_vjp_call_jaxpr")
-def with_derivative(call: Call, *operands: Tensor) -> Any:
+def with_derivative(call: Call, *operands: Tensor) -> Results:
     """The called program. A user-defined derivative is Python code in JAX, so asking for it raises
     an error; the derivatives of JAX's own functions are those of their operations."""
     results = called(call, *operands)
@@ -44,7 +44,7 @@ def with_derivative(call: Call, *operands: Tensor) -> Any:
 
 
 @primitive("custom_linear_solve")
-def linear_solve(call: Call, *operands: Tensor) -> Any:
+def linear_solve(call: Call, *operands: Tensor) -> Results:
     """The user's solver, with its own constants."""
     counts, bodies = call["const_lengths"], call["jaxprs"]
     lengths = [counts.matvec, counts.vecmat, counts.solve, counts.transpose_solve]
@@ -54,13 +54,13 @@ def linear_solve(call: Call, *operands: Tensor) -> Any:
 
 
 @primitive(*IGNORED)
-def ignored(_call: Call, *_operands: Tensor) -> Any:
+def ignored(_call: Call, *_operands: Tensor) -> Results:
     """No result."""
     return ()
 
 
 @primitive("cond")
-def branches(call: Call, which: Tensor, *operands: Tensor) -> Any:
+def branches(call: Call, which: Tensor, *operands: Tensor) -> Results:
     """One of several programs."""
     bodies = call["branches"]
     value = call.known(which)

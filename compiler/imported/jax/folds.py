@@ -3,8 +3,10 @@
 from typing import Any
 
 from compiler.core import dtypes
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, opened, primitive
 from compiler.imported.jax.element_types import dtype_of
+from compiler.imported.methods import call_method
 from compiler.tensor import Tensor
 
 METHODS = {"reduce_sum": "sum", "reduce_prod": "prod", "reduce_max": "max", "reduce_min": "min"}
@@ -22,18 +24,17 @@ def reduced(call: Call, x: Tensor) -> Tensor:
     if call.op in ("reduce_max", "reduce_min") and 0 in (x.shape[a] for a in axes):
         least = x.dtype.minimum if call.op == "reduce_max" else x.dtype.maximum
         return Tensor.full(call.shape, least, x.dtype)
-    total: Tensor = getattr(x, METHODS[call.op])(axes)
-    return total.cast(x.dtype)
+    return call_method(METHODS[call.op], x, axes).cast(x.dtype)
 
 
 @primitive("psum", "pmax", "pmin")
-def over_axes(call: Call, *operands: Tensor) -> Any:
+def over_axes(call: Call, *operands: Tensor) -> Results:
     """A reduction over an axis named by `vmap`, which is an axis of the operand by now."""
     axes = tuple(call["axes"])
     if not all(isinstance(axis, int) for axis in axes) or call.get("axis_index_groups"):
         raise call.refused("axes of several devices are not supported", axes, "axes of a vmap")
     name = {"psum": "sum", "pmax": "max", "pmin": "min"}[call.op]
-    return [getattr(x, name)(axes).cast(x.dtype) if axes else x for x in operands]
+    return [call_method(name, x, axes).cast(x.dtype) if axes else x for x in operands]
 
 
 @primitive(*OF_BITS)
@@ -51,7 +52,7 @@ def reduced_bits(call: Call, x: Tensor) -> Tensor:
 
 
 @primitive("reduce")
-def reduced_by(call: Call, *operands: Tensor) -> Any:
+def reduced_by(call: Call, *operands: Tensor) -> Results:
     """A reduction by a function of two values, or of as many pairs as there are operands."""
     count = len(operands) // 2
     body = call["jaxpr"]
@@ -90,8 +91,7 @@ def running(call: Call, x: Tensor) -> Tensor:
     if not x.size:
         return x
     turned = x.flip(axis) if is_reverse else x
-    totals: Tensor = getattr(turned, RUNNING[call.op])(axis)
-    totals = totals.cast(x.dtype)
+    totals = call_method(RUNNING[call.op], turned, axis).cast(x.dtype)
     return totals.flip(axis) if is_reverse else totals
 
 

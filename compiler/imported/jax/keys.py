@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.element_types import generator_of, jax_itself
 from compiler.ops.random_bits import PARITY, ROTATIONS, ROUNDS
@@ -88,7 +89,7 @@ def _traced(call: Call, function: Callable[..., Any], axes: int, *operands: Tens
 
 
 @primitive("threefry2x32")
-def threefry(_call: Call, key0: Tensor, key1: Tensor, x: Tensor, y: Tensor) -> Any:
+def threefry(_call: Call, key0: Tensor, key1: Tensor, x: Tensor, y: Tensor) -> Results:
     """Two words encrypted with a key of two words: Threefry-2x32 with 20 rounds."""
     keys = key0, key1, key0.bitwise_xor(key1).bitwise_xor(PARITY)
     x, y = x.add(keys[0]), y.add(keys[1])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from compiler.imported.axes import indices_along
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, inner, opened, primitive
 from compiler.imported.jax.element_types import dtype_of
 from compiler.imported.jax.picking import read_at
@@ -145,7 +146,7 @@ def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
 
 
 @primitive("scan")
-def scan(call: Call, *operands: Tensor) -> Any:
+def scan(call: Call, *operands: Tensor) -> Results:
     """`scan`: a body for each slice along axis 0, with states carried from step to step."""
     body, length, is_reverse = call["jaxpr"], int(call["length"]), bool(call["reverse"])
     of_constants, of_states = int(call["num_consts"]), int(call["num_carry"])
@@ -167,7 +168,7 @@ def scan(call: Call, *operands: Tensor) -> Any:
 
 
 @primitive("while")
-def while_loop(call: Call, *operands: Tensor) -> Any:
+def while_loop(call: Call, *operands: Tensor) -> Results:
     """`while_loop`: its maximal trip count has to be known."""
     condition, body = call["cond_jaxpr"], call["body_jaxpr"]
     of_condition, of_body = int(call["cond_nconsts"]), int(call["body_nconsts"])

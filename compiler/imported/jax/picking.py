@@ -12,6 +12,7 @@ from compiler.core.lazy import loading
 from compiler.graph.kinds.effects import Scatter
 from compiler.graph.nodes import Index
 from compiler.imported.axes import indices_along
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.tensor import Tensor
 
@@ -196,7 +197,7 @@ def dynamic_update_slice(call: Call, x: Tensor, update: Tensor, *starts: Tensor)
 
 
 @primitive("sort")
-def sort(call: Call, *operands: Tensor) -> Any:
+def sort(call: Call, *operands: Tensor) -> Results:
     """Rows sorted by the first operands; stable."""
     axis, count = int(call["dimension"]), int(call["num_keys"])
     if len(operands) == 1:
@@ -212,7 +213,7 @@ def sort(call: Call, *operands: Tensor) -> Any:
 
 
 @primitive("top_k", "approx_top_k")
-def top_k(call: Call, x: Tensor) -> Any:
+def top_k(call: Call, x: Tensor) -> Results:
     """The greatest elements along an axis, and their indices."""
     if call.op == "approx_top_k":
         axis, k, is_max = int(call["reduction_dimension"]), int(call["k"]), bool(call["is_max_k"])

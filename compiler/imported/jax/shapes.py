@@ -1,13 +1,13 @@
 """Primitives that move or create elements."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from compiler.core.dtypes import Scalar
 from compiler.graph.nodes import Const
 from compiler.imported.axes import indices_along
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.tensor import Tensor
 
@@ -75,13 +75,13 @@ def stack(call: Call, *parts: Tensor) -> Tensor:
 
 
 @primitive("unstack")
-def unstack(call: Call, x: Tensor) -> Any:
+def unstack(call: Call, x: Tensor) -> Results:
     """The slices of an axis."""
     return x.unbind(int(call["axis"]))
 
 
 @primitive("split")
-def split(call: Call, x: Tensor) -> Any:
+def split(call: Call, x: Tensor) -> Results:
     """Parts of an axis."""
     return x.split([int(n) for n in call["sizes"]], int(call["axis"]))
 
@@ -149,7 +149,7 @@ def apart(x: Tensor, axis: int, between: int) -> Tensor:
 
 
 @primitive("iota_2x32_shape")
-def counters(call: Call) -> Any:
+def counters(call: Call) -> Results:
     """The index of each element as two 32-bit words, the upper one first."""
     shape = call.shape
     count = Tensor.arange(int(np.prod(shape, dtype=np.int64))).reshape(*shape)

@@ -1,15 +1,16 @@
 """Convolutions, and reductions over windows."""
 
 import math
-from typing import Any
 
 from compiler.graph.nodes import Reduce
 from compiler.imported.axes import along
+from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.folds import joining
 from compiler.imported.jax.picking import put_at
 from compiler.imported.jax.products import summed_in
 from compiler.imported.jax.shapes import padded
+from compiler.imported.methods import for_axes
 from compiler.tensor import Tensor
 from compiler.tensors.value import reshaped
 from compiler.tensors.windows import windows_of_image
@@ -45,7 +46,7 @@ def convolution(call: Call, x: Tensor, weight: Tensor) -> Tensor:
     elif 0 in call.shape or not w.size:
         return Tensor.full(call.shape, 0, call.dtype)
     else:
-        result = getattr(image, f"conv{axes}d")(w, None, steps, 0, gaps, groups)
+        result = for_axes(image, "conv", axes)(w, None, steps, 0, gaps, groups)
     back = [0] * len(of_result)
     for place, axis in enumerate(of_result):
         back[axis] = place
@@ -67,7 +68,7 @@ def folded(call: Call, x: Tensor) -> Tensor:
 
 
 @primitive("reduce_window")
-def folded_by(call: Call, *operands: Tensor) -> Any:
+def folded_by(call: Call, *operands: Tensor) -> Results:
     """A reduction by a function of two values, starting from an initial value."""
     count = len(operands) // 2
     body, values, first = call["jaxpr"], operands[:count], operands[count:]

@@ -1,11 +1,14 @@
 """Elementwise operators."""
 
 import math
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from compiler.imported.call import Results
+from compiler.imported.methods import call_method
 from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.element_types import dtype_of, wide
 from compiler.tensor import Tensor
@@ -26,13 +29,11 @@ METHODS = {
 """Operators that are a method of tensors."""
 
 
-def _method(name: str) -> Any:
-    def call_method(call: Call, x: Tensor, *others: Tensor) -> Tensor:
-        others = tuple(_aligned(call, x, other) for other in others)
-        result: Tensor = getattr(x, name)(*others)
-        return result
+def _method(name: str) -> Callable[..., Tensor]:
+    def method(call: Call, x: Tensor, *others: Tensor) -> Tensor:
+        return call_method(name, x, *(_aligned(call, x, other) for other in others))
 
-    return call_method
+    return method
 
 
 def _aligned(call: Call, x: Tensor, other: Tensor) -> Tensor:
@@ -49,7 +50,7 @@ for _op, _name in METHODS.items():
 
 
 @operator("Identity", "Dropout")
-def identity(call: Call, x: Tensor, *_known: Any) -> Any:
+def identity(call: Call, x: Tensor, *_known: Any) -> Results:
     """The value itself; dropout applies in training only."""
     is_training = call.has(2) and bool(call.known(2, "the mode").item())
     if call.op == "Dropout" and (is_training or _learns(call)):

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from compiler.core import dtypes
+from compiler.imported.call import Results
+from compiler.imported.methods import call_method
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.imported.onnx.element_types import dtype_of, wide
 from compiler.tensor import Tensor
@@ -71,9 +73,8 @@ def place_of(call: Call, x: Tensor) -> Tensor:
     axis, keep = call.axis(call.get("axis", 0), x.ndim), bool(call.get("keepdims", 1))
     name = "argmax" if call.op == "ArgMax" else "argmin"
     if not call.get("select_last_index", 0):
-        place: Tensor = getattr(x, name)(axis, keep)
-        return place
-    turned: Tensor = getattr(x.flip(axis), name)(axis, keep)
+        return call_method(name, x, axis, keep)
+    turned = call_method(name, x.flip(axis), axis, keep)
     last: Any = x.symbolic_shape[axis]
     return turned.neg().add(last - 1)
 
@@ -117,20 +118,39 @@ def _softmax(op: str, x: Tensor, axis: int) -> Tensor:
 
 
 @operator("LayerNormalization", "RMSNormalization")
-def layer_normalization(call: Call, x: Tensor, scale: Tensor, bias: Tensor | None = None) -> Any:
+def layer_normalization(
+    call: Call, x: Tensor, scale: Tensor, bias: Tensor | None = None
+) -> Results:
     """Layer normalisation over the axes from one on."""
-    axis = call.axis(call.get("axis", -1), x.ndim)
-    axes, eps = tuple(range(axis, x.ndim)), call.get("epsilon", 1e-5)
-    stash = call.get("stash_type", 1)
-    wide = x.cast(dtype_of(stash, call.op)) if stash else x
     if call.op == "RMSNormalization":
-        return wide.rms_norm(axes, eps=eps).cast(x.dtype).mul(scale)
+        return rms_normalised(call, x, scale)
+    results = normalised(call, x, scale, bias)
+    return results[: call.outputs] if call.outputs > 1 else results[0]
+
+
+def rms_normalised(call: Call, x: Tensor, scale: Tensor) -> Tensor:
+    """x divided by its root mean square."""
+    wide, axes = _stashed(call, x)
+    return wide.rms_norm(axes, eps=call.get("epsilon", 1e-5)).cast(x.dtype).mul(scale)
+
+
+def _stashed(call: Call, x: Tensor) -> tuple[Tensor, Axes]:
+    """x in the type to compute in, and the axes to normalise."""
+    axis, stash = call.axis(call.get("axis", -1), x.ndim), call.get("stash_type", 1)
+    return x.cast(dtype_of(stash, call.op)) if stash else x, tuple(range(axis, x.ndim))
+
+
+def normalised(
+    call: Call, x: Tensor, scale: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """x minus its mean, divided by its deviation; the mean, and the reciprocal of the deviation."""
+    (wide, axes), eps = _stashed(call, x), call.get("epsilon", 1e-5)
     mean = wide.mean(axes, keepdim=True)
     centred = wide.sub(mean)
     inverse = centred.square().mean(axes, keepdim=True).add(eps).rsqrt()
     result = centred.mul(inverse).cast(x.dtype).mul(scale)
     result = result if bias is None else result.add(bias)
-    return (result, mean, inverse)[: call.outputs] if call.outputs > 1 else result
+    return result, mean, inverse
 
 
 @operator("BatchNormalization")
@@ -193,7 +213,7 @@ def local_response(call: Call, x: Tensor) -> Tensor:
 
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
-def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Any:
+def likelihood(call: Call, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Results:
     """The negative log likelihood of classes along axis 1."""
     exact = wide(x)
     logs = exact.log_softmax(1) if call.op == "SoftmaxCrossEntropyLoss" else exact

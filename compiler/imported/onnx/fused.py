@@ -2,12 +2,12 @@
 follow."""
 
 from dataclasses import replace
-from typing import Any
 
+from compiler.imported.call import Results
 from compiler.imported.onnx.activations import activated
 from compiler.imported.onnx.call import RUNTIME, Call, operator
 from compiler.imported.onnx.element_types import wide
-from compiler.imported.onnx.folds import layer_normalization
+from compiler.imported.onnx.folds import normalised, rms_normalised
 from compiler.imported.onnx.products import gemm
 from compiler.imported.onnx.windows import conv
 from compiler.tensor import Tensor
@@ -56,18 +56,18 @@ def gelu(call: Call, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 @operator("SimplifiedLayerNormalization")
-def root_mean_square(call: Call, x: Tensor, scale: Tensor) -> Any:
+def root_mean_square(call: Call, x: Tensor, scale: Tensor) -> Tensor:
     """RMSNormalization of ONNX from version 23 on; the node is in ONNX's own domain."""
     if call.outputs > 1:
         raise call.refused("outputs for training are not supported", "inv_std_var", "one output")
-    return layer_normalization(replace(call, op="RMSNormalization"), x, scale)
+    return rms_normalised(replace(call, op="RMSNormalization"), x, scale)
 
 
 @operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=RUNTIME)
 def norm_of_sum(
     call: Call, x: Tensor, skip: Tensor, scale: Tensor, beta: Tensor | None = None,
     bias: Tensor | None = None,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """The normalised sum of two or three operands, and the sum itself as the fourth result."""
     is_simple = call.op == "SkipSimplifiedLayerNormalization"
     if is_simple:  # it has no beta: the bias stands in its place
@@ -75,10 +75,9 @@ def norm_of_sum(
     total = x.add(skip) if bias is None else x.add(skip).add(bias)
     eps = call.get("epsilon", 1e-12)
     if not is_simple:
-        inner = call.as_other("LayerNormalization", {"epsilon": eps}, outputs=3)
-        results = layer_normalization(inner, total, scale, beta)
-        return (*results, total)[: call.outputs]
-    results = layer_normalization(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
+        inner = call.as_other("LayerNormalization", {"epsilon": eps})
+        return (*normalised(inner, total, scale, beta), total)[: call.outputs]
+    result = rms_normalised(call.as_other("RMSNormalization", {"epsilon": eps}), total, scale)
     exact = wide(total)
     inverse = exact.square().mean(-1, keepdim=True).add(eps).rsqrt()
-    return (results, exact.mean(-1, keepdim=True), inverse, total)[: call.outputs]
+    return (result, exact.mean(-1, keepdim=True), inverse, total)[: call.outputs]

@@ -1,9 +1,9 @@
 """Quantised matrix products and convolutions: computed in integers, then rescaled."""
 
-from typing import Any
 
 from compiler.core import dtypes
 from compiler.imported.axes import along
+from compiler.imported.call import Results
 from compiler.imported.onnx.call import Call, operator
 from compiler.imported.onnx.windows import less_zero
 from compiler.tensor import Tensor
@@ -68,7 +68,7 @@ def matmul_integer(
 def quantised_conv(
     call: Call, x: Tensor, x_scale: Tensor, x_zero: Tensor, w: Tensor, w_scale: Tensor,
     w_zero: Tensor, y_scale: Tensor, y_zero: Tensor, bias: Tensor | None = None,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """A quantised convolution."""
     weight = whole(w, None if call.is_zero(5) else w_zero, 0)
     sums = less_zero(call, x, None if call.is_zero(2) else x_zero, weight, bias)

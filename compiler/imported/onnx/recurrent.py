@@ -1,7 +1,7 @@
 """RNN, GRU and LSTM, step by step, forwards and backwards."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from compiler.imported import steps
 from compiler.imported.onnx.activations import activated
@@ -21,8 +21,10 @@ WITH_BETA = ("affine", "hardsigmoid")
 
 
 @operator("RNN", "GRU", "LSTM")
-def recurrent(call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = None,
-              lengths: Tensor | None = None, *states: Tensor | None) -> Any:  # fmt: skip
+def recurrent(
+    call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None = None,
+    lengths: Tensor | None = None, *states: Tensor | None,
+) -> tuple[Tensor, ...]:  # fmt: skip
     """One layer: every hidden state, and the last state of each direction."""
     return layers(call, x, w, r, b, lengths, states)
 
@@ -34,7 +36,7 @@ def _same(x: Tensor) -> Tensor:
 def layers(
     call: Call, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, lengths: Tensor | None,
     states: Sequence[Tensor | None], held: Held = _same,
-) -> Any:  # fmt: skip
+) -> tuple[Tensor, ...]:  # fmt: skip
     """A layer for each direction; `held` is applied to inputs and hidden states."""
     if call.get("layout", 0):
         x = x.transpose(0, 1)

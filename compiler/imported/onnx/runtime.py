@@ -6,9 +6,9 @@ Operators that it computes with 8-bit lookup tables are computed on dequantised 
 """
 
 from dataclasses import replace
-from typing import Any
 
 from compiler.core import dtypes
+from compiler.imported.call import Results
 from compiler.imported.onnx.activations import activation
 from compiler.imported.onnx.call import RUNTIME, Call, operator
 from compiler.imported.onnx.conversions import dequantize, quantize
@@ -67,7 +67,8 @@ def _of_real(call: Call, x: Tensor) -> Tensor:
         return softmax(inner, x)
     image = x.moveaxis(-1, 1) if call.get("channels_last", 0) else x
     if inner.op == "AveragePool":
-        pooled: Tensor = pool(inner, image)
+        pooled = pool(inner, image)
+        assert isinstance(pooled, Tensor)
     else:
         pooled = image.mean(tuple(range(2, x.ndim)), True)
     return pooled.moveaxis(1, -1) if call.get("channels_last", 0) else pooled
@@ -112,7 +113,7 @@ def lstm(
     lengths: Tensor | None = None, hidden: Tensor | None = None, cell: Tensor | None = None,
     peepholes: Tensor | None = None, w_scale: Tensor | None = None, w_zero: Tensor | None = None,
     r_scale: Tensor | None = None, r_zero: Tensor | None = None,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """An LSTM with quantised weights: inputs and states are rounded to 8 bits before products."""
     from_x, from_h = _columns(w, w_scale, w_zero), _columns(r, r_scale, r_zero)
     return layers(replace(call, op="LSTM"), x, from_x.transpose(1, 2), from_h.transpose(1, 2),

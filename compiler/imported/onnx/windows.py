@@ -7,6 +7,8 @@ import numpy as np
 
 from compiler.core import dtypes
 from compiler.imported.axes import along
+from compiler.imported.call import Results
+from compiler.imported.methods import for_axes
 from compiler.imported.onnx.call import Call, fixed, operator
 from compiler.tensor import Tensor
 from compiler.tensors.pooling import longer, reach_over
@@ -59,9 +61,8 @@ def _convolved(
     """A convolution with this padding."""
     axes = weight.ndim - 2
     steps, gaps = _steps(call, axes)
-    convolve = getattr(x, f"conv{axes}d")
-    sums: Tensor = convolve(weight, bias, steps, borders, gaps, call.get("group", 1))
-    return sums
+    convolve = for_axes(x, "conv", axes)
+    return convolve(weight, bias, steps, borders, gaps, call.get("group", 1))
 
 
 @operator("ConvInteger")
@@ -117,13 +118,12 @@ def conv_transpose(call: Call, x: Tensor, weight: Tensor, bias: Tensor | None = 
         borders = halves if auto == "SAME_UPPER" else [(b, a) for a, b in halves]
     else:
         borders = _borders(call, image, sizes, steps, gaps)
-    spread = getattr(x, f"conv_transpose{axes}d")
-    sums: Tensor = spread(weight, bias, steps, borders, behind, call.get("group", 1), gaps)
-    return sums
+    spread = for_axes(x, "conv_transpose", axes)
+    return spread(weight, bias, steps, borders, behind, call.get("group", 1), gaps)
 
 
 @operator("MaxPool", "AveragePool", "LpPool")
-def pool(call: Call, x: Tensor) -> Any:
+def pool(call: Call, x: Tensor) -> Results:
     """The maximum, the mean, or the norm of each window."""
     sizes = call["kernel_shape"]
     axes = len(sizes)
@@ -133,14 +133,14 @@ def pool(call: Call, x: Tensor) -> Any:
     if axes not in (1, 2, 3):
         raise call.refused("too many axes", axes, "1 to 3 axes")
     if call.op == "MaxPool":
-        greatest = getattr(x, f"max_pool{axes}d")
+        greatest = for_axes(x, "max_pool", axes)
         if call.outputs < 2:
             return greatest(sizes, steps, borders, gaps, ceil)
         values, places = greatest(sizes, steps, borders, gaps, ceil, return_indices=True)
         return values, _global(call, x, places, axes)
     if any(gap > 1 for gap in gaps):
         return _spaced(call, x, sizes, steps, gaps, borders)
-    mean = getattr(x if call.op == "AveragePool" else _powers(call, x), f"avg_pool{axes}d")
+    mean = for_axes(x if call.op == "AveragePool" else _powers(call, x), "avg_pool", axes)
     if call.op == "AveragePool":
         return mean(sizes, steps, borders, ceil, bool(call.get("count_include_pad", 0)))
     total = mean(sizes, steps, borders, ceil, divisor_override=1)
@@ -155,7 +155,6 @@ def _powers(call: Call, x: Tensor) -> Tensor:
 def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: Pairs) -> Tensor:
     """Dilated windows: a depthwise convolution with ones."""
     axes, c = len(sizes), fixed(x, 1)[0]
-    convolve = f"conv{axes}d"
     source = x.cast(wide(x.dtype)) if call.op == "AveragePool" else _powers(call, x)
     ones = Tensor.ones(c, 1, *sizes, dtype=source.dtype)
     ceil = bool(call.get("ceil_mode", 0))
@@ -165,16 +164,16 @@ def _spaced(call: Call, x: Tensor, sizes: Any, steps: Any, gaps: Any, borders: P
         whole = list(longer(tuple(borders), over))
     else:
         whole = borders
-    total: Tensor = getattr(source, convolve)(ones, None, steps, whole, gaps, c)
+    total = for_axes(source, "conv", axes)(ones, None, steps, whole, gaps, c)
     if call.op == "LpPool":
         return total.pow(1.0 / call.get("p", 2)).cast(x.dtype)
     counted = source.full_like(1.0)
     if call.get("count_include_pad", 0):
         counted = counted.pad([(0, 0), (0, 0), *borders], 1.0)
         rest = [(a - b, d - e) for (a, d), (b, e) in zip(whole, borders, strict=True)]
-        count: Tensor = getattr(counted, convolve)(ones, None, steps, rest, gaps, c)
+        count = for_axes(counted, "conv", axes)(ones, None, steps, rest, gaps, c)
     else:
-        count = getattr(counted, convolve)(ones, None, steps, whole, gaps, c)
+        count = for_axes(counted, "conv", axes)(ones, None, steps, whole, gaps, c)
     return total.div(count).cast(x.dtype)
 
 

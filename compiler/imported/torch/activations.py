@@ -1,7 +1,7 @@
 """Activation functions."""
 
-from typing import Any
 
+from compiler.imported.call import Results
 from compiler.imported.torch.call import Call, operator
 from compiler.tensor import Tensor
 
@@ -19,7 +19,7 @@ def hardswish(_call: Call, x: Tensor, /) -> Tensor:
 
 
 @operator("log_sigmoid_forward")
-def log_sigmoid(_call: Call, x: Tensor, /) -> Any:
+def log_sigmoid(_call: Call, x: Tensor, /) -> Results:
     """log(sigmoid(x)), and an empty result for PyTorch's gradient."""
     return x.neg().softplus().neg(), None
 
@@ -52,7 +52,7 @@ def leaky_relu(_call: Call, x: Tensor, /, negative_slope: float = 0.01) -> Tenso
 def rrelu(
     call: Call, x: Tensor, noise: Tensor, /, lower: float = 0.125, upper: float = 1 / 3,
     training: bool = False,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """Below 0, x times the mean of `lower` and `upper`, as in evaluation mode."""
     if training:
         raise call.refused("it is in training mode", "training", "inference")
@@ -85,7 +85,7 @@ def shrink(_call: Call, x: Tensor, /, lambd: float = 0.5) -> Tensor:
 
 
 @operator("dropout", "native_dropout", "alpha_dropout", "feature_dropout")
-def dropout(call: Call, x: Tensor, /, p: float = 0.5, train: bool | None = True) -> Any:
+def dropout(call: Call, x: Tensor, /, p: float = 0.5, train: bool | None = True) -> Results:
     """Dropout in training mode, with our own generator."""
     is_native = call.name.startswith("native")
     if not train or not p:

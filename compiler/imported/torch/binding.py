@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from compiler.imported.arguments import REQUIRED, Unread, first_refused, refusal
-from compiler.imported.torch.call import Call, Function, Made, base_of
+from compiler.imported.call import Extent, Results
+from compiler.imported.torch.call import Call, Function, base_of
 
 UNCHANGED: dict[str, str] = {
     "dtype": "the type of the result is that of PyTorch's description, `call.dtype`",
@@ -68,7 +69,9 @@ class Declared(NamedTuple):
     names: frozenset[str]
 
 
-def called(call: Call, function: Function, args: Sequence[Any], named: Mapping[str, Any]) -> Made:
+def called(
+    call: Call, function: Function, args: Sequence[Any], named: Mapping[str, Any]
+) -> Results | Extent:
     """The result of a function for the arguments of a node. Raises `DataError` for an argument that
     it does not take."""
     operands: list[Any] = []

@@ -18,13 +18,12 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.lazy import loading
 from compiler.imported import call as imported
-from compiler.imported.call import adding_to
+from compiler.imported.call import Extent, Results, adding_to
 from compiler.imported.torch.element_types import dtype_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
-Made: TypeAlias = Tensor | Sequence[Tensor | None] | None
-Function: TypeAlias = Callable[..., Made]
+Function: TypeAlias = Callable[..., Results | Extent]
 
 OPERATORS: dict[str, Function] = {}
 """The functions by the operator's name, with its overload where they differ."""

@@ -1,9 +1,12 @@
 """Elementwise operators."""
 
+from collections.abc import Callable
 from typing import Any
 
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
+from compiler.imported.call import Number, Results
+from compiler.imported.methods import call_method
 from compiler.imported.torch.call import Call, as_tensor, operator
 from compiler.imported.torch.element_types import dtype_of
 from compiler.tensor import Tensor
@@ -37,41 +40,43 @@ COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("logical_and", "logical_or", "logical_xor")
 
 
-def _unary(name: str) -> Any:
-    def call_method(_call: Call, x: Tensor, /) -> Any:
-        return getattr(x, name)()
-
-    return call_method
+Method = Callable[..., Tensor]
 
 
-def _floating(name: str) -> Any:
-    def call_method(call: Call, x: Tensor, /) -> Any:
-        return getattr(as_tensor(x, call.dtype), name)()
+def _unary(name: str) -> Method:
+    def method(_call: Call, x: Tensor, /) -> Tensor:
+        return call_method(name, x)
 
-    return call_method
-
-
-def _binary(name: str) -> Any:
-    def call_method(call: Call, x: Any, y: Any, /) -> Any:
-        a, b = (as_tensor(each, call.dtype) for each in (x, y))
-        return getattr(a, name)(b)
-
-    return call_method
+    return method
 
 
-def _compared(name: str) -> Any:
-    def call_method(call: Call, x: Tensor, y: Any, /) -> Any:
+def _floating(name: str) -> Method:
+    def method(call: Call, x: Tensor, /) -> Tensor:
+        return call_method(name, as_tensor(x, call.dtype))
+
+    return method
+
+
+def _binary(name: str) -> Method:
+    def method(call: Call, x: Number, y: Number, /) -> Tensor:
+        return call_method(name, as_tensor(x, call.dtype), as_tensor(y, call.dtype))
+
+    return method
+
+
+def _compared(name: str) -> Method:
+    def method(call: Call, x: Number, y: Number, /) -> Tensor:
         dtype = call.result_type()
-        return getattr(as_tensor(x, dtype), name)(as_tensor(y, dtype))
+        return call_method(name, as_tensor(x, dtype), as_tensor(y, dtype))
 
-    return call_method
+    return method
 
 
-def _logical(name: str) -> Any:
-    def call_method(_call: Call, x: Tensor, y: Tensor, /) -> Any:
-        return getattr(x.ne(0), name)(y.ne(0))
+def _logical(name: str) -> Method:
+    def method(_call: Call, x: Tensor, y: Tensor, /) -> Tensor:
+        return call_method(name, x.ne(0), y.ne(0))
 
-    return call_method
+    return method
 
 
 for _names, _kind in ((METHODS, _unary), (FLOATING, _floating), (BINARY, _binary)):
@@ -84,7 +89,7 @@ for _op in LOGICAL:
 
 
 @operator("add", "sub")
-def add(call: Call, x: Any, y: Any, /, alpha: Any = 1) -> Tensor:
+def add(call: Call, x: Number, y: Number, /, alpha: Number = 1) -> Tensor:
     """The sum or difference, the second operand times `alpha`."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     if alpha != 1:
@@ -95,7 +100,7 @@ def add(call: Call, x: Any, y: Any, /, alpha: Any = 1) -> Tensor:
 
 
 @operator("div")
-def div(call: Call, x: Any, y: Any, /, rounding_mode: str | None = None) -> Any:
+def div(call: Call, x: Number, y: Number, /, rounding_mode: str | None = None) -> Results:
     """The quotient, exact or rounded down or towards 0."""
     a, b = (as_tensor(each, call.dtype) for each in (x, y))
     if rounding_mode is None:
@@ -106,7 +111,7 @@ def div(call: Call, x: Any, y: Any, /, rounding_mode: str | None = None) -> Any:
 
 
 @operator("pow")
-def power(call: Call, x: Any, y: Any, /) -> Any:
+def power(call: Call, x: Number, y: Number, /) -> Results:
     """x to the power y; special cases for ½ and small integers."""
     if isinstance(y, int | float) and call.dtype.is_float:
         base = as_tensor(x, call.dtype)
@@ -127,13 +132,13 @@ def rounded(_call: Call, x: Tensor, /, decimals: int = 0) -> Tensor:
 
 
 @operator("where.self")
-def where(call: Call, condition: Tensor, yes: Any, no: Any, /) -> Any:
+def where(call: Call, condition: Tensor, yes: Number, no: Number, /) -> Results:
     """One operand where the condition is true, the other elsewhere."""
     return condition.ne(0).where(as_tensor(yes, call.dtype), as_tensor(no, call.dtype))
 
 
 @operator("clamp")
-def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
+def clamp(call: Call, x: Tensor, /, min: Number | None = None, max: Number | None = None) -> Tensor:
     """Clamped between two numbers or tensors."""
     limited = as_tensor(x, call.dtype)
     limited = limited if min is None else limited.maximum(as_tensor(min, call.dtype))
@@ -141,14 +146,14 @@ def clamp(call: Call, x: Tensor, /, min: Any = None, max: Any = None) -> Tensor:
 
 
 @operator("lerp")
-def lerp(call: Call, x: Tensor, end: Tensor, weight: Any, /) -> Tensor:
+def lerp(call: Call, x: Tensor, end: Tensor, weight: Number, /) -> Tensor:
     """Linear interpolation between two tensors."""
     return x.add(end.sub(x).mul(as_tensor(weight, call.dtype)))
 
 
 @operator("_to_copy", "to", "_autocast_to_reduced_precision",
           "_autocast_to_full_precision")  # fmt: skip
-def converted(call: Call, x: Tensor, /) -> Any:
+def converted(call: Call, x: Tensor, /) -> Results:
     """Converted to another type."""
     return as_tensor(x, call.dtype)
 

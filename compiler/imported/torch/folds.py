@@ -2,13 +2,24 @@
 
 from typing import Any
 
-from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, half_or_wide, operator
+from compiler.imported.call import Results
+from compiler.imported.methods import call_method
+from compiler.imported.torch.call import (
+    Call,
+    as_tensor,
+    axes_of,
+    axis_of,
+    base_of,
+    half_or_wide,
+    operator,
+)
 from compiler.tensor import Tensor
+from compiler.tensors.shapes import Axes
 
 
 @operator("sum", "mean")
 def total(
-    call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False
+    call: Call, x: Tensor, /, dim: Axes = None, keepdim: bool = False
 ) -> Tensor:
     """The sum or the mean over axes."""
     wide = half_or_wide(as_tensor(x, call.dtype))
@@ -25,7 +36,7 @@ def product(
 
 
 @operator("amax", "amin")
-def extreme(call: Call, x: Tensor, /, dim: Any = (), keepdim: bool = False) -> Tensor:
+def extreme(call: Call, x: Tensor, /, dim: Axes = (), keepdim: bool = False) -> Tensor:
     """The maximum or minimum over axes."""
     axes = axes_of(dim, x.ndim)
     return x.max(axes, keepdim) if call.name.startswith("amax") else x.min(axes, keepdim)
@@ -38,7 +49,7 @@ def extreme_of_all(call: Call, x: Tensor, /) -> Tensor:
 
 
 @operator("max.dim", "min.dim")
-def extreme_and_place(call: Call, x: Tensor, /, dim: int, keepdim: bool = False) -> Any:
+def extreme_and_place(call: Call, x: Tensor, /, dim: int, keepdim: bool = False) -> Results:
     """The maximum or minimum along an axis, and its first index."""
     axis = axis_of(dim, x.ndim)
     if call.name.startswith("max"):
@@ -56,7 +67,7 @@ def place_of_extreme(
 
 
 @operator("any", "all")
-def truth(call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False) -> Tensor:
+def truth(call: Call, x: Tensor, /, dim: Axes = None, keepdim: bool = False) -> Tensor:
     """True where any, or all, elements are not 0."""
     axes, truths = axes_of(dim, x.ndim), x.ne(0)
     return truths.any(axes, keepdim) if call.name.startswith("any") else truths.all(axes, keepdim)
@@ -64,9 +75,9 @@ def truth(call: Call, x: Tensor, /, dim: Any = None, keepdim: bool = False) -> T
 
 @operator("var", "std", "var_mean", "std_mean")
 def spread(
-    call: Call, x: Tensor, /, dim: Any = None, unbiased: bool = True, keepdim: bool = False,
+    call: Call, x: Tensor, /, dim: Axes = None, unbiased: bool = True, keepdim: bool = False,
     correction: float | None = None,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """The variance or standard deviation, and the mean. The sum of squares is divided by the count
     minus `correction`, by default 1 if `unbiased`, else 0."""
     less = int(unbiased) if correction is None else correction
@@ -77,16 +88,16 @@ def spread(
 
 
 @operator("cumsum", "cumprod", "logcumsumexp")
-def scan(call: Call, x: Tensor, /, dim: int) -> Any:
+def scan(call: Call, x: Tensor, /, dim: int) -> Tensor:
     """Cumulative sums or products."""
     wide = half_or_wide(as_tensor(x, call.dtype))
     if not x.ndim:
         return wide
-    return getattr(wide, call.name.partition(".")[0])(axis_of(dim, x.ndim))
+    return call_method(base_of(call.name), wide, axis_of(dim, x.ndim))
 
 
 @operator("cummax", "cummin")
-def running_extreme(call: Call, x: Tensor, /, dim: int) -> Any:
+def running_extreme(call: Call, x: Tensor, /, dim: int) -> Results:
     """The cumulative maximum or minimum, and its index."""
     axis = axis_of(dim, x.ndim)
     if call.name.startswith("cummax"):
@@ -108,14 +119,14 @@ def softmax(call: Call, x: Tensor, /, dim: int) -> Tensor:
 
 
 @operator("logsumexp")
-def logsumexp(call: Call, x: Tensor, /, dim: Any, keepdim: bool = False) -> Tensor:
+def logsumexp(call: Call, x: Tensor, /, dim: Axes, keepdim: bool = False) -> Tensor:
     """The logarithm of a sum of exponentials."""
     return as_tensor(x, call.dtype).logsumexp(axes_of(dim, x.ndim), keepdim)
 
 
 @operator("norm", "linalg_vector_norm")
 def norm(
-    call: Call, x: Tensor, /, p: Any = None, ord: Any = 2, dim: Any = None, keepdim: bool = False
+    call: Call, x: Tensor, /, p: Any = None, ord: Any = 2, dim: Axes = None, keepdim: bool = False
 ) -> Tensor:
     """The norm of vectors along axes."""
     wide, order = half_or_wide(as_tensor(x, call.dtype)), ord if p is None else p

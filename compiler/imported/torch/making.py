@@ -1,50 +1,55 @@
 """Operators that create tensors."""
 
-from typing import Any
+from collections.abc import Sequence
 
+from compiler.imported.call import Extents, Number
 from compiler.imported.torch.call import Call, as_tensor, operator
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable
 
 
 @operator("full", "full_like")
-def full(call: Call, first: Any, /, fill_value: Any, size: Any = None) -> Any:
+def full(
+    call: Call, first: Tensor | Extents, /, fill_value: Number, size: Extents | None = None
+) -> Tensor:
     """One number everywhere."""
     return _filled(call, _shape(first, size), fill_value)
 
 
 @operator("empty", "empty_permuted", "empty_strided", "new_empty_strided")
-def empty(call: Call, first: Any, /, size: Any = None) -> Any:
+def empty(call: Call, first: Tensor | Extents, /, size: Extents | None = None) -> Tensor:
     """Uninitialised elements: zeros."""
     return _filled(call, _shape(first, size), 0)
 
 
-def _shape(first: Any, size: Any) -> Any:
+def _shape(first: Tensor | Extents, size: Extents | None) -> Extents:
     """The given extents, or those of a tensor."""
     if size is not None:
         return size
     return first.symbolic_shape if isinstance(first, Tensor) else first
 
 
-def _filled(call: Call, shape: Any, value: Any) -> Any:
+def _filled(call: Call, shape: Extents, value: Number) -> Tensor:
     number = as_tensor(value, call.dtype)
     return number.broadcast_to(*shape) if shape else number
 
 
 @operator("scalar_tensor")
-def scalar_tensor(call: Call, value: Any, /) -> Any:
+def scalar_tensor(call: Call, value: Number, /) -> Tensor:
     """One number."""
     return as_tensor(value, call.dtype)
 
 
 @operator("fill")
-def fill(call: Call, x: Tensor, value: Any, /) -> Any:
+def fill(call: Call, x: Tensor, value: Number, /) -> Tensor:
     """One number in the shape of a tensor."""
     return _filled(call, x.symbolic_shape, value)
 
 
 @operator("arange.default", "arange.start", "arange.start_step")
-def arange(call: Call, /, end: Any, start: Any = 0, step: Any = 1) -> Tensor:
+def arange(
+    call: Call, /, end: float | Variable, start: float = 0, step: float = 1
+) -> Tensor:
     """Numbers with equal steps."""
     if not isinstance(end, Variable):
         return Tensor.arange(start, end, step).cast(call.dtype)
@@ -55,7 +60,7 @@ def arange(call: Call, /, end: Any, start: Any = 0, step: Any = 1) -> Tensor:
 
 
 @operator("linspace.default")
-def linspace(call: Call, start: Any, end: Any, /, steps: int) -> Tensor:
+def linspace(call: Call, start: float, end: float, /, steps: int) -> Tensor:
     """A number of evenly spaced values between two numbers."""
     return Tensor.linspace(float(start), float(end), steps).cast(call.dtype)
 
@@ -67,7 +72,7 @@ def eye(call: Call, /, n: int, m: int | None = None) -> Tensor:
 
 
 @operator("rand", "randn", "rand_like", "randn_like")
-def rand(call: Call, first: Any, /) -> Tensor:
+def rand(call: Call, first: Tensor | Sequence[int], /) -> Tensor:
     """Random numbers, from our own generator."""
     shape = first.shape if isinstance(first, Tensor) else first
     numbers = Tensor.randn(*shape) if call.name.startswith("randn") else Tensor.rand(*shape)
@@ -75,6 +80,6 @@ def rand(call: Call, first: Any, /) -> Tensor:
 
 
 @operator("bernoulli")
-def bernoulli(call: Call, x: Tensor, /, p: Any = None) -> Any:
+def bernoulli(call: Call, x: Tensor, /, p: Number | None = None) -> Tensor:
     """Random zeros and ones, from our own generator."""
     return as_tensor(x.rand_like().lt(x if p is None else p), call.dtype)

@@ -5,8 +5,8 @@ groups.
 """
 
 import math
-from typing import Any
 
+from compiler.imported.call import Extents, Results
 from compiler.imported.torch.call import Call, half_or_wide, operator
 from compiler.tensor import Tensor
 
@@ -15,7 +15,7 @@ Statistics = tuple[Tensor, Tensor, Tensor]
 
 @operator("layer_norm")
 def layer_norm(
-    _call: Call, x: Tensor, shape: Any, /, weight: Tensor | None = None,
+    _call: Call, x: Tensor, shape: Extents, /, weight: Tensor | None = None,
     bias: Tensor | None = None, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
     """Layer normalisation over the last axes."""
@@ -26,7 +26,7 @@ def layer_norm(
 
 @operator("native_layer_norm")
 def native_layer_norm(
-    call: Call, x: Tensor, shape: Any, /, weight: Tensor | None, bias: Tensor | None, eps: float
+    call: Call, x: Tensor, shape: Extents, /, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Statistics:
     """The same, with the mean and the reciprocal of the deviation."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
@@ -38,8 +38,8 @@ def native_layer_norm(
 
 @operator("rms_norm", "_fused_rms_norm")
 def rms_norm(
-    call: Call, x: Tensor, shape: Any, /, weight: Tensor | None = None, eps: float | None = None
-) -> Any:
+    call: Call, x: Tensor, shape: Extents, /, weight: Tensor | None = None, eps: float | None = None
+) -> Results:
     """RMS normalisation over the last axes."""
     axes = tuple(range(x.ndim - len(shape), x.ndim))
     small = call.epsilon if eps is None else eps
@@ -81,7 +81,7 @@ def _of_batch(x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float)
 def no_training(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
     variance: Tensor, /, eps: float,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """Batch normalisation with the statistics of the model."""
     return x.batch_norm(mean, variance, weight, bias, eps), *_no_statistics(x)
 
@@ -95,7 +95,7 @@ def _no_statistics(x: Tensor) -> tuple[Tensor, Tensor]:
 @operator("_native_batch_norm_legit.no_stats")
 def no_statistics(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, /, eps: float
-) -> Any:
+) -> Results:
     """Batch normalisation with the statistics of the batch, which are not stored."""
     result, mean, variance = _of_batch(x, weight, bias, eps)
     return result, mean, variance.add(eps).rsqrt()
@@ -105,7 +105,7 @@ def no_statistics(
 def with_statistics(
     _call: Call, x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor,
     variance: Tensor, /, training: bool, momentum: float, eps: float,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """In training mode, batch normalisation with the statistics of the batch, which also update
     those of the model."""
     if not training:

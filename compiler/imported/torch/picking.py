@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from compiler.core import dtypes
+from compiler.imported.call import Number, Results
 from compiler.imported.torch.call import Call, as_tensor, axis_of, operator
 from compiler.imported.torch.masks import as_positions, is_mask, put_where
 from compiler.ops.composed import of_share
@@ -86,7 +87,7 @@ def scatter(
 
 @operator("index_add")
 def index_add(
-    _call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, /, alpha: Any = 1
+    _call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, /, alpha: Number = 1
 ) -> Tensor:
     """Slices added at indices along an axis."""
     more = source if alpha == 1 else source.mul(alpha)
@@ -107,13 +108,13 @@ def index_copy(_call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor, 
 @operator("topk")
 def topk(
     _call: Call, x: Tensor, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> Any:
+) -> Results:
     """The greatest or least elements along an axis, and their indices."""
     return x.topk(k, axis_of(dim, x.ndim), largest, sorted)
 
 
 @operator("sort")
-def sort(_call: Call, x: Tensor, /, dim: int = -1, descending: bool = False) -> Any:
+def sort(_call: Call, x: Tensor, /, dim: int = -1, descending: bool = False) -> Results:
     """Sorted along an axis, and the sorting indices."""
     axis = axis_of(dim, x.ndim)
     order = x.argsort(axis, descending)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from compiler.imported.call import Number, Results
 from compiler.imported.torch.call import Call, as_tensor, operator
 from compiler.tensor import Tensor
 
@@ -20,7 +21,7 @@ def matmul(_call: Call, a: Tensor, b: Tensor, /) -> Tensor:
 
 @operator("addmm", "baddbmm", "addmv", "addbmm")
 def addmm(
-    call: Call, c: Tensor, a: Tensor, b: Tensor, /, beta: Any = 1, alpha: Any = 1
+    call: Call, c: Tensor, a: Tensor, b: Tensor, /, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """beta c + alpha a b."""
     if beta == 1 and alpha == 1 and call.name.startswith("addmm"):
@@ -56,7 +57,7 @@ def flash_attention(
     call: Call, query: Tensor, key: Tensor, value: Tensor, /, dropout_p: float = 0.0,
     is_causal: bool = False, *, attn_mask: Tensor | None = None, attn_bias: Tensor | None = None,
     scale: float | None = None,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """The same, and empty results for PyTorch's gradient."""
     mask = attn_mask if attn_bias is None else attn_bias
     result = query.scaled_dot_product_attention(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from compiler.imported.call import Results
 from compiler.imported.steps import State, in_steps, laid_out, stacked
 from compiler.imported.torch.call import Call, operator
 from compiler.tensor import Tensor
@@ -12,7 +13,7 @@ from compiler.tensor import Tensor
 def recurrent(
     call: Call, x: Tensor, hx: Any, weights: Sequence[Tensor], has_biases: bool, layers: int, /,
     dropout: float, train: bool, bidirectional: bool, batch_first: bool,
-) -> Any:  # fmt: skip
+) -> Results:  # fmt: skip
     """All layers: every hidden state of the last one, and the last state of each layer."""
     if train and dropout and layers > 1:
         raise call.refused("it is in training mode with dropout", dropout, "inference")

@@ -1,20 +1,23 @@
 """Operators that move elements without changing them."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from compiler.imported.call import Extent, Extents, Results
 from compiler.imported.torch.call import Call, as_tensor, axes_of, axis_of, operator
 from compiler.tensor import Tensor
+from compiler.tensors.shapes import Axes
 
 
 @operator("view.default", "_unsafe_view", "reshape", "view_copy.default", "_reshape_alias")
-def view(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
+def view(_call: Call, x: Tensor, shape: Extents, /) -> Tensor:
     """The same elements in another shape."""
     return x.reshape(*shape)
 
 
 @operator("expand", "expand_copy", "broadcast_to")
-def expand(_call: Call, x: Tensor, shape: Any, /) -> Tensor:
+def expand(_call: Call, x: Tensor, shape: Extents, /) -> Tensor:
     """Axes of extent 1 broadcast; -1 keeps an extent."""
     lead = len(shape) - x.ndim
     extents = (None,) * lead + x.symbolic_shape
@@ -34,7 +37,7 @@ def _is_left(extent: Any) -> bool:
 
 
 @operator("permute", "permute_copy")
-def permute(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
+def permute(_call: Call, x: Tensor, /, dims: Axes) -> Tensor:
     """Axes in another order."""
     return x.permute(*axes_of(dims, x.ndim)) if x.ndim else x
 
@@ -46,7 +49,7 @@ def transpose(_call: Call, x: Tensor, first: int, second: int, /) -> Tensor:
 
 
 @operator("squeeze", "squeeze_copy")
-def squeeze(_call: Call, x: Tensor, /, dim: Any = None) -> Tensor:
+def squeeze(_call: Call, x: Tensor, /, dim: Axes = None) -> Tensor:
     """Axes of extent 1 removed: all of them, or those given."""
     chosen = [a for a in axes_of(dim, x.ndim) if x.ndim and x.symbolic_shape[a] == 1]
     return x.squeeze(tuple(chosen)) if chosen else x
@@ -66,8 +69,9 @@ def flatten(_call: Call, x: Tensor, /, start_dim: int = 0, end_dim: int = -1) ->
 
 @operator("slice", "slice_copy")
 def sliced(
-    _call: Call, x: Tensor, /, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Tensor:
+    _call: Call, x: Tensor, /, dim: int = 0, start: Extent | None = None,
+    end: Extent | None = None, step: int = 1,
+) -> Tensor:  # fmt: skip
     """A strided slice of an axis."""
     axis = axis_of(dim, x.ndim)
     extent = x.symbolic_shape[axis]
@@ -100,25 +104,25 @@ def cat(call: Call, tensors: Any, /, dim: int = 0) -> Tensor:
 
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy")
-def split(_call: Call, x: Tensor, sizes: Any, /, dim: int = 0) -> Any:
+def split(_call: Call, x: Tensor, sizes: Any, /, dim: int = 0) -> Results:
     """An axis in parts of these sizes."""
     return x.split(sizes, axis_of(dim, x.ndim))
 
 
 @operator("unbind", "unbind_copy")
-def unbind(_call: Call, x: Tensor, /, dim: int = 0) -> Any:
+def unbind(_call: Call, x: Tensor, /, dim: int = 0) -> Results:
     """The slices of an axis."""
     return x.unbind(axis_of(dim, x.ndim))
 
 
 @operator("flip")
-def flip(_call: Call, x: Tensor, /, dims: Any) -> Tensor:
+def flip(_call: Call, x: Tensor, /, dims: Axes) -> Tensor:
     """Axes reversed."""
     return x.flip(*axes_of(dims, x.ndim)) if dims else x
 
 
 @operator("roll")
-def roll(_call: Call, x: Tensor, /, shifts: Any, dims: Any = ()) -> Tensor:
+def roll(_call: Call, x: Tensor, /, shifts: Any, dims: Axes = ()) -> Tensor:
     """Elements shifted along axes, wrapping around."""
     return x.roll(tuple(shifts), axes_of(dims, x.ndim) if dims else None)
 
@@ -132,7 +136,7 @@ def repeat(_call: Call, x: Tensor, repeats: Any, /) -> Tensor:
 @operator("constant_pad_nd", "pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d",
           "replication_pad1d", "replication_pad2d", "replication_pad3d")  # fmt: skip
 def pad(
-    call: Call, x: Tensor, widths: Any, /, mode: str = "constant", value: Any = None
+    call: Call, x: Tensor, widths: Any, /, mode: str = "constant", value: float | None = None
 ) -> Tensor:
     """The last axes padded."""
     if call.name.startswith(("reflection", "replication")):
@@ -159,7 +163,7 @@ def detached(_call: Call, x: Tensor, /) -> Tensor:
 
 
 @operator("copy")
-def copied(call: Call, x: Tensor, source: Tensor, /) -> Any:
+def copied(call: Call, x: Tensor, source: Tensor, /) -> Tensor:
     """Another value in the shape and type of the first."""
     value = as_tensor(source, call.dtype)
     return value.broadcast_to(*x.symbolic_shape)
@@ -167,8 +171,8 @@ def copied(call: Call, x: Tensor, source: Tensor, /) -> Any:
 
 @operator("slice_scatter")
 def slice_scatter(
-    _call: Call, x: Tensor, source: Tensor, /, dim: int = 0, start: Any = None, end: Any = None,
-    step: int = 1,
+    _call: Call, x: Tensor, source: Tensor, /, dim: int = 0,
+    start: Extent | None = None, end: Extent | None = None, step: int = 1,
 ) -> Tensor:  # fmt: skip
     """A slice of an axis replaced."""
     return x.set((slice(None),) * axis_of(dim, x.ndim) + (slice(start, end, step),), source)
@@ -182,8 +186,9 @@ def select_scatter(_call: Call, x: Tensor, source: Tensor, /, dim: int, index: i
 
 @operator("as_strided", "as_strided_copy")
 def as_strided(
-    call: Call, x: Tensor, /, size: Any, stride: Any, storage_offset: int | None = None
-) -> Tensor:
+    call: Call, x: Tensor, /, size: Sequence[int], stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:  # fmt: skip
     """A strided view of a row-major tensor."""
     described = call.argument(0).meta["val"]
     if not described.is_contiguous():
@@ -218,16 +223,17 @@ def channel_shuffle(_call: Call, x: Tensor, /, groups: int) -> Tensor:
 
 
 @operator("sym_size.int", "size.int")
-def size(_call: Call, x: Tensor, /, dim: int) -> Any:
+def size(_call: Call, x: Tensor, /, dim: int) -> Extent:
     """The extent of an axis."""
     return x.symbolic_shape[axis_of(dim, x.ndim)]
 
 
 @operator("sym_numel", "numel")
-def count(_call: Call, x: Tensor, /) -> Any:
+def count(_call: Call, x: Tensor, /) -> Extent:
     """The number of elements."""
     extents: Any = x.symbolic_shape
-    return math.prod(extents)
+    product: Extent = math.prod(extents)
+    return product
 
 
 @operator("_assert_tensor_metadata", "sym_constrain_range", "sym_constrain_range_for_size")
