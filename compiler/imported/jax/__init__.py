@@ -2,6 +2,7 @@
 
 In order: each imports only what stands before it.
 
+    jaxprs.py          traced programs: equations, and their values
     element_types.py   JAX's element types as ours, including random keys
     lines.py           source lines and scopes of an equation
     call.py            the call of one equation, and the table of primitives

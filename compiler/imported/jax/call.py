@@ -6,7 +6,7 @@
 A function takes the call and the operands as tensors, and returns a tensor, or a tuple of them.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +17,7 @@ from compiler.graph.nodes import Buffer, Const, Iota, TensorNode
 from compiler.imported.call import AttributeCall, adding_to
 from compiler.imported.constants import MOST_COMPUTED, computed, has_data
 from compiler.imported.jax.element_types import dtype_of, jax_itself
+from compiler.imported.jax.jaxprs import Body, Described, opened
 from compiler.tensor import Tensor
 
 PRIMITIVES: dict[str, Callable[..., Any]] = {}
@@ -25,23 +26,10 @@ primitive = adding_to(PRIMITIVES)
 """Decorator: the function implements the primitives of these names."""
 
 
-def opened(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
-    """A jaxpr and its constants, of which only a closed jaxpr has any."""
-    return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
-
-
-def inner(parameters: Mapping[str, Any]) -> Iterator[Any]:
-    """The jaxprs among the parameters of an equation."""
-    for value in parameters.values():
-        for each in value if isinstance(value, tuple | list) else (value,):
-            if hasattr(each, "eqns") or hasattr(each, "jaxpr"):
-                yield each
-
-
 class Walker(Protocol):
     """Calls the equations of a jaxpr."""
 
-    def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+    def walk(self, jaxpr: Body, operands: Sequence[Tensor]) -> list[Tensor]:
         """The results of a jaxpr for these operands."""
         ...
 
@@ -55,8 +43,8 @@ class Walker(Protocol):
 class Call(AttributeCall):
     """An equation: its primitive, parameters, operands and results as JAX describes them."""
 
-    operands: Sequence[Any]
-    results: Sequence[Any]
+    operands: Sequence[Described]
+    results: Sequence[Described]
     walker: Walker
 
     importer: ClassVar[str] = "from_jax"
@@ -77,11 +65,11 @@ class Call(AttributeCall):
         """The element type of the first result."""
         return dtype_of(self.results[0].dtype, self.op)
 
-    def inline(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+    def inline(self, jaxpr: Body, operands: Sequence[Tensor]) -> list[Tensor]:
         """The results of an inner jaxpr, whose equations are inlined in place of this one."""
         return self.walker.walk(jaxpr, operands)
 
-    def spread(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+    def spread(self, jaxpr: Body, operands: Sequence[Tensor]) -> list[Tensor]:
         """The results of a scalar jaxpr, applied to each element of its operands, which have one
         shape."""
         jax = jax_itself()

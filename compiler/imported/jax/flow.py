@@ -6,8 +6,9 @@ one is selected.
 
 
 from compiler.imported.call import Results
-from compiler.imported.jax.call import Call, opened, primitive
+from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.elementwise import select
+from compiler.imported.jax.jaxprs import opened
 from compiler.ops.composed import of_nothing
 from compiler.tensor import Tensor
 

@@ -1,16 +1,18 @@
 """Reductions and cumulative operations."""
 
-from typing import Any
+from collections.abc import Callable
 
 from compiler.core import dtypes
 from compiler.imported.call import Results
-from compiler.imported.jax.call import Call, opened, primitive
+from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.element_types import dtype_of
+from compiler.imported.jax.jaxprs import Body, opened
 from compiler.imported.methods import call_method
 from compiler.tensor import Tensor
 
 METHODS = {"reduce_sum": "sum", "reduce_prod": "prod", "reduce_max": "max", "reduce_min": "min"}
 OF_BITS = {"reduce_and": "bitwise_and", "reduce_or": "bitwise_or", "reduce_xor": "bitwise_xor"}
+Join = Callable[[list[Tensor], list[Tensor]], list[Tensor]]
 RUNNING = {"cumsum": "cumsum", "cumprod": "cumprod", "cummax": "cummax", "cummin": "cummin",
            "cumlogsumexp": "logcumsumexp"}  # fmt: skip
 
@@ -61,7 +63,7 @@ def reduced_by(call: Call, *operands: Tensor) -> Results:
 
 
 def _halved(
-    values: list[Tensor], first: list[Tensor], axes: tuple[int, ...], join: Any
+    values: list[Tensor], first: list[Tensor], axes: tuple[int, ...], join: Join
 ) -> list[Tensor]:
     """Axes reduced by halves: the combining function is associative."""
     rank = values[0].ndim
@@ -80,8 +82,7 @@ def _halved(
     begins = [v.expand(*shape) for v in first]
     if not flat[0].shape[place]:
         return begins
-    totals: list[Tensor] = join([v.reshape(*shape) for v in flat], begins)
-    return totals
+    return join([v.reshape(*shape) for v in flat], begins)
 
 
 @primitive(*RUNNING)
@@ -103,7 +104,7 @@ def place_of(call: Call, x: Tensor) -> Tensor:
     return place.cast(dtype_of(call["index_dtype"], call.op))
 
 
-def joining(jaxpr: Any) -> str:
+def joining(jaxpr: Body) -> str:
     """The method equivalent to a jaxpr of two numbers that is one primitive; "" for others."""
     body, constants = opened(jaxpr)
     if len(body.eqns) != 1 or constants or len(body.invars) != 2:

@@ -6,15 +6,15 @@ have another form, there are none, and nodes are attributed to the line that cal
 
 import functools
 from types import CodeType
-from typing import Any
 
 from compiler.core.frames import Whose, function_name, whose
 from compiler.core.modules import Line
+from compiler.imported.jax.jaxprs import Equation
 
 MOST_LINES = 64
 
 
-def lines_of(equation: Any) -> tuple[Line, ...]:
+def lines_of(equation: Equation) -> tuple[Line, ...]:
     """The user's lines that were running when the equation was traced, outermost first."""
     try:
         codes, places = equation.source_info.traceback.raw_frames()
@@ -45,7 +45,7 @@ def _line_at(code: CodeType, place: int) -> int:
     return next(lines, code.co_firstlineno)
 
 
-def scopes_of(equation: Any) -> tuple[str, ...]:
+def scopes_of(equation: Equation) -> tuple[str, ...]:
     """Scope names, outermost first, as JAX writes them: ("transpose(jvp(layer))", "relu")."""
     try:
         return _names(str(equation.source_info.name_stack))

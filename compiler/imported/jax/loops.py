@@ -10,12 +10,13 @@ loop counter.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from compiler.imported.axes import indices_along
 from compiler.imported.call import Results
-from compiler.imported.jax.call import Call, inner, opened, primitive
+from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.element_types import dtype_of
+from compiler.imported.jax.jaxprs import Body, inner, is_literal, opened, value_of
 from compiler.imported.jax.picking import read_at
 from compiler.imported.jax.trips import trips_of
 from compiler.imported.steps import stacked, with_row
@@ -34,7 +35,7 @@ Block: TypeAlias = Step
 """Several steps starting at a number; the rows of all of them are stacked along axis 0."""
 
 
-def equations_in(jaxpr: Any) -> int:
+def equations_in(jaxpr: Body) -> int:
     """The number of equations of a jaxpr, including inner ones."""
     return sum(
         1 + sum(equations_in(each) for each in inner(equation.params))
@@ -43,7 +44,7 @@ def equations_in(jaxpr: Any) -> int:
 
 
 def looped(
-    body: Any, trips: int, step: Step, states: Tensors, rows: Tensors = (),
+    body: Body, trips: int, step: Step, states: Tensors, rows: Tensors = (),
     counted: dict[int, int] | None = None,
 ) -> tuple[Tensors, Tensors]:  # fmt: skip
     """The states after `trips` steps, and the rows of all steps stacked along axis 0.
@@ -128,20 +129,20 @@ def _row(x: Tensor, place: Tensor) -> Tensor:
     return read_at(x, [place, *(indices_along(shape, axis) for axis in range(len(shape)))], shape)
 
 
-def counters(body: Any, constants: int, carried: int) -> dict[int, int]:
+def counters(body: Body, constants: int, carried: int) -> dict[int, int]:
     """The states, integers of rank 0, that increase by a constant, with the constant."""
     jaxpr, _ = opened(body)
     makers = {v: e for e in jaxpr.eqns for v in e.outvars}
     constants_of = {}
     for state in range(carried):
         before, after = jaxpr.invars[constants + state], jaxpr.outvars[state]
-        equation = None if hasattr(after, "val") else makers.get(after)
+        equation = None if is_literal(after) else makers.get(after)
         if equation is None or equation.primitive.name != "add" or before.aval.shape:
             continue
         others = [v for v in equation.invars if v is not before]
         is_whole = dtype_of(before.aval.dtype, "scan").is_integer
-        if len(others) == 1 and hasattr(others[0], "val") and is_whole:
-            constants_of[state] = int(others[0].val)
+        if len(others) == 1 and is_literal(others[0]) and is_whole:
+            constants_of[state] = int(value_of(others[0]))
     return constants_of
 
 

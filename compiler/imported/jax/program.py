@@ -32,8 +32,19 @@ from compiler.imported.jax import (  # noqa: F401 (they fill the table)
     shapes,
     windows,
 )
-from compiler.imported.jax.call import PRIMITIVES, Call, inner, opened
+from compiler.imported.jax.call import PRIMITIVES, Call
 from compiler.imported.jax.element_types import dtype_of, is_key, jax_itself, problem_of
+from compiler.imported.jax.jaxprs import (
+    Atom,
+    Body,
+    ClosedJaxpr,
+    Described,
+    Equation,
+    inner,
+    is_literal,
+    opened,
+    value_of,
+)
 from compiler.imported.jax.lines import lines_of, scopes_of
 from compiler.imported.jax.unread import check_unread
 from compiler.tensor import Tensor
@@ -47,7 +58,7 @@ class JaxProgram:
     tensors in place of arrays."""
 
     def __init__(
-        self, name: str, jaxpr: Any, structure: Any, outputs: Any, names: list[str]
+        self, name: str, jaxpr: ClosedJaxpr, structure: Any, outputs: Any, names: list[str]
     ) -> None:
         self.name = name
         self.jaxpr = jaxpr
@@ -108,22 +119,22 @@ class _Walk:
         self._lines: tuple[Line, ...] = ()
         self._runs: Counter[tuple[str, ...]] = Counter()
 
-    def walk(self, jaxpr: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+    def walk(self, jaxpr: Body, operands: Sequence[Tensor]) -> list[Tensor]:
         """The results of a jaxpr; its equations are called in order."""
         body, constants = opened(jaxpr)
-        tensors: dict[Any, Tensor] = dict(zip(body.invars, operands, strict=True))
+        tensors: dict[Atom, Tensor] = dict(zip(body.invars, operands, strict=True))
         for v, c in zip(body.constvars, constants, strict=True):
             tensors[v] = self.program.constant(c).cast(dtype_of(v.aval.dtype, "a constant"))
 
-        def value(of: Any) -> Tensor:
-            return _literal(of) if hasattr(of, "val") else tensors[of]
+        def value(of: Atom) -> Tensor:
+            return _literal(of) if is_literal(of) else tensors[of]
 
         for equation in body.eqns:
             results = self._called(equation, [value(v) for v in equation.invars])
             tensors.update(zip(equation.outvars, results, strict=True))
         return [value(v) for v in body.outvars]
 
-    def _called(self, equation: Any, operands: Sequence[Tensor]) -> list[Tensor]:
+    def _called(self, equation: Equation, operands: Sequence[Tensor]) -> list[Tensor]:
         name = equation.primitive.name
         outer = self._lines
         self._lines = lines_of(equation) or outer
@@ -139,7 +150,7 @@ class _Walk:
         finally:
             self._lines = outer
 
-    def _scopes(self, equation: Any) -> tuple[tuple[str, ...], int]:
+    def _scopes(self, equation: Equation) -> tuple[tuple[str, ...], int]:
         """The scopes of an equation. A call of a user's function adds one."""
         scopes, name = scopes_of(equation), equation.params.get("name")
         body = equation.params.get("jaxpr")
@@ -164,8 +175,8 @@ def _checked(call: Call, results: list[Tensor]) -> list[Tensor]:
     return results
 
 
-def _literal(literal: Any) -> Tensor:
-    return _tensor_of(literal.val, "", literal.aval.dtype)
+def _literal(literal: Atom) -> Tensor:
+    return _tensor_of(value_of(literal), "", literal.aval.dtype)
 
 
 def _tensor_of(value: Any, name: str, dtype: Any = None) -> Tensor:
@@ -177,7 +188,7 @@ def _tensor_of(value: Any, name: str, dtype: Any = None) -> Tensor:
     return Tensor(array, name=name) if name else constant(array)
 
 
-def _input(path: str, aval: Any, value: Any) -> Tensor:
+def _input(path: str, aval: Described, value: Any) -> Tensor:
     """The argument for an operand, checked against the type and shape of its example."""
     wanted, shape = dtype_of(aval.dtype, path), tuple(aval.shape)
     tensor = value if isinstance(value, Tensor) else _tensor_of(value, path)
@@ -196,7 +207,7 @@ def _input(path: str, aval: Any, value: Any) -> Tensor:
                      got=str(tensor.dtype), expected=str(wanted))  # fmt: skip
 
 
-def _check(jaxpr: Any) -> None:
+def _check(jaxpr: Body) -> None:
     """Raise `DataError` that lists every unsupported primitive and type, with its count and
     lines."""
     count: Counter[str] = Counter()
@@ -220,7 +231,7 @@ def _check(jaxpr: Any) -> None:
         raise unsupported("from_jax", "primitives", "; ".join(rows), len(PRIMITIVES))
 
 
-def _problem(aval: Any) -> str:
+def _problem(aval: Described) -> str:
     """The reason why a value is not supported; effect tokens have none."""
     return problem_of(aval.dtype) if hasattr(aval, "dtype") else ""
 
@@ -232,9 +243,9 @@ def _told(problem: str, count: int, places: dict[str, None]) -> str:
     return f"{count} × {problem}{where}"
 
 
-def _equations(jaxpr: Any) -> Iterator[tuple[Any, tuple[Line, ...]]]:
+def _equations(jaxpr: Body) -> Iterator[tuple[Equation, tuple[Line, ...]]]:
     """Every equation, including those inside supported ones, with the user's lines."""
-    stack: list[tuple[Any, tuple[Line, ...]]] = [(jaxpr, ())]
+    stack: list[tuple[Body, tuple[Line, ...]]] = [(jaxpr, ())]
     while stack:
         body, outer = stack.pop()
         for equation in opened(body)[0].eqns:

@@ -12,8 +12,9 @@ from typing import Any
 
 from compiler.core.dtypes import Array
 from compiler.core.lazy import loading
-from compiler.imported.jax.call import Call, opened
+from compiler.imported.jax.call import Call
 from compiler.imported.jax.element_types import is_key, jax_itself
+from compiler.imported.jax.jaxprs import Atom, Body, Described, Jaxpr, is_literal, opened
 from compiler.tensor import Tensor
 
 LIMIT = 1_000_000
@@ -27,22 +28,22 @@ class Trips:
     is_exact: bool
 
 
-def needed(jaxpr: Any, wanted: Sequence[Any]) -> set[int]:
+def needed(jaxpr: Jaxpr, wanted: Sequence[Atom]) -> set[int]:
     """The operands of a jaxpr that some of its results depend on."""
-    needs = {v for v in wanted if not hasattr(v, "val")}
+    needs = {v for v in wanted if not is_literal(v)}
     for equation in reversed(jaxpr.eqns):
         if not needs.isdisjoint(equation.outvars):
-            needs |= {v for v in equation.invars if not hasattr(v, "val")}
+            needs |= {v for v in equation.invars if not is_literal(v)}
     return {place for place, v in enumerate(jaxpr.invars) if v in needs}
 
 
-def conjuncts(jaxpr: Any) -> list[Any]:
+def conjuncts(jaxpr: Jaxpr) -> list[Atom]:
     """The values whose conjunction is the only result of a jaxpr."""
     makers = {v: e for e in jaxpr.eqns for v in e.outvars}
     parts, stack = [], list(jaxpr.outvars)
     while stack:
         value = stack.pop()
-        equation = None if hasattr(value, "val") else makers.get(value)
+        equation = None if is_literal(value) else makers.get(value)
         if equation is not None and equation.primitive.name == "and":
             stack += reversed(equation.invars)
         else:
@@ -50,7 +51,9 @@ def conjuncts(jaxpr: Any) -> list[Any]:
     return parts
 
 
-def trips_of(call: Call, condition: Any, body: Any, operands: Sequence[Tensor]) -> Trips | None:
+def trips_of(
+    call: Call, condition: Body, body: Body, operands: Sequence[Tensor]
+) -> Trips | None:
     """The trip count of a loop; None if it is not known."""
     of_condition, of_body = int(call["cond_nconsts"]), int(call["body_nconsts"])
     constants = operands[:of_condition], operands[of_condition : of_condition + of_body]
@@ -73,9 +76,9 @@ class _Part:
     """One part of the condition of a loop."""
 
     call: Call
-    condition: Any
-    body: Any
-    part: Any
+    condition: Body
+    body: Body
+    part: Atom
     constants: tuple[Sequence[Tensor], Sequence[Tensor]]
     first: Sequence[Tensor]
 
@@ -123,7 +126,7 @@ class _Part:
         alone = ClosedJaxpr(condition.replace(outvars=[self.part]), constants)
         test, step = jaxpr_as_fun(alone), jaxpr_as_fun(self.body)
 
-        def filled(jaxpr: Any, values: dict[int, Any]) -> list[Any]:
+        def filled(jaxpr: Body, values: dict[int, Any]) -> list[Any]:
             described = (v.aval for v in opened(jaxpr)[0].invars)
             return [values[n] if n in values else _zeros(a) for n, a in enumerate(described)]
 
@@ -144,7 +147,7 @@ class _Part:
         return None if count >= LIMIT else count
 
 
-def _zeros(described: Any) -> Any:
+def _zeros(described: Described) -> Any:
     """A placeholder for a value that nothing depends on."""
     jax = jax_itself()
     if is_key(described.dtype):

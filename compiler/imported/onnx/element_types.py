@@ -1,7 +1,7 @@
 """ONNX's element types and constants as ours."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from compiler.core.lazy import loading
 from compiler.device.packing import elements_in_a_byte, unpacked
 from compiler.graph.nodes import LARGEST
 from compiler.tensor import Tensor
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
 
 NUMBERS = {
     1: dtypes.float32, 2: dtypes.uint8, 3: dtypes.int8, 4: dtypes.uint16, 5: dtypes.int16,
@@ -47,7 +50,7 @@ def name_of(number: int) -> str:
     return names.get(number, str(number)).lower()
 
 
-def array_of(tensor: Any, where: str, folder: str = "") -> Array:
+def array_of(tensor: "TensorProto", where: str, folder: str = "") -> Array:
     """The values of a TensorProto; those in another file are memory-mapped, not copied."""
     with loading():
         from onnx import numpy_helper
@@ -66,7 +69,9 @@ def array_of(tensor: Any, where: str, folder: str = "") -> Array:
     return np.asarray(array, dtype.numpy)
 
 
-def _external(tensor: Any, dtype: DType, shape: tuple[int, ...], where: str, folder: str) -> Array:
+def _external(
+    tensor: "TensorProto", dtype: DType, shape: tuple[int, ...], where: str, folder: str
+) -> Array:
     """Values in a file in the model's folder, memory-mapped, or unpacked if several share a byte.
     Any other location is refused."""
     said = {each.key: each.value for each in tensor.external_data}

@@ -14,11 +14,14 @@ import linecache
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from compiler.core.lazy import loading
 from compiler.core.modules import Line, called_at, in_module
 from compiler.core.origin import state
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 MOST_SHOWN = 64
 """Characters of an attribute that are shown."""
@@ -39,9 +42,9 @@ class Listing:
     name: str
     rows: tuple[str, ...]
     lines: dict[int, int] = field(repr=False)
-    nodes: tuple[Any, ...] = field(repr=False)
+    nodes: "tuple[NodeProto, ...]" = field(repr=False)
 
-    def at(self, node: Any) -> AbstractContextManager[object]:
+    def at(self, node: "NodeProto") -> AbstractContextManager[object]:
         """Context in which tensors are attributed to this node of the model, and to its module.
 
         The nodes of its expansion, which have no line, are attributed to it.
@@ -74,12 +77,12 @@ def _model(name: str) -> Iterator[None]:
         state.module = before
 
 
-def listed(model: Any, file: str = "") -> Listing:
+def listed(model: "ModelProto", file: str = "") -> Listing:
     """The listing of a model, under the name of its file, else that of its graph."""
     graph = model.graph
     name = graph.name or "model"
     rows: list[str] = []
-    places: list[tuple[Any, int]] = []
+    places: list[tuple[NodeProto, int]] = []
     initialized = {each.name for each in graph.initializer}
     rows += [f"input   {_typed(it)}" for it in graph.input if it.name not in initialized]
     _list(graph, "", rows, places)
@@ -100,7 +103,9 @@ def _kept(file: str, rows: Sequence[str]) -> str:
     return free
 
 
-def _list(graph: Any, indent: str, rows: list[str], places: list[tuple[Any, int]]) -> None:
+def _list(
+    graph: "GraphProto", indent: str, rows: list[str], places: "list[tuple[NodeProto, int]]"
+) -> None:
     """A line per node; the lines of inner graphs follow theirs, indented."""
     for node in graph.node:
         inner = [each for each in node.attribute if each.HasField("g")]
@@ -114,7 +119,7 @@ def _list(graph: Any, indent: str, rows: list[str], places: list[tuple[Any, int]
             _list(each.g, f"{indent}    ", rows, places)
 
 
-def _shown(attribute: Any) -> str:
+def _shown(attribute: "AttributeProto") -> str:
     with loading():
         from onnx import helper
 
@@ -129,7 +134,7 @@ def _shown(attribute: Any) -> str:
     return f"{attribute.name} = {shown}"
 
 
-def _typed(value: Any) -> str:
+def _typed(value: "ValueInfoProto") -> str:
     tensor = value.type.tensor_type
     extents = ",".join(
         str(each.dim_value) if each.HasField("dim_value") else each.dim_param or "?"
@@ -146,7 +151,7 @@ def _typed(value: Any) -> str:
 # -- modules -------------------------------------------------------------------------------------
 
 
-def modules_of(node: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def modules_of(node: "NodeProto") -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The modules around a node, each by its name in its parent, and the classes of the model and
     of these modules, "" if unknown."""
     noted = {each.key: each.value for each in getattr(node, "metadata_props", ())}

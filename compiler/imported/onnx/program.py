@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,16 @@ from compiler.imported.onnx.unread import check_unread, plain
 from compiler.tensor import Tensor
 from compiler.tensors.variables import Variable, binds_in, bounds_of
 
+if TYPE_CHECKING:
+    from onnx import (
+        AttributeProto,
+        GraphProto,
+        ModelProto,
+        NodeProto,
+        OperatorSetIdProto,
+        ValueInfoProto,
+    )
+
 MOST_ITERATIONS = 10_000
 """The maximal number of iterations of a `Loop` that is unrolled."""
 CONTROL = ("If", "Loop", "Scan")
@@ -62,8 +72,8 @@ class OnnxProgram:
     """An imported model: `program(x=array)` returns its outputs by name, as lazy tensors."""
 
     def __init__(
-        self, model: Any, folder: str = "", bounds: Mapping[str, tuple[int, int]] | None = None,
-        file: str = "",
+        self, model: "ModelProto", folder: str = "",
+        bounds: Mapping[str, tuple[int, int]] | None = None, file: str = "",
     ) -> None:  # fmt: skip
         self._graph = model.graph
         self.variables = {name: Variable(name, *pair) for name, pair in (bounds or {}).items()}
@@ -121,7 +131,7 @@ class OnnxProgram:
     def _version(self, domain: str) -> int:
         return self._versions.get("" if domain in OWN else domain, 1)
 
-    def _check(self, graph: Any) -> None:
+    def _check(self, graph: "GraphProto") -> None:
         """Raise `DataError` that lists every unsupported operator, with its count."""
         missing = Counter(
             f"{node.domain + '.' if node.domain not in OWN else ''}{node.op_type} "
@@ -132,13 +142,13 @@ class OnnxProgram:
             got = ", ".join(f"{count} × {name}" for name, count in sorted(missing.items()))
             raise unsupported("from_onnx", "operators", got, len(OPERATORS) + len(CONTROL))
 
-    def _is_known(self, node: Any) -> bool:
+    def _is_known(self, node: "NodeProto") -> bool:
         domain = _domain(node)
         if (domain, node.op_type) in OPERATORS or node.op_type in CONTROL:
             return True
         return _function_of(node, self._version(domain), []) is not None
 
-    def _walk(self, graph: Any, outer: Mapping[str, Value]) -> list[Value]:
+    def _walk(self, graph: "GraphProto", outer: Mapping[str, Value]) -> list[Value]:
         """The outputs of a graph; its nodes can read the values of the outer graphs."""
         values = dict(outer)
         for each in graph.initializer:
@@ -146,7 +156,7 @@ class OnnxProgram:
         self._run(graph.node, values)
         return [values[each.name] for each in graph.output]
 
-    def _run(self, nodes: Iterable[Any], values: dict[str, Value]) -> None:
+    def _run(self, nodes: Iterable["NodeProto"], values: dict[str, Value]) -> None:
         for node in nodes:
             inputs = [values[name] if name else None for name in node.input]
             with self.listing.at(node):
@@ -156,7 +166,7 @@ class OnnxProgram:
                     values[name] = value
 
     def _called(
-        self, node: Any, inputs: Sequence[Value | None], values: dict[str, Value]
+        self, node: "NodeProto", inputs: Sequence[Value | None], values: dict[str, Value]
     ) -> Sequence[Value | None]:
         if node.op_type in CONTROL and node.domain in OWN:
             control = {"If": self._if, "Loop": self._loop, "Scan": self._scan}[node.op_type]
@@ -181,7 +191,7 @@ class OnnxProgram:
             return [Value(array) for array in computed(results)]
         return [Value(lazy=tensor) for tensor in results]
 
-    def _expanded(self, node: Any, inputs: Sequence[Value | None]) -> list[Value | None]:
+    def _expanded(self, node: "NodeProto", inputs: Sequence[Value | None]) -> list[Value | None]:
         """An operator that ONNX defines as a function of others."""
         tensors = [None if v is None else v.tensor for v in inputs]
         function = _function_of(node, self._version(node.domain), tensors)
@@ -320,17 +330,17 @@ def _tensors_of(function: Any, call: Call, tensors: Sequence[Tensor | None]) -> 
                            f"no variable among its extents ({error})") from error  # fmt: skip
 
 
-def _domain(of: Any) -> str:
+def _domain(of: "NodeProto | OperatorSetIdProto") -> str:
     """The domain of a node or of an operator set; ONNX's own has two names."""
     return "" if of.domain in OWN else str(of.domain)
 
 
-def _graphs(attribute: Any) -> list[Any]:
+def _graphs(attribute: "AttributeProto") -> "list[GraphProto]":
     """The graphs inside an attribute."""
     return [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]
 
 
-def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
+def _stacked(rows: list[Value], axis: int, like: "ValueInfoProto") -> Value:
     """The values of all iterations stacked along a new axis; for none an empty value."""
     if not rows:
         dtype, shape = _described(like)
@@ -342,12 +352,13 @@ def _stacked(rows: list[Value], axis: int, like: Any) -> Value:
     return Value(lazy=whole)
 
 
-def _call(node: Any, version: int, inputs: Sequence[Value | None]) -> Call:
+def _call(node: "NodeProto", version: int, inputs: Sequence[Value | None]) -> Call:
     attributes = {each.name: plain(each) for each in node.attribute}
     return Call(node.op_type, attributes, node.name, version, inputs, len(node.output))
 
 
-def _bound(node: Any, attributes: Mapping[str, Any]) -> Any:
+def _bound(node: "NodeProto", attributes: "Mapping[str, AttributeProto]"
+) -> "NodeProto":
     """A node of a function, with references to the function's attributes resolved."""
     bound = type(node)()
     bound.CopyFrom(node)
@@ -363,14 +374,15 @@ def _bound(node: Any, attributes: Mapping[str, Any]) -> Any:
     return bound
 
 
-def _bind_graphs(attribute: Any, attributes: Mapping[str, Any]) -> None:
+def _bind_graphs(attribute: "AttributeProto", attributes: "Mapping[str, AttributeProto]"
+) -> None:
     for graph in _graphs(attribute):
         nodes = [_bound(node, attributes) for node in graph.node]
         del graph.node[:]
         graph.node.extend(nodes)
 
 
-def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> Any:
+def _function_of(node: "NodeProto", version: int, inputs: Sequence[Tensor | None]) -> Any:
     """The function by which ONNX defines an operator, if any."""
     with loading():
         import onnx
@@ -403,7 +415,7 @@ def _function_of(node: Any, version: int, inputs: Sequence[Tensor | None]) -> An
     return function if function is not None and function.node else None
 
 
-def _defaults(node: Any, version: int) -> dict[str, Any]:
+def _defaults(node: "NodeProto", version: int) -> "dict[str, AttributeProto]":
     """The default attributes of an operator."""
     with loading():
         import onnx
@@ -414,7 +426,7 @@ def _defaults(node: Any, version: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _nodes(graph: Any) -> Iterable[Any]:
+def _nodes(graph: "GraphProto") -> Iterable["NodeProto"]:
     """Every node, including those of inner graphs."""
     stack = [graph]
     while stack:
@@ -424,7 +436,7 @@ def _nodes(graph: Any) -> Iterable[Any]:
                 stack += _graphs(each)
 
 
-def _described(value: Any) -> Described:
+def _described(value: "ValueInfoProto") -> Described:
     """The element type and the extents of an input or output."""
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
@@ -489,7 +501,7 @@ def from_onnx(
     return OnnxProgram(model, folder, variables, file)
 
 
-def _check_order(graph: Any, outer: set[str]) -> None:
+def _check_order(graph: "GraphProto", outer: set[str]) -> None:
     """Raise `DataError` unless every value is defined before it is used."""
     defined = outer | {each.name for each in (*graph.input, *graph.initializer)}
     for node in graph.node:

@@ -6,11 +6,14 @@ Each is refused unless it has the default of the operator's schema, or is in `UN
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.core.lazy import loading
 from compiler.imported.arguments import REQUIRED, Unread, first_refused, refusal
 from compiler.imported.onnx.call import Call
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto
 
 UNCHANGED: dict[str, str] = {
     "consumed_inputs": "old versions' permission to write in place",
@@ -80,7 +83,7 @@ def defaults_of(op: str, version: int, domain: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def plain(attribute: Any) -> Any:
+def plain(attribute: "AttributeProto") -> Any:
     """The value of an attribute; bytes as text."""
     with loading():
         from onnx import helper

@@ -2,6 +2,7 @@
 
 In order: each imports only what stands before it.
 
+    graphs.py           exported programs: graphs and their nodes
     element_types.py    PyTorch's element types and tensors as ours, memory shared
     places.py           modules and lines of a node
     call.py             the call of one node, and the table of operators

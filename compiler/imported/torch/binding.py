@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from compiler.imported.arguments import REQUIRED, Unread, first_refused, refusal
 from compiler.imported.call import Extent, Results
 from compiler.imported.torch.call import Call, Function, base_of
+from compiler.imported.torch.graphs import Node
 
 UNCHANGED: dict[str, str] = {
     "dtype": "the type of the result is that of PyTorch's description, `call.dtype`",
@@ -90,7 +91,7 @@ def called(
     return function(call, *operands, **by_name)
 
 
-def unread_in(node: Any, function: Function, name: str) -> Unread | None:
+def unread_in(node: Node, function: Function, name: str) -> Unread | None:
     """The first argument of a node that the function does not take and that is not the default."""
     declared = declared_by(function)
     pairs = enumerate(_paired(node.target, node.args, node.kwargs))

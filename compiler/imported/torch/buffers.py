@@ -3,10 +3,11 @@
 from typing import Any
 
 from compiler.imported.torch.element_types import array_of
+from compiler.imported.torch.graphs import Exported
 from compiler.tensor import Tensor
 
 
-def held(program: Any) -> dict[str, Tensor]:
+def held(program: Exported) -> dict[str, Tensor]:
     """The parameters, buffers and constants that a graph reads, by the names of its inputs.
 
     A tensor that the module has under two names is one tensor.
@@ -26,7 +27,7 @@ def held(program: Any) -> dict[str, Tensor]:
     return tensors
 
 
-def targets(program: Any, kind: str) -> dict[str, str]:
+def targets(program: Exported, kind: str) -> dict[str, str]:
     """The module's names for inputs of a kind, by the inputs' names."""
     specs = program.graph_signature.input_specs
     return {spec.arg.name: spec.target for spec in specs if spec.kind.name == kind}

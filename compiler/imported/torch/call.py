@@ -18,9 +18,11 @@ from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.core.lazy import loading
 from compiler.imported import call as imported
-from compiler.imported.call import Extent, Results, adding_to
+from compiler.imported.call import Extent, Number, Results, adding_to
 from compiler.imported.torch.element_types import dtype_of
+from compiler.imported.torch.graphs import Node, description_of
 from compiler.tensor import Tensor
+from compiler.tensors.shapes import Axes
 from compiler.tensors.variables import Variable
 
 Function: TypeAlias = Callable[..., Results | Extent]
@@ -63,7 +65,7 @@ def is_number_function(target: Any) -> bool:
 class Call(imported.Call):
     """A node of an exported module."""
 
-    node: Any
+    node: Node
     name: str
     described: str
 
@@ -78,7 +80,7 @@ class Call(imported.Call):
     def values(self) -> tuple[Any, ...]:
         """PyTorch's description of each result: type and shape; None for one that is not
         produced."""
-        described = self.node.meta.get("val")
+        described = description_of(self.node)
         return tuple(described) if isinstance(described, tuple | list) else (described,)
 
     @property
@@ -113,7 +115,7 @@ def axis_of(axis: int, rank: int) -> int:
     return axis + max(rank, 1) if axis < 0 else axis
 
 
-def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
+def axes_of(axes: Axes, rank: int) -> tuple[int, ...]:
     """Axes counted from 0 on; by default all."""
     if axes is None or (isinstance(axes, Sequence) and not axes):
         return tuple(range(rank))
@@ -121,7 +123,7 @@ def axes_of(axes: Any, rank: int) -> tuple[int, ...]:
     return tuple(axis_of(python.index(a), rank) for a in several) if rank else ()
 
 
-def as_tensor(value: Any, dtype: DType) -> Tensor:
+def as_tensor(value: Number, dtype: DType) -> Tensor:
     """A tensor, or a number, in a type."""
     if isinstance(value, Tensor):
         return value if value.dtype == dtype else value.cast(dtype)

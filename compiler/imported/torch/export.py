@@ -17,6 +17,7 @@ import numpy as np
 from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.imported.torch.call import function_of
+from compiler.imported.torch.graphs import Exported, description_of
 from compiler.imported.torch.trusted import refuse_pickles
 from compiler.tensor import Tensor
 
@@ -33,7 +34,7 @@ _OF_A_CACHE = (
 
 def exported(
     module: Any, inputs: Any, named: Any, dynamic_shapes: Any, trust: bool = False
-) -> Any:
+) -> Exported:
     """A module, an exported program, or a file of one, as an exported program that is decomposed
     into supported operators where possible. A file with pickled objects is refused unless
     `trust`."""
@@ -57,7 +58,7 @@ def exported(
                       "torch.export.export(module, …, strict=True)") from error  # fmt: skip
 
 
-def _of_module(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Any:
+def _of_module(module: Any, inputs: Any, named: Any, dynamic_shapes: Any) -> Exported:
     """A module exported and decomposed. PyTorch's non-strict mode is used if the default gives
     writes that cannot be decomposed, as for a cache that is both a buffer and held by an object."""
     if inputs is None and not named:
@@ -91,7 +92,7 @@ def _traced(module: Any, args: Any, named: Any, dynamic_shapes: Any, *, strict: 
         )  # fmt: skip
 
 
-def _decomposed(program: Any) -> Any:
+def _decomposed(program: Any) -> Exported:
     """Decomposed into supported operators where possible."""
     with loading():
         import torch
@@ -100,7 +101,8 @@ def _decomposed(program: Any) -> Any:
         if function_of(target) is not None:
             table.pop(target)
     with torch.no_grad(), _whole_traces(), _with_detaches(program):
-        return program.run_decompositions(table)
+        decomposed: Exported = program.run_decompositions(table)
+        return decomposed
 
 
 @contextmanager
@@ -133,7 +135,7 @@ def _detached_results(module: Any) -> Iterator[Any]:
         inner = getattr(module, node.args[1].target).graph
         end = next(each for each in inner.nodes if each.op == "output")
         for result in end.all_input_nodes:
-            if getattr(getattr(result.meta.get("val"), "dtype", None), "is_floating_point", False):
+            if getattr(getattr(description_of(result), "dtype", None), "is_floating_point", False):
                 with inner.inserting_before(end):
                     new = inner.call_function(_detach(), (result,))
                 new.meta = dict(result.meta)
@@ -210,7 +212,7 @@ def _frames(_tracer: Any, summary: traceback.StackSummary) -> traceback.StackSum
     return traceback.StackSummary.from_list(kept)
 
 
-def dimension_names(program: Any, dynamic_shapes: Any) -> dict[str, str]:
+def dimension_names(program: Exported, dynamic_shapes: Any) -> dict[str, str]:
     """The user's names of dynamic dimensions, by PyTorch's symbol."""
     names: dict[str, str] = {}
     inputs = [node for node in program.graph.nodes if node.op == "placeholder"]
@@ -219,7 +221,7 @@ def dimension_names(program: Any, dynamic_shapes: Any) -> dict[str, str]:
     if len(rows) != len(wanted):
         return names
     for node, row in zip(wanted, rows, strict=True):
-        shape = getattr(node.meta.get("val"), "shape", ())
+        shape = getattr(description_of(node), "shape", ())
         for axis, dimension in row.items():
             name = getattr(dimension, "__name__", None)
             if isinstance(name, str) and axis < len(shape):

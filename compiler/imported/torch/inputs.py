@@ -9,6 +9,7 @@ from compiler.core.errors import DataError
 from compiler.core.lazy import loading
 from compiler.imported.inputs import by_name, check_fits
 from compiler.imported.torch.element_types import array_of, dtype_of
+from compiler.imported.torch.graphs import Exported, description_of
 from compiler.tensor import Tensor
 from compiler.tensors.variables import LIMIT, Variable
 
@@ -19,13 +20,13 @@ _LARGEST = 1 << 24
 class Inputs:
     """The inputs of an exported module: their names, types and extents."""
 
-    def __init__(self, program: Any, names: Mapping[str, str]) -> None:
+    def __init__(self, program: Exported, names: Mapping[str, str]) -> None:
         self._spec = program.call_spec.in_spec
         self._names = dict(names)
         nodes = {n.name: n for n in program.graph.nodes if n.op == "placeholder"}
         specs = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
         self._order = [spec.arg.name for spec in specs]
-        values = {name: nodes[name].meta.get("val") for name in self._order}
+        values = {name: description_of(nodes[name]) for name in self._order}
         self._values = {n: v for n, v in values.items() if hasattr(v, "shape")}
         ranges = {str(symbol): each for symbol, each in program.range_constraints.items()}
         self._variables = {s: v for s in ranges if (v := self._variable(s, ranges[s])) is not None}

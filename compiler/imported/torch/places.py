@@ -2,12 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from compiler.core.lazy import loading
 from compiler.core.modules import Line
+from compiler.imported.torch.graphs import Node
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 _SELF = re.compile(r"^(L\['self'\]|L__self__)\.?")
@@ -33,7 +33,7 @@ class Place:
         return ", ".join(parts)
 
 
-def place_of(node: Any) -> Place:
+def place_of(node: Node) -> Place:
     """The place in the model of a node of an exported graph."""
     names, kinds, run, before = [], [], 0, ""
     for key, path, kind in _modules(node):
@@ -46,7 +46,7 @@ def place_of(node: Any) -> Place:
     return Place(tuple(names), tuple(kinds), run, tuple(_lines(node)))
 
 
-def model_of(nodes: Any) -> str:
+def model_of(nodes: Iterable[Node]) -> str:
     """The class of the outermost module."""
     for node in nodes:
         for _, path, kind in _modules(node):
@@ -55,7 +55,7 @@ def model_of(nodes: Any) -> str:
     return "Module"
 
 
-def _modules(node: Any) -> Iterator[tuple[str, str, str]]:
+def _modules(node: Node) -> Iterator[tuple[str, str, str]]:
     """Key, path and class of the modules around a node, from the outermost."""
     for key, (path, kind) in (node.meta.get("nn_module_stack") or {}).items():
         if path != "_empty_nn_module_stack_from_metadata_hook":
@@ -63,7 +63,7 @@ def _modules(node: Any) -> Iterator[tuple[str, str, str]]:
             yield key, _SELF.sub("", path), name
 
 
-def _lines(node: Any) -> list[Line]:
+def _lines(node: Node) -> list[Line]:
     """The lines of the model; PyTorch's own if there are no others."""
     lines = [
         Line(file, int(number), function)

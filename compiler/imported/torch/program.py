@@ -5,6 +5,7 @@ at once. A call walks the nodes, each attributed to its module and line: values 
 constants are computed, all others become lazy tensors.
 """
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ from compiler.imported.torch.buffers import held, targets
 from compiler.imported.torch.call import OPERATORS, Call, function_of, is_number_function, name_of
 from compiler.imported.torch.element_types import dtype_of
 from compiler.imported.torch.export import dimension_names, exported
+from compiler.imported.torch.graphs import Exported, GraphModule, Node, description_of
 from compiler.imported.torch.inputs import Inputs
 from compiler.imported.torch.places import Place, model_of, place_of
 from compiler.tensor import Tensor
@@ -50,8 +52,8 @@ _INNER = ("cond", "wrap_with_set_grad_enabled", "wrap_with_autocast")
 class _Walk:
     """The state of a walk: values by node, and which of them depend only on constants."""
 
-    values: dict[Any, Any]
-    constants: set[Any]
+    values: dict[Node, Any]
+    constants: set[Node]
 
 
 class TorchProgram:
@@ -61,11 +63,11 @@ class TorchProgram:
     training mode, a cache) computes its results at once, and the buffers with them.
     """
 
-    def __init__(self, program: Any, name: str = "", dynamic_shapes: Any = None) -> None:
+    def __init__(self, program: Exported, name: str = "", dynamic_shapes: Any = None) -> None:
         self._program = program
         nodes = list(program.graph.nodes)
         self.name = name or model_of(nodes)
-        self._places: dict[Any, Place] = {}
+        self._places: dict[Node, Place] = {}
         self.operators = Counter(
             name_of(node.target) for node in _called_nodes(program.graph_module)
             if not is_number_function(node.target)
@@ -113,7 +115,7 @@ class TorchProgram:
         by_name = {node.name: node for node in self._program.graph.nodes}
         parts = []
         for name in (s.arg.name for s in specs if getattr(s.arg, "name", None) in names):
-            value = by_name[name].meta.get("val")
+            value = description_of(by_name[name])
             if hasattr(value, "shape"):
                 extents = list(map(self._inputs.extent, value.shape))
                 parts.append(short(dtype_of(value.dtype, name), extents))
@@ -122,7 +124,7 @@ class TorchProgram:
     def _check(self) -> None:
         """Raise `DataError` that lists every unsupported operator, with its count and first
         place."""
-        missing: dict[str, list[Any]] = {}
+        missing: dict[str, list[Node]] = {}
         for node in _called_nodes(self._program.graph_module):
             if not _is_known(node.target):
                 missing.setdefault(name_of(node.target), []).append(node)
@@ -135,7 +137,7 @@ class TorchProgram:
         for node in _called_nodes(self._program.graph_module):
             _check_arguments(node)
 
-    def _graph(self, module: Any, inputs: Mapping[str, Any], walk: _Walk) -> list[Any]:
+    def _graph(self, module: GraphModule, inputs: Mapping[str, Any], walk: _Walk) -> list[Any]:
         """The outputs of a graph for inputs by name."""
         for node in module.graph.nodes:
             match node.op:
@@ -149,7 +151,7 @@ class TorchProgram:
                     return list(_resolved(node.args[0], walk.values))
         raise AssertionError("a graph of torch.fx ends with its output")
 
-    def _node(self, node: Any, walk: _Walk) -> Any:
+    def _node(self, node: Node, walk: _Walk) -> Any:
         """The result of a node."""
         args = _resolved(node.args, walk.values)
         named = _resolved(node.kwargs, walk.values)
@@ -227,7 +229,7 @@ def _built(spec: Any, results: Iterator[Any]) -> Any:
         return dict(zip(names, parts, strict=True)) if is_named else tuple(parts)
 
 
-def _called_nodes(module: Any) -> Iterator[Any]:
+def _called_nodes(module: GraphModule) -> Iterator[Node]:
     """The nodes of a graph that call something, including those of inner graphs."""
     for node in module.graph.nodes:
         if node.op == "call_function":
@@ -241,7 +243,7 @@ def _is_known(target: Any) -> bool:
     return has_function or name_of(target) in _INNER
 
 
-def _check_arguments(node: Any) -> None:
+def _check_arguments(node: Node) -> None:
     """Raise `DataError` for an argument that changes the result and that no function reads."""
     function = None if is_number_function(node.target) else function_of(node.target)
     name = name_of(node.target)
@@ -249,20 +251,18 @@ def _check_arguments(node: Any) -> None:
         raise refusal(Call(node, name, place_of(node).described), unread)
 
 
-def _attribute(module: Any, path: str) -> Any:
-    for name in path.split("."):
-        module = getattr(module, name)
-    return module
+def _attribute(module: GraphModule, path: str) -> Any:
+    return functools.reduce(getattr, path.split("."), module)
 
 
-def _resolved(arguments: Any, values: Mapping[Any, Any]) -> Any:
+def _resolved(arguments: Any, values: Mapping[Node, Any]) -> Any:
     """Arguments with values in place of nodes."""
     with loading():
         from torch.fx.node import map_arg
     return map_arg(arguments, values.__getitem__)
 
 
-def _by_place(module: Any, operands: Sequence[Any]) -> dict[str, Any]:
+def _by_place(module: GraphModule, operands: Sequence[Any]) -> dict[str, Any]:
     names = [node.name for node in module.graph.nodes if node.op == "placeholder"]
     return dict(zip(names, operands, strict=True))
 

@@ -142,14 +142,14 @@ def test_other_values_than_the_default_are_refused(value: Any) -> None:
         is_taken = place < declared.operands or name in declared.names
         if is_taken or not default or reason(UNCHANGED, base_of(overload), name):
             continue
-        node = SimpleNamespace(target=Name(overload), args=(), kwargs={name: value})
+        node: Any = SimpleNamespace(target=Name(overload), args=(), kwargs={name: value})
         found = unread_in(node, function_of(overload), overload)
         assert found is not None
         assert found.name == name
 
 
 def test_the_refusal_names_operator_argument_value_and_place() -> None:
-    node = SimpleNamespace(target=Name("repeat_interleave.self_int"), meta={})
+    node: Any = SimpleNamespace(target=Name("repeat_interleave.self_int"), meta={})
     call = Call(node, "bernoulli.default", "layers.0, model.py:12")
     node.target = Name("bernoulli.default")
     with pytest.raises(DataError) as caught:
@@ -166,7 +166,7 @@ def test_arguments_go_by_place_before_the_slash_and_by_name_behind_it() -> None:
     def function(call: Any, x: Any, /, max: Any = None, min: Any = None) -> Any:
         return x, min, max
 
-    node = SimpleNamespace(target=Name("clamp.default"))
+    node: Any = SimpleNamespace(target=Name("clamp.default"))
     call = Call(node, "clamp.default", "")
     assert called(call, function, (5, 1), {"max": 3}) == (5, 1, 3)
     assert called(call, function, (5,), {}) == (5, None, None)

@@ -10,7 +10,8 @@ from compiler.core.errors import DataError
 from compiler.imported.torch.call import Call
 from compiler.imported.torch.picking import index_put, isin, searchsorted
 
-CALL = Call(None, "index_put.default", "model.py:3")
+NODE: Any = None
+CALL = Call(NODE, "index_put.default", "model.py:3")
 CUBE = np.arange(24.0, dtype=np.float32).reshape(3, 4, 2)
 ROWS, COLUMNS = np.array([True, False, True]), np.array([False, True, True, False])
 BOTH = np.outer(ROWS, COLUMNS)

@@ -10,7 +10,8 @@ from compiler import Tensor
 from compiler.imported.torch import normalisations as aten
 from compiler.imported.torch.call import Call
 
-CALL = Call(None, "native_layer_norm.default", "model.py:3")
+NODE: Any = None
+CALL = Call(NODE, "native_layer_norm.default", "model.py:3")
 DATA = np.random.default_rng(5).standard_normal((3, 4, 5))
 ROWS: dict[str, Callable[[Tensor], Any]] = {
     "layer": lambda x: aten.native_layer_norm(CALL, x, (4, 5), None, None, 1e-5),
