@@ -5,6 +5,11 @@ from collections.abc import Callable
 from compiler.tensor import Tensor
 
 
+def alike(names: str) -> dict[str, str]:
+    """Operators, separated by spaces, with the methods of the same names."""
+    return {name: name for name in names.split()}
+
+
 def call_method(name: str, x: Tensor, *operands: object) -> Tensor:
     """The result of a method of a tensor."""
     result: Tensor = getattr(x, name)(*operands)

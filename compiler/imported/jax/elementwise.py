@@ -8,22 +8,18 @@ from compiler.core.dtypes import DType
 from compiler.imported.call import Results
 from compiler.imported.jax.call import Call, primitive
 from compiler.imported.jax.element_types import dtype_of
-from compiler.imported.methods import call_method
+from compiler.imported.methods import alike, call_method
 from compiler.tensor import Tensor
 
-METHODS = {
-    "abs": "abs", "neg": "neg", "sqrt": "sqrt", "rsqrt": "rsqrt", "exp": "exp", "exp2": "exp2",
-    "log": "log", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan",
-    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
-    "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erf": "erf",
-    "erfc": "erfc", "erf_inv": "erfinv", "lgamma": "lgamma",
-    "cbrt": "cbrt", "square": "square", "sign": "sign", "floor": "floor", "ceil": "ceil",
-    "logistic": "sigmoid", "is_finite": "isfinite", "not": "bitwise_not",
-    "add": "add", "add_any": "add", "sub": "sub", "mul": "mul", "rem": "fmod", "atan2": "atan2",
-    "max": "maximum", "min": "minimum", "eq": "eq", "ne": "ne", "lt": "lt", "le": "le",
-    "gt": "gt", "ge": "ge", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-    "shift_left": "lshift", "nextafter": "nextafter", "population_count": "popcount",
-    "real": "clone", "conj": "clone",
+METHODS = alike(
+    "abs neg sqrt rsqrt exp exp2 log log1p expm1 sin cos tan asin acos atan sinh cosh tanh "
+    "asinh acosh atanh erf erfc lgamma cbrt square sign floor ceil add sub mul atan2 eq ne lt "
+    "le gt ge nextafter"
+) | {
+    "erf_inv": "erfinv", "logistic": "sigmoid", "is_finite": "isfinite", "not": "bitwise_not",
+    "add_any": "add", "rem": "fmod", "max": "maximum", "min": "minimum", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor", "shift_left": "lshift",
+    "population_count": "popcount", "real": "clone", "conj": "clone",
 }  # fmt: skip
 """Primitives that are a method of tensors."""
 UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}

@@ -6,34 +6,29 @@ from typing import Any
 from compiler.core import dtypes
 from compiler.core.dtypes import DType
 from compiler.imported.call import Number, Results
-from compiler.imported.methods import call_method
+from compiler.imported.methods import alike, call_method
 from compiler.imported.torch.call import Call, as_tensor, operator
 from compiler.imported.torch.element_types import dtype_of
 from compiler.tensor import Tensor
 
-METHODS = {
-    "abs": "abs", "neg": "neg", "sign": "sign", "sgn": "sign", "square": "square",
-    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "logical_not": "logical_not",
-    "bitwise_not": "bitwise_not", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
-    "signbit": "signbit", "positive": "clone", "relu": "relu", "relu6": "relu6", "silu": "silu",
-    "mish": "mish",
+METHODS = alike(
+    "abs neg sign square floor ceil trunc logical_not bitwise_not isnan isinf isfinite signbit "
+    "relu relu6 silu mish"
+) | {
+    "sgn": "sign", "positive": "clone",
 }  # fmt: skip
 """Operators that are a method of tensors, in the tensor's own type."""
-FLOATING = {
-    "sqrt": "sqrt", "rsqrt": "rsqrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log",
-    "log2": "log2", "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
-    "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
-    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "tanh": "tanh", "sigmoid": "sigmoid",
-    "erf": "erf", "reciprocal": "reciprocal",
-}  # fmt: skip
+FLOATING = alike(
+    "sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh asinh "
+    "acosh atanh tanh sigmoid erf reciprocal"
+)
 """Operators that return floats: integers are converted before."""
-BINARY = {
-    "mul": "mul", "maximum": "maximum", "minimum": "minimum", "fmax": "fmax", "fmin": "fmin",
-    "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor",
-    "atan2": "atan2", "copysign": "copysign", "hypot": "hypot", "logaddexp": "logaddexp",
-    "remainder": "mod", "fmod": "fmod", "floor_divide": "floordiv",
-    "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
-    "__lshift__": "lshift", "__rshift__": "rshift",
+BINARY = alike(
+    "mul maximum minimum fmax fmin bitwise_and bitwise_or bitwise_xor atan2 copysign hypot "
+    "logaddexp fmod"
+) | {
+    "remainder": "mod", "floor_divide": "floordiv", "bitwise_left_shift": "lshift",
+    "bitwise_right_shift": "rshift", "__lshift__": "lshift", "__rshift__": "rshift",
 }  # fmt: skip
 """Operators with two operands, both in the type of the result."""
 COMPARED = ("eq", "ne", "lt", "le", "gt", "ge")

@@ -5,7 +5,7 @@ from typing import Any
 
 from compiler.imported.call import Results
 from compiler.imported.steps import State, in_steps, laid_out, stacked
-from compiler.imported.torch.call import Call, operator
+from compiler.imported.torch.call import Call, base_of, operator
 from compiler.tensor import Tensor
 
 
@@ -17,32 +17,37 @@ def recurrent(
     """All layers: every hidden state of the last one, and the last state of each layer."""
     if train and dropout and layers > 1:
         raise call.refused("it is in training mode with dropout", dropout, "inference")
-    kind = call.name.partition(".")[0]
-    initial: State = tuple(hx) if kind == "lstm" else (hx,)
-    is_single = x.ndim == 2  # a sequence without a batch
-    if is_single:
-        x, initial = x.unsqueeze(1), tuple(each.unsqueeze(1) for each in initial)
-    elif batch_first:
-        x = x.swapaxes(0, 1)
-    directions = 2 if bidirectional else 1
-    count, ends = 4 if has_biases else 2, []
-    if len(weights) != layers * directions * count:
+    count, directions = 4 if has_biases else 2, 2 if bidirectional else 1
+    cells = [weights[n : n + count] for n in range(0, len(weights), count)]
+    if len(cells) != layers * directions or len(weights) % count:
         raise call.refused("its states are projected", f"{len(weights)} weights",
                            f"{layers * directions * count}: no proj_size")  # fmt: skip
-    for layer in range(layers):
+    kind = base_of(call.name)
+    initial: State = tuple(hx) if kind == "lstm" else (hx,)
+    if x.ndim == 2:  # a sequence without a batch
+        initial = tuple(each.unsqueeze(1) for each in initial)
+        rows, lasts = _stacked_layers(kind, x.unsqueeze(1), initial, cells, directions)
+        return rows.squeeze(1), *(each.squeeze(1) for each in lasts)
+    x = x.swapaxes(0, 1) if batch_first else x
+    rows, lasts = _stacked_layers(kind, x, initial, cells, directions)
+    return rows.swapaxes(0, 1) if batch_first else rows, *lasts
+
+
+def _stacked_layers(
+    kind: str, x: Tensor, initial: State, cells: Sequence[Sequence[Tensor]], directions: int
+) -> tuple[Tensor, list[Tensor]]:
+    """Every hidden state of the last layer, and the last states of all cells: a cell for each
+    direction of each layer."""
+    ends = []
+    for first in range(0, len(cells), directions):
         rows = []
-        for direction in range(directions):
-            place = layer * directions + direction
-            of_direction = weights[place * count : (place + 1) * count]
+        for place in range(first, first + directions):
             state = tuple(each[place] for each in initial)
-            row, last = _layer(kind, x, state, of_direction, direction == 1)
+            row, last = _layer(kind, x, state, cells[place], place > first)
             rows.append(row)
             ends.append(last)
         x = rows[0] if directions == 1 else rows[0].cat(rows[1], dim=-1)
-    lasts = [stacked([end[place] for end in ends]) for place in range(len(initial))]
-    if is_single:
-        return x.squeeze(1), *(each.squeeze(1) for each in lasts)
-    return x.swapaxes(0, 1) if batch_first else x, *lasts
+    return x, [stacked([end[place] for end in ends]) for place in range(len(initial))]
 
 
 def _layer(

@@ -187,7 +187,7 @@ def test_several_results() -> None:
     "name", ["hardtanh", "relu6", "hardsigmoid", "hardswish", "hardshrink", "softshrink"]
 )
 def test_derivatives_at_kinks(name: str) -> None:
-    """And the value of NaN, which is NaN."""
+    """And NaN stays NaN."""
 
     class Kinked(nn.Module):  # type: ignore[misc, name-defined]
         def forward(self, x: Any) -> Any:
