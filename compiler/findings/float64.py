@@ -85,7 +85,7 @@ def _met(other: TensorNode, here: Origin) -> str:
 
 
 def _instead(widening: Widening) -> str:
-    """How to write the line so that it stays float32."""
+    """The line, written so that it stays float32."""
     other = widening.other
     if isinstance(other, Const):
         made = other.origin

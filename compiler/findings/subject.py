@@ -70,7 +70,7 @@ class Subject:
 
     @property
     def how(self) -> str:
-        """How the times are known."""
+        """The source of the times."""
         return "measured" if self.is_measured else "estimated"
 
     @cached_property

@@ -1,4 +1,4 @@
-"""unfused: what fusion was refused for, and what it would bring.
+"""unfused: fusions that were refused, and what they would bring.
 
 Told of values that pass through memory from one kernel to the next where one kernel would be worth
 it by the cost model (`schedule/analysis/opportunities.py`), and where the program has a say: a

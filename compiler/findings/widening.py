@@ -1,4 +1,4 @@
-"""Where a float32 program becomes float64 without being asked to: `rand(3) + zeros(3)`.
+"""Lines that make a float32 program float64 without being asked to: `rand(3) + zeros(3)`.
 
 NumPy's rule: the wider type wins, and so do a 64-bit integer and a NumPy number of float64 (a
 Python number does not). What follows is computed in float64 too, in twice the memory, so the
@@ -82,7 +82,7 @@ def _other(cast: TensorNode, readers: dict[TensorNode, list[TensorNode]]) -> Ten
 
 
 def _made(node: TensorNode, here: Origin | None) -> TensorNode:
-    """Where an operand comes from that is only moved, or converted here, on its way."""
+    """The node that an operand comes from, before movement and conversions on this line."""
     while isinstance(node, _MOVED) or (isinstance(node, nodes.Cast) and node.origin == here):
         node = node.sources[0]
     return node

@@ -3,7 +3,7 @@
 In order: each imports only what stands before it.
 
     bits.py         constants as bits: 0.0 and -0.0 differ, a NaN equals itself, with its payload
-    devices.py      where tensors are: the names of devices; operands have to be on the same one
+    devices.py      the devices of tensors, by name; operands have to be on the same one
     extent.py       an extent known only at run time, and sums and products of such extents
     extents.py      which axes have a dynamic extent, and how operations propagate it
     nodes.py        the kinds of nodes of the tensor graph

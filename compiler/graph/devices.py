@@ -1,4 +1,4 @@
-"""Where tensors are: the names of devices. The operands of a node have to be on the same devices.
+"""The devices of tensors, by name. The operands of a node have to be on the same devices.
 
     devices = ()                 on no device: constants, and files, which any device reads
             | (name,)            on one device

@@ -66,7 +66,7 @@ class TensorNode(Node):
     known: Any = field(init=False)
     """A cache of `tensors/readers.py` about the node's users; not part of its identity."""
     made: Any = field(init=False)
-    """How a value in memory was computed (`tensors/history.py`); not part of its identity."""
+    """The computation of a value in memory (`tensors/history.py`); not part of its identity."""
     _extents = rules.refused
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 In order: each imports only what stands before it.
 
     cache.py          machine code and tuning results cached on disk
-    level.py          how much LLVM does to a kernel
+    level.py          the level of optimisation for a kernel
     unlocked.py       LLVM's two long calls without the GIL, so that threads compile in parallel
     jit.py            machine code from LLVM IR text
     answer.py         runs one LLVM request and exits

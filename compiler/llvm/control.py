@@ -23,7 +23,7 @@ class _Loop:
     """For each accumulator: index of its phi line, its name, and its value on entry."""
     head: int = 0
     unroll: int = 0
-    """How often the loop is to be unrolled; 0 leaves it to LLVM."""
+    """The factor by which the loop is unrolled; 0 leaves it to LLVM."""
     is_explicit: bool = False
     """True if there are vectors inside: then LLVM need not look for any."""
     is_certain: bool = False
@@ -51,7 +51,7 @@ class Control:
         """For each register the instruction that its value comes from."""
         self.accumulators: list[int] = []
         self.unroll = 0
-        """How often the next loop is to be unrolled; 0 leaves it to LLVM."""
+        """The factor by which the next loop is unrolled; 0 leaves it to LLVM."""
         self._loops: list[_Loop] = []
         self._branches: list[_Branch] = []
         self.constants: dict[int, int] = {}

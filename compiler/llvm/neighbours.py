@@ -22,8 +22,8 @@ WIDEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """Where a plain load is: lane `number` of `count` in a row, which are read where the register
-    `first` is wanted; that is its lane `begin`."""
+    """The place of a plain load: lane `number` of `count` in a row. They are read where the
+    register `first` is wanted; that is its lane `begin`."""
 
     first: int
     number: int

@@ -247,9 +247,9 @@ PLAIN = Choices()
 
 def chosen(rows: Iterable[Row]) -> Choices:
     """The choices in `rows`; refused ones become `refused`."""
-    found = tuple(rows)
-    refused = tuple(dict.fromkeys(row for row in found if isinstance(row, Refused)))
-    return Choices(tuple(row for row in found if not isinstance(row, Refused)), refused)
+    every = tuple(rows)
+    refused = tuple(dict.fromkeys(row for row in every if isinstance(row, Refused)))
+    return Choices(tuple(row for row in every if not isinstance(row, Refused)), refused)
 
 
 def word(choice: Choice) -> str:
@@ -292,20 +292,20 @@ def _described(choice: Choice) -> str:
     return f"{show(choice):<28} # {choice.because}" if choice.because else show(choice)
 
 
-def parse(given: "str | Choices | Iterable[Choice]") -> Choices:
+def parse(description: "str | Choices | Iterable[Choice]") -> Choices:
     """Choices parsed from their text, or collected from an iterable of choices."""
-    if isinstance(given, Choices):
-        return given
-    if not isinstance(given, str):
-        is_known = isinstance(given, Iterable)
-        made = tuple(given) if is_known else ()
-        if not is_known or not all(isinstance(each, KINDS) for each in made):
-            what, got = "these are no choices about loops", repr(given)
+    if isinstance(description, Choices):
+        return description
+    if not isinstance(description, str):
+        is_known = isinstance(description, Iterable)
+        choices = tuple(description) if is_known else ()
+        if not is_known or not all(isinstance(each, KINDS) for each in choices):
+            what, got = "these are no choices about loops", repr(description)
             raise ScheduleError("choices", what, got=got, expected="a text, or choices")
-        return Choices(made)
-    if given.strip() == str(PLAIN):
+        return Choices(choices)
+    if description.strip() == str(PLAIN):
         return PLAIN
-    return Choices(tuple(choice for line in given.splitlines() for choice in _line(line)))
+    return Choices(tuple(choice for line in description.splitlines() for choice in _line(line)))
 
 
 def _line(line: str) -> Iterator[Choice]:
@@ -320,9 +320,9 @@ def _parsed(words: list[str]) -> Choice:
     """One choice from the words of its text."""
     kind = next((k for k in KINDS if word_of(k) == words[0]), None)
     if kind is None:
-        known = ", ".join(map(word_of, KINDS))
+        expected_kinds = ", ".join(map(word_of, KINDS))
         raise ScheduleError(
-            "choices", "no such choice", got=words[0], expected=known,
+            "choices", "no such choice", got=words[0], expected=expected_kinds,
             hint=renamed(words[0]),
         )  # fmt: skip
     if kind is Reorder:
@@ -330,11 +330,11 @@ def _parsed(words: list[str]) -> Choice:
     names = _written(kind)
     got, expected = " ".join(words), " ".join([words[0], *names])
     along = READ.fullmatch(words[1]) if kind is Pack and words[1:] else None
-    given = {} if along is None else {"along": along[2]}
+    selection = {} if along is None else {"along": along[2]}
     shown = words[1:] if along is None else [along[1], *words[2:]]
     values = [int(w) if w.isdigit() else w for w in shown]
     try:
-        made: Choice = kind(*values, **given)  # type: ignore[arg-type]
+        choice: Choice = kind(*values, **selection)  # type: ignore[arg-type]
     except TypeError as error:
         what = "a choice with too few or too many values"
         raise ScheduleError("choices", what, got=got, expected=expected) from error
@@ -342,4 +342,4 @@ def _parsed(words: list[str]) -> Choice:
         if isinstance(value, int) != (name in WHOLE):
             kinds = "a whole number" if name in WHOLE else "a word"
             raise ScheduleError("choices", f"{name} has to be {kinds}", got=got, expected=expected)
-    return made
+    return choice

@@ -309,7 +309,7 @@ def _trips_inside(block: LoopBlock) -> int:
 
 def _strides(
     node: ScalarNode,
-    known: dict[ScalarNode, dict[Range, int | None]],
+    strides: dict[ScalarNode, dict[Range, int | None]],
     needs: Mapping[ScalarNode, frozenset[Range]],
 ) -> dict[Range, int | None]:
     """The stride of an index along each range, in elements; None where it varies."""
@@ -317,20 +317,20 @@ def _strides(
         case Range():
             return {node: 1}
         case Cast():
-            return known[node.sources[0]]
+            return strides[node.sources[0]]
         case Alu(op="add" | "sub", sources=(a, b)):
             sign = 1 if node.op == "add" else -1
-            return _sum(known[a], known[b], sign)
+            return _sum(strides[a], strides[b], sign)
         case Alu(op="mul", sources=(a, b)) if isinstance(a, Const) or isinstance(b, Const):
             factor, moving = (a, b) if isinstance(a, Const) else (b, a)
             assert isinstance(factor, Const)
             times = int(factor.value) if not factor.dtype.is_float else None
             return {
                 r: s * times if s is not None and times is not None else None
-                for r, s in known[moving].items()
+                for r, s in strides[moving].items()
             }
         case Alu(op="min" | "max", sources=(a, b)) if isinstance(a, Const) or isinstance(b, Const):
-            return known[b] if isinstance(a, Const) else known[a]
+            return strides[b] if isinstance(a, Const) else strides[a]
         case _:
             return dict.fromkeys(needs[node])
 

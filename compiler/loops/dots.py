@@ -58,6 +58,6 @@ def converted_in_words(body: Body) -> set[ScalarNode]:
     """The conversions that dot-product instructions include."""
     order: list[ScalarNode] = toposort([body])
     folded = [node.sources[0] for node in order if dot_range(node) is not None]
-    found = {s for value in folded for s in value.sources}
-    readers = users(order) if found else {}
-    return {node for node in found if all(reader in folded for reader in readers[node])}
+    factors = {s for value in folded for s in value.sources}
+    readers = users(order) if factors else {}
+    return {node for node in factors if all(reader in folded for reader in readers[node])}

@@ -125,8 +125,8 @@ def _check_in_place(store: graph.Store) -> None:
 
 def is_statement(node: effects.Custom) -> bool:
     """True if a custom function works on whole buffers."""
-    found = functions.find(node.name)
-    return found is not None and found.kind == "kernel"
+    function = functions.find(node.name)
+    return function is not None and function.kind == "kernel"
 
 
 def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> nodes.Custom:
@@ -136,9 +136,9 @@ def _statement(walk: "_Walk", written: graph.Param, node: effects.Custom) -> nod
     for source in node.sources:
         assert isinstance(source, graph.Param)
         read.append(nodes.Argument((), source.slot, source.dtype, source.size, False))
-    made = nodes.Custom((target, *read), node.name, None)
-    walk.note(made, node)
-    return made
+    custom = nodes.Custom((target, *read), node.name, None)
+    walk.note(custom, node)
+    return custom
 
 
 def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list[nodes.Update]:
@@ -156,9 +156,9 @@ def _updates(walk: "_Walk", written: graph.Param, node: effects.Scatter) -> list
     where = linear(tuple(map(clamp, found, base.shape)), base.shape)
     ranges = tuple(i for i in indices if isinstance(i, nodes.Range))
     change = walk.value((changes, indices, None))
-    made = nodes.Update((target, where, change, predicate, *ranges), node.op)
-    walk.note(made, node)
-    return [made]
+    update = nodes.Update((target, where, change, predicate, *ranges), node.op)
+    walk.note(update, node)
+    return [update]
 
 
 @dataclass(slots=True)
@@ -199,11 +199,11 @@ class _Walk:
     def _range(
         self, extent: int | Extent, role: nodes.Role, node: TensorNode, unroll: int
     ) -> nodes.Range:
-        made = nodes.Range((bound(extent),), self.ranges, role, unroll)
+        loop = nodes.Range((bound(extent),), self.ranges, role, unroll)
         self.ranges += 1
-        for each in (made, *made.sources):
+        for each in (loop, *loop.sources):
             self.provenance.add(each, frozenset((node,)))
-        return made
+        return loop
 
     def value(self, root: Key) -> ScalarNode:
         """The scalar of `root`."""

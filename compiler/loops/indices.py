@@ -19,18 +19,18 @@ def bound(extent: int | Extent) -> ScalarNode:
         return index_const(extent)
     if not extent.terms:
         return DefineVar((), extent.name, extent.low, extent.high)
-    made: ScalarNode | None = None
+    result: ScalarNode | None = None
     for variables, factor in sorted(extent.terms, key=lambda each: each[1] < 0):
         part: ScalarNode = index_const(1)
         numbers: tuple[Number, ...] = (*variables, abs(factor))
         for number in numbers:
             part = _multiplied(part, bound(number))
-        if made is None and factor > 0:
-            made = part
+        if result is None and factor > 0:
+            result = part
             continue
-        made = alu("sub" if factor < 0 else "add", made or index_const(0), part)
-    assert made is not None
-    return made
+        result = alu("sub" if factor < 0 else "add", result or index_const(0), part)
+    assert result is not None
+    return result
 
 
 def _multiplied(first: ScalarNode, second: ScalarNode) -> ScalarNode:
@@ -163,8 +163,8 @@ def _rest(value: ScalarNode, by: Number) -> ScalarNode:
 
 def _divisor(number: Number) -> ScalarNode:
     """The number to divide by; 1 where an axis is empty, and nothing is computed."""
-    made = bound(number)
-    return made if lowest(number) > 0 else alu("max", made, index_const(1))
+    divisor = bound(number)
+    return divisor if lowest(number) > 0 else alu("max", divisor, index_const(1))
 
 
 def _inside(value: ScalarNode, extent: Number) -> ScalarNode:

@@ -162,8 +162,8 @@ class _Run:
 
     def call(self, node: Custom) -> None:
         """Call a custom function on its arguments."""
-        given = [a for a in node.sources if isinstance(a, Argument)]
-        _instance(node).run(*(self.arguments[argument.slot] for argument in given))
+        arguments = [a for a in node.sources if isinstance(a, Argument)]
+        _instance(node).run(*(self.arguments[argument.slot] for argument in arguments))
 
     def _in_blocks(self, ranges: Sequence[Range]) -> Iterator[None]:
         """Open every combination of blocks of `ranges`, one after the other."""
@@ -306,10 +306,10 @@ class _Run:
 
 def _instance(node: Custom) -> functions.Instance:
     """The custom function that a node calls."""
-    found = functions.find(node.name)
-    if found is None:
+    function = functions.find(node.name)
+    if function is None:
         raise InternalError("loops interpreter", f"no function is registered as {node.name}")
-    return found
+    return function
 
 
 def _given(node: DefineVar, variables: Mapping[str, int]) -> int:
@@ -369,9 +369,9 @@ def _elements(needs: Mapping[ScalarNode, frozenset[Range]], blocks: dict[Range, 
     """The elements of all values and memories together; effects count what they write."""
     total = 0
     for node, ranges in needs.items():
-        own = node.ranges if isinstance(node, Store | Update) else ()
+        nest = node.ranges if isinstance(node, Store | Update) else ()
         size = node.size if isinstance(node, Local) else 1
-        total += size * math.prod(blocks[r] for r in ranges | set(own))
+        total += size * math.prod(blocks[r] for r in ranges | set(nest))
     return total
 
 

@@ -204,11 +204,11 @@ class _Placement:
 
 def _loading(body: Body) -> set[ScalarNode]:
     """The values that are loaded or computed from loaded ones."""
-    found: set[ScalarNode] = set()
+    loading: set[ScalarNode] = set()
     for node in toposort([body]):
-        if isinstance(node, nodes.Load) or any(source in found for source in node.sources):
-            found.add(node)
-    return found
+        if isinstance(node, nodes.Load) or any(source in loading for source in node.sources):
+            loading.add(node)
+    return loading
 
 
 def _may_be_skipped(each: nodes.Range | None) -> bool:

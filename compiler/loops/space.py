@@ -46,11 +46,11 @@ def iteration_space(
     axes = tuple(_axis(tiles, masks) for tiles in groups)
     tiles = tuple(tuple(_trips(part) for part in parts) for parts in groups)
     masked = tuple(n for n, parts in enumerate(groups) if frozenset(parts) in masks)
-    found = _found_by_llvm(order, groups, work or count(body), model)
-    space = IterationSpace(axes, _mapping(groups, found), tiles, masked)
-    hints = (*_hints(groups), *(VectorizeHint(n, width) for n, width in found.items()))
+    widths = _found_by_llvm(order, groups, work or count(body), model)
+    space = IterationSpace(axes, _mapping(groups, widths), tiles, masked)
+    hints = (*_hints(groups), *(VectorizeHint(n, width) for n, width in widths.items()))
     folded = tuple(n for n, axis in enumerate(axes) if axis.role == "reduction")
-    is_tree = any(n in found or _is_wide(groups[n]) for n in folded)
+    is_tree = any(n in widths or _is_wide(groups[n]) for n in folded)
     tasks = max((part.tasks for parts in groups for part in parts), default=0)
     context = ScheduleContext(global_dims=(max(tasks, 1), 1, 1), device=device)
     plan = ReductionPlan(folded, "tree" if is_tree else "none")
@@ -108,14 +108,14 @@ def _found_by_llvm(
     return {n: width for n, width in widths.items() if width > 1}
 
 
-def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:
+def _mapping(groups: list[Tiles], widths: dict[int, int]) -> Mapping:
     """The level where each part of each axis runs."""
     block: list[int] = []
     vec: list[int] = []
     serial: list[int] = []
     for number, parts in enumerate(groups):
         for part in parts:
-            is_lanes = part.level == "vector" or (number in found and part is parts[-1])
+            is_lanes = part.level == "vector" or (number in widths and part is parts[-1])
             level = block if part.level == "core" else vec if is_lanes else serial
             level.append(number)
     return Mapping(block=tuple(block), vec=tuple(vec), serial=tuple(serial))
@@ -123,14 +123,14 @@ def _mapping(groups: list[Tiles], found: dict[int, int]) -> Mapping:
 
 def _hints(groups: list[Tiles]) -> list[LoopHint]:
     """The hints of ranges; a single iteration has none."""
-    made: list[LoopHint] = []
+    hints: list[LoopHint] = []
     for number, parts in enumerate(groups):
         for part in parts:
             if part.extent > 1 and part.level == "vector":
-                made.append(VectorizeHint(number, part.extent))
+                hints.append(VectorizeHint(number, part.extent))
             elif part.extent > 1 and part.level == "unroll":
-                made.append(UnrollHint(number, part.extent))
-    return made
+                hints.append(UnrollHint(number, part.extent))
+    return hints
 
 
 def _is_wide(parts: Tiles) -> bool:

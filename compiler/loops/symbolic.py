@@ -108,15 +108,15 @@ def at_greatest(node: ScalarNode) -> int | None:
 
 def conditions(predicate: ScalarNode | None) -> list[ScalarNode]:
     """The conditions whose conjunction a predicate is, in order."""
-    found: list[ScalarNode] = []
+    comparisons: list[ScalarNode] = []
     stack = [] if predicate is None else [predicate]
     while stack:
         match stack.pop():
             case Alu(op="and", sources=(first, second)):
                 stack += (second, first)
             case condition:
-                found.append(condition)
-    return found
+                comparisons.append(condition)
+    return comparisons
 
 
 def limits(predicate: ScalarNode | None) -> list[tuple[Sum, int] | None]:

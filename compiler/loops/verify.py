@@ -142,14 +142,14 @@ def _types(node: ScalarNode) -> None:
 
 def _custom(node: Custom) -> None:
     """Invariant 10, except the place of the node."""
-    found = functions.find(node.name)
-    if found is None:
+    function = functions.find(node.name)
+    if function is None:
         broken(node, 10, "no such function", node.name, "one that is registered")
-    is_inline = found.kind == "inline"
-    if is_inline != (node.result is not None) or found.kind == "host":
-        broken(node, 10, "a function in the wrong place", found.kind, "a value if inline")
-    declared = [operand.dtype for operand in found.operands]
-    result = found.result.dtype
+    is_inline = function.kind == "inline"
+    if is_inline != (node.result is not None) or function.kind == "host":
+        broken(node, 10, "a function in the wrong place", function.kind, "a value if inline")
+    declared = [operand.dtype for operand in function.operands]
+    result = function.result.dtype
     expected = declared if is_inline else [result, *declared]
     got = [source.dtype for source in node.sources]
     if got != expected or node.result not in (None, result):

@@ -65,7 +65,7 @@ class Instance:
 
     @property
     def kind(self) -> FunctionKind:
-        """Where the function runs: on the host, as a kernel, or inline."""
+        """The place where the function runs: on the host, as a kernel, or inline."""
         return self.function.kind
 
     def evaluate(self, *arrays: Array) -> Array:

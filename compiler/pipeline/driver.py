@@ -38,9 +38,9 @@ class Unit:
 
     options: Options
     name: str = ""
-    """That of the kernel, where it is one."""
+    """The name of the kernel, where it is one."""
     prefix: str = ""
-    """How the entities of its nodes begin, e.g. "graph:"."""
+    """The beginning of the entities of its nodes, e.g. "graph:"."""
     provenance: Provenance[Any] = field(default_factory=Provenance)
     choices: Choices | None = None
     records: list[PassRecord] = field(default_factory=list)

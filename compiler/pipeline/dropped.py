@@ -28,7 +28,7 @@ not measured."""
 
 
 class Count:
-    """How many choices were left out since the caches were cleared."""
+    """The number of choices left out since the caches were cleared."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,7 +83,7 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 def _explained(choices: Choices, error: Exception) -> Exception:
-    """Where a user's choices, each legal, break an invariant together, that is their error."""
+    """The error of a user whose choices, each legal, break an invariant together."""
     if not isinstance(error, InternalError):
         return error
     why = f"these do not go together: {error.problem} ({error.got})"

@@ -191,7 +191,7 @@ def _key(body: Sink, options: Options) -> Looped:
 
 
 def estimated(body: Sink, options: Options, resident: int = 0, is_tried: bool = False) -> Estimated:
-    """How long a kernel of this body takes with the loops that are chosen for it.
+    """The time of a kernel of this body with the loops that are chosen for it.
 
     `resident` are the bytes of the whole program, which runs again and again. What is only tried
     is neither recorded nor, unless it is kept, verified: most of it is dropped.

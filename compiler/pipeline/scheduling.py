@@ -55,7 +55,7 @@ class ProgramUnit(driver.Unit):
 
     @property
     def estimate(self) -> Estimate:
-        """How long a kernel body takes with the loops that these options choose for it."""
+        """The time of a kernel body with the loops that these options choose for it."""
         held = {n for n in toposort([self.separated.root]) if isinstance(n, Buffer)}
         resident = sum(node.nbytes for node in held.union(self.parts.realized))
         return partial(estimated, options=self.options, resident=resident)

@@ -19,10 +19,10 @@ _by_body: "WeakKeyDictionary[Sink, Slots]" = WeakKeyDictionary()
 
 def slots_of(body: Sink) -> Slots:
     """The Params that a kernel body reads, and those it writes, by slot."""
-    known = _by_body.get(body)
-    if known is None:
-        known = _by_body[body] = _slots(body)
-    return known
+    slots = _by_body.get(body)
+    if slots is None:
+        slots = _by_body[body] = _slots(body)
+    return slots
 
 
 def _slots(body: Sink) -> Slots:

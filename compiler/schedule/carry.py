@@ -189,9 +189,9 @@ def _affine(node: TensorNode) -> tuple[int, int, int] | None:
             return int(node.value), 0, 0
         case Cast() | Elementwise():
             parts = [_affine(_scalar(source)) for source in node.sources]
-            made = _combined(node, [part for part in parts if part is not None])
-            is_whole = made is not None and None not in parts
-            return made if is_whole and made and _is_exact(node, made) else None
+            whole = _combined(node, [part for part in parts if part is not None])
+            is_known = whole is not None and None not in parts
+            return whole if is_known and whole and _is_exact(node, whole) else None
     return None
 
 

@@ -176,13 +176,13 @@ class _Judged:
         found = (c for c in candidates(inside, is_moved) if c not in self.asked)
         for each in itertools.islice(found, TRIED):
             held = ChainMap({each: None}, self.realized)
-            own = self.estimate(body_of(each, held), is_tried=True).ns
-            if own >= bound:
+            alone = self.estimate(body_of(each, held), is_tried=True).ns
+            if alone >= bound:
                 continue  # whatever time its consumer takes
             reader = self.estimate(body_of(root, held), is_tried=True).ns
-            apart[each] = own, reader
-            bound = min(bound, own + reader)
-            if whole.ns > CLEAR * (own + reader):
+            apart[each] = alone, reader
+            bound = min(bound, alone + reader)
+            if whole.ns > CLEAR * (alone + reader):
                 break
         best = min(apart, key=lambda each: sum(apart[each]), default=None)
         if best is None or whole.ns <= GAIN * sum(apart[best]):
@@ -214,15 +214,15 @@ def candidates(order: Sequence[TensorNode], is_moved: bool) -> list[TensorNode]:
     root on: for equal times, operations on the result of a reduction then stay in its kernel, in
     registers. If `is_moved`, values after movement follow: good tiles pack their elements anyway.
     """
-    found: set[TensorNode] = set()
+    reached: set[TensorNode] = set()
     ends = _Ends(order)
     for node in order:
         if isinstance(node, Reduce):
-            found |= {node, ends.of(node)}
+            reached |= {node, ends.of(node)}
         if not isinstance(node, (*MOVEMENT, Fuse)):
-            found.update(each for source in node.sources for each in _places(source))
-    found.update(_places(order[-1]))
-    inside = [node for node in reversed(order[:-1]) if node in found and node.size]
+            reached.update(each for source in node.sources for each in _places(source))
+    reached.update(_places(order[-1]))
+    inside = [node for node in reversed(order[:-1]) if node in reached and node.size]
     moved = [node for node in inside if isinstance(node, MOVEMENT)]
     computed = [node for node in inside if not isinstance(node, MOVEMENT)]
     return [*computed, *moved] if is_moved else computed

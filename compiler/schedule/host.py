@@ -52,9 +52,9 @@ class Host:
         """Signal an event, or check that one was signalled; record the operation."""
         if operation.kind == "event" and operation.event is not None:
             if operation.is_wait and operation.event not in self.signalled:
-                known = ", ".join(map(str, sorted(self.signalled))) or "none"
+                signals = ", ".join(map(str, sorted(self.signalled))) or "none"
                 what = f"{operation.name} waits for event {operation.event}, which nobody signalled"
-                raise ScheduleError("synchronize", what, got=known, expected=str(operation.event))
+                raise ScheduleError("synchronize", what, got=signals, expected=str(operation.event))
             if not operation.is_wait:
                 self.signalled.add(operation.event)
         self.synchronized.append(operation)
@@ -63,9 +63,9 @@ class Host:
         """Call the function registered as `name`."""
         function = self.functions.get(name) or registered(name)
         if function is None:
-            known = ", ".join(sorted(self.functions)) or "none"
+            names = ", ".join(sorted(self.functions)) or "none"
             what = f"custom call {name}: no function of this name is registered"
-            raise ScheduleError("schedule", what, got=name, expected=known)
+            raise ScheduleError("schedule", what, got=name, expected=names)
         try:
             function(*arrays, **counters)
         except CompileError:

@@ -63,11 +63,11 @@ def _readers(
     value: TensorNode, target: TensorNode, in_memory: Collection[TensorNode]
 ) -> set[TensorNode]:
     """The target, and the values computed from it in the kernel of `value`."""
-    found = {target}
+    readers = {target}
     for node in toposort([value], leaves={target, *in_memory}):
-        if node not in in_memory and any(source in found for source in node.sources):
-            found.add(node)
-    return found
+        if node not in in_memory and any(source in readers for source in node.sources):
+            readers.add(node)
+    return readers
 
 
 def _below(node: TensorNode, chain: Chain) -> Chain | None:

@@ -71,9 +71,9 @@ def _bind(arguments: Sequence[Buffer], held: dict[Buffer, Array]) -> list[Array]
     """The arrays of the arguments; new ones are filled with 1 bits, so that reading them shows."""
     for buffer in arguments:
         if buffer not in held:
-            made = np.empty(buffer.size, buffer.dtype.numpy)
-            made.view(np.uint8)[...] = 0 if buffer.dtype.kind == "bool" else 0xFF
-            held[buffer] = made
+            storage = np.empty(buffer.size, buffer.dtype.numpy)
+            storage.view(np.uint8)[...] = 0 if buffer.dtype.kind == "bool" else 0xFF
+            held[buffer] = storage
     return [held[buffer] for buffer in arguments]
 
 
@@ -152,6 +152,6 @@ def _variable(node: Variable, values: Mapping[str, int]) -> Array:
     """The value of a variable of a body."""
     if node.name not in values:
         what = f"variable {node.name} has no value"
-        known = ", ".join(sorted(values)) or "none"
-        raise ScheduleError("schedule interpreter", what, got=known, expected=node.name)
+        names = ", ".join(sorted(values)) or "none"
+        raise ScheduleError("schedule interpreter", what, got=names, expected=node.name)
     return np.array(values[node.name], np.int64)

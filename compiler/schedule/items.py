@@ -58,8 +58,8 @@ class Kernel:
     def writes(self) -> tuple[Buffer, ...]:
         """The buffers that a Store of the body names, each once."""
         _, written = slots_of(self.body)
-        found = (b for slot, b in enumerate(self.arguments) if slot in written)
-        return tuple(dict.fromkeys(found))
+        written_to = (b for slot, b in enumerate(self.arguments) if slot in written)
+        return tuple(dict.fromkeys(written_to))
 
     @property
     def devices(self) -> tuple[str, ...]:

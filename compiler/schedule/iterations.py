@@ -135,11 +135,11 @@ def _arguments(run: Node) -> list[Buffer]:
 
 def _readers(runs: Sequence[Node]) -> dict[Buffer, list[Node]]:
     """For each buffer the runs of an iteration, inner loops included, that it is an argument of."""
-    found: dict[Buffer, dict[Node, None]] = {}
+    readers: dict[Buffer, dict[Node, None]] = {}
     for run in runs:
         for buffer in _arguments(run):
-            found.setdefault(buffer, {})[run] = None
-    return {buffer: list(runs) for buffer, runs in found.items()}
+            readers.setdefault(buffer, {})[run] = None
+    return {buffer: list(runs) for buffer, runs in readers.items()}
 
 
 def _last(state: Node, ends: Mapping[Node, Node], carry: Node | None) -> Node:

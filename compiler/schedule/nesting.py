@@ -89,10 +89,10 @@ def arrange(waits: Waits) -> tuple[Step, ...]:
 
 def flatten(steps: Iterable[Step]) -> list[int]:
     """The calls of `steps`, each once, in order."""
-    found: list[int] = []
+    calls: list[int] = []
     for step in steps:
-        found.extend(flatten(step.steps) if step.loop else (step.call,))
-    return found
+        calls.extend(flatten(step.steps) if step.loop else (step.call,))
+    return calls
 
 
 def count(steps: Iterable[Step]) -> int:
@@ -119,13 +119,13 @@ def loops_around(
     steps: Iterable[Step], outer: tuple[Loop, ...] = ()
 ) -> dict[int, tuple[Loop, ...]]:
     """For each call the loops around it, outermost first."""
-    found: dict[int, tuple[Loop, ...]] = {}
+    around: dict[int, tuple[Loop, ...]] = {}
     for step in steps:
         if step.loop:
-            found |= loops_around(step.steps, (*outer, step.loop))
+            around |= loops_around(step.steps, (*outer, step.loop))
         else:
-            found[step.call] = outer
-    return found
+            around[step.call] = outer
+    return around
 
 
 def _sorted(count: int, edges: Iterable[tuple[int, int]], name: Name) -> list[int]:
@@ -227,14 +227,14 @@ def _reached(calls: Iterable[int], edges: Edges) -> set[int]:
     following: dict[int, list[int]] = {}
     for a, b in edges:
         following.setdefault(a, []).append(b)
-    found = set(calls)
-    stack = list(found)
+    reached = set(calls)
+    stack = list(reached)
     while stack:
         for other in following.get(stack.pop(), ()):
-            if other not in found:
-                found.add(other)
+            if other not in reached:
+                reached.add(other)
                 stack.append(other)
-    return found
+    return reached
 
 
 def _check_separate(loop: Loop, waits: Waits) -> None:
@@ -257,11 +257,11 @@ def _check_separate(loop: Loop, waits: Waits) -> None:
 
 def _ranges_of(end: Node) -> list[Range]:
     """The ranges an End and the Ends inside it close, innermost first."""
-    found: list[Range] = []
+    ranges: list[Range] = []
     while isinstance(end, End):
-        found[:0] = end.ranges
+        ranges[:0] = end.ranges
         end = end.sources[0]
-    return found
+    return ranges
 
 
 def _check_nesting(loops: Sequence[Loop], ends: Iterable[End], names: Names) -> None:
@@ -280,7 +280,7 @@ def _check_nesting(loops: Sequence[Loop], ends: Iterable[End], names: Names) -> 
 
 def variables_of(call: Callable, names: Names) -> dict[DefineVar, Node]:
     """The variables that a call binds, with their values; a Bind needs a DefineVar."""
-    found: dict[DefineVar, Node] = {}
+    variables: dict[DefineVar, Node] = {}
     for argument in call.sources:
         if not isinstance(argument, Bind):
             continue
@@ -288,7 +288,7 @@ def variables_of(call: Callable, names: Names) -> dict[DefineVar, Node]:
         if not isinstance(variable, DefineVar):
             got = names.describe(variable)
             names.refuse(argument, "it binds no DefineVar", got=got, expected="a DefineVar")
-        if variable.name in {known.name for known in found}:
+        if variable.name in {other.name for other in variables}:
             names.refuse(call, f"it binds {variable.name} twice")
-        found[variable] = value
-    return found
+        variables[variable] = value
+    return variables

@@ -106,5 +106,5 @@ class _Memory:
                 return Buffer((), slot, storage.shape, storage.dtype, f"param{slot}")
             case DefineLocal(number=number):
                 unique, name = -FIRST_LOCAL - number, f"local{number}"
-                made = Buffer((), unique, storage.shape, storage.dtype, name, device)
-                return self.locals.setdefault(storage, made)
+                buffer = Buffer((), unique, storage.shape, storage.dtype, name, device)
+                return self.locals.setdefault(storage, buffer)

@@ -41,8 +41,8 @@ class Ordered:
 
 def order(root: KernelSink) -> tuple[tuple[ScheduleItem, ...], tuple[Dependency, ...]]:
     """Items and dependencies of the calls under `root`; see `ordered`."""
-    made = ordered(root)
-    return made.items, made.dependencies
+    in_order = ordered(root)
+    return in_order.items, in_order.dependencies
 
 
 def ordered(root: KernelSink) -> Ordered:

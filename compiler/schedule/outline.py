@@ -243,8 +243,8 @@ def _read(node: TensorNode, cut: set[TensorNode]) -> list[TensorNode]:
 
 def is_on_host(node: Custom) -> bool:
     """True if `node` is a Python function, which runs between kernels."""
-    found = functions.find(node.name)
-    return found is not None and found.kind == "host"
+    function = functions.find(node.name)
+    return function is not None and function.kind == "host"
 
 
 def _counter(result: Outlined, region: list[TensorNode]) -> tuple[Node, ...]:
@@ -286,21 +286,21 @@ def _copied(result: Outlined, node: TensorNode, device: str) -> Node:
     """The node that holds a copy of `node` on `device`."""
     key = node, device
     if key not in result.copies:
-        made = result.new_buffer(node, device)
-        call = Transfer((made, result.holder(node)), "copy", None)
+        buffer = result.new_buffer(node, device)
+        call = Transfer((buffer, result.holder(node)), "copy", None)
         result.runs.append(call)
-        result.copies[key] = After((made, call))
-        for each in (made, call, result.copies[key]):
+        result.copies[key] = After((buffer, call))
+        for each in (buffer, call, result.copies[key]):
             result.note(each, frozenset((node,)))
     return result.copies[key]
 
 
 def _new_buffer(result: Outlined, node: TensorNode, device: str) -> Buffer:
     """A buffer for the result of a call on `device`; "" is any."""
-    made = result.new_buffer(node, device or DEFAULT)
+    buffer = result.new_buffer(node, device or DEFAULT)
     if not device:
-        result.placeless.add(made)
-    return made
+        result.placeless.add(buffer)
+    return buffer
 
 
 def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
@@ -316,13 +316,13 @@ def _device(node: TensorNode, inputs: Sequence[Buffer]) -> str:
 
 def _parameter(result: Outlined, node: TensorNode, slot: int) -> TensorNode:
     """The Param that `node` is read from, with its dynamic extents."""
-    made: TensorNode = Param((), slot, node.shape, node.dtype)
+    parameter: TensorNode = Param((), slot, node.shape, node.dtype)
     for axis, extent in enumerate(node.extents):
         if extent is not None:
-            made = first_of(made, axis, extent)
-    for each in toposort([made]):
+            parameter = first_of(parameter, axis, extent)
+    for each in toposort([parameter]):
         result.note(each, frozenset((node,)))
-    return made
+    return parameter
 
 
 def _called(result: Outlined, node: Kernel) -> tuple[Sink, list[TensorNode]]:

@@ -24,14 +24,14 @@ and 5.9; with 0.2 all take as long as with 0.1 (EPYC, Zen 4, AVX-512, 2026-11-24
 
 def slid(order: list[TensorNode]) -> set[TensorNode]:
     """The Pads that sums of products read through movement that repeats elements (windows)."""
-    found: set[TensorNode] = set()
+    windows: set[TensorNode] = set()
     for node in order:
         if isinstance(node, Reduce) and node.op == "sum":
             value = node.sources[0]
             if isinstance(value, Elementwise) and value.op == "mul":
                 for source in value.sources:
-                    found.update(_paddings(source))
-    return found
+                    windows.update(_paddings(source))
+    return windows
 
 
 def _paddings(node: TensorNode) -> list[TensorNode]:
@@ -39,14 +39,14 @@ def _paddings(node: TensorNode) -> list[TensorNode]:
 
     A cast after the Pad is allowed.
     """
-    found: list[TensorNode] = []
+    pads: list[TensorNode] = []
     while isinstance(node, (*MOVEMENT, Cast)):
         if isinstance(node, Expand):
-            found.clear()
+            pads.clear()
         elif isinstance(node, Pad) and any(map(any, node.widths)):
-            found.append(node)
+            pads.append(node)
         node = node.sources[0]
-    return found[:1]
+    return pads[:1]
 
 
 @dataclass(frozen=True, slots=True)

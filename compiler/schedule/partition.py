@@ -102,8 +102,8 @@ ENDS = (Contiguous, Copy, Repeat, Kernel, Scan, Scatter, Assign, Later)
 
 def is_called(node: TensorNode) -> bool:
     """True if `node` is an external function on arrays in memory: a call of its own."""
-    found = functions.find(node.name) if isinstance(node, Custom) else None
-    return found is not None and found.kind != "inline"
+    function = functions.find(node.name) if isinstance(node, Custom) else None
+    return function is not None and function.kind != "inline"
 
 
 def is_in_memory(node: TensorNode) -> bool:
@@ -192,10 +192,10 @@ class _Walk:
                 self._note_folded(node)
                 # values that transfers and loops read through movement have no demand
                 self._pass_on(node, list(self.demands.get(node, ())))
-        found = Partition(list(self.realized), self.choices, self.plain)
-        for each in (found.realized, found.choices, found.plain):
+        result = Partition(list(self.realized), self.choices, self.plain)
+        for each in (result.realized, result.choices, result.plain):
             each.reverse()
-        return found
+        return result
 
     def _is_made(self, node: TensorNode) -> bool:
         """True if `node` reads no data but a kernel has to store it: a result, or read in memory.
@@ -398,12 +398,12 @@ class _Walk:
 
 def _above_reductions(order: list[TensorNode], ends: set[TensorNode]) -> set[TensorNode]:
     """The nodes with a reduction below them before any kernel boundary (`ends`)."""
-    found: set[TensorNode] = set()
+    above: set[TensorNode] = set()
     for node in order:
-        is_above = any(isinstance(s, Reduce) or s in found for s in node.sources)
+        is_above = any(isinstance(s, Reduce) or s in above for s in node.sources)
         if is_above and node not in ends:
-            found.add(node)
-    return found
+            above.add(node)
+    return above
 
 
 def _in_memory(node: TensorNode) -> Iterator[TensorNode]:

@@ -25,10 +25,10 @@ def pitched(node: TensorNode) -> tuple[TensorNode, Region | None]:
         base = base.sources[0]
     strides, offset = contiguous_strides(base.shape), 0
     for each in reversed(chain):
-        found = moved(each, strides, offset)
-        if found is None:
+        walk = moved(each, strides, offset)
+        if walk is None:
             return node, None
-        strides, offset = found
+        strides, offset = walk
     is_all = offset == 0 and strides == contiguous_strides(node.shape) and base.size == node.size
     return (base, None if is_all else Region(node.shape, strides, None, offset))
 

@@ -116,9 +116,9 @@ class Schedule(Stage):
 
     def _fusion(self, number: int) -> Line:
         """The line of an opportunity; its parents are those of both items."""
-        found = self.opportunities[number]
-        ends = dict.fromkeys((*self.parents[found.first], *self.parents[found.second]))
-        return Line(f"fusion {found}", f"schedule:fusion {number}", tuple(ends))
+        opportunity = self.opportunities[number]
+        ends = dict.fromkeys((*self.parents[opportunity.first], *self.parents[opportunity.second]))
+        return Line(f"fusion {opportunity}", f"schedule:fusion {number}", tuple(ends))
 
     @property
     def dependency_lines(self) -> tuple[str, ...]:

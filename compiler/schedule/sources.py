@@ -85,15 +85,15 @@ def _check_lane(select: kinds.MSelect, names: Names) -> None:
 
 def wrappers_of(node: Node) -> list[Node]:
     """The nodes between a value and its storage, outermost first: aliases of the storage."""
-    found: list[Node] = []
+    wrappers: list[Node] = []
     chosen: list[int] = []
     while not isinstance(node, STORAGE):
-        found.append(node)
+        wrappers.append(node)
         if isinstance(node, kinds.MSelect):
             chosen.append(node.lane)
         lane = chosen.pop() if isinstance(node, kinds.MStack) and chosen else 0
         node = node.sources[lane]
-    return found
+    return wrappers
 
 
 def waits_of(value: Node, names: Names) -> list[Node]:
@@ -101,7 +101,7 @@ def waits_of(value: Node, names: Names) -> list[Node]:
 
     Waits of other Afters on the same buffer do not count: two Afters are two values of a buffer.
     """
-    found: dict[Node, None] = {}
+    waits: dict[Node, None] = {}
     seen: set[Node] = set()
     stack = [value]
     while stack:
@@ -110,7 +110,7 @@ def waits_of(value: Node, names: Names) -> list[Node]:
             continue
         seen.add(node)
         if isinstance(node, kinds.After):
-            found.update(dict.fromkeys(calls_waited_for(node, names)))
+            waits.update(dict.fromkeys(calls_waited_for(node, names)))
             stack.append(node.sources[0])
             stack.extend(afters_waited_for(node))
         elif isinstance(node, kinds.MStack | kinds.MSelect):
@@ -118,7 +118,7 @@ def waits_of(value: Node, names: Names) -> list[Node]:
         elif not isinstance(node, (*STORAGE, kinds.Bind)):
             what = "it is no argument"
             names.refuse(node, what, got=type(node).__name__, expected="a buffer or a Bind")
-    return list(found)
+    return list(waits)
 
 
 def calls_waited_for(after: kinds.After | kinds.Synchronize, names: Names) -> Iterator[Node]:
@@ -154,14 +154,14 @@ def _ends_a_call(end: kinds.End) -> bool:
 
 def producers(call: kinds.Callable, names: Names) -> list[Node]:
     """The Calls and Ends that a call waits for through its sources, each once."""
-    found: dict[Node, None] = {}
+    producing: dict[Node, None] = {}
     values: Sequence[Node] = call.sources
     if isinstance(call, kinds.Synchronize):
-        found.update(dict.fromkeys(calls_waited_for(call, names)))
+        producing.update(dict.fromkeys(calls_waited_for(call, names)))
         values = afters_waited_for(call)
     for value in values:
-        found.update(dict.fromkeys(waits_of(value, names)))
-    return list(found)
+        producing.update(dict.fromkeys(waits_of(value, names)))
+    return list(producing)
 
 
 def ordering(names: Names) -> Iterator[tuple[Node, kinds.Callable]]:

@@ -145,8 +145,8 @@ def _moves_on(node: Node) -> bool:
 def _params(body: Sink) -> list[Param]:
     """The Params of a body, by slot."""
     order: list[TensorNode] = toposort([body])
-    found = [node for node in order if isinstance(node, Param)]
-    return sorted(found, key=lambda param: param.slot)
+    params = [node for node in order if isinstance(node, Param)]
+    return sorted(params, key=lambda param: param.slot)
 
 
 def _body(body: Sink) -> None:

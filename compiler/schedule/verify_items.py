@@ -147,9 +147,9 @@ def _operations(items: Sequence[ScheduleItem]) -> None:
             case Synchronization() as synchronization:
                 _event(items, item.item_id, synchronization)
             case Kernel(name=name, device=device, arguments=arguments):
-                found = {b.device for b in arguments if not is_disk(b.device)}
-                if not found <= {device}:
-                    others = " ".join(sorted(found))
+                devices = {b.device for b in arguments if not is_disk(b.device)}
+                if not devices <= {device}:
+                    others = " ".join(sorted(devices))
                     broken(17, f"kernel {name} is not where its buffers are", device, others)
 
 

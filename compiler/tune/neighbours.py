@@ -42,7 +42,7 @@ Rows = tuple[Choice, ...]
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """Iterations of a tile, or of vectors in it."""
 STEPS = 2
-"""How many sizes up and down are near. Chosen, as the lists around are; not measured."""
+"""The number of sizes that are near, up and down. Chosen, as the lists around are; not measured."""
 BLOCKS = (32, 64, 128, 256, 512)
 SIDES = (1, 2, 4, 8)
 FEW = 8

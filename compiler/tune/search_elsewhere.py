@@ -59,8 +59,8 @@ class Tune:
 
     options: Options
     threads: int
-    """Those of a kernel; a worker has fewer where others work on its machine as well, but not while
-    it searches."""
+    """The threads of a kernel; a worker has fewer where others work on its machine as well, but
+    not while it searches."""
     machine: Mapping[str, str]
 
     def __call__(self, row: KernelToSearch) -> Outcome:

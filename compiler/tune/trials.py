@@ -1,4 +1,4 @@
-"""Trials: what a search tried for one kernel, in order, each from the one it was made of.
+"""The trials of a search for one kernel, in order, each with the one it was made of.
 
     Trial(0)                       the default
       Trial(3, change="tile i0 64 → 128")

@@ -234,7 +234,7 @@ class Workbench:
 
 
 def _folded(loops: Body) -> int:
-    """How many values one result may be folded from."""
+    """The most values that one result may be folded from."""
     ranges = (n for n in toposort([loops]) if isinstance(n, Range))
     return math.prod(r.extent for r in ranges if r.role == "reduction")
 
@@ -310,7 +310,7 @@ class _Runner:
         self._scratch = cpu.scratch_memory(size) if size else None
 
     def repeats(self, seconds: float) -> int:
-        """How often the kernel runs in one sample, where one run takes so long."""
+        """The runs of the kernel in one sample, where one run takes so long."""
         most = MOST_IN_PLACE if self._data.in_place else MOST_REPEATS
         return max(min(int(SAMPLE / max(seconds, 1e-9)), most), 1)
 

@@ -213,7 +213,7 @@ class Wmma(Composite):
     k: int
 
     def result(self) -> tuple[Shape, DType]:
-        """Those of c."""
+        """The shape and type of c."""
         return self.sources[2].shape, self.sources[2].dtype
 
     def own_problem(self) -> Problem | None:
@@ -321,7 +321,7 @@ class Noop(Marker):
         return Problem("the number of operands is wrong", count, "0 or 1") if count > 1 else None
 
     def result(self) -> tuple[Shape, DType]:
-        """Those of the operand."""
+        """The shape and type of the operand."""
         return (self.sources[0].shape, self.sources[0].dtype) if self.sources else ((), bool_)
 
     def reference(self, values: list[Array]) -> Array:

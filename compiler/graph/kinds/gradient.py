@@ -98,7 +98,7 @@ class Gradient(Composite):
         return sweep.inputs[self.index]
 
     def result(self) -> tuple[Shape, DType]:
-        """Those of the input."""
+        """The shape and type of the input."""
         return self.input.shape, self.input.dtype
 
     def own_problem(self) -> Problem | None:

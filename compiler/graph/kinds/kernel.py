@@ -64,7 +64,7 @@ class Kernel(Composite):
     name: str
 
     def result(self) -> tuple[Shape, DType]:
-        """Those of the body."""
+        """The shape and type of the body."""
         return self.body.shape, self.body.dtype
 
     def problem(self) -> Problem | None:

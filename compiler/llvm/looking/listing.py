@@ -68,7 +68,7 @@ class Listing(Stage):
     level: Level
     comment: str = "#"
     choices: str = ""
-    """How the loops were transformed, if they differ from those of the other stages; in words."""
+    """The choices for the loops, if they differ from those of the other stages; in words."""
     inner: "InnerLoop | None" = None
     """The cost of an iteration of the hottest loop, if it was requested."""
 

@@ -60,7 +60,7 @@ class Change(ShownAsText):
 
     @cached_property
     def edits(self) -> tuple[Edit, ...]:
-        """How the text after differs from the text before, from top to bottom."""
+        """The differences between the text before and after, from top to bottom."""
         old, new = self.before.rows, self.after.rows
         head = _common(old, new)
         tail = _common(old[head:][::-1], new[head:][::-1])

@@ -76,11 +76,11 @@ def _choose(body: Body, model: MachineModel) -> Choices:
         return _left(Reason(f"the program asks to unroll {unrolled}"))
     against: dict[str, Reason] = {}
     for kind in KINDS:
-        found = kind(seen, model)
-        if isinstance(found, Choices):
-            return found
-        if found:
-            against[kind.__name__.replace("_", " ")] = found
+        choices = kind(seen, model)
+        if isinstance(choices, Choices):
+            return choices
+        if choices:
+            against[kind.__name__.replace("_", " ")] = choices
     if not seen.ranges or not is_worth_threads(seen, model):
         return _left(_together(against))
     outer = seen.ranges[0]

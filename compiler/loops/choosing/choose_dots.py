@@ -29,7 +29,7 @@ from compiler.loops.choosing.lanes import (
     shared_out,
     trip_count,
 )
-from compiler.loops.choosing.products import Product, product
+from compiler.loops.choosing.products import Product, product_of
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import obstacle
 from compiler.machines.model import MachineModel
@@ -69,15 +69,15 @@ rows of 96 by 1,000 columns take 13.6 µs where they have 30 and 22.6 with 40, w
 
 def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Vectors along the sum; the shorter axis unrolled in full, the longer one in part."""
-    found, lanes = product(seen), lane_count(seen, model)
-    if found is None:
+    product, lanes = product_of(seen), lane_count(seen, model)
+    if product is None:
         return Reason("it is no sum of products")
-    if not _is_along(found):
+    if not _is_along(product):
         return Reason("its operands do not both lie along the sum")
-    fold = found.folded[0]
-    short, long = sorted((found.rows, found.columns), key=lambda r: r.extent)
+    fold = product.folded[0]
+    short, long = sorted((product.rows, product.columns), key=lambda r: r.extent)
     few = Number(f"trip count of {short.name}", short.extent, "", "at most", FEW)
-    against_rows = _against_rows(seen, found, short, long, few, model)
+    against_rows = _against_rows(seen, product, short, long, few, model)
     if against_rows:
         return against_rows
     enough = trip_count(fold.name, fold.extent, "two vectors", 2 * lanes)
@@ -95,31 +95,31 @@ def dots(seen: Accesses, model: MachineModel) -> Choices | Reason:
     kept = Number("vectors of the shorter operand", held, "", "stay in registers", most)
     what = f"{short.extent} by {long.extent} sums, both operands in order along {fold.name}"
     words = Reason(what, few, enough, kept)
-    choices = _side_by_side(found, short, long, side, words)
+    choices = _side_by_side(product, short, long, side, words)
     if is_held:
         serve = Reason(f"{held} vectors serve {long.extent} times: {words}", *words.numbers)
         choices += _all_along(fold, lanes, serve)
     else:
         results = together * (side if long.extent > FEW else long.extent)
         choices += _along(fold, lanes, results, words)
-    return chosen((*choices, *_shared_out(seen, found, long, side, model)))
+    return chosen((*choices, *_shared_out(seen, product, long, side, model)))
 
 
-def _is_along(found: Product) -> bool:
+def _is_along(product: Product) -> bool:
     """True if both operands are contiguous along the only axis of the sum."""
-    if found.is_open or found.is_panel_in_order or len(found.folded) != 1:
+    if product.is_open or product.is_panel_in_order or len(product.folded) != 1:
         return False
-    fold = found.folded[0]
-    return found.panel.step(fold) == found.other.step(fold) == 1
+    fold = product.folded[0]
+    return product.panel.step(fold) == product.other.step(fold) == 1
 
 
 def _against_rows(
-    seen: Accesses, found: Product, short: Range, long: Range, few: Number, model: MachineModel
+    seen: Accesses, product: Product, short: Range, long: Range, few: Number, model: MachineModel
 ) -> Reason:
     """The reason why so many results are computed in tiles; empty if they are not."""
-    if short.extent > FEW and not _is_paired(short, long, found.folded[0], seen, model):
+    if short.extent > FEW and not _is_paired(short, long, product.folded[0], seen, model):
         return Reason(f"{short.extent} by {long.extent} results: tiles of sums pay", few)
-    again = _again(found, seen)
+    again = _again(product, seen)
     if again > 1 and short.extent * again > PAIRS:
         rows = Number("rows that meet the same weights", short.extent * again, "", "at most", PAIRS)
         return Reason("so many rows in all meet the same weights: tiles of sums pay", rows)
@@ -127,21 +127,21 @@ def _against_rows(
 
 
 def _shared_out(
-    seen: Accesses, found: Product, long: Range, side: int, model: MachineModel
+    seen: Accesses, product: Product, long: Range, side: int, model: MachineModel
 ) -> list[Row]:
     """The outermost loop divided among cores."""
-    if found.outside:
-        return shared_out(seen, found.outside[0].name, found.outside[0].extent, model)
+    if product.outside:
+        return shared_out(seen, product.outside[0].name, product.outside[0].extent, model)
     if long.extent > FEW:
         return shared_out(seen, long.name.outer, long.extent // side, model)
     return kept_on_one_core(seen, model)
 
 
-def _again(found: Product, seen: Accesses) -> int:
+def _again(product: Product, seen: Accesses) -> int:
     """The number of times that outer loops read the operand of the longer axis."""
-    is_panel = found.columns.extent >= found.rows.extent
-    moving = seen.needs[(found.panel if is_panel else found.other).node]
-    return extents(r for r in found.outside if r not in moving)
+    is_panel = product.columns.extent >= product.rows.extent
+    moving = seen.needs[(product.panel if is_panel else product.other).node]
+    return extents(r for r in product.outside if r not in moving)
 
 
 def _all_along(fold: Range, lanes: int, words: Reason) -> list[Row]:
@@ -161,7 +161,9 @@ def _is_paired(
     return short.extent <= PAIRS and nbytes >= model.cache_bytes[1] // 2
 
 
-def _side_by_side(found: Product, short: Range, long: Range, side: int, words: Reason) -> list[Row]:
+def _side_by_side(
+    product: Product, short: Range, long: Range, side: int, words: Reason
+) -> list[Row]:
     """The tiling of the results: those of one iteration are unrolled."""
     if long.extent <= FEW:
         return [Unroll(short.name, words), Unroll(long.name, words)]
@@ -171,7 +173,7 @@ def _side_by_side(found: Product, short: Range, long: Range, side: int, words: R
         cuts.append(Tile(rows, PAIR, "peel", words))
         pairs, results = [rows.outer], [rows.inner, rows.rest]
     results += [name.inner, name.rest]
-    outside = [r.name for r in found.outside]
+    outside = [r.name for r in product.outside]
     order = (*outside, name.outer, *pairs, *results[-2:], *results[:-2])
     return [*cuts, Reorder(order, words), *(Unroll(each, words) for each in results)]
 

@@ -36,9 +36,9 @@ def groups(seen: Accesses, model: MachineModel) -> Choices | Reason:
     is_narrow = any(AxisName(cut.axis).is_in(inner) for cut in cuts)
     kinds = (windows, dots, products) if is_narrow else (dots, products, windows)
     for kind in kinds:
-        found = kind(parted, model)
-        if isinstance(found, Choices):
-            return chosen((*cuts, *found, *found.refused))
+        choices = kind(parted, model)
+        if isinstance(choices, Choices):
+            return chosen((*cuts, *choices, *choices.refused))
     return Reason("with split groups it is neither a product nor a convolution")
 
 

@@ -42,7 +42,7 @@ from compiler.loops.choosing.lanes import (
     trip_count,
 )
 from compiler.loops.choosing.panels import WIDEST, share_of_place, worth_packing
-from compiler.loops.choosing.products import Product, product
+from compiler.loops.choosing.products import Product, product_of
 from compiler.loops.choosing.register_tiles import LINE
 from compiler.machines.model import MachineModel
 
@@ -70,105 +70,106 @@ LEAST = 4 * ROWS
 
 def outer_products(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Sums of all rows in scratch memory, to which whole rows of the panel are added."""
-    found = product(seen)
-    if found is None:
+    product = product_of(seen)
+    if product is None:
         return Reason("it is no sum of products")
-    against = _against(seen, found, model)
+    against = _against(seen, product, model)
     if against:
         return against
     lanes, near = lane_count(seen, model), model.cache_bytes[1] // 2
     cores = model.cores if is_worth_threads(seen, model) else 1
-    parts = _parts(found, lanes, 1 if found.outside else cores, model)
+    parts = _parts(product, lanes, 1 if product.outside else cores, model)
     if not parts:
-        least = Number("columns", found.columns.extent, "", "a vector for each core", lanes * cores)
-        sums = Number("sums of a vector", _sums(found, lanes), "bytes", "at most", near)
+        count = product.columns.extent
+        least = Number("columns", count, "", "a vector for each core", lanes * cores)
+        sums = Number("sums of a vector", _sums(product, lanes), "bytes", "at most", near)
         return Reason("columns and cores leave no sums that stay near", least, sums)
-    nbytes = _sums(found, _block(found, parts, lanes) if parts > 1 else found.columns.extent)
-    words = f"{nbytes:,} bytes of sums of {found.rows.extent} rows stay near"
+    nbytes = _sums(product, _block(product, parts, lanes) if parts > 1 else product.columns.extent)
+    words = f"{nbytes:,} bytes of sums of {product.rows.extent} rows stay near"
     held = Number("bytes of sums", nbytes, "bytes", "half the level-2 cache", near)
-    why = Reason(f"{words} while the panel is read in order", *_compared(found), held)
-    return chosen(_choices(seen, found, parts, cores, why, model))
+    why = Reason(f"{words} while the panel is read in order", *_compared(product), held)
+    return chosen(_choices(seen, product, parts, cores, why, model))
 
 
-def _against(seen: Accesses, found: Product, model: MachineModel) -> Reason:
+def _against(seen: Accesses, product: Product, model: MachineModel) -> Reason:
     """The reason why tiles of sums, or other loops, are better; empty if these loops are best."""
-    lanes, (fold, *others) = lane_count(seen, model), found.folded
-    if others or found.is_open or not found.is_panel_in_order or not found.panel.step(fold):
+    lanes, (fold, *others) = lane_count(seen, model), product.folded
+    if others or product.is_open or not product.is_panel_in_order or not product.panel.step(fold):
         return Reason("its weights are not read in order, row by row, along one sum")
     if fold.extent < LEAST:
         trips = trip_count(fold.name, fold.extent, "worth sums in memory", LEAST)
         return Reason(f"sums of {fold.extent} are short", trips)
-    against = against_lanes(seen, found.columns, lanes, 2 * lanes)
+    against = against_lanes(seen, product.columns, lanes, 2 * lanes)
     if against:
         return against
-    worth = worth_packing(found, WIDEST * lanes, model)
+    worth = worth_packing(product, WIDEST * lanes, model)
     is_near = worth.is_near or worth.uses is None
-    if is_near and not _is_read_once(found, model):
+    if is_near and not _is_read_once(product, model):
         return Reason("the panel of a tile of sums stays near")
-    shared = _shared(found, model)
+    shared = _shared(product, model)
     if shared > SHARED * model.ways[0]:
         lines = Number("rows that share a set", shared, "", "lines of a set", model.ways[0])
         return Reason("rows share few sets of the nearest cache", lines)
-    if found.rows.extent <= FEW or (found.is_long and found.rows.extent <= MANY):
+    if product.rows.extent <= FEW or (product.is_long and product.rows.extent <= MANY):
         return Reason()
-    return Reason("tiles of sums pay for so many rows", *_compared(found))
+    return Reason("tiles of sums pay for so many rows", *_compared(product))
 
 
-def _is_read_once(found: Product, model: MachineModel) -> bool:
+def _is_read_once(product: Product, model: MachineModel) -> bool:
     """True if a panel that would fit a near cache is read only once, and from far away."""
-    weights = extents((*found.folded, found.columns)) * found.panel.argument.element.itemsize
-    return found.rows.extent <= ONCE and weights > model.cache_bytes[1]
+    weights = extents((*product.folded, product.columns)) * product.panel.argument.element.itemsize
+    return product.rows.extent <= ONCE and weights > model.cache_bytes[1]
 
 
-def _shared(found: Product, model: MachineModel) -> float:
+def _shared(product: Product, model: MachineModel) -> float:
     """The number of rows that share a set of the nearest cache."""
-    apart = abs(found.other.step(found.rows) or 0) * found.other.argument.element.itemsize
+    apart = abs(product.other.step(product.rows) or 0) * product.other.argument.element.itemsize
     way = model.cache_bytes[0] // model.ways[0]
-    return share_of_place(found.rows.extent, apart or LINE, LINE, way)
+    return share_of_place(product.rows.extent, apart or LINE, LINE, way)
 
 
-def _compared(found: Product) -> tuple[Number, Number]:
+def _compared(product: Product) -> tuple[Number, Number]:
     """The number of rows and the trip count of the sum, with their limits."""
-    rows, fold = found.rows, found.folded[0]
+    rows, fold = product.rows, product.folded[0]
     return (
         trip_count(rows.name, rows.extent, "few rows", FEW),
-        trip_count(fold.name, fold.extent, "a long sum", found.long_from),
+        trip_count(fold.name, fold.extent, "a long sum", product.long_from),
     )
 
 
-def _sums(found: Product, columns: int) -> int:
+def _sums(product: Product, columns: int) -> int:
     """The bytes of the sums of `columns` columns."""
-    return found.rows.extent * columns * found.panel.node.dtype.itemsize
+    return product.rows.extent * columns * product.panel.node.dtype.itemsize
 
 
-def _parts(found: Product, lanes: int, cores: int, model: MachineModel) -> int:
+def _parts(product: Product, lanes: int, cores: int, model: MachineModel) -> int:
     """The number of blocks of columns, a multiple of the cores, so that the sums of one block fit
     the nearest cache; 0 if those of a vector for each core do not."""
-    columns, parts = found.columns.extent, cores
-    while _sums(found, columns // parts) > model.cache_bytes[1] // 2:
+    columns, parts = product.columns.extent, cores
+    while _sums(product, columns // parts) > model.cache_bytes[1] // 2:
         parts += cores
     return parts if columns // parts >= lanes else 0
 
 
 def _choices(
-    seen: Accesses, found: Product, parts: int, cores: int, why: Reason, model: MachineModel
+    seen: Accesses, product: Product, parts: int, cores: int, why: Reason, model: MachineModel
 ) -> list[Row]:
     """The tiling, the order of the loops, their levels, and the loop for cores."""
-    columns, lanes = found.columns, lane_count(seen, model)
-    around, block = [r.name for r in found.outside], columns.extent
+    columns, lanes = product.columns, lane_count(seen, model)
+    around, block = [r.name for r in product.outside], columns.extent
     cuts: list[Choice] = []
     inside = columns.name
     if parts > 1:
-        block = _block(found, parts, lanes)
+        block = _block(product, parts, lanes)
         cuts.append(Tile(columns.name, block, "peel", why))
         cuts += _vectors(columns.name.rest, columns.extent % block, lanes)
         around.append(columns.name.outer)
         inside = columns.name.inner
     cuts += _vectors(inside, block, lanes)
-    accumulated = Accumulate(found.folded[0].name, ROWS, around[-1] if around else "", why)
-    choices: list[Row] = [*cuts, _ordered(found, around, cuts, why), accumulated]
+    accumulated = Accumulate(product.folded[0].name, ROWS, around[-1] if around else "", why)
+    choices: list[Row] = [*cuts, _ordered(product, around, cuts, why), accumulated]
     if cores > 1 and around:
-        shared = Number("iterations outside", extents(found.outside) * parts, "", "cores", cores)
+        shared = Number("iterations outside", extents(product.outside) * parts, "", "cores", cores)
         words = Reason(f"{cores} cores share out {around[0]}", shared)
         return [*choices, Parallelize(around[0], cores, words)]
     return [*choices, *kept_on_one_core(seen, model)]
@@ -177,10 +178,11 @@ def _choices(
 def _vectors(name: AxisName, trips: int, lanes: int) -> list[Choice]:
     """The iterations of `name` in vectors. A remainder that is a power of two is a shorter vector
     without a mask."""
-    made, left = in_vectors(name, trips, lanes, ADDED, "results next to each other"), trips % lanes
+    vectors = in_vectors(name, trips, lanes, ADDED, "results next to each other")
+    left = trips % lanes
     if left & (left - 1):
-        return made
-    return [_shortened(cut, left) for cut in made]
+        return vectors
+    return [_shortened(cut, left) for cut in vectors]
 
 
 def _shortened(cut: Choice, lanes: int) -> Choice:
@@ -190,16 +192,16 @@ def _shortened(cut: Choice, lanes: int) -> Choice:
     return replace(cut, size=lanes, tail="peel")
 
 
-def _ordered(found: Product, around: list[AxisName], cuts: list[Choice], why: Reason) -> Reorder:
+def _ordered(product: Product, around: list[AxisName], cuts: list[Choice], why: Reason) -> Reorder:
     """Loops over columns outside those over rows: a row of the panel is loaded once for all
     rows."""
     aside = [cut.axis for cut in cuts if isinstance(cut, Unroll | Vectorize)]
     loops = [cut.outer for cut in cuts if isinstance(cut, Tile)]
     outer = [name for name in loops if name not in (*around, *aside)]
-    return Reorder((*around, *outer, found.rows.name, *aside), why)
+    return Reorder((*around, *outer, product.rows.name, *aside), why)
 
 
-def _block(found: Product, parts: int, lanes: int) -> int:
+def _block(product: Product, parts: int, lanes: int) -> int:
     """The columns of one block: equal blocks, or whole vectors."""
-    block, left = divmod(found.columns.extent, parts)
+    block, left = divmod(product.columns.extent, parts)
     return block // lanes * lanes if left else block

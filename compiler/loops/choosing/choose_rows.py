@@ -117,8 +117,8 @@ def _written(seen: Accesses, inner: Range, lanes: int, model: MachineModel) -> l
 def _beside(seen: Accesses, folded: list[Range], lanes: int) -> list[Row]:
     """The unrolling of a few results that share their loads."""
     vectors = sum(min(-(-axis.extent // lanes), BLOCK) for axis in folded)
-    found = side_by_side(seen, min(TAPS, MOST_SUMS // max(vectors, 1)))
-    return [] if isinstance(found, Reason) else found
+    unrolled = side_by_side(seen, min(TAPS, MOST_SUMS // max(vectors, 1)))
+    return [] if isinstance(unrolled, Reason) else unrolled
 
 
 def _is_fold_of_sums(seen: Accesses) -> bool:
@@ -224,10 +224,11 @@ def _against_row(seen: Accesses, axis: Range, lanes: int) -> Reason:
         return Reason(f"nothing is read one element after the other along {axis.name}")
     jumps = along - {0, 1}
     if jumps:
-        known = max((step for step in jumps if step is not None), key=abs, default=None)
+        largest = max((step for step in jumps if step is not None), key=abs, default=None)
         words = f"a load is strided along {axis.name}"
-        step = () if known is None else (Number(f"step of {axis.name}", known, "", "at most", 1),)
-        return Reason(words, *step)
+        if largest is None:
+            return Reason(words)
+        return Reason(words, Number(f"step of {axis.name}", largest, "", "at most", 1))
     return against_lanes(seen, axis, lanes, _least(seen, axis, lanes))
 
 

@@ -24,11 +24,11 @@ TAPS = 16
 
 def taps(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """A few unrolled results; cores over the outermost loop."""
-    found = side_by_side(seen, TAPS)
-    if isinstance(found, Reason):
-        return found
+    unrolled = side_by_side(seen, TAPS)
+    if isinstance(unrolled, Reason):
+        return unrolled
     outer = seen.ranges[0]
-    return chosen((*found, *shared_out(seen, outer.name, outer.extent, model)))
+    return chosen((*unrolled, *shared_out(seen, outer.name, outer.extent, model)))
 
 
 def side_by_side(seen: Accesses, most: int) -> list[Row] | Reason:

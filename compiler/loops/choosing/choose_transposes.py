@@ -217,13 +217,13 @@ def _is_long(seen: Accesses, axis: Range, lanes: int, model: MachineModel) -> bo
 
 def _across(seen: Accesses, inner: Range) -> Range | None:
     """The one axis along which the loads that are not contiguous along `inner` are."""
-    found: set[Range] = set()
+    across: set[Range] = set()
     for load in seen.loads:
         if load.step(inner) in (0, 1):
             continue
         along = [r for r in seen.ranges if load.step(r) == 1]
         if len(along) != 1 or load.step(inner) is None:
             return None
-        found.add(along[0])
-    axis = found.pop() if len(found) == 1 else None
+        across.add(along[0])
+    axis = across.pop() if len(across) == 1 else None
     return axis if axis is not None and length(axis) is not None else None

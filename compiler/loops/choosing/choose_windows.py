@@ -54,13 +54,13 @@ def windows(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Register tiles of channels by pixels; cores over images, lines or channels."""
     if len(seen.reductions) != 1 or len(seen.ranges) < 2:
         return Reason("it is not one sum for each of several rows")
-    found = _windows(seen)
-    if found is None:
+    windows = _windows(seen)
+    if windows is None:
         return Reason("no windows slide past weights in it")
-    fitting = sorted(shapes(seen, found, lane_count(seen, model), model), key=rank)
+    fitting = sorted(shapes(seen, windows, lane_count(seen, model), model), key=rank)
     if fitting:
-        return _chosen(seen, found, fitting, model)
-    name, pixels = found.pixels.name, found.pixels.extent
+        return _chosen(seen, windows, fitting, model)
+    name, pixels = windows.pixels.name, windows.pixels.extent
     return Reason("no tile of its windows fits", trip_count(name, pixels, "at least", SHORTEST))
 
 
@@ -93,32 +93,32 @@ def _shared(seen: Accesses, still: tuple[Access, ...], moved: tuple[Access, ...]
 
 
 def _chosen(
-    seen: Accesses, found: Windows, fitting: Sequence[Shape], model: MachineModel
+    seen: Accesses, windows: Windows, fitting: Sequence[Shape], model: MachineModel
 ) -> Choices:
     """The tiling, the order of the loops, and their levels; the first of `fitting` tiles is
     best."""
     best = fitting[0]
-    across = side(found) if best.is_along_pixels else found.pixels
-    along = found.pixels if best.is_along_pixels else found.channels
+    across = side(windows) if best.is_along_pixels else windows.pixels
+    along = windows.pixels if best.is_along_pixels else windows.channels
     assert along is not None
-    why = _reason(found, best, across, along, model)
+    why = _reason(windows, best, across, along, model)
     tail: Tail = "mask" if along.extent % best.width else "peel"
     choices: list[Row] = [
         Tile(across.name, best.height, "peel", why),
         Tile(along.name, best.width, tail, why),
         Tile(along.name.inner, best.lanes, "peel", why),
     ]
-    blocks = _blocks(seen, found, best, across, along, model)
+    blocks = _blocks(seen, windows, best, across, along, model)
     shared = _shared_out(seen, blocks, model)
     names = sorted(blocks, key=lambda name: name != shared)
     sides = [across.name.inner, across.name.rest]
     lanes = [along.name.inner.outer, along.name.inner.inner]
-    choices.append(Reorder((*names, *sides, *lanes), _order(found, fitting, model)))
+    choices.append(Reorder((*names, *sides, *lanes), _order(windows, fitting, model)))
     if not best.is_along_pixels:
-        choices.append(_packed(found, best, blocks, names))
+        choices.append(_packed(windows, best, blocks, names))
     choices += [Unroll(each, why) for each in (*sides, lanes[0])]
-    if across is found.lines:
-        choices += _written_out(found, best)
+    if across is windows.lines:
+        choices += _written_out(windows, best)
     choices.append(Vectorize(lanes[1], why))
     if shared:
         words = f"{blocks[shared]} iterations of {shared} for {model.cores} cores"
@@ -137,49 +137,49 @@ def _uneven(blocks: dict[str, int], model: MachineModel) -> Row:
     return Refused("parallelize", Reason(f"{words}, or has many iterations", most))
 
 
-def _written_out(found: Windows, best: Shape) -> list[Row]:
+def _written_out(windows: Windows, best: Shape) -> list[Row]:
     """The unrolling of the innermost iterations of a short sum: lines then share their loads."""
     choices: list[Row] = []
     terms = best.vectors * best.height
-    for axis in reversed(found.fold.ranges):
+    for axis in reversed(windows.fold.ranges):
         terms *= axis.extent
         if terms <= TERMS:
-            words = f"{found.taps} taps, {terms} terms unrolled, at most {TERMS}"
+            words = f"{windows.taps} taps, {terms} terms unrolled, at most {TERMS}"
             most = Number("unrolled terms", terms, "", "at most", TERMS)
             choices.append(Unroll(axis.name, Reason(words, most)))
     return choices
 
 
-def _packed(found: Windows, best: Shape, blocks: dict[str, int], names: list[str]) -> Pack:
+def _packed(windows: Windows, best: Shape, blocks: dict[str, int], names: list[str]) -> Pack:
     """The packing of weights: of a block of channels if that is outermost, or if they are too
     many."""
-    (weights,) = found.weights
-    assert found.channels is not None
-    block = found.channels.name.outer
+    (weights,) = windows.weights
+    assert windows.channels is not None
+    block = windows.channels.name.outer
     moving = {block, *(r.name for r in weights.steps)}
-    own = [name for name in names if name in moving and blocks[name] > 1]
+    moved = [name for name in names if name in moving and blocks[name] > 1]
     # not from the size of the argument: where weights overlap, copies of them are more than that
-    trips = math.prod(r.extent for r in found.fold.ranges if weights.step(r))
-    whole = trips * best.width * math.prod(blocks[name] for name in own)
+    trips = math.prod(r.extent for r in windows.fold.ranges if weights.step(r))
+    whole = trips * best.width * math.prod(blocks[name] for name in moved)
     words = f"weights of {best.width} channels next to each other, for all pixels"
-    is_own = bool(own) and (names[0] == block or whole > MOST_WEIGHTS)
+    is_own = bool(moved) and (names[0] == block or whole > MOST_WEIGHTS)
     most = Number("weights of all blocks", whole, "", "packed at a time", MOST_WEIGHTS)
     why = Reason(words, most)
-    is_image = any(a.argument is weights.argument for a in found.images)
-    along = found.channels.name if is_image else ""
-    return Pack(weights.argument.slot, own[-1] if is_own else "", why, along=along)
+    is_image = any(a.argument is weights.argument for a in windows.images)
+    along = windows.channels.name if is_image else ""
+    return Pack(weights.argument.slot, moved[-1] if is_own else "", why, along=along)
 
 
 def _reason(
-    found: Windows, best: Shape, across: Range, along: Range, model: MachineModel
+    windows: Windows, best: Shape, across: Range, along: Range, model: MachineModel
 ) -> Reason:
     """The tile and its cycles, in words."""
     kind = "pixels" if best.is_along_pixels else "channels"
-    words = {found.lines: "lines", found.channels: "channels", found.pixels: "pixels"}
+    words = {windows.lines: "lines", windows.channels: "channels", windows.pixels: "pixels"}
     rows = words[across]
     return Reason(
         f"{best.vectors} vectors of {best.lanes} {kind} by {best.height} {rows}, of "
-        f"{along.extent} {kind}, {across.extent} {rows}, sums of {found.taps}: "
+        f"{along.extent} {kind}, {across.extent} {rows}, sums of {windows.taps}: "
         f"about {best.cycles:,.0f} cycles a line, the least of the tiles that fit in registers",
         Number("accumulators", best.vectors * best.height),
         Number("registers", registers(best, model), "", "at most", model.registers),
@@ -189,29 +189,29 @@ def _reason(
     )
 
 
-def _order(found: Windows, fitting: Sequence[Shape], model: MachineModel) -> Reason:
+def _order(windows: Windows, fitting: Sequence[Shape], model: MachineModel) -> Reason:
     """The order of the loops around a tile, and the reason."""
     words, best = "the tile inside, what is read again near it", fitting[0]
     if not best.is_along_pixels:
         why = Reason(f"{words}: the packed weights of a block of channels serve all pixels")
         other = next((shape.cycles for shape in fitting if shape.is_along_pixels), None)
         if other is None:
-            return Reason(why, *_steps(found))
+            return Reason(why, *_steps(windows))
         cycles = "cycles", "along pixels", other
         return Reason(why, Number("a line of tiles along channels", best.cycles, *cycles))
-    if found.channels is None:
+    if windows.channels is None:
         none = Number("loops over channels that share an image", 0, "", "at least", 1)
-        return Reason(f"{words}: weights serve all lines", none, *_steps(found))
-    nbytes, held = _image_bytes(found), model.cache_bytes[1] // 2
+        return Reason(f"{words}: weights serve all lines", none, *_steps(windows))
+    nbytes, held = _image_bytes(windows), model.cache_bytes[1] // 2
     image = Number("what all channels read of an image", nbytes, "bytes", "half of L2", held)
     if nbytes > held:
         return Reason(f"{words}: all channels for a few pixels, as the image is large", image)
     return Reason(f"{words}: the whole image for a few channels, as it stays in L2", image)
 
 
-def _steps(found: Windows) -> list[Number]:
+def _steps(windows: Windows) -> list[Number]:
     """The stride of each image along the pixels."""
-    name, steps = found.pixels.name, [(a, a.step(found.pixels)) for a in found.images]
+    name, steps = windows.pixels.name, [(a, a.step(windows.pixels)) for a in windows.images]
     return [
         Number(f"step of {name} in {a.argument.name}", step, "", "one after another", 1)
         for a, step in steps
@@ -220,32 +220,32 @@ def _steps(found: Windows) -> list[Number]:
 
 
 def _blocks(
-    seen: Accesses, found: Windows, best: Shape, across: Range, along: Range, model: MachineModel
+    seen: Accesses, windows: Windows, best: Shape, across: Range, along: Range, model: MachineModel
 ) -> dict[str, int]:
     """The loops around a tile, outermost first, with their trip counts."""
     outside = [r for r in seen.ranges if r is not across and r is not along]
     tall = across.name.outer, across.extent // best.height
     wide = along.name.outer, -(-along.extent // best.width)
-    lines = [(r.name, r.extent) for r in outside if r is found.lines]
-    images = [(r.name, r.extent) for r in outside if r is not found.lines]
+    lines = [(r.name, r.extent) for r in outside if r is windows.lines]
+    images = [(r.name, r.extent) for r in outside if r is not windows.lines]
     channels, pixels = (tall, wide) if best.is_along_pixels else (wide, tall)
-    if across is found.lines:
+    if across is windows.lines:
         return dict([*images, tall, wide])
     if not best.is_along_pixels:
         return dict([channels, *images, *lines, pixels])
-    if _image_bytes(found) > model.cache_bytes[1] // 2:
+    if _image_bytes(windows) > model.cache_bytes[1] // 2:
         return dict([*images, *lines, pixels, channels])
     return dict([*images, channels, *lines, pixels])
 
 
-def _image_bytes(found: Windows) -> int:
+def _image_bytes(windows: Windows) -> int:
     """The bytes from the first to the last element that all channels of one image read."""
-    inside = {*found.fold.ranges, found.pixels, found.lines}
+    inside = {*windows.fold.ranges, windows.pixels, windows.lines}
     reach = [
         1 + sum(step * (r.extent - 1) for r, step in a.steps.items() if r in inside)
-        for a in found.images
+        for a in windows.images
     ]
-    return sum(n * a.argument.element.itemsize for n, a in zip(reach, found.images, strict=True))
+    return sum(n * a.argument.element.itemsize for n, a in zip(reach, windows.images, strict=True))
 
 
 def _shared_out(seen: Accesses, blocks: dict[str, int], model: MachineModel) -> str:

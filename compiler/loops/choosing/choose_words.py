@@ -26,7 +26,7 @@ from compiler.loops.choosing.accesses import Accesses, extents
 from compiler.loops.choosing.choose_products import on_one_core, tiled
 from compiler.loops.choosing.lanes import is_worth_threads, lane_count
 from compiler.loops.choosing.product_plans import Words, plans
-from compiler.loops.choosing.products import Product, product
+from compiler.loops.choosing.products import Product, product_of
 from compiler.loops.nodes import Range
 from compiler.loops.transforms.levels import obstacle
 from compiler.machines.model import MachineModel
@@ -42,44 +42,44 @@ def words(seen: Accesses, model: MachineModel) -> Choices | Reason:
     """Register tiles of sums of words, with packed columns."""
     if not model.dots:
         return Reason("the machine multiplies no words of small types")
-    found = product(seen, is_any=True)
-    if found is None:
+    product = product_of(seen, is_any=True)
+    if product is None:
         return Reason("it is no sum of products")
-    made = _words(seen, found, model)
-    if isinstance(made, Reason):
-        return made
-    against = obstacle(seen.order, found.columns, seen.needs)
+    in_words = _words(seen, product, model)
+    if isinstance(in_words, Reason):
+        return in_words
+    against = obstacle(seen.order, product.columns, seen.needs)
     if against:
         return Reason(against)
     cores = model.cores if is_worth_threads(seen, model) else 1
-    of = plans(found, lane_count(seen, model), cores, model, made)
+    of = plans(product, lane_count(seen, model), cores, model, in_words)
     best = min(of, key=lambda plan: plan.cycles)
-    rows = tiled(found, best, model, made)
+    rows = tiled(product, best, model, in_words)
     return chosen((*rows, *on_one_core(seen, best, cores, model)))
 
 
-def _words(seen: Accesses, found: Product, model: MachineModel) -> Words | Reason:
+def _words(seen: Accesses, product: Product, model: MachineModel) -> Words | Reason:
     """The words of the sum, or the reason why there are none."""
-    a, b = found.other.argument.element, found.panel.argument.element
+    a, b = product.other.argument.element, product.panel.argument.element
     total = seen.reductions[0].dtype
     if not are_small(a, b, total):
         return Reason(f"no instruction sums products of {a} and {b} in {total}")
     form = _form(a, b, model)
     if form is None:
         return Reason(f"the machine multiplies no words of {a} and {b}")
-    if found.zeros[1]:
+    if product.zeros[1]:
         return Reason("the columns have a zero point")
     parts = in_a_word(a)
-    fold = _fold(found, parts)
+    fold = _fold(product, parts)
     if fold is None:
-        trips = Number("trip count of the sum", extents(found.folded), "", "at least",
+        trips = Number("trip count of the sum", extents(product.folded), "", "at least",
                        parts * SHORTEST)  # fmt: skip
         return Reason("the sum is too short for words, or not even", trips)
-    if found.rows.extent < FEWEST:
-        rows = Number("rows", found.rows.extent, "", "at least", FEWEST)
+    if product.rows.extent < FEWEST:
+        rows = Number("rows", product.rows.extent, "", "at least", FEWEST)
         return Reason("so few rows are not worth a copy of the columns", rows)
-    is_in_order = found.other.step(fold) == 1
-    if not is_in_order and found.is_open:
+    is_in_order = product.other.step(fold) == 1
+    if not is_in_order and product.is_open:
         return Reason("a variable number of rows cannot be copied")
     return Words(fold, parts, form, is_in_order)
 
@@ -100,11 +100,11 @@ def _kind(a: DType, b: DType) -> str:
     return a.short if a.kind == b.kind else "u8i8"
 
 
-def _fold(found: Product, parts: int) -> Range | None:
+def _fold(product: Product, parts: int) -> Range | None:
     """The axis of the sum whose iterations are the elements of words."""
-    if extents(found.folded) < parts * SHORTEST:
+    if extents(product.folded) < parts * SHORTEST:
         return None
-    long = [r for r in found.folded if r.extent >= parts]
-    moved = [r for r in long if found.other.step(r) and found.panel.step(r)]
-    in_order = [r for r in moved if found.other.step(r) == 1]
+    long = [r for r in product.folded if r.extent >= parts]
+    moved = [r for r in long if product.other.step(r) and product.panel.step(r)]
+    in_order = [r for r in moved if product.other.step(r) == 1]
     return next(iter([*in_order[::-1], *moved[::-1]]), None)

@@ -77,23 +77,23 @@ class Worth:
         return self.apart or COPY * (vectors if self.is_packed(uses) else waiting)
 
 
-def worth_packing(found: Product, width: int, model: MachineModel) -> Worth:
+def worth_packing(product: Product, width: int, model: MachineModel) -> Worth:
     """The number of uses from which packing a panel of `width` columns pays."""
-    itemsize, cache = found.panel.argument.element.itemsize, model.cache_bytes[1]
-    moving = sum(bool(found.panel.step(r)) for r in found.folded)
+    itemsize, cache = product.panel.argument.element.itemsize, model.cache_bytes[1]
+    moving = sum(bool(product.panel.step(r)) for r in product.folded)
     if not moving:
         needed = Number("loops of the sum that move the panel", moving, "", "at least", 1)
         return Worth(None, Reason("each column is one element for the whole sum", needed))
-    if not found.is_panel_in_order:
-        is_square = extents(found.folded) * itemsize >= model.vector_bytes
+    if not product.is_panel_in_order:
+        is_square = extents(product.folded) * itemsize >= model.vector_bytes
         each = 0.0 if is_square else width * ACROSS
-        step = found.panel.step(found.columns)
+        step = product.panel.step(product.columns)
         seen = () if step is None else (
-            Number(f"step of {found.columns.name} in the panel", step, "", "contiguous", 1),
+            Number(f"step of {product.columns.name} in the panel", step, "", "contiguous", 1),
         )
         return Worth(0, Reason("the panel lies across the columns", *seen), apart=each)
-    steps = {r: abs(found.panel.step(r) or 0) for r in found.folded}
-    along = [r for r in found.folded if steps[r] and r.extent > 1]
+    steps = {r: abs(product.panel.step(r) or 0) for r in product.folded}
+    along = [r for r in product.folded if steps[r] and r.extent > 1]
     trips, piece = extents(along), width * itemsize
     apart = steps[max(along, key=lambda r: r.extent)] * itemsize if along else piece
     where = f"{trips:,} pieces of {piece} bytes, {apart:,} apart"

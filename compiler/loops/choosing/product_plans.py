@@ -88,7 +88,7 @@ class Panels:
     """Panels of `vectors` of `lanes` columns, and the remainder: masked, or a narrow panel of whole
     vectors and one of the remaining columns."""
 
-    found: Product
+    product: Product
     tiles: Registers
     vectors: int
     lanes: int
@@ -111,7 +111,7 @@ class Panels:
         """The most rows of tiles: narrow tiles fit if wide ones do, except for masks."""
         most = self.tiles.tallest(self.vectors, self.is_masked)
         most = min(most, self.tiles.tallest(1, True)) if self.left else most
-        return min(most, self.found.rows.extent)
+        return min(most, self.product.rows.extent)
 
     def cycles(self, rows: int, whole: int, height: int) -> float:
         """Cycles of one iteration of the sum for some rows of some whole panels."""
@@ -130,13 +130,13 @@ class Panels:
 
     def rows_awaited(self, whole: int) -> float:
         """Cycles that one iteration waits for rows that all cores read, once for each panel."""
-        nbytes, model = self._bytes_of(self.found.other, self.found.rows), self.tiles.model
+        nbytes, model = self._bytes_of(self.product.other, self.product.rows), self.tiles.model
         is_near = nbytes * self.trips <= model.cache_bytes[1] // 2
         return 0.0 if is_near else SHARED * whole * nbytes / (model.read[2] * model.cycle_ns)
 
     def columns_awaited(self) -> float:
         """The same for columns that each core packs for itself."""
-        nbytes, model = self._bytes_of(self.found.panel, self.found.columns), self.tiles.model
+        nbytes, model = self._bytes_of(self.product.panel, self.product.columns), self.tiles.model
         is_near = nbytes * self.trips <= model.cache_bytes[2] // AFAR
         return 0.0 if is_near else nbytes / (model.read[3] * model.cycle_ns)
 
@@ -153,24 +153,24 @@ class Panels:
         of = self.tiles.cycles
         tiles, rest = divmod(rows, height)
         left = of(vectors, rest, is_masked) if rest else 0.0
-        if self.found.is_open:
+        if self.product.is_open:
             left = height / 2 * of(vectors, 1, is_masked)
         awaited = self.worth.cost(-(-rows // height), vectors)
         return tiles * of(vectors, height, is_masked) + left + awaited
 
 
 def plans(
-    found: Product, widest: int, cores: int, model: MachineModel, words: Words | None = None
+    product: Product, widest: int, cores: int, model: MachineModel, words: Words | None = None
 ) -> Iterator[Plan]:
     """Plans for a product that fit the registers, with vectors of at most `widest` lanes: the best
     height of each kind."""
-    columns, tiles = found.columns.extent, registers(found, model)
+    columns, tiles = product.columns.extent, registers(product, model)
     if words is not None:
         tiles = Registers(model, "apart", 1)
     for lanes, vectors in itertools.product(_lanes(columns, widest, model), VECTORS):
-        worth = LAID_OUT if words else worth_packing(found, vectors * lanes, model)
+        worth = LAID_OUT if words else worth_packing(product, vectors * lanes, model)
         for tail in _tails(columns, vectors * lanes, model):
-            panels = _panels(found, tiles, vectors, lanes, tail, worth)
+            panels = _panels(product, tiles, vectors, lanes, tail, worth)
             heights = _heights(panels)
             for split in _splits(panels, cores) if heights else ():
                 cycles, negative, block = min(_longest(panels, split, cores, h) for h in heights)
@@ -181,14 +181,14 @@ def plans(
 
 
 def _panels(
-    found: Product, tiles: Registers, vectors: int, lanes: int, tail: Tail, worth: Worth
+    product: Product, tiles: Registers, vectors: int, lanes: int, tail: Tail, worth: Worth
 ) -> Panels:
-    whole, rest = divmod(found.columns.extent, vectors * lanes)
+    whole, rest = divmod(product.columns.extent, vectors * lanes)
     left = (rest // lanes, int(rest % lanes > 0)) if tail == "peel" else ()
     whole += int(rest > 0 and tail == "mask")
     narrow = tuple(n for n in left if n)
-    trips = extents(found.folded)
-    return Panels(found, tiles, vectors, lanes, tail, worth, whole, narrow, trips)
+    trips = extents(product.folded)
+    return Panels(product, tiles, vectors, lanes, tail, worth, whole, narrow, trips)
 
 
 def _lanes(columns: int, widest: int, model: MachineModel) -> list[int]:
@@ -211,12 +211,12 @@ def _splits(panels: Panels, cores: int) -> list[Split]:
     """The loops that can be split over cores."""
     if cores < 2:
         return ["nothing"]
-    found = panels.found
+    product = panels.product
     trips: dict[Split, int] = {
         "nothing": cores,
-        "batches": found.outside[0].extent if found.outside else 0,
+        "batches": product.outside[0].extent if product.outside else 0,
         "columns": panels.whole,
-        "rows": 0 if found.is_open else found.rows.extent,
+        "rows": 0 if product.is_open else product.rows.extent,
     }
     return [split for split, count in trips.items() if count >= cores]
 
@@ -224,7 +224,7 @@ def _splits(panels: Panels, cores: int) -> list[Split]:
 def _heights(panels: Panels) -> list[int]:
     """The heights of tiles that fit; height 2 of a variable number of rows leaves one iteration or
     none, which looks like no loop."""
-    is_open = panels.found.is_open
+    is_open = panels.product.is_open
     return [h for h in range(1, panels.tallest + 1) if not (is_open and h == 2)]
 
 
@@ -233,8 +233,8 @@ def _longest(panels: Panels, split: Split, cores: int, height: int) -> tuple[flo
 
     The first core computes the remainder, since its share of an uneven split is the smallest.
     """
-    found, whole = panels.found, panels.whole
-    rows, batches, block = found.rows.extent, extents(found.outside), found.rows.extent
+    product, whole = panels.product, panels.whole
+    rows, batches, block = product.rows.extent, extents(product.outside), product.rows.extent
     match split:
         case "columns":
             first = panels.cycles(rows, whole // cores, height) + panels.narrow(rows, height)
@@ -249,14 +249,14 @@ def _longest(panels: Panels, split: Split, cores: int, height: int) -> tuple[flo
         case _:
             cycles = panels.cycles(rows, whole, height) + panels.narrow(rows, height)
             if split == "batches":
-                outer = found.outside[0].extent
+                outer = product.outside[0].extent
                 batches = batches // outer * -(-outer // cores)
     return cycles * batches, -height, block
 
 
 def _rows(panels: Panels, block: int, cores: int, height: int) -> float:
     """The cycles of the first core, which also computes the remainder of the blocks of rows."""
-    count, left = divmod(panels.found.rows.extent, block)
+    count, left = divmod(panels.product.rows.extent, block)
     parts = [(-(-count // cores), block), (1, left)]
     return sum(
         turns * (panels.cycles(rows, panels.whole, height) + panels.narrow(rows, height))

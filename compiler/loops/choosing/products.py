@@ -60,7 +60,7 @@ class Product:
         return extents(self.folded) >= self.long_from
 
 
-def product(seen: Accesses, is_any: bool = False) -> Product | None:
+def product_of(seen: Accesses, is_any: bool = False) -> Product | None:
     """The parts of a kernel that is a sum of products of two loads, with an epilogue; or None.
 
     With `is_any` rows need not be adjacent to the columns, as channels of an image are not, and a

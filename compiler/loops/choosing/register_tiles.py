@@ -97,14 +97,14 @@ class Registers:
         return max(products, loads / model.loads, model.latency * SLACK) + more * OTHERS
 
 
-def registers(found: Product, model: MachineModel) -> Registers:
+def registers(product: Product, model: MachineModel) -> Registers:
     """The registers for tiles of a product."""
-    lanes = min(model.lanes(found.other.argument.element.itemsize), STEPS)
+    lanes = min(model.lanes(product.other.argument.element.itemsize), STEPS)
     rows: Rows = "apart"
-    fold = found.folded[-1]
+    fold = product.folded[-1]
     if model.takes_lanes and lanes > 1:
-        if found.other.step(fold) == 1 and fold.extent >= 2 * lanes:
+        if product.other.step(fold) == 1 and fold.extent >= 2 * lanes:
             rows = "along"
-        elif found.other.step(found.rows) == 1 and fold.extent >= 4:
+        elif product.other.step(product.rows) == 1 and fold.extent >= 4:
             rows = "across"
     return Registers(model, rows, lanes)

@@ -26,8 +26,8 @@ BLOCK = 8
 
 def around(seen: Accesses, axis: Range) -> tuple[Range, ...]:
     """The loops of a reduction around its rows along `axis`, outermost first."""
-    found = (r.ranges[:-1] for r in seen.reductions if r.ranges[-1] is axis)
-    return max(found, key=len, default=())
+    outside = (r.ranges[:-1] for r in seen.reductions if r.ranges[-1] is axis)
+    return max(outside, key=len, default=())
 
 
 def in_rows(seen: Accesses, axis: Range, lanes: int, side: int) -> list[Choice]:

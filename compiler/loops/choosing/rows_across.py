@@ -37,23 +37,23 @@ GFLOP/s as it lies and at 71 copied, 512×784×128, 49 of them, at 78 and 90, 10
 
 
 def rows_across(
-    found: Product, plan: Plan, around: list[AxisName], is_side_by_side: bool, model: MachineModel
+    product: Product, plan: Plan, around: list[AxisName], is_side_by_side: bool, model: MachineModel
 ) -> list[Row]:
     """Packed rows for each core, or the sum in blocks; nothing if neither pays."""
-    if len(found.folded) > 1 or found.other.step(found.rows) != 1:
+    if len(product.folded) > 1 or product.other.step(product.rows) != 1:
         return []
-    lots = [] if is_side_by_side else _in_lots(found, plan, around, model)
-    return lots or _copied(found, plan, model)
+    lots = [] if is_side_by_side else _in_lots(product, plan, around, model)
+    return lots or _copied(product, plan, model)
 
 
-def _copied(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
+def _copied(product: Product, plan: Plan, model: MachineModel) -> list[Row]:
     """The packing of a core's rows, if many panels read lines that share sets."""
-    if plan.split != "rows" or found.outside:
+    if plan.split != "rows" or product.outside:
         return []
-    fold, operand = found.folded[0], found.other
-    panels = found.columns.extent // plan.width
+    fold, operand = product.folded[0], product.other
+    panels = product.columns.extent // plan.width
     nbytes = plan.block * fold.extent * operand.argument.element.itemsize
-    shared = _shared(found, model.cache_bytes[0] // model.ways[0])
+    shared = _shared(product, model.cache_bytes[0] // model.ways[0])
     lines, near = model.ways[0] // HELD, model.cache_bytes[1] // 2
     if shared <= lines or panels < LEAST_PANELS or nbytes > near:
         return []
@@ -63,20 +63,22 @@ def _copied(found: Product, plan: Plan, model: MachineModel) -> list[Row]:
         Number("panels that read them", panels, "", "worth a copy from", LEAST_PANELS),
         Number("bytes of rows", nbytes, "bytes", "half the level-2 cache", near),
     )
-    at, along = found.rows.name.outer, found.selected_by(found.rows)
+    at, along = product.rows.name.outer, product.selected_by(product.rows)
     return [Pack(operand.argument.slot, at, why, along=along)]
 
 
-def _in_lots(found: Product, plan: Plan, around: list[AxisName], model: MachineModel) -> list[Row]:
+def _in_lots(
+    product: Product, plan: Plan, around: list[AxisName], model: MachineModel
+) -> list[Row]:
     """The sum in blocks, whose lines stay until the next tile of rows reads them; partial sums of
     all rows are in scratch memory."""
-    fold = found.folded[0]
+    fold = product.folded[0]
     if fold.extent < LEAST_LOTS * LOT:
         return []
-    count = found.columns.extent // plan.width
-    shared = _shared(found, model.cache_bytes[1] // model.ways[1])
-    rows = plan.block if plan.split == "rows" else found.rows.extent
-    nbytes = rows * plan.width * found.panel.node.dtype.itemsize
+    count = product.columns.extent // plan.width
+    shared = _shared(product, model.cache_bytes[1] // model.ways[1])
+    rows = plan.block if plan.split == "rows" else product.rows.extent
+    nbytes = rows * plan.width * product.panel.node.dtype.itemsize
     half, quarter = model.ways[1] // 2, model.cache_bytes[1] // 4
     if shared < half or nbytes > quarter or not 2 <= count <= FEW_PANELS:
         return []
@@ -86,8 +88,8 @@ def _in_lots(found: Product, plan: Plan, around: list[AxisName], model: MachineM
     return [Accumulate(fold.name, LOT, around[-1], Reason(words, lines, sums))]
 
 
-def _shared(found: Product, way: int) -> float:
+def _shared(product: Product, way: int) -> float:
     """The number of lines of the rows that share a set of a cache, by the bytes of its ways."""
-    fold, operand = found.folded[0], found.other
+    fold, operand = product.folded[0], product.other
     apart = abs(operand.step(fold) or 0) * operand.argument.element.itemsize
     return share_of_place(fold.extent, apart or LINE, LINE, way)

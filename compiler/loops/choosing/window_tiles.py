@@ -131,93 +131,93 @@ def registers(shape: Shape, model: MachineModel, masks: int = 0) -> int:
     return sums + (sum(sides) if is_early else min(sides) + 1) + masks
 
 
-def shapes(seen: Accesses, found: Windows, most: int, model: MachineModel) -> Iterator[Shape]:
+def shapes(seen: Accesses, windows: Windows, most: int, model: MachineModel) -> Iterator[Shape]:
     """Every tile that fits in registers, with the cycles of one line of all channels."""
-    is_in_row, is_apart = _has_pixels(seen, found), _has_channels(seen, found, most)
+    is_in_row, is_apart = _has_pixels(seen, windows), _has_channels(seen, windows, most)
     enough = ENOUGH * model.latency * model.multiply_adds
     widths = [n for n in (most, most // 2, most // 4) if n >= SHORTEST]
     for lanes in widths:
         for vectors in VECTORS:
             for height in (n for n in HEIGHTS if n * vectors <= enough):
-                if is_in_row and _is_useful(found, vectors, height, model):
-                    made = _along_pixels(found, lanes, vectors, height, model)
-                    if registers(made, model, _masks(found, made, model)) <= model.registers:
+                if is_in_row and _is_useful(windows, vectors, height, model):
+                    made = _along_pixels(windows, lanes, vectors, height, model)
+                    if registers(made, model, _masks(windows, made, model)) <= model.registers:
                         yield made
-                if is_apart and lanes <= APART and height <= found.pixels.extent:
-                    made = _along_channels(seen, found, lanes, vectors, height, model)
+                if is_apart and lanes <= APART and height <= windows.pixels.extent:
+                    made = _along_channels(seen, windows, lanes, vectors, height, model)
                     if registers(made, model) <= model.registers:
                         yield made
 
 
-def _is_useful(found: Windows, vectors: int, height: int, model: MachineModel) -> bool:
+def _is_useful(windows: Windows, vectors: int, height: int, model: MachineModel) -> bool:
     """True if a tile along pixels shares its loads: between a few lines, or as many channels as
     fit."""
-    if found.channels:
-        return height <= found.channels.extent
+    if windows.channels:
+        return height <= windows.channels.extent
     is_holding = model.registers >= HOLDING
-    most = min(side(found).extent, LINES[is_holding])
+    most = min(side(windows).extent, LINES[is_holding])
     return height <= most and vectors <= BESIDE[is_holding]
 
 
-def _has_pixels(seen: Accesses, found: Windows) -> bool:
+def _has_pixels(seen: Accesses, windows: Windows) -> bool:
     """True if pixels can be lanes: loads are contiguous along them."""
-    moved = [a for a in seen.loads if found.pixels in seen.needs[a.node]]
-    is_long = found.pixels.extent >= SHORTEST
-    is_in_row = is_long and all(a.step(found.pixels) in IN_VECTORS for a in moved)
-    return is_in_row and not obstacle(seen.order, found.pixels, seen.needs)
+    moved = [a for a in seen.loads if windows.pixels in seen.needs[a.node]]
+    is_long = windows.pixels.extent >= SHORTEST
+    is_in_row = is_long and all(a.step(windows.pixels) in IN_VECTORS for a in moved)
+    return is_in_row and not obstacle(seen.order, windows.pixels, seen.needs)
 
 
-def _has_channels(seen: Accesses, found: Windows, most: int) -> bool:
+def _has_channels(seen: Accesses, windows: Windows, most: int) -> bool:
     """True if channels can be lanes: there are enough, and few enough weights to pack."""
-    axis = found.channels
-    if axis is None or axis.extent < SHORTEST or len(found.weights) != 1:
+    axis = windows.channels
+    if axis is None or axis.extent < SHORTEST or len(windows.weights) != 1:
         return False
-    is_small = found.taps * max(VECTORS) * most <= MOST_WEIGHTS
+    is_small = windows.taps * max(VECTORS) * most <= MOST_WEIGHTS
     return is_small and not obstacle(seen.order, axis, seen.needs)
 
 
-def _masks(found: Windows, shape: Shape, model: MachineModel) -> int:
+def _masks(windows: Windows, shape: Shape, model: MachineModel) -> int:
     """The registers for masks, if the pixels have a remainder."""
-    is_whole = found.pixels.extent % shape.width == 0
+    is_whole = windows.pixels.extent % shape.width == 0
     return 0 if is_whole or has_masks(model) else MASKS * shape.vectors
 
 
 def _along_pixels(
-    found: Windows, lanes: int, vectors: int, height: int, model: MachineModel
+    windows: Windows, lanes: int, vectors: int, height: int, model: MachineModel
 ) -> Shape:
     """Pixels as lanes; `height` channels, or lines if there are no channels."""
-    axis, made = side(found), Shape(0.0, True, lanes, vectors, height)
-    rows = -(-found.pixels.extent // made.width)
-    apart = max(a.step(found.pixels) or 1 for a in found.images)
+    axis, made = side(windows), Shape(0.0, True, lanes, vectors, height)
+    rows = -(-windows.pixels.extent // made.width)
+    apart = max(a.step(windows.pixels) or 1 for a in windows.images)
     loads, more = vectors * ACROSS * apart, vectors * JOINED * (apart - 1)
-    more += vectors * MASKED * bool(_masks(found, made, model))
-    if axis is found.channels:
+    more += vectors * MASKED * bool(_masks(windows, made, model))
+    if axis is windows.channels:
         trips = _cycles(axis.extent, made, loads, 1.0, model, more)
     else:
         trips = _cycles(axis.extent, made, 1.0, loads, model, height * more) / axis.extent
-    return replace(made, cycles=rows * trips * found.taps)
+    return replace(made, cycles=rows * trips * windows.taps)
 
 
 def _along_channels(
-    seen: Accesses, found: Windows, lanes: int, vectors: int, height: int, model: MachineModel
+    seen: Accesses, windows: Windows, lanes: int, vectors: int, height: int, model: MachineModel
 ) -> Shape:
     """Channels as lanes, their weights packed; `height` pixels."""
-    assert found.channels is not None
+    assert windows.channels is not None
     made = Shape(0.0, False, lanes, vectors, height)
-    channels, pixels = found.channels.extent, found.pixels.extent
+    channels, pixels = windows.channels.extent, windows.pixels.extent
     columns = -(-channels // made.width)
-    waited = vectors * _waited(found, made, model)
-    trips = _cycles(pixels, made, vectors, 1.0, model, waited=waited) * found.taps
+    waited = vectors * _waited(windows, made, model)
+    trips = _cycles(pixels, made, vectors, 1.0, model, waited=waited) * windows.taps
     blocks = pixels // height * _stored(height, lanes) + _stored(pixels % height, lanes)
     lines = math.prod(r.extent for r in seen.ranges) // (channels * pixels)
-    packed = channels * found.taps * COPIED / lines
+    packed = channels * windows.taps * COPIED / lines
     return replace(made, cycles=columns * (trips + blocks * vectors) + packed)
 
 
-def _waited(found: Windows, shape: Shape, model: MachineModel) -> float:
+def _waited(windows: Windows, shape: Shape, model: MachineModel) -> float:
     """Cycles to wait for a vector of packed weights; 0 if L2 holds them for all lines."""
-    itemsize = found.weights[0].argument.element.itemsize
-    level = model.level(KEPT * found.taps * shape.width * itemsize)
+    itemsize = windows.weights[0].argument.element.itemsize
+    level = model.level(KEPT * windows.taps * shape.width * itemsize)
     return shape.lanes * itemsize / model.read[level] / model.cycle_ns if level > 1 else 0.0
 
 
@@ -227,9 +227,9 @@ def _stored(height: int, lanes: int) -> float:
     return squares * lanes * EXCHANGED if squares else height * lanes * SCATTERED
 
 
-def side(found: Windows) -> Range:
+def side(windows: Windows) -> Range:
     """The axis of a tile across the pixels."""
-    axis = found.channels or found.lines
+    axis = windows.channels or windows.lines
     assert axis is not None
     return axis
 

@@ -37,9 +37,9 @@ def parallelize(
             continue
         _check(body, axis, choice)
         core = at_level(axis, "core", choice.tasks)
-        made = swapped_body(body, {axis: core}, provenance)
-        record(matches, choice, body, made)
-        body = made
+        shared = swapped_body(body, {axis: core}, provenance)
+        record(matches, choice, body, shared)
+        body = shared
     return body
 
 

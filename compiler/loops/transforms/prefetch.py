@@ -44,17 +44,17 @@ def prefetch(
         if outer is None:
             continue
         order: list[ScalarNode] = toposort([body])
-        found: dict[ScalarNode, ScalarNode] = {
+        loads: dict[ScalarNode, ScalarNode] = {
             n: Load(n.sources, ahead)
             for n in order
             if isinstance(n, Load) and _is_of(n, choice) and (ahead := _step(n, outer))
         }
-        if not found:
+        if not loads:
             why = f"no load of argument {choice.slot} along {choice.axis} depends on {choice.next}"
             refuse(choice, why, "an axis that rows are read along, and one over rows")
-        made = swapped_body(body, found, provenance)
-        record(matches, choice, body, made)
-        body = made
+        changed = swapped_body(body, loads, provenance)
+        record(matches, choice, body, changed)
+        body = changed
     return body
 
 

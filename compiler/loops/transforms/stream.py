@@ -34,15 +34,15 @@ def stream(
     """`body` with non-temporal vector stores to each argument that a Stream names."""
     for choice in choices.of(Stream):
         stores = [n for n in body.sources if isinstance(n, Store) and _is_of(n, choice)]
-        found: dict[ScalarNode, ScalarNode] = {n: _streamed(n) for n in stores}
-        if not found:
+        streams: dict[ScalarNode, ScalarNode] = {n: _streamed(n) for n in stores}
+        if not streams:
             refuse(choice, f"nothing is stored to argument {choice.slot}", "slot 0, the output")
-        for old, new in found.items():
+        for old, new in streams.items():
             provenance.rebuilt(new, old)
-        made = Body(tuple(found.get(n, n) for n in body.sources))
-        provenance.rebuilt(made, body)
-        record(matches, choice, body, made)
-        body = made
+        changed = Body(tuple(streams.get(n, n) for n in body.sources))
+        provenance.rebuilt(changed, body)
+        record(matches, choice, body, changed)
+        body = changed
     return body
 
 

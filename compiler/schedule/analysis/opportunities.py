@@ -128,11 +128,11 @@ def opportunities(
         reason = Reason(why, *numbers_of(why), *_compared(saved, fused, separate))
         ids = a.item_id, b.item_id
         score = min(-change / total, 1.0)
-        made = FusionOpportunity(
+        opportunity = FusionOpportunity(
             *ids, _fusion_type(a, b), score, saved, reason, change=change
         )
-        if ids not in found or made.score > found[ids].score:
-            found[ids] = made
+        if ids not in found or opportunity.score > found[ids].score:
+            found[ids] = opportunity
     return tuple(sorted(found.values(), key=lambda o: (-o.score, o.first, o.second)))
 
 
@@ -249,14 +249,14 @@ def _change(choice: Choice, inside: int, saved: int, model: MachineModel) -> flo
 
 def _times(reason: str) -> float:
     """The number of times that the fused kernel would do the first's work, from the reason."""
-    found = {number.name: number for number in numbers_of(reason)}
+    numbers = {number.name: number for number in numbers_of(reason)}
     for name in ("times each element is computed", "evaluations", "reads"):
-        if name in found:
-            number = found[name]
+        if name in numbers:
+            number = numbers[name]
             return max(number.value / max(number.limit or 1, 1), 1.0)
-    if "indices under which it is read" not in found:
+    if "indices under which it is read" not in numbers:
         return 1.0
-    indices, kernels = found["indices under which it is read"], found["kernels that read it"]
+    indices, kernels = numbers["indices under which it is read"], numbers["kernels that read it"]
     # If several kernels read it, each does its part of these.
     return max(indices.value / max(kernels.value, 1), 1.0)
 

@@ -105,14 +105,14 @@ def _read(
     computed: Sequence[TensorNode], held: Collection[TensorNode]
 ) -> dict[TensorNode, int]:
     """The bytes that each node loads from memory, directly or through movement."""
-    known = frozenset(computed)
+    inside = frozenset(computed)
     users: dict[TensorNode, list[TensorNode]] = {}
     for node in computed:
         for source in dict.fromkeys(node.sources):
             users.setdefault(source, []).append(node)
     found: dict[TensorNode, int] = {}
     for node in computed:
-        outside = (s for s in dict.fromkeys(node.sources) if s not in known)
+        outside = (s for s in dict.fromkeys(node.sources) if s not in inside)
         found[node] = found.get(node, 0) + sum(
             s.nbytes for s in outside if isinstance(s, Buffer) or s in held
         )

@@ -41,13 +41,13 @@ def span(place: Place) -> tuple[int, int]:
 
 def gaps(busy: Iterable[tuple[int, int]]) -> list[tuple[int, int | None]]:
     """The gaps between spans, in order of offset; the last one has no end."""
-    found: list[tuple[int, int | None]] = []
+    free: list[tuple[int, int | None]] = []
     end = 0
     for begin, stop in busy:
         if begin > end:
-            found.append((end, begin))
+            free.append((end, begin))
         end = max(end, stop)
-    return [*found, (end, None)]
+    return [*free, (end, None)]
 
 
 @dataclass(slots=True)

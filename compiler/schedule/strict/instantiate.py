@@ -181,10 +181,10 @@ def _check_parameters(item: PreScheduleItem, nodes: Sequence[StorageNode], names
         expected = f"{param.dtype.short}[{param.size}]"
         if param.slot >= len(nodes):
             names.refuse(item.kernel, f"it has no argument {param.slot}", expected=expected)
-        given = nodes[param.slot]
-        if (given.dtype, given.size) != (param.dtype, param.size):
-            what = f"its argument {param.slot}, {names.describe(given)}, does not fit"
-            got = f"{given.dtype.short}[{given.size}]"
+        value = nodes[param.slot]
+        if (value.dtype, value.size) != (param.dtype, param.size):
+            what = f"its argument {param.slot}, {names.describe(value)}, does not fit"
+            got = f"{value.dtype.short}[{value.size}]"
             names.refuse(item.kernel, what, got=got, expected=expected)
 
 

@@ -12,7 +12,7 @@ from compiler.loops.choices import Choices, Pack, Parallelize, Tile, Vectorize, 
 from compiler.loops.choosing.accesses import accesses
 from compiler.loops.choosing.choose import choose
 from compiler.loops.choosing.product_plans import plans
-from compiler.loops.choosing.products import product
+from compiler.loops.choosing.products import product_of
 from compiler.loops.verify import verify
 from compiler.machines.model import MachineModel
 from compiler.machines.named import MACHINES
@@ -92,7 +92,7 @@ def test_what_panels_leave_over_is_narrow_where_masks_are_dear() -> None:
 def test_every_plan_fits_the_registers(machine: str) -> None:
     for m, n, k in ((256, 256, 256), (97, 61, 33), (1000, 10, 64), (5, 300, 20)):
         for name in ("matmul", "x.T @ w"):
-            found = product(_accesses(name, m, n, k))
+            found = product_of(_accesses(name, m, n, k))
             assert found is not None
             target = MACHINES[machine].model
             for plan in plans(found, target.lanes(4), 1, target):
@@ -143,7 +143,7 @@ def test_machine_code_of_other_machines_loops(machine: str, dtype: type) -> None
 ])  # fmt: skip
 def test_no_core_waits_long(rows: int, cores: int) -> None:
     for columns in (64, 250, 1024):
-        found = product(_accesses("matmul", rows, columns, 256))
+        found = product_of(_accesses("matmul", rows, columns, 256))
         assert found is not None
         target = replace(MACHINES["x86-avx2"].model, cores=cores)
         one = min(plan.cycles for plan in plans(found, 8, 1, target))

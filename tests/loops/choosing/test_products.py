@@ -3,7 +3,7 @@
 import pytest
 
 from compiler.loops.choosing.accesses import accesses
-from compiler.loops.choosing.products import Product, product
+from compiler.loops.choosing.products import Product, product_of
 from tests.loops.transformed import body_of
 
 
@@ -11,7 +11,7 @@ def parts(name: str, m: int, n: int, k: int) -> Product | None:
     """The parts of a program's body."""
     seen = accesses(body_of(name, m, n, k))
     assert seen is not None
-    return product(seen)
+    return product_of(seen)
 
 
 @pytest.mark.parametrize(("name", "panel", "is_in_order"), [
