@@ -46,6 +46,15 @@ def test_a_program_without_assigns_is_left_alone() -> None:
     assert separate(root, Options()) == Separated(root)
 
 
+def test_an_old_value_that_is_in_memory_is_not_copied_again() -> None:
+    x = Tensor(np.arange(6.0), name="x")
+    old = (x * 2).contiguous()
+    x[:] = x + 1
+    root = compile(x + old).simplest
+    assert any(isinstance(node, Contiguous) for node in toposort([root]))
+    assert separate(root, Options()).originals == {}
+
+
 def test_what_is_trained_is_not_copied_where_values_between_its_layers_are_in_memory() -> None:
     model = nn.Sequential(nn.Linear(96, 80), nn.relu, nn.Linear(80, 10))
     rule = optim.SGD(model.parameters(), 0.5)
