@@ -91,7 +91,7 @@ def test_bad_arguments_are_refused(given: tuple[Any, ...], error: type, why: str
 def test_bad_functions_are_refused() -> None:
     with pytest.raises(DataError, match="this is not a function"):
         blockwise(3)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="gives no tensor"):
+    with pytest.raises(DataError, match="returns no tensor"):
         blockwise(lambda x: 3)(CUT)  # type: ignore[arg-type, return-value]
     with pytest.raises(DataError, match="does not depend on argument 1"):
         blockwise(lambda x, y: x)(CUT, CUT)
